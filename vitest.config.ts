@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
 import LongestFirst from './test/support/longest-first.ts';
-import { TIMES } from './test/support/properties.ts';
+import { FULL_SIZE, PATIENCE_MS, TIMES } from './test/support/properties.ts';
 
 // Each project has processes of its own, and many start more: all would compile the same modules again.
 process.env['NODE_COMPILE_CACHE'] ??= path.join(import.meta.dirname, 'node_modules/.cache/compiled');
@@ -12,7 +12,7 @@ const UNIT = [
   'test/api/mcp/{fences,tools}.test.ts',
   'test/cli/{completion,device,documented,mcp,output}.test.ts',
   'test/cli/files/{document,faults,import}.test.ts',
-  'test/contract/{agreement,coverage,endpoints}.test.ts',
+  'test/contract/{agreement,coverage,endpoints,generators}.test.ts',
   'test/core/authoring/drafts/response.test.ts',
   'test/core/authoring/outcomes/{changes,judge}.test.ts',
   'test/core/authoring/skills/{catalogue,eval-cases,needs,state-block}.test.ts',
@@ -24,10 +24,10 @@ const UNIT = [
   'test/core/delivery/webhooks/{event,retry,signature}.test.ts',
   'test/core/execution/gate/rules.test.ts',
   'test/core/execution/prompt/briefing.test.ts',
-  'test/core/execution/steps/{model-call,model-retry}.test.ts',
+  'test/core/execution/steps/{model-call,model-retry,odd-responses}.test.ts',
   'test/core/foundation/timetable/**',
   'test/core/integrations/connections/odd/refreshes.test.ts',
-  'test/core/integrations/tools/decide-call.test.ts',
+  'test/core/integrations/tools/{judge-call,odd-lists}.test.ts',
   'test/core/models/connections/account-label.test.ts',
   'test/core/upkeep/digests/times.test.ts',
   'test/core/upkeep/observability/dashboard.test.ts',
@@ -41,11 +41,23 @@ const UNIT = [
   'test/lib/schedule/**',
   'test/lib/secrets/secret-box.test.ts',
   'test/sdk/{calls,follow,operations,pages,webhooks}.test.ts',
-  'test/ui/{api-types,comparing,diff-lines,document,errors,follow,placeholders,run-words,typed-data}.test.ts',
+  'test/ui/{api-types,choices,comparing,diff-lines,document,errors,follow,placeholders,run-words,typed-data}.test.ts',
 ];
 
-/** The dashboard in a real browser. */
+/** Pages in given states, in a real browser before a fake API. */
+const PAGES = ['test/ui/states/**'];
+
+/** Ways through the dashboard in a real browser before the service. */
 const BROWSER = ['test/ui/**'];
+
+/**
+ * Other ways through it, which come at full size only: on each change their pages are held by `pages`, and what they ask
+ * of the service by its own tests.
+ */
+const NIGHTLY = [
+  'test/ui/{api-keys,billing,demo,facts,home,model-accounts,models,paste-sign-in,routines,run-sections}.test.ts',
+  'test/ui/{runs,settings,skills,translated}.test.ts',
+];
 
 /** What would stay changed in its process, as a global, a registry or a variable: each file has its own. */
 const ALONE = [
@@ -79,6 +91,13 @@ const REAL = ['test/real/**', 'test/image/**', 'test/chart/**'];
 /** All other files, which share a service in each of the processes that they are run in. */
 const SERVICE = ['test/**'];
 
+const WITH_BROWSER = {
+  isolate: false,
+  // Each has a browser of several processes: five at a time take a tenth longer, and the slowest of them six times.
+  maxWorkers: 3,
+  sequence: { groupOrder: 1 },
+};
+
 const WITH_SERVERS = { globalSetup: ['test/support/global-setup.ts'] };
 
 export default defineConfig({
@@ -87,11 +106,9 @@ export default defineConfig({
     reporters: ['default', './test/support/durations.ts'],
     projects: [
       project('unit', UNIT, [], { isolate: false }),
-      project('browser', BROWSER, [...UNIT, ...PROCESS], {
-        isolate: false,
-        // Each has a browser of several processes: five at a time take a tenth longer, and the slowest of them six times.
-        maxWorkers: 3,
-        sequence: { groupOrder: 1 },
+      project('pages', PAGES, [], WITH_BROWSER),
+      project('browser', BROWSER, [...UNIT, ...PROCESS, ...PAGES, ...(FULL_SIZE ? [] : NIGHTLY)], {
+        ...WITH_BROWSER,
         ...WITH_SERVERS,
       }),
       project('process', PROCESS, [...UNIT, ...ALONE], { isolate: false, ...WITH_SERVERS }),
@@ -126,10 +143,9 @@ function project(
       pool: 'forks',
       // Many files wait for a server or a clock; five at a time are no faster on two cores.
       maxWorkers: 4,
-      // Only what hangs takes so long. No test measures time, and a busy machine is four times slower than an idle one.
-      testTimeout: 120_000 * TIMES,
-      hookTimeout: 180_000,
-      expect: { poll: { timeout: 60_000 } },
+      testTimeout: 2 * PATIENCE_MS * TIMES,
+      hookTimeout: 2 * PATIENCE_MS,
+      expect: { poll: { timeout: PATIENCE_MS } },
       env: { NODE_ENV: 'test' },
       ...settings,
     },

@@ -33,7 +33,7 @@ export function createSchedulingActivities(deps: TickDeps): SchedulingActivities
   };
 }
 
-/** Hands `work` the signal by which an attempt that timed out learns, with a heartbeat, that it is given up. */
+/** Gives `work` the signal of its attempt. A heartbeat tells an attempt that timed out that it is over. */
 function untilCancelled<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   return withHeartbeat(() => work(Context.current().cancellationSignal));
 }

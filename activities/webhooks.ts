@@ -1,22 +1,20 @@
 import { Context } from '@temporalio/activity';
 import type { Core } from '#core/core.ts';
-import {
-  attemptDelivery,
-  kickDeliveries,
-  type AttemptDeps,
-  type AttemptOutcome,
-  type StartDeliveriesDeps,
-} from '#core/delivery/webhooks/index.ts';
+import { attemptDelivery, type AttemptDeps, type AttemptOutcome } from '#core/delivery/webhooks/index.ts';
 import { withHeartbeat } from './heartbeat.ts';
 
 export interface WebhookActivities {
+  /**
+   * Makes one attempt of a delivery that is due, and then has others started, as its slot is free.
+   * @returns the state of the delivery; `not_due` when another attempt holds it
+   */
   attemptDelivery(input: { deliveryId: string }): Promise<AttemptOutcome>;
 }
 
+type WebhookDeps = AttemptDeps & Pick<Core, 'metrics' | 'work'>;
+
 /** Creates the activities that are served from the webhook task queue, see `webhookTaskQueue`. */
-export function createWebhookActivities(
-  deps: AttemptDeps & StartDeliveriesDeps & Pick<Core, 'metrics'>,
-): WebhookActivities {
+export function createWebhookActivities(deps: WebhookDeps): WebhookActivities {
   return {
     async attemptDelivery({ deliveryId }) {
       const { cancellationSignal: signal, info } = Context.current();
@@ -25,16 +23,16 @@ export function createWebhookActivities(
       const outcome = await withHeartbeat(() => attemptDelivery(deps, deliveryId, { signal, after }));
       const seconds = (performance.now() - started) / 1_000;
       if (outcome !== 'not_due') deps.metrics.webhookAttempt({ outcome, seconds });
-      // The slot of this one is free for another.
-      await kickDeliveries(deps);
+      // The slot of this attempt is free for another.
+      deps.work.nudge('deliveries');
       return outcome;
     },
   };
 }
 
 /**
- * Returns the number of the attempt at a delivery that an earlier attempt at this activity has claimed, should its
- * worker have died: the workflow is named after the first, see `startDelivery`. Undefined for the first.
+ * Returns the number of the delivery attempt that a dead worker's attempt at this activity claimed. The workflow is
+ * named after the first, see `startDelivery`. Undefined for the first.
  */
 function brokenOff({ attempt, workflowExecution }: Context['info']): number | undefined {
   const first = Number(workflowExecution?.workflowId.split('-').at(-1));

@@ -13,7 +13,7 @@ export type AuthKind =
   | 'project-session'
   /** A signed-in person with an active project, on accounts of their own; a key cannot act as the owner. */
   | 'owner-session'
-  /** The same person on the way back from a provider: the sign-in names the project. */
+  /** The same person on the way back from a provider. The sign-in names the project. */
   | 'returning-owner'
   /** A bearer key, or a signed-in person with an active project. */
   | 'key-or-session'
@@ -31,7 +31,7 @@ export interface SessionAccess {
   /** The id of the session's row, not the token in the cookie. */
   readonly sessionId: string;
   readonly userId: string;
-  /** The last proof of who the person is. */
+  /** Last proof of who the person is. */
   readonly provenAt: Date;
 }
 
@@ -68,12 +68,12 @@ export function credentialId({ actor }: ProjectAccess): string {
   return actor.kind === 'key' ? actor.keyId : actor.grantId;
 }
 
-/** Tells whether the caller may write routines, so that values of theirs for a run rank as its instructions. */
+/** Tells whether the caller may write routines: only then their values for a run rank as its instructions. */
 export function mayWriteRoutines({ actor }: ProjectAccess): boolean {
   return actor.kind === 'session' || actor.scopes.includes('routines:write');
 }
 
-/** The face that a call came by, where that is not HTTP itself, and the name that its client gave. */
+/** Face of a call that is not plain HTTP, and the name that its client gave. */
 export type Via = NonNullable<Actor['via']>;
 
 /** A caller with an id: a person or a key. */

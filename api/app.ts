@@ -41,7 +41,7 @@ export function createApp(deps: Deps): Koa {
   app.use(unsubscribe(deps));
   app.use(unmatched(router, deps));
   app.on('error', (err: Error) => {
-    // A client that goes away in the middle of a stream has done nothing wrong.
+    // A client that leaves in the middle of a stream is no error.
     if ('code' in err && err.code === 'ERR_STREAM_PREMATURE_CLOSE') return;
     deps.log.warn({ err }, 'a response broke off');
   });
@@ -52,9 +52,11 @@ const EXPOSED_HEADERS = [
   'ETag',
   'Idempotent-Replayed',
   'Link',
+  'Location',
   'Preference-Applied',
   'Retry-After',
   'X-RateLimit-Limit',
   'X-RateLimit-Remaining',
+  'X-RateLimit-Reset',
   'X-Request-Id',
 ];

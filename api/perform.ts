@@ -9,18 +9,18 @@ import { claimIdempotencyKey, type StoredResponse } from './http/idempotency.ts'
 import { notFoundOf, validate } from './http/validate.ts';
 import type { Input, JsonRoute, Reply, Route, Wait } from './route.ts';
 
-/** A call of an operation by a caller who may make it, before its values are parsed. */
+/** A call of an operation by an authorized caller, before its values are parsed. */
 export interface Call {
   readonly access: AccessOf<AuthKind>;
   readonly requestId: string;
   readonly clientAddress: string;
-  /** Set where the call does not come by HTTP itself. */
+  /** Set where the call does not come by HTTP. */
   readonly via?: Via;
-  /** The path with its values, by which idempotency keys are told apart. */
+  /** Path with its values, which scopes idempotency keys. */
   readonly path: string;
   readonly params: Readonly<Record<string, unknown>>;
   readonly query: Readonly<Record<string, unknown>>;
-  /** Resolves with the body and its bytes; undefined where the caller sent none. Called when all else is parsed. */
+  /** Reads the body and its bytes; undefined without a body. Called after everything else is parsed. */
   readonly body: () => Promise<{ readonly raw: Buffer; readonly value: unknown } | undefined>;
   readonly ifMatch?: string | undefined;
   readonly ifNoneMatch?: string | undefined;
@@ -86,10 +86,6 @@ export async function parse(
 
 const place = z.object({ organizationId: z.string().optional(), projectId: z.string().optional() });
 
-/**
- * Checks that a session may act in the organization that the request names. One that it selects by a header is checked
- * with its authentication. @throws {AppError} `reauthentication_required`
- */
 async function assertProvenThere(
   { access, params, query, body }: Input<AuthKind, unknown, object, unknown>,
   { database }: Deps,
@@ -108,7 +104,7 @@ function parseParams(spec: Spec, params: Call['params']): unknown {
   if (parsed.success) return parsed.data;
   const malformed = String(parsed.error.issues[0]?.path[0]);
   const code = notFoundIn(spec.path).get(malformed) ?? 'route_not_found';
-  // A key that cannot be: nothing is looked for, so nothing is missing.
+  // No such key can exist, so nothing is looked up.
   if (code === 'invalid_request') validate(spec.params, params);
   throw new AppError(code);
 }
@@ -132,11 +128,11 @@ function parseQuery(spec: Spec, query: Call['query']): object {
   return {};
 }
 
-/** No body, which an operation that needs none takes for an empty object. */
+/** A missing body is an empty object for an operation that needs none. */
 const NOTHING = { raw: Buffer.alloc(0), value: {} };
 
 async function parseBody(spec: Spec, call: Call): Promise<{ raw: Buffer; value: unknown }> {
-  // The body of a signed event was read to authenticate it.
+  // Authentication has read the body of a signed event.
   if (spec.method === 'GET' || spec.auth === 'stripe-signature') return NOTHING;
   const { raw, value } = (await call.body()) ?? NOTHING;
   if (spec.body !== undefined) return { raw, value: validate(spec.body, value) };
@@ -170,7 +166,6 @@ function idempotencyKey({ idempotencyKey: key }: Call): string | undefined {
   throw new AppError('invalid_request', 'Idempotency-Key: 1 to 255 printable ASCII characters without spaces');
 }
 
-/** Takes out of a response what is shown once: another person of the project may repeat the request. */
 function forReplay({ spec: { shownOnce = [] } }: Route, data: unknown): unknown {
   if (shownOnce.length === 0 || typeof data !== 'object' || data === null) return data;
   const shown = shownOnce.filter((field) => field in data);

@@ -20,6 +20,8 @@ export interface RouteSpec<
   readonly tag: Tag;
   readonly summary: string;
   readonly description?: string;
+  /** When it was deprecated and, where that is decided, when it ends: days such as 2027-01-31. */
+  readonly deprecated?: { readonly since: string; readonly sunset?: string };
   readonly auth: A;
   readonly scope?: Scope;
   /** How it appears as a tool over MCP; false where no assistant may call it. */
@@ -27,13 +29,13 @@ export interface RouteSpec<
   readonly params?: P;
   readonly query?: Q;
   readonly body?: B;
-  /** The body may be left out altogether; it is then parsed as `{}`. */
+  /** The body may be missing. It is then parsed as `{}`. */
   readonly bodyOptional?: boolean;
   /** Needs a proof of who the person is that is at most 15 minutes old; API keys are not asked. */
   readonly fresh?: true;
   /** Honours `Idempotency-Key`. */
   readonly idempotent?: boolean;
-  /** Fields of the response that are null when it is repeated, where it has them. */
+  /** Fields that are null in a repeated response. */
   readonly shownOnce?: readonly string[];
   /** Honours `Prefer: wait` (RFC 7240). */
   readonly waits?: true;
@@ -45,14 +47,16 @@ export interface RouteSpec<
     readonly description: string;
     /** Header name → what it holds. */
     readonly headers?: Readonly<Record<string, string>>;
+    /** Path at which the data can be read, with the names of its fields: `/v1/routines/:id`. */
+    readonly location?: string;
     /** Responds with server-sent events; `data` is the shape of one of them. */
     readonly stream?: true;
   };
-  /** The errors of this operation itself; those of its path, authentication, limits and parsing are derived. */
+  /** The operation's own errors. Those of its path, authentication, limits and parsing are derived. */
   readonly errors?: readonly ErrorCode[];
 }
 
-/** Groups of tools of which a client of `/mcp` takes some: `?toolsets=routines,runs`. */
+/** Groups of tools, which a client of `/mcp` selects: `?toolsets=routines,runs`. */
 export const TOOLSETS = {
   models: 'default',
   skills: 'default',
@@ -69,11 +73,11 @@ export type Toolset = keyof typeof TOOLSETS;
 /** The tool of an operation; its name is the operation's id in snake_case. */
 export interface Tool {
   readonly toolset: Toolset;
-  /** The fields of the response, or of each item of a list, that an assistant is shown; all where it is left out. */
+  /** Fields of the response, or of each list item, for assistants; all of them by default. */
   readonly view?: readonly string[];
-  /** A sentence that its description ends with. */
+  /** Last sentence of its description. */
   readonly note?: string;
-  /** Cannot be taken back. */
+  /** Cannot be undone. */
   readonly destructive?: true;
 }
 
@@ -88,24 +92,25 @@ export interface Input<A extends AuthKind, P, Q, B> {
   readonly requestId: string;
   /** The versions that `If-Match` names, when the route is conditional and the header is there. */
   readonly ifMatch: string | undefined;
-  /** The versions that `If-None-Match` rules out, where such a route may create. */
+  /** Versions that `If-None-Match` excludes, where the route may create. */
   readonly ifNoneMatch: string | undefined;
   /** The wait that the request prefers, where the route waits and the request prefers one. */
   readonly wait: Wait | undefined;
   /**
-   * Gives the id for the one resource that this request creates. A retry under the same `Idempotency-Key` gets the
-   * same id, so it finds what was committed before the response was lost.
+   * Gives the id of the one resource that this request creates. A retry under the same `Idempotency-Key` gets the same
+   * id and finds what was committed before the response was lost.
    */
   readonly newId: NewId;
 }
 
-/** Waits for what `until` waits for, and no longer than the caller wants, whose patience the signal ends. */
+/** Waits as `until` does, but no longer than the caller wants. The signal ends the wait. */
 export type Wait = (until: (signal: AbortSignal) => Promise<void>) => Promise<void>;
 
 export type NewId = (
   resource:
     | 'apiKey'
     | 'backfill'
+    | 'ciTrust'
     | 'connection'
     | 'invitation'
     | 'organization'
@@ -127,11 +132,11 @@ export interface JsonRoute {
   readonly handle: (input: Input<AuthKind, unknown, unknown, unknown>) => Promise<Reply<unknown>>;
 }
 
-/** Tells where a stream of events goes on from, and for how long. */
+/** Where a stream of events goes on, and for how long. */
 export interface StreamInput {
   /** The `Last-Event-ID` header, or empty. */
   readonly lastEventId: string;
-  /** Aborted when the stream is over; a `StreamEnd` as its reason is for the caller to be told. */
+  /** Aborted at the end of the stream. A `StreamEnd` as its reason is sent to the caller. */
   readonly signal: AbortSignal;
 }
 
@@ -139,14 +144,14 @@ export interface StreamInput {
 export interface SentEvent {
   readonly event: string;
   readonly id?: string;
-  /** Milliseconds after which the caller should come again when the stream has ended. */
+  /** Milliseconds after which the caller should reconnect. */
   readonly retryMs?: number;
   readonly data: unknown;
 }
 
 export interface EventRoute {
   readonly spec: RouteSpec;
-  /** Resolves with undefined when there is nothing more to come, ever: 204, which ends a browser's reconnecting. */
+  /** Resolves with undefined when nothing will ever follow: 204, which ends a browser's reconnecting. */
   readonly stream: (
     input: Input<AuthKind, unknown, unknown, unknown> & StreamInput,
   ) => Promise<AsyncIterable<SentEvent> | undefined>;

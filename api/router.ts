@@ -7,8 +7,8 @@ import { serve } from './http/serve.ts';
 import type { Route } from './route.ts';
 
 /**
- * Puts the declared routes on a router. A path has one spelling: idempotency is scoped by it. And it has one meaning:
- * where a word and a parameter both match, the word is meant, so `/v1/connections/providers` is never an id.
+ * Puts the declared routes on a router. A path has one spelling, which scopes idempotency, and one meaning: where a
+ * word and a parameter both match, the word counts, so `/v1/connections/providers` is never an id.
  */
 export function createRouter(routes: readonly Route[], deps: Deps): Router {
   const router = new Router({ strict: true, sensitive: true });
@@ -32,8 +32,8 @@ export function createRouter(routes: readonly Route[], deps: Deps): Router {
 }
 
 /**
- * Refuses what no route took: 405 with `Allow` where another method would do, else 404. A key is counted there too, and
- * one that does not work is told so.
+ * Refuses a request without a route: 405 with `Allow` where another method exists, else 404. Its key is counted and
+ * checked too.
  */
 export function unmatched(router: Router, deps: Deps): Middleware {
   return async (ctx) => {
@@ -45,13 +45,11 @@ export function unmatched(router: Router, deps: Deps): Middleware {
   };
 }
 
-/** @throws {AppError} `method_not_allowed` where the request means a more specific path, which lacks its method */
 function assertMeant(router: Router, requested: string, path: string): void {
   const meant = meantBy(router, requested);
   if (meant.path !== path) throw methodNotAllowed(meant.methods);
 }
 
-/** Returns the most specific path that matches a request, with its methods; none where no path does. */
 function meantBy(router: Router, requested: string) {
   const layers = router.match(requested, 'GET').path;
   const [path] = layers.map((layer) => String(layer.path)).toSorted(bySpecificity);
@@ -63,7 +61,7 @@ function methodNotAllowed(methods: readonly string[]): AppError {
   return new AppError('method_not_allowed', undefined, { Allow: [...new Set(methods)].join(', ') });
 }
 
-/** Orders paths so that at the first segment in which two differ in kind a word comes before a parameter. */
+/** Orders paths: at the first segment that differs in kind, a word comes before a parameter. */
 function bySpecificity(a: string, b: string): number {
   return kindsOf(a).localeCompare(kindsOf(b));
 }
@@ -76,7 +74,6 @@ function kindsOf(path: string): string {
     .join('');
 }
 
-/** Tells whether some request matches both paths and means the first. */
 function overrides(specific: string, path: string): boolean {
   const [words, segments] = [specific.split('/'), path.split('/')];
   const isBoth = (at: number) =>

@@ -3,6 +3,7 @@ import { submitBusinessLead, readPublicConfig } from './outside/public.ts';
 import { completeConnectionSignIn } from './outside/oauth.ts';
 import type { Route } from './route.ts';
 import { apiKeyRoutes } from './v1/api-keys.ts';
+import { ciTrustRoutes } from './v1/ci-trusts.ts';
 import { assistantRoutes } from './v1/assistants.ts';
 import { attentionRoutes } from './v1/attention.ts';
 import { auditRoutes } from './v1/audit-events.ts';
@@ -54,6 +55,7 @@ export const routes: readonly Route[] = [
   ...auditRoutes,
   ...sessionRoutes,
   ...apiKeyRoutes,
+  ...ciTrustRoutes,
   ...terminalRoutes,
   ...assistantRoutes,
   ...billingRoutes,

@@ -40,8 +40,8 @@ if (!keyChecked) void checkKeyLater();
 onStopSignal(log, stop);
 
 /**
- * Ends the process where its encryption key is not that of the database.
- * @returns false when the database cannot say yet: it is away, or waits for its migrations
+ * Ends the process when its encryption key is not that of the database.
+ * @returns false when the database cannot tell yet: it is away, or waits for its migrations
  */
 async function checkKey(): Promise<boolean> {
   const { database, secrets } = services.deps;
@@ -65,7 +65,6 @@ async function checkKeyLater(): Promise<void> {
   while (!signal.aborted && !(await checkKey()));
 }
 
-/** Ends the streams, finishes the requests under way, then the tick, then closes what they used. */
 async function stop(): Promise<void> {
   stopping.abort();
   deps.runFeed.close();
@@ -74,6 +73,6 @@ async function stop(): Promise<void> {
   await metricsServer?.close();
   await services.close();
   log.info('stopped');
-  // A call to Temporal that was given up would hold the process for as long as the native half goes on with it.
+  // An abandoned call to Temporal would hold the process while its native half goes on.
   process.exit();
 }

@@ -1,13 +1,14 @@
 import { claimDueRoutines, type ClaimDeps } from '#core/scheduling/claim.ts';
+import { dyingProcess } from '#test/support/end-deps.ts';
 import { createEngine, type Engine } from '#core/foundation/engine/index.ts';
 import { announceSlots, createAdmission } from '#core/execution/admission/index.ts';
-import { createMetrics } from '#lib/metrics/index.ts';
 import { openDatabase, type Database } from '#lib/database/index.ts';
 import { createLog } from '#lib/log.ts';
 import { openTemporal } from '#lib/temporal/index.ts';
 import { type Bench, type Benchmark, type Benchmarks, compared, plain } from './harness/benchmark.ts';
 import { load, loadProject, loadRoutines } from './harness/bulk.ts';
-import { alternate, timed, explained, rateFor } from './harness/measure.ts';
+import { alternate, timed, rateFor } from './harness/measure.ts';
+import { explained } from '#test/support/plans.ts';
 import { UNSERVED_TASK_QUEUE, bareClient, startEmptyWorkflow } from './bare/client.ts';
 
 const CLAIMED = 1_000;
@@ -46,11 +47,9 @@ const claim: Benchmark = {
 
 function depsOf(database: Database): ClaimDeps {
   return {
-    database,
+    ...dyingProcess(database),
     planRule: { billingConfigured: false, defaultPlan: 'scale' },
     providerEnabled: () => true,
-    metrics: createMetrics().metrics,
-    admission: { nudge: () => undefined },
   };
 }
 
@@ -151,11 +150,9 @@ async function loadDue(url: string): Promise<string> {
 
 async function claimAll(database: Database): Promise<void> {
   const deps = {
-    database,
+    ...dyingProcess(database),
     planRule: PLAN_RULE,
     providerEnabled: () => true,
-    metrics: createMetrics().metrics,
-    admission: { nudge: () => undefined },
   };
   while ((await claimDueRoutines(deps, BATCH)).more);
 }

@@ -7,7 +7,8 @@ import { sql, type Database, type Sql } from '#lib/database/index.ts';
 import { createRoutine } from '#test/support/routines.ts';
 import { type Benchmark, type Benchmarks, compared, type Figure, plain } from './harness/benchmark.ts';
 import { loadResources, load, loadRoutines, loadRuns, routineId } from './harness/bulk.ts';
-import { alternate, cpuSeconds, timed, explained } from './harness/measure.ts';
+import { alternate, cpuSeconds, timed } from './harness/measure.ts';
+import { explained } from '#test/support/plans.ts';
 import { startService, type Service } from './harness/service.ts';
 
 const CONNECTIONS = 16;

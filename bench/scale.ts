@@ -1,16 +1,17 @@
 import { enqueueManualRun } from '#core/execution/runs/enqueue.ts';
+import { dyingProcess } from '#test/support/end-deps.ts';
 import { admitRuns } from '#core/execution/admission/admit.ts';
 import { beginStep } from '#core/execution/steps/begin-step.ts';
 import { success } from '#core/execution/run-states/ending.ts';
 import { recordStepAndSuccess } from '#core/execution/steps/record-step.ts';
 import { listRuns } from '#core/execution/runs/index.ts';
 import { claimDueRoutines } from '#core/scheduling/claim.ts';
-import { createMetrics } from '#lib/metrics/index.ts';
 import { newId } from '#lib/ids.ts';
 import { type Benchmark, type Benchmarks, compared, type Figure } from './harness/benchmark.ts';
 import { routineId } from './harness/bulk.ts';
 import { NO_FILTER } from './reads.ts';
-import { alternate, timed, buffersOf, explained } from './harness/measure.ts';
+import { alternate, timed } from './harness/measure.ts';
+import { buffersOf, explained } from '#test/support/plans.ts';
 import {
   clearWaiting,
   DUE,
@@ -83,11 +84,9 @@ const WORK: readonly Work[] = [
     prepare: makeDue,
     work: async ({ database }) => {
       const deps = {
-        database,
+        ...dyingProcess(database),
         planRule: RULE.planRule,
         providerEnabled: () => true,
-        metrics: createMetrics().metrics,
-        admission: { nudge: () => undefined },
       };
       while ((await claimDueRoutines(deps, BATCH)).more);
     },

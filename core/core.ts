@@ -1,4 +1,5 @@
 import type { Engine } from '#core/foundation/engine/index.ts';
+import type { Nudges } from '#core/foundation/work/index.ts';
 import type { Database } from '#lib/database/index.ts';
 import type { Log } from '#lib/log.ts';
 import type { Mailer } from '#lib/mail.ts';
@@ -16,6 +17,8 @@ export interface Core {
   readonly database: Database;
   readonly emit: Emit;
   readonly engine: Engine;
+  /** Has due work done at once that a transaction has left behind: a kind of work, or `deliveries` of webhooks. */
+  readonly work: Nudges;
   readonly outbound: OutboundClient;
   /** Seals what is secret in rows. */
   readonly secrets: SecretBox;

@@ -9,6 +9,8 @@ import { createEngine } from '#core/foundation/engine/index.ts';
 import { createToolSessions } from '#core/clients/mcp/index.ts';
 import { createModelCredentials, createServerDirectory } from '#core/models/connections/index.ts';
 import { loadModelProviders, openModelRuntime, type ModelProviders } from '#core/models/providers/index.ts';
+import { doNow, kindsOf } from '#core/scheduling/index.ts';
+import { createNudges } from '#core/foundation/work/index.ts';
 import { notifyPaused } from '#core/delivery/notifications/index.ts';
 import { giveUpDeliveries } from '#core/delivery/webhooks/index.ts';
 import { createAccountMails, createUnsubscribeLinks } from '#core/foundation/outbox/index.ts';
@@ -25,11 +27,11 @@ import { createSealedWebhookSecrets, takeNewTools } from '#core/authoring/routin
 import { chooseCaller, createAccountCaller, createModelCaller } from '#core/execution/steps/index.ts';
 import { createAdmission, type Admission } from '#core/execution/admission/index.ts';
 import { createRunFeed } from '#core/execution/run-events/index.ts';
-import { followPausesByService, skipQueued } from '#core/execution/runs/index.ts';
+import { followPauses, skipQueued } from '#core/execution/runs/index.ts';
 import { loadCatalogue } from '#core/authoring/skills/index.ts';
 import { loadBlueprints } from '#core/authoring/drafts/index.ts';
 import type { ConfigOf } from '#lib/config/index.ts';
-import { openDatabase } from '#lib/database/index.ts';
+import { keepClock, openDatabase } from '#lib/database/index.ts';
 import type { Log } from '#lib/log.ts';
 import { openMailer } from '#lib/mail.ts';
 import { createMetrics } from '#lib/metrics/index.ts';
@@ -51,10 +53,10 @@ export async function openServices(config: ConfigOf<'worker'>, log: Log, service
     applicationName: 'ras',
     onError: (err) => log.warn({ err }, 'an idle database connection was lost'),
   });
+  const clock = await keepClock(database, log);
   const { metrics, registry } = createMetrics();
   watchPool(registry, database);
   const retention = { contentDays: config.RUN_CONTENT_DAYS, runDays: config.RUN_DAYS };
-  watchBacklog(registry, database, retention);
   const tracing = await openTracing({ endpoint: config.OTEL_EXPORTER_OTLP_ENDPOINT, service });
   const temporal = await openTemporal(config, tracing);
   const { SMTP_URL: url, MAIL_FROM: from } = config;
@@ -73,6 +75,7 @@ export async function openServices(config: ConfigOf<'worker'>, log: Log, service
     log,
     metrics,
     tracing,
+    work: createNudges(log, (name) => doNow(deps, name)),
     buildId: config.WORKER_BUILD_ID,
     uiOrigin: config.UI_ORIGIN,
     leadsEmail: config.LEADS_EMAIL,
@@ -81,7 +84,7 @@ export async function openServices(config: ConfigOf<'worker'>, log: Log, service
     providerEnabled: providerSwitch(config),
   };
   const { outbound } = core;
-  const accountMails = mailer && createAccountMails({ database, secrets, mailer, log, metrics });
+  const accountMails = mailer && createAccountMails(core);
   const connectionSecrets = createConnectionSecrets(secrets);
   const providers = await loadProviders(config.CONNECTION_CLIENTS, config.CONNECTION_PROVIDERS_DIR);
   const credentials = createCredentialSource(
@@ -178,15 +181,17 @@ export async function openServices(config: ConfigOf<'worker'>, log: Log, service
     }),
   };
   watchFeed(registry, deps.runFeed);
+  watchBacklog(registry, database, { retention, kinds: Object.keys(kindsOf(deps)) });
   return {
     deps,
     temporal,
     registry,
     async close() {
+      clock.stop();
       deps.runFeed.close();
-      await deps.runFeed.settled();
-      await deps.admission.settled();
-      await accountMails?.settled();
+      await deps.runFeed.idle();
+      await deps.admission.idle();
+      await deps.work.idle();
       mailer?.close();
       // Before the client they speak through.
       await toolSessions.close();
@@ -203,7 +208,7 @@ export async function openServices(config: ConfigOf<'worker'>, log: Log, service
 }
 
 /** Lists what follows each event of `core/events.ts`, in the transaction that emits it and in this order. */
-function handlersOf(core: Pick<Core, 'emit' | 'metrics'> & { readonly admission: Admission }): Handlers {
+function handlersOf(core: Pick<Core, 'emit' | 'metrics' | 'work'> & { readonly admission: Admission }): Handlers {
   return {
     'routine.changed': [(tx, { routineIds }) => skipQueued(core, tx, { routineIds, reason: 'superseded' })],
     'routine.paused': [(tx, { routineIds }) => skipQueued(core, tx, { routineIds, reason: 'paused' })],
@@ -212,7 +217,7 @@ function handlersOf(core: Pick<Core, 'emit' | 'metrics'> & { readonly admission:
       (tx, { routineIds }) => giveUpDeliveries(tx, routineIds),
     ],
     'routine.paused_by_service': [
-      (tx, { paused }) => followPausesByService(core, tx, paused),
+      (tx, { paused }) => followPauses(core, tx, paused),
       (tx, { paused }) => notifyPaused(tx, paused),
     ],
     'tools.changed': [(tx, changed) => takeNewTools(core, tx, changed)],

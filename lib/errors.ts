@@ -17,6 +17,7 @@ export const ERRORS = {
   confirmation_required: [400, 'Automatic execution needs confirmAutomaticExecution: true.'],
   authentication_required: [401, 'Send an API key as a bearer token, or sign in.'],
   invalid_api_key: [401, 'The API key is unknown or revoked.'],
+  invalid_id_token: [401, 'The ID token is not accepted.'],
   invalid_signature: [401, 'The signature or secret does not match.'],
   plan_write_required: [402, 'API keys may write only on the pro and scale plans.'],
   allowance_exceeded: [402, 'The allowance of the plan is used up.'],
@@ -38,6 +39,7 @@ export const ERRORS = {
   invitation_not_found: [404, 'No such invitation, or it has expired or is for another address.'],
   session_not_found: [404, 'No such session of yours.'],
   api_key_not_found: [404, 'No such API key.'],
+  ci_trust_not_found: [404, 'No such CI sign-in in this project.'],
   assistant_not_found: [404, 'No such assistant in this project.'],
   skill_not_found: [404, 'No such skill in this project.'],
   routine_not_found: [404, 'No such routine in this project.'],
@@ -97,6 +99,8 @@ export class AppError extends Error {
   readonly code: ErrorCode;
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
+  /** What is wrong with the caller's input, where the message lists it. */
+  faults: readonly Fault[] = [];
 
   constructor(code: ErrorCode, message?: string, headers: Record<string, string> = {}) {
     super(message ?? ERRORS[code][1]);
@@ -117,13 +121,29 @@ export interface Fault {
 export function invalid(faults: readonly Fault[], code: ErrorCode = 'invalid_request'): AppError {
   const shown = faults.slice(0, 20).map((fault) => `${fault.path}: ${fault.message}`);
   if (faults.length > shown.length) shown.push(`and ${faults.length - shown.length} more`);
-  return new AppError(code, shown.join('; '));
+  const error = new AppError(code, shown.join('; '));
+  error.faults = faults;
+  return error;
 }
 
-/** Returns the body of a failure. */
-export function failureBody(error: AppError, requestId: string): string {
+/** The most faults of one request that a response lists. */
+const MOST_DETAILS = 100;
+
+/** Matches a message about one field: its path, then what is wrong. */
+const ABOUT_FIELD = /^(?<path>[A-Za-z][\w-]*(?:\.[\w-]+|\[\d+\])*): (?<message>.+)$/s;
+
+function detailsOf({ faults, message, status }: AppError) {
+  const { path, message: about } = (status === 400 && ABOUT_FIELD.exec(message)?.groups) || {};
+  const all = faults.length === 0 && path !== undefined && about !== undefined ? [{ path, message: about }] : faults;
+  return all.slice(0, MOST_DETAILS).map((fault) => ({ param: fault.path, message: fault.message }));
+}
+
+/** Returns the body of a failure; its details are for callers who prefer them. */
+export function failureBody(error: AppError, requestId: string, { isDetailed = false } = {}): string {
+  const { code, message } = error;
+  const details = isDetailed ? detailsOf(error) : [];
   return JSON.stringify({
-    error: { code: error.code, message: error.message || ERRORS[error.code][1] },
+    error: { code, message: message || ERRORS[code][1], ...(details.length > 0 && { details }) },
     requestId,
   });
 }

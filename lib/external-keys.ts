@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { empty, sql } from './database/index.ts';
+import { empty, sql, type Sql } from './database/index.ts';
 import { AppError } from './errors.ts';
 
 /** Lists what may keep a routine or a skill in the place of people. */
@@ -9,6 +9,8 @@ export const MANAGERS = ['files'] as const;
 export interface ExternalName {
   readonly externalKey: string | null;
   readonly managedBy: (typeof MANAGERS)[number] | null;
+  /** The name of the folder of files, where it has one; several may keep things in one project. */
+  readonly managedFrom: string | null;
 }
 
 /**
@@ -30,14 +32,23 @@ export function driftOf(
   return managedBy === undefined ? 'stays' : 'ends';
 }
 
-const NAMES: ReadonlySet<string> = new Set(['externalKey', 'managedBy'] satisfies (keyof ExternalName)[]);
+const NAMES: ReadonlySet<string> = new Set([
+  'externalKey',
+  'managedBy',
+  'managedFrom',
+] satisfies (keyof ExternalName)[]);
 
-/** Sets the mark of drift among the columns of an `update`, with a comma behind it. */
-export const DRIFT = {
-  begins: sql`drifted_at = now(),`,
-  ends: sql`drifted_at = null,`,
-  stays: empty,
-};
+/** Assigns the columns of the name and the mark of drift in an `update`, with a comma at the end. */
+export function nameColumns(name: ExternalName, drift: ReturnType<typeof driftOf>, by: string | null): Sql {
+  const { externalKey, managedBy, managedFrom } = name;
+  const mark = {
+    begins: sql`drifted_at = now(), drifted_by = ${by},`,
+    ends: sql`drifted_at = null, drifted_by = null,`,
+    stays: empty,
+  };
+  return sql`external_key = ${externalKey}, managed_by = ${managedBy},
+    managed_from = ${managedBy === null ? null : managedFrom}, ${mark[drift]}`;
+}
 
 /** Tells whether a change of a thing in this version is wanted; undefined stands for one that is not there. */
 export type IsExpected = (version: number | undefined) => boolean;

@@ -1,10 +1,12 @@
-import { TypeID, typeidUnboxed } from 'typeid-js';
+import { TypeID, typeid, typeidUnboxed } from 'typeid-js';
+import { clockAheadMs } from './clock.ts';
 
 /** Maps a resource to the prefix of its ids. */
 export const ID_PREFIX = {
   organization: 'org',
   project: 'prj',
   apiKey: 'key',
+  ciTrust: 'cit',
   routine: 'rtn',
   run: 'run',
   backfill: 'bkf',
@@ -24,14 +26,21 @@ export type Resource = keyof typeof ID_PREFIX;
 
 /** Makes a new id in TypeID form: prefix, underscore, UUIDv7 in base32. Ids made later sort later. */
 export function newId(resource: Resource): string {
-  return typeidUnboxed(ID_PREFIX[resource]);
+  const aheadMs = clockAheadMs();
+  if (aheadMs === 0) return typeidUnboxed(ID_PREFIX[resource]);
+  const uuid = typeid(ID_PREFIX[resource]).toUUID();
+  const ms = Number.parseInt(uuid.slice(0, 8) + uuid.slice(9, 13), 16) - aheadMs;
+  return idOf(resource, ms, uuid.slice(13));
 }
 
 /** Returns the smallest id that could be made at this time, to the millisecond: those made before sort before it. */
 export function firstIdAt(resource: Resource, at: Date): string {
-  const ms = Math.max(at.getTime(), 0).toString(16).padStart(12, '0');
-  const uuid = `${ms.slice(0, 8)}-${ms.slice(8)}-7000-8000-000000000000`;
-  return TypeID.fromUUID(ID_PREFIX[resource], uuid).toString();
+  return idOf(resource, at.getTime(), '-7000-8000-000000000000');
+}
+
+function idOf(resource: Resource, time: number, rest: string): string {
+  const ms = Math.max(time, 0).toString(16).padStart(12, '0');
+  return TypeID.fromUUID(ID_PREFIX[resource], `${ms.slice(0, 8)}-${ms.slice(8)}${rest}`).toString();
 }
 
 /** Matches a well-formed id of the resource; anything else cannot exist, so it needs no query. */

@@ -1,6 +1,6 @@
 /**
- * Entry: `npm run build` bundles what a model session runs into dist/, where the development dependencies are
- * installed. Without the bundle sessions run the sources, and take twice as long to start.
+ * Entry: `npm run build` bundles the code of model sessions into dist/, where the development dependencies are
+ * installed. Without the bundle sessions run from the sources and start half as fast.
  */
 import { existsSync } from 'node:fs';
 import { readdir, rename, rm } from 'node:fs/promises';
@@ -10,9 +10,9 @@ import { BUILT, bundleName, SESSION_SOURCE } from './sandbox/session-script.ts';
 const ROOT = path.resolve(import.meta.dirname, '..');
 
 /**
- * Bundles a session, with the libraries that it uses, unless that is done already.
- * @param folder a folder below the root of the code; bundles of other sources in it are removed
- * @returns the path of the bundle
+ * Bundles a session with its libraries, unless the bundle exists.
+ * @param folder folder below the root of the code; bundles of other sources in it are removed
+ * @returns path of the bundle
  */
 export async function buildSession(folder: string): Promise<string> {
   const name = bundleName();

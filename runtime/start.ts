@@ -15,7 +15,6 @@ import { keepPruned } from './state/journal.ts';
 import { createLease } from './state/lease.ts';
 import { openState } from './state/open-state.ts';
 
-/** Lists where what no session may read lies. */
 function secretPlaces(config: ConfigOf<'runtime'>): string[] {
   return [
     config.MODEL_RUNTIME_CERT_FILE,
@@ -118,7 +117,7 @@ export async function startRuntime(
       draining = true;
       const closed = server.close();
       await executions.drain(DRAIN_MS);
-      // Their last frames are on the way; a caller that waits for none could hold the process for ever.
+      // Their last frames are on the way. A silent caller could hold the process for ever.
       const cut = setTimeout(() => server.cut(), LAST_FRAMES_MS);
       await closed;
       clearTimeout(cut);
@@ -133,7 +132,7 @@ export async function startRuntime(
   };
 }
 
-/** Time to connect, and to the first byte: a model that reasons for long begins its response before. */
+/** Time to connect, and to the first byte. A model that reasons for long begins its response earlier. */
 const CONNECT_MS = 10_000;
 const FIRST_BYTE_MS = 120_000;
 /** Limit of a response: a hundred thousand tokens, each in an event of its own. */

@@ -1,6 +1,6 @@
 /**
  * Entry: `npm run assistants:enter -- 'Name' https://host/callback …` enters an assistant that people may connect, with
- * the addresses it may lead them back to, and prints its client id. A name that is there gets these addresses instead.
+ * its return addresses, and prints its client id. An existing name gets these addresses instead.
  */
 import { enterClient } from '#core/accounts/programs/index.ts';
 import { startingConfig } from '#lib/config/index.ts';
@@ -24,7 +24,6 @@ try {
   await database.end();
 }
 
-/** Tells whether a code may be sent there: encrypted, or to an app on the person's own machine. */
 function mayLeadTo(uri: string): boolean {
   return URL.canParse(uri) && /^(https:\/\/|http:\/\/(localhost|127\.0\.0\.1)[:/])/.test(uri);
 }

@@ -11,7 +11,7 @@ export interface Readiness {
   /** Obstacles to its work, in words; empty when it is ready. */
   readonly obstacles: readonly string[];
   readonly buildId: string | null;
-  /** True when new runs start on it. A worker of an earlier build is ready all the same, to end its own. */
+  /** True when new runs start on it. A worker of an earlier build is ready too, to end its own. */
   readonly takesRuns: boolean;
 }
 
@@ -24,7 +24,7 @@ export async function serveHealth(
   { host, port }: { host: string; port: number },
 ): Promise<HealthServer> {
   let asked: Promise<Readiness> | undefined;
-  // Probes that come while one is looking share what it finds.
+  // Probes that come during a look share its result.
   const look = () =>
     (asked ??= readiness().finally(() => {
       asked = undefined;

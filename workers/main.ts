@@ -48,7 +48,7 @@ try {
       signal,
     });
   }
-  // The runtime hands a signal only to workers that run already.
+  // The Temporal runtime passes a signal only to workers that run already.
   if (started !== undefined && !signal.aborted) {
     log.info({ taskQueue, buildId: config.WORKER_BUILD_ID }, 'worker started');
     await started.run();
@@ -64,7 +64,7 @@ try {
   await healthServer?.close();
   log.info('worker stopped');
 }
-// A start that was abandoned would hold the process for as long as the native half goes on with it.
+// An abandoned start would hold the process while its native half goes on.
 process.exit();
 
 async function readiness(): Promise<Readiness> {

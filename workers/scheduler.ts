@@ -11,16 +11,16 @@ export interface SchedulerSettings {
   readonly workflowId?: string;
   /** The interval of the checks, by default one minute. */
   readonly everyMs?: number;
-  /** Returns true when a scheduler that starts now would find this worker. By default it does. */
+  /** Returns true when a scheduler that starts now would find this worker. True by default. */
   readonly takesRuns?: () => boolean;
-  /** The time after which a scheduler that takes no step counts as stuck, by default two minutes. */
+  /** Time without a step after which a scheduler counts as stuck, by default two minutes. */
   readonly stuckAfterMs?: number;
 }
 
 /**
- * Starts the scheduler unless it is running, now and at intervals for as long as this process works: an operator may
- * terminate it, or the server may lose it. One that is stuck is ended first: its build has no worker any more, or its
- * code was replaced by code that cannot carry it on. However many processes do this, a task queue has one scheduler.
+ * Starts the scheduler unless it runs, now and at intervals while this process works: an operator may terminate it, or
+ * the server may lose it. A stuck one is ended first: its build has no worker any more, or its code was replaced by
+ * code that cannot continue it. However many processes do this, a task queue has one scheduler.
  */
 export async function keepScheduler(settings: SchedulerSettings): Promise<{ stop(): void }> {
   const { client, taskQueue, log, workflowId = schedulerWorkflowId(settings.taskQueue) } = settings;
@@ -33,7 +33,7 @@ export async function keepScheduler(settings: SchedulerSettings): Promise<{ stop
       args: [],
     });
   };
-  // Not at once: after an outage a scheduler has to be given the time to go on.
+  // Not at once: after an outage a scheduler needs time to go on.
   const check = async () => {
     if (settings.takesRuns?.() !== false) await endStuck(settings, workflowId);
     await ensure();
@@ -48,9 +48,7 @@ export async function keepScheduler(settings: SchedulerSettings): Promise<{ stop
 
 const STUCK_AFTER_MS = 120_000;
 
-/**
- * Ends a scheduler whose next step waits for so long that no worker can take it. It has no state that would be lost.
- */
+/** Ends a scheduler whose next step has waited so long that no worker can take it. It has no state to lose. */
 async function endStuck(settings: SchedulerSettings, workflowId: string): Promise<void> {
   const { client, log, stuckAfterMs = STUCK_AFTER_MS } = settings;
   try {

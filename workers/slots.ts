@@ -36,5 +36,5 @@ export async function keepAnnounced(
   }
   // A row that cannot be deleted runs out by itself.
   await withdrawSlots(database, worker.workerId).catch(() => undefined);
-  await admission.settled();
+  await admission.idle();
 }

@@ -2,7 +2,7 @@ import type { NativeConnection } from '@temporalio/worker';
 import type { Log } from '#lib/log.ts';
 import { currentBuildOf, type Build } from '#lib/temporal/index.ts';
 
-/** Standing of this worker towards new runs, as Temporal last reported it. */
+/** Whether new runs reach this worker, as Temporal last reported it. */
 export interface Standing {
   /** Asks Temporal whether new runs start on workers of this build; while it is away, the last response holds. */
   refresh(): Promise<boolean>;
@@ -11,7 +11,7 @@ export interface Standing {
 
 const DEADLINE_MS = 2_000;
 
-/** Follows which build is current. A worker without a build takes new runs as long as no build is. */
+/** Follows which build is current. A worker without a build takes new runs while no build is current. */
 export function followStanding(settings: {
   readonly connection: NativeConnection;
   readonly namespace: string;

@@ -14,18 +14,18 @@ import { keepScheduler } from './scheduler.ts';
 import { createWorkers, type RunningWorkers } from './worker.ts';
 
 export interface StartedWorkers {
-  /** Works until a signal, which the Temporal runtime hears, has been obeyed. */
+  /** Works until a signal, which the Temporal runtime receives, has been obeyed. */
   run(): Promise<void>;
   isPolling(): boolean;
   takesRuns(): boolean;
-  /** Lets go of everything, also of what has never run. */
+  /** Releases everything, also what has never run. */
   close(): Promise<void>;
 }
 
 /**
- * Connects to Temporal and prepares all that there is to work with.
- * @throws the first error, when everything is let go of again. A further attempt needs a connection of its own: the
- *   native half keeps the name of a worker that could not be created taken for as long as its connection is open
+ * Connects to Temporal and creates the workers.
+ * @throws the first error, after everything is released. A further attempt needs a connection of its own: the native
+ * half keeps the name of a failed worker taken while its connection is open
  */
 export async function startWorkers(
   config: ConfigOf<'worker'>,
@@ -77,8 +77,8 @@ function buildOf(config: ConfigOf<'worker'>): Build | undefined {
 }
 
 /**
- * Registers the search attributes. Where these credentials may not, an administrator has to; until then the server
- * refuses every run.
+ * Registers the search attributes. Without the right to do so, an administrator has to; until then the server refuses
+ * every run.
  */
 async function registerSearchAttributes(connection: NativeConnection, namespace: string, log: Log): Promise<void> {
   try {

@@ -16,10 +16,10 @@ export interface Patience {
 }
 
 /**
- * Makes an attempt, again and again while Temporal cannot be reached: after a power cut everything starts at once, and
- * a worker that gave up would have to be started by hand.
- * @returns undefined when `signal` was aborted first; an attempt under way is then abandoned
- * @throws an error that waiting does not mend: a certificate file that is missing, a namespace that does not exist
+ * Repeats an attempt while Temporal cannot be reached: after a power cut everything starts at once, and a worker that
+ * gave up would have to be started by hand.
+ * @returns undefined when `signal` was aborted first; a running attempt is abandoned
+ * @throws an error that waiting does not mend: a missing certificate file, an unknown namespace
  */
 export async function untilReached<Result>(
   attempt: () => Promise<Result>,
@@ -38,9 +38,7 @@ export async function untilReached<Result>(
   }
 }
 
-/**
- * Statuses by which a server that is there refuses: INVALID_ARGUMENT, NOT_FOUND, PERMISSION_DENIED, UNAUTHENTICATED.
- */
+/** Statuses of a server that refuses: INVALID_ARGUMENT, NOT_FOUND, PERMISSION_DENIED, UNAUTHENTICATED. */
 const REFUSALS: ReadonlySet<number> = new Set([3, 5, 7, 16]);
 /** The same in the text of a native error, which has no field for them. */
 const REFUSAL = /Status \{ code: (InvalidArgument|NotFound|PermissionDenied|Unauthenticated)/;
@@ -54,8 +52,8 @@ function isUnreachable(err: unknown): boolean {
 const PAUSE_MS = 2_000;
 
 /**
- * Waits until the database has every migration that this release needs. A worker that began before would fail runs on
- * columns that are not there.
+ * Waits until the database has every migration of this release. A worker that began earlier would fail runs on missing
+ * columns.
  * @returns false when `signal` was aborted first
  */
 export async function untilMigrated(

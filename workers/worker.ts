@@ -21,14 +21,14 @@ export interface WorkerSettings {
   readonly connection: NativeConnection;
   readonly namespace: string;
   readonly taskQueue: string;
-  /** Steps of runs at a time; each model call may hold one for minutes. */
+  /** Steps of runs at a time. Each model call may hold one for minutes. */
   readonly concurrency: number;
   /** Workflow tasks at a time; each is a few milliseconds of CPU. Default 40. */
   readonly workflowConcurrency?: number;
   /** Workflows kept in memory between their tasks. Default: as many as fit into the heap. */
   readonly maxCachedWorkflows?: number | undefined;
   readonly shutdownGraceSeconds: number;
-  /** The build of this release. Without one, all workers of the queues share all workflows. */
+  /** Build of this release. Without one, all workers of the queues share all workflows. */
   readonly build?: Build | undefined;
   /** Withdraws the slots at once, when the process is told to stop. */
   readonly stopping?: AbortSignal;
@@ -38,7 +38,7 @@ export interface WorkerSettings {
 export interface RunningWorkers {
   /**
    * Resolves when all have stopped, after `shutdown` or a signal. One that fails stops the others.
-   * @throws the first error, when none holds the connection any more
+   * @throws the first error, once all have released the connection
    */
   run(): Promise<void>;
   shutdown(): void;
@@ -51,10 +51,10 @@ export interface RunningWorkers {
 }
 
 /**
- * Creates the workers of one process: one for workflows and the steps of runs, and one each, with slots of their own,
- * for ticks and for webhook attempts, so that neither waits behind model calls. Any number of processes share the
- * queues.
- * @throws the error of one that could not be created, when the others no longer hold the connection
+ * Creates the workers of one process: one for workflows and the steps of runs, one for ticks and one for webhook
+ * attempts, each with its own slots, so that ticks and webhooks do not wait behind model calls. Any number of processes
+ * share the queues.
+ * @throws the error of one that could not be created, once the others have released the connection
  */
 export async function createWorkers(settings: WorkerSettings): Promise<RunningWorkers> {
   const { deps, taskQueue } = settings;
@@ -64,7 +64,7 @@ export async function createWorkers(settings: WorkerSettings): Promise<RunningWo
     // Zero by default: activities would be cut off at once, and their model calls paid for twice.
     shutdownGraceTime: `${settings.shutdownGraceSeconds}s`,
     interceptors: { activity: [observeActivities(deps.tracing)] },
-    // A cancellation comes back with a heartbeat, which would be held back to one in eight seconds.
+    // A cancellation comes back with a heartbeat, which Temporal would send only once in eight seconds.
     maxHeartbeatThrottleInterval: '2s',
     shutdownForceTime: `${settings.shutdownGraceSeconds + 10}s`,
     ...versioning(settings.build),
@@ -85,7 +85,7 @@ export async function createWorkers(settings: WorkerSettings): Promise<RunningWo
       ...common,
       taskQueue: schedulerTaskQueue(taskQueue),
       activities: discreet(deps.log, scheduling),
-      // One for each part of a tick, so that claiming waits for none of those that take most of a minute.
+      // One for each part of a tick, so that claiming does not wait for parts that take most of a minute.
       maxConcurrentActivityTaskExecutions: Object.keys(scheduling).length,
     }),
     Worker.create({
@@ -117,7 +117,7 @@ export async function createWorkers(settings: WorkerSettings): Promise<RunningWo
         ...(settings.stopping === undefined ? [] : [settings.stopping]),
       ]);
       const announcing = keepAnnounced(deps, slots, standing, signal);
-      // Until the last step has ended: a call under way is lost without it.
+      // Until the last step has ended: without it a call under way is lost.
       const ended = new AbortController();
       const leasing = keepLease(deps, ended.signal);
       const running = workers.map((worker) => worker.run());
@@ -140,8 +140,8 @@ export async function createWorkers(settings: WorkerSettings): Promise<RunningWo
 }
 
 /**
- * Pins each workflow to the build that it began on, so that a release may change what workflows do and may be taken
- * back while they are open.
+ * Pins each workflow to the build that it began on, so that a release may change workflows and may be taken back while
+ * they are open.
  */
 function versioning(build: Build | undefined): Pick<SdkOptions, 'workerDeploymentOptions'> {
   if (build === undefined) return {};
@@ -158,7 +158,6 @@ async function keepLease({ database, modelRuntime: runtime, log }: WorkerDeps, s
   if (runtime !== undefined) await keepRuntimeLease({ database, runtime, log }, signal);
 }
 
-/** Names this set of workers; a process that comes back is another one. */
 function newWorkerId(): string {
   return `${hostname()}:${process.pid}:${randomUUID()}`;
 }
@@ -167,14 +166,14 @@ function shutdown(workers: readonly Worker[]): void {
   for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
 }
 
-/** A worker lets go of its connection only at the end of a run, so each is run and stopped at once. */
+/** A worker releases its connection only at the end of a run, so each is run and stopped at once. */
 async function discard(workers: readonly Worker[]): Promise<void> {
   await Promise.allSettled(workers.map((worker) => worker.runUntil(Promise.resolve())));
 }
 
 /**
- * Keeps unexpected errors out of Temporal's history, which shows their messages and stacks as plain text; a database
- * driver's error quotes the value that caused it. The log has the error, the history has `internal_error`.
+ * Keeps unexpected errors out of Temporal's history, which shows messages and stacks as plain text; a database driver's
+ * error quotes the value that caused it. The log has the error, the history has `internal_error`.
  */
 function discreet<A extends object>(log: Log, activities: A): A {
   const wrapped = Object.entries(activities).map(([name, work]) => [

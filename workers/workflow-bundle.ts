@@ -9,10 +9,9 @@ const BUILT = `${ROOT}dist`;
 const CACHE = `${ROOT}node_modules/.cache/workflow-bundles`;
 
 /**
- * Returns the workflow code as one script for the sandbox, bundled from the sources as they are. Bundling takes
- * seconds, so a bundle that was built ahead, or by an earlier start, is used if its name has the hash of everything
- * that goes into it. A bundle of other sources is never used. Where nothing can be written the new one is kept in
- * memory.
+ * Returns the workflow code as one script for the sandbox, bundled from the sources. Bundling takes seconds, so an
+ * existing bundle is used if its name has the hash of everything that goes into it. A bundle of other sources is never
+ * used. Where nothing can be written the new one stays in memory.
  */
 export async function workflowBundle(log?: Pick<Log, 'warn'>): Promise<WorkflowBundleOption> {
   const name = await bundleName();
@@ -35,8 +34,8 @@ export async function workflowBundle(log?: Pick<Log, 'warn'>): Promise<WorkflowB
 }
 
 /**
- * Bundles the workflow code ahead, for processes that start where nothing can be written.
- * @returns the path of the bundle, the only one in its folder
+ * Bundles the workflow code ahead, for processes that cannot write.
+ * @returns path of the bundle, the only one in its folder
  */
 export async function buildWorkflowBundle(): Promise<string> {
   const name = await bundleName();
@@ -66,7 +65,7 @@ async function bundle(): Promise<string> {
   }
 }
 
-/** Processes that start together may each write the file; a rename makes each write whole. */
+/** Processes that start together may each write the file. A rename keeps each write whole. */
 async function keep(folder: string, name: string, code: string): Promise<string> {
   const path = `${folder}/${name}`;
   await mkdir(folder, { recursive: true });

@@ -1,15 +1,15 @@
 import type { ActivityOptions } from '@temporalio/common';
 
-/** Lets two heartbeats be missed, which come every 3 s, before the worker counts as dead. */
+/** Two heartbeats, which come every 3 s, may be missed before the worker counts as dead. */
 const HEARTBEAT_TIMEOUT = '10s';
 
 /**
- * Lets a run outlast a Postgres that is away for minutes. The maximum is there for an error that never passes: it would
- * loop until the run's timeout, which may be a day.
+ * Outlasts a Postgres that is away for minutes. The maximum stops an error that never passes, which would loop until
+ * the run's timeout, maybe a day.
  */
 const MAX_ATTEMPTS = 60;
 
-/** The step ends the run itself when its time is over; this is for a worker that cannot. */
+/** The step ends the run itself at its deadline. This is for a worker that cannot. */
 const GRACE_MS = 30_000;
 
 /**
@@ -59,7 +59,7 @@ function msUntil(deadline: number): number {
   return Math.max(deadline - Date.now(), 1);
 }
 
-/** The policy of the write that ends a run. It is patient, because without that write the run would never end. */
+/** Policy of the write that ends a run. It is patient: without that write the run would never end. */
 export const concludePolicy: ActivityOptions = {
   startToCloseTimeout: '30s',
   retry: {

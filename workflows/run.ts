@@ -26,7 +26,7 @@ const { concludeRun } = proxyActivities<RunActivities>(concludePolicy);
  * failure, timeout and cancellation only.
  */
 export async function run({ runId, timeoutSeconds }: RunInput): Promise<string> {
-  // The run's clock starts with its first step, so until that has responded there is no deadline.
+  // The run's clock starts with its first step: until that has responded there is no deadline.
   let deadline: number | undefined;
   try {
     for (let index = 0; ;) {
@@ -38,7 +38,7 @@ export async function run({ runId, timeoutSeconds }: RunInput): Promise<string> 
       deadline = Date.now() + outcome.remainingMs;
       if (outcome.next === 'wait') {
         await sleep(outcome.delayMs);
-        // The run's clock stands still until the step begins, however long that waits for a slot.
+        // The run's clock stands still while the step waits for a slot.
         deadline = undefined;
         continue;
       }
@@ -60,12 +60,12 @@ type Reason = Exclude<Parameters<RunActivities['concludeRun']>[0]['ending'], 'ca
 function reasonOf(error: unknown): Reason {
   const cause = error instanceof ActivityFailure ? error.cause : error;
   if (cause instanceof TimeoutFailure) {
-    // The server copies the one bound into the other, so a step that found no slot in time ends as the second.
+    // The server copies one bound into the other, so a step without a slot in time ends as the second.
     return cause.timeoutType === 'SCHEDULE_TO_CLOSE' || cause.timeoutType === 'SCHEDULE_TO_START'
       ? 'timeout'
       : 'internal_error';
   }
-  // A model step fails with a reason of the closed list as its type; any other type is an error of our own.
+  // A failed model step has a reason of the closed list as its type. Any other type is our own error.
   const type = cause instanceof ApplicationFailure ? cause.type : undefined;
   if (type === 'context_exceeded') return type;
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the model's reasons are those of ModelFailure

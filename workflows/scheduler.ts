@@ -8,16 +8,16 @@ export interface SchedulerInput {
   /** Default one minute. Ticks come at whole multiples of it. */
   readonly intervalMs?: number;
   /**
-   * The number of ticks before it continues as new, by default 120. A tick is up to fifty events, so the server,
-   * which suggests it at 4,096 events, may be first.
+   * Ticks before it continues as new, by default 120. A tick is up to fifty events, and the server may suggest it
+   * earlier, at 4,096 events.
    */
   readonly ticksPerRun?: number;
 }
 
 /**
- * Ticks at the start of every minute, for ever: claims what is due, and starts everything else that a tick does beside
- * it, so that nothing holds up the schedule. A part that fails is logged, and the next minute is its retry; one that is
- * still under way is left to end.
+ * Ticks at the start of every minute, for ever: claims what is due, and starts the other parts of a tick beside it, so
+ * that none holds up the schedule. A part that fails is logged and retried in the next minute; one that still runs is
+ * left to end.
  */
 export async function scheduler(input: SchedulerInput = {}): Promise<void> {
   const { intervalMs = 60_000, ticksPerRun = 120 } = input;
@@ -59,8 +59,8 @@ export async function scheduler(input: SchedulerInput = {}): Promise<void> {
 }
 
 /**
- * A scheduler stays on the build that it began on, as a run does, but has no end of its own: it moves on to the build
- * that is current when it continues as new, and it does that at the first tick after another one was made current.
+ * A scheduler stays on its build, as a run does, but never ends. It moves to the current build when it continues as
+ * new, which it does at the first tick after another build was made current.
  */
 const ON_THE_CURRENT_BUILD = { initialVersioningBehavior: 'AUTO_UPGRADE' } as const;
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { newPasskey, passkeyAssertion } from '#core/accounts/identity/index.ts';
-import { nameOf } from '../http/schemas.ts';
+import { nameOf } from '#lib/schemas.ts';
 import { done, givenPassword, user, type AuthOperation } from './operation.ts';
 
 const code = z

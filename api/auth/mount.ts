@@ -8,7 +8,7 @@ import { validate } from '../http/validate.ts';
 import { findOperation, type AuthOperation } from './operation.ts';
 import { authOperations } from './operations.ts';
 
-/** Limit of a body, far above what a name, an address and a password take. */
+/** Limit of a body, far above a name, an address and a password. */
 const MAX_BODY_BYTES = 16 * 1024;
 
 /** Serves `/auth/*` with better-auth: the operations that we support, validated as they are documented. */
@@ -57,7 +57,7 @@ function headersOf(ctx: Context, { clientAddress }: Deps): Headers {
   for (const [name, value] of Object.entries(ctx.req.headers)) {
     if (value !== undefined) headers.set(name, Array.isArray(value) ? value.join(', ') : value);
   }
-  // The body that the library gets has another length.
+  // The validated body has another length.
   headers.delete('content-length');
   headers.delete('transfer-encoding');
   headers.set(CLIENT_ADDRESS_HEADER, clientAddress(ctx.req));
@@ -67,8 +67,8 @@ function headersOf(ctx: Context, { clientAddress }: Deps): Headers {
 const failure = z.object({ code: z.string().optional(), message: z.string().optional() });
 
 /**
- * Sends what the library responds: its success with the documented fields only, its errors in the envelope that every
- * other error has, and redirects as they are.
+ * Sends the library's response: a success with the documented fields only, an error in our envelope, a redirect as it
+ * is.
  */
 async function sendLibraryResponse(ctx: Context, { success }: AuthOperation, response: Response): Promise<void> {
   ctx.status = response.status;

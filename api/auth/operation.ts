@@ -11,7 +11,7 @@ export interface AuthOperation {
   readonly description?: string;
   readonly query?: z.ZodObject;
   readonly body?: z.ZodObject;
-  /** The fields of the response; others that the library sends stay behind. */
+  /** Fields of the response. Others of the library are left out. */
   readonly success?: z.ZodType;
   /** May respond with 302. */
   readonly redirects?: true;
@@ -47,7 +47,7 @@ export const user = z
   })
   .meta({ id: 'User' });
 
-/** A session without its token: a script of the page that could read the token would not need the cookie. */
+/** A session without its token: with the token, a script of the page would not need the cookie. */
 export const session = z
   .object({
     id: z.string(),
@@ -60,5 +60,5 @@ export const session = z
 
 export const done = z.object({ status: z.boolean() }).meta({ id: 'Done' });
 
-/** A password that is only compared; one that was set under older rules still has to fit. */
+/** A password that is only compared. One from before the present rules must still fit. */
 export const givenPassword = z.string().min(1).max(128).meta({ format: 'password' });

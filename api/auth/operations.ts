@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { isCommonPassword } from '#core/accounts/identity/index.ts';
-import { emailAddress, nameOf } from '../http/schemas.ts';
+import { nameOf } from '#lib/schemas.ts';
+import { emailAddress } from '../http/schemas.ts';
 import { done, givenPassword, session, user, type AuthOperation } from './operation.ts';
 import { factorOperations } from './factor-operations.ts';
 

@@ -1,7 +1,6 @@
-import { z } from 'zod';
 import type { ZodOpenApiOperationObject, ZodOpenApiResponsesObject } from 'zod-openapi';
 import type { AuthOperation } from '../auth/operation.ts';
-import { errorResponse } from './responses.ts';
+import { errorResponse, failure } from './responses.ts';
 
 /** Builds the paths of what is served under `/auth`. */
 export function authPaths(operations: readonly AuthOperation[]) {
@@ -59,13 +58,6 @@ function responsesOf(operation: AuthOperation): ZodOpenApiResponsesObject {
 }
 
 const STATUSES = [400, 401, 403, 404, 408, 409, 413, 415, 429, 431, 500, 503] as const;
-
-const failure = z
-  .strictObject({
-    error: z.strictObject({ code: z.string(), message: z.string() }),
-    requestId: z.string(),
-  })
-  .meta({ id: 'AccountError' });
 
 /** Returns the codes of an operation by their status: its own, and those that follow from its declaration. */
 function errorsOf({ method, needsSession, errors }: AuthOperation): Map<number, readonly string[]> {

@@ -29,6 +29,7 @@ Programs call \`${publicUrl}/v1\` with an API key as a bearer token; assistants 
 
 ## API
 
+- [OpenAPI for API keys](${publicUrl}/v1/openapi.json?for=keys): what a key may call, in a form for generators of clients
 - [OpenAPI](${publicUrl}/v1/openapi.json): every operation, its schemas and its errors
 
 ## Documents

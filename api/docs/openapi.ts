@@ -6,16 +6,27 @@ import { authOperations } from '../auth/operations.ts';
 import { type Route, TAGS } from '../route.ts';
 import { authPaths } from './auth.ts';
 import { webhooks } from './webhooks.ts';
+import { withLeanSchemas } from './lean.ts';
+import { withNamedSchemas } from './named-schemas.ts';
 import { operation } from './operation.ts';
-import { HEADERS } from './responses.ts';
+import { type Audience, HEADERS } from './responses.ts';
+
+export interface DocumentOptions {
+  readonly publicUrl: string;
+  readonly productTag: string;
+  /** `keys` leaves out what an API key may not call, and names the errors of an operation in its description. */
+  readonly for?: Audience | undefined;
+}
 
 /** Builds the OpenAPI 3.1 document of the declared routes: schemas, security and every error of every operation. */
-export function buildOpenApi(routes: readonly Route[], options: { publicUrl: string; productTag: string }) {
+export function buildOpenApi(routes: readonly Route[], { for: audience = 'all', ...options }: DocumentOptions) {
   const paths: Record<string, Record<string, ZodOpenApiOperationObject>> = {};
-  for (const { spec } of routes) {
+  const described = audience === 'keys' ? routes.filter(isForKeys) : routes;
+  for (const { spec } of described) {
     const path = spec.path.replaceAll(/:(\w+)/g, '{$1}');
-    paths[path] = { ...paths[path], [spec.method.toLowerCase()]: operation(spec) };
+    paths[path] = { ...paths[path], [spec.method.toLowerCase()]: operation(spec, audience) };
   }
+  const tags = new Set<string>(described.map(({ spec }) => spec.tag));
   const document = createDocument({
     openapi: '3.1.1',
     info: {
@@ -25,36 +36,54 @@ export function buildOpenApi(routes: readonly Route[], options: { publicUrl: str
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: options.publicUrl }],
-    tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
-    paths: { ...paths, ...authPaths(authOperations) },
+    tags: Object.entries(TAGS)
+      .filter(([name]) => audience === 'all' || tags.has(name))
+      .map(([name, description]) => ({ name, description })),
+    paths: { ...paths, ...(audience === 'all' && authPaths(authOperations)) },
     webhooks: webhooks(),
     components: {
       headers: HEADERS,
       securitySchemes: {
         apiKey: { type: 'http', scheme: 'bearer', description: 'An API key of one project.' },
-        session: {
-          type: 'apiKey',
-          in: 'cookie',
-          name: sessionCookieName(options),
-          description: 'Of a sign-in at `/auth`. Mutations also need `Origin`.',
-        },
-        uiOrigin: {
-          type: 'apiKey',
-          in: 'header',
-          name: 'Origin',
-          description: 'Of the user interface; no account is needed.',
-        },
-        stripeSignature: {
-          type: 'apiKey',
-          in: 'header',
-          name: 'Stripe-Signature',
-          description: 'Of the payment processor, over the raw body.',
-        },
-        schedulerSecret: { type: 'apiKey', in: 'header', name: 'X-Scheduler-Secret' },
+        ...(audience === 'all' && sessionSchemes(options)),
       },
     },
   });
-  return withSharedParameters(withStorableText(document));
+  const exact = audience === 'all' ? withStorableText(document) : document;
+  const named = withNamedSchemas(withSharedParameters(exact));
+  if (audience === 'all') return withoutUnused(named);
+  const { webhooks: _, ...lean } = withoutUnused(withLeanSchemas(named));
+  // The schemas of events stay: generators that prune what only webhooks refer to would miss them.
+  return lean;
+}
+
+function isForKeys({ spec }: Route): boolean {
+  return spec.auth === 'key-or-session';
+}
+
+/** The ways in which others than API keys authenticate. */
+function sessionSchemes(options: Pick<DocumentOptions, 'publicUrl' | 'productTag'>) {
+  return {
+    session: {
+      type: 'apiKey',
+      in: 'cookie',
+      name: sessionCookieName(options),
+      description: 'Of a sign-in at `/auth`. Mutations also need `Origin`.',
+    },
+    uiOrigin: {
+      type: 'apiKey',
+      in: 'header',
+      name: 'Origin',
+      description: 'Of the user interface; no account is needed.',
+    },
+    stripeSignature: {
+      type: 'apiKey',
+      in: 'header',
+      name: 'Stripe-Signature',
+      description: 'Of the payment processor, over the raw body.',
+    },
+    schedulerSecret: { type: 'apiKey', in: 'header', name: 'X-Scheduler-Secret' },
+  } as const;
 }
 
 const writers = Object.entries(PLANS).flatMap(([name, plan]) => (plan.apiWrites ? [name] : []));
@@ -62,17 +91,18 @@ const writers = Object.entries(PLANS).flatMap(([name, plan]) => (plan.apiWrites 
 const DESCRIPTION = `Recurring work for language models: scheduled, recorded step by step, durable.
 
 Every success is \`{data, requestId}\`, every failure \`{error: {code, message}, requestId}\`.
-Lists are newest first; the next page is in the \`Link\` header. Times are RFC 3339 in UTC.
+With \`Prefer: error-details\` a failure lists each fault of the request.
+Lists are newest first; the next page is in the \`Link\` header, and with \`page=body\` in the body. Times are RFC 3339 in UTC.
 API keys read on every plan and write on: ${writers.join(', ')}.`;
 
 type Document = ReturnType<typeof createDocument>;
 
-/** Operations from which a parameter that they have in common stands once for all. */
+/** Operations from which a shared parameter is declared once for all. */
 const SHARED_FROM = 3;
 
 /**
- * Moves the parameters that operations share into `components`, each under its own name; further forms of
- * a name are numbered, the one that most operations take is not.
+ * Moves parameters that operations share into `components`, each under its own name. The most used form of a name keeps
+ * it; the others are numbered.
  */
 function withSharedParameters(document: Document): Document {
   const operations = Object.values(document.paths ?? {})
@@ -102,6 +132,21 @@ function withSharedParameters(document: Document): Document {
   return document;
 }
 
+/** Drops the components that nothing refers to, and then those that only they referred to. */
+function withoutUnused(document: Document): Document {
+  const { securitySchemes: _, ...kinds } = document.components ?? {};
+  const text = JSON.stringify(document);
+  let isDropped = false;
+  for (const [kind, components] of Object.entries(kinds)) {
+    for (const name of Object.keys(components ?? {})) {
+      if (text.includes(`"#/components/${kind}/${name}"`)) continue;
+      Reflect.deleteProperty(components ?? {}, name);
+      isDropped = true;
+    }
+  }
+  return isDropped ? withoutUnused(document) : document;
+}
+
 /** Pattern of every text in a request: Postgres stores no NUL, so none gets past the parser. */
 const STORABLE = String.raw`^[^\u0000]*$`;
 
@@ -111,8 +156,8 @@ const UNIONS = ['anyOf', 'oneOf', 'allOf'];
 const EXACT = ['pattern', 'enum', 'const', 'format', '$ref'];
 
 /**
- * Adds to the finished document what the pipeline refuses in every request of every operation: a NUL in a text. Texts
- * that have a pattern or a closed list of values exclude it themselves.
+ * Adds to the finished document that every request refuses a NUL in a text. Texts with a pattern or a closed list of
+ * values exclude it themselves.
  */
 function withStorableText<D extends object>(document: D): D {
   const requests = new Set<unknown>();

@@ -1,21 +1,27 @@
 import { z } from 'zod';
 import type { ZodOpenApiOperationObject } from 'zod-openapi';
+import { isPaged } from '../http/links.ts';
 import { LONGEST_WAIT_SECONDS } from '../http/prefer.ts';
 import type { RouteSpec } from '../route.ts';
-import { hasProject, responsesOf } from './responses.ts';
+import { type Audience, hasProject, isTagged, ownErrorsOf, responsesOf } from './responses.ts';
 
 /** Describes one route: who may call it, what it takes and what it responds with. */
-export function operation(spec: RouteSpec): ZodOpenApiOperationObject {
+export function operation(spec: RouteSpec, audience: Audience): ZodOpenApiOperationObject {
+  const { description = `${spec.summary}.` } = spec;
+  const note = audience === 'all' ? scopeNote(spec) : errorNote(spec);
   return {
     operationId: spec.id,
     tags: [spec.tag],
     summary: spec.summary,
-    description: [spec.description ?? `${spec.summary}.`, scopeNote(spec)].filter(Boolean).join('\n\n'),
-    security: securityOf(spec),
+    description: [description, note].filter(Boolean).join('\n\n'),
+    ...(spec.deprecated !== undefined && { deprecated: true }),
+    security: audience === 'keys' ? securityOf(spec).slice(0, 1) : securityOf(spec),
     requestParams: {
       ...(spec.params instanceof z.ZodObject ? { path: spec.params } : {}),
-      ...(spec.query instanceof z.ZodObject ? { query: spec.query } : {}),
-      ...headersOf(spec),
+      ...(spec.query instanceof z.ZodObject
+        ? { query: isPaged(spec) ? spec.query.extend(PAGE_FORM) : spec.query }
+        : {}),
+      ...headersOf(spec, audience),
     },
     ...(spec.body === undefined
       ? {}
@@ -25,13 +31,20 @@ export function operation(spec: RouteSpec): ZodOpenApiOperationObject {
             content: { 'application/json': { schema: spec.body } },
           },
         }),
-    responses: responsesOf(spec),
+    responses: responsesOf(spec, audience),
   };
 }
 
-function headersOf(spec: RouteSpec) {
+const PAGE_FORM = {
+  page: z
+    .enum(['body'])
+    .optional()
+    .meta({ description: 'With `body`, the cursor of the next page is in the body too.' }),
+};
+
+function headersOf(spec: RouteSpec, audience: Audience) {
   const shape: Record<string, z.ZodType> = {};
-  if (hasProject(spec)) {
+  if (hasProject(spec) && audience === 'all') {
     shape['X-Project-Id'] = z
       .string()
       .optional()
@@ -58,6 +71,12 @@ function headersOf(spec: RouteSpec) {
         description: `\`wait=N\` (RFC 7240): the response comes when the run has ended or after N seconds, at most ${LONGEST_WAIT_SECONDS}.`,
         example: 'wait=25',
       });
+  }
+  if (isTagged(spec) && audience === 'all') {
+    shape['If-None-Match'] = z
+      .string()
+      .optional()
+      .meta({ description: 'The `ETag` you have: 304 while it is the same.' });
   }
   if (spec.conditional !== undefined) {
     shape['If-Match'] = z.string().optional().meta({ description: 'The `ETag` you have seen.' });
@@ -89,10 +108,15 @@ function securityOf(spec: RouteSpec) {
   }
 }
 
-/** Says which callers may use the operation, beyond its security schemes. */
 function scopeNote(spec: RouteSpec): string {
   if (spec.auth === 'owner-session' || spec.auth === 'returning-owner') {
     return 'Only the browser session of the account’s owner may call this; an API key cannot act as the owner.';
   }
   return spec.scope === undefined ? '' : `API keys need the scope \`${spec.scope}\`.`;
+}
+
+/** Names the errors of the operation itself: those that any operation has stand with the response. */
+function errorNote(spec: RouteSpec): string {
+  const codes = ownErrorsOf(spec);
+  return codes.length === 0 ? '' : `Errors: ${codes.map((code) => `\`${code}\``).join(', ')}.`;
 }

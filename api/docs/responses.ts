@@ -1,11 +1,15 @@
 import { z } from 'zod';
 import type { ZodOpenApiMediaTypeObject, ZodOpenApiResponseObject, ZodOpenApiResponsesObject } from 'zod-openapi';
 import { ERRORS, type ErrorCode } from '#lib/errors.ts';
+import { isPaged } from '../http/links.ts';
 import { notFoundOf } from '../http/validate.ts';
 import type { RouteSpec } from '../route.ts';
 
-/** Describes the response of a success, and one for each status of an error. */
-export function responsesOf(spec: RouteSpec): ZodOpenApiResponsesObject {
+/** For all who call the service, or for the holders of API keys. */
+export type Audience = 'all' | 'keys';
+
+/** Describes the response of a success, and one for each status of an error; for holders of keys one for all errors. */
+export function responsesOf(spec: RouteSpec, audience: Audience): ZodOpenApiResponsesObject {
   const { success } = spec;
   const own = Object.entries(success.headers ?? {}).map(([name, description]) => [
     name,
@@ -14,27 +18,48 @@ export function responsesOf(spec: RouteSpec): ZodOpenApiResponsesObject {
   const responses: ZodOpenApiResponsesObject = {
     [`${success.status}`]: {
       description: success.description,
-      headers: { ...Object.fromEntries(own), ...refs(headersOf(spec)) },
+      headers: { ...Object.fromEntries(own), ...refs(headersOf(spec, audience)) },
       content:
         success.stream === true
           ? { 'text/event-stream': { schema: success.data } }
           : {
               'application/json': {
-                schema: z.strictObject({ data: success.data, requestId: z.string() }),
+                schema: z.strictObject({
+                  data: success.data,
+                  ...(isPaged(spec) && { page: nextPage }),
+                  requestId: z.string(),
+                }),
               },
             },
     },
     ...(success.stream === true ? { '204': { description: NOTHING_MORE } } : {}),
+    ...(audience === 'all' && isTagged(spec) && { '304': UNCHANGED }),
   };
+  if (audience === 'keys') return { ...responses, default: ANY_FAILURE };
   const byStatus = Map.groupBy(errorsOf(spec), (code) => ERRORS[code][0]);
   for (const [status, codes] of [...byStatus].toSorted(([a], [b]) => a - b)) {
     responses[`${status}`] = errorResponse([status, ...codes].join('.'), status, () => ({
       description: codes.map((code) => `\`${code}\`: ${ERRORS[code][1]}`).join('\n\n'),
-      schema: failureOf(codes),
+      schema: failure,
       examples: Object.fromEntries(codes.map((code) => [code, EXAMPLES.get(code) ?? {}])),
     }));
   }
   return responses;
+}
+
+const nextPage = z
+  .strictObject({ nextCursor: z.string().nullable().meta({ description: 'The `cursor` of the next page.' }) })
+  .optional()
+  .meta({ id: 'NextPage', description: 'Where `page=body` asks for it. Null on the last page.' });
+
+const UNCHANGED: ZodOpenApiResponseObject = {
+  id: 'Unchanged',
+  description: 'The content is still the one that `If-None-Match` names.',
+};
+
+/** Tells whether reads of it are tagged by their content: those of what has versions have the version as their tag. */
+export function isTagged({ method, success }: RouteSpec): boolean {
+  return method === 'GET' && success.stream !== true && success.headers?.['ETag'] === undefined;
 }
 
 const NOTHING_MORE = '`Last-Event-ID` names the last event there will ever be; a browser stops reconnecting.';
@@ -60,15 +85,38 @@ export function errorResponse(
   return response;
 }
 
-function failureOf(codes: readonly ErrorCode[]) {
-  return z.strictObject({
-    error: z.strictObject({
-      code: z.enum(codes),
-      message: z.string(),
-    }),
-    requestId: z.string(),
-  });
-}
+/** The body of every failure. Codes are no closed list in the document: another one may come. */
+export const failure = z
+  .strictObject({
+    error: z
+      .strictObject({
+        code: z.string().meta({ description: 'Names the error for programs. The list may grow.' }),
+        message: z.string().meta({ description: 'Says what is wrong, and lists the faults of the request.' }),
+        details: z
+          .array(
+            z
+              .strictObject({
+                param: z.string().meta({ description: 'Path of the field.', example: 'budget.maxTokensPerDay' }),
+                message: z.string().meta({ description: 'What is wrong with it.' }),
+              })
+              .meta({ id: 'ErrorDetail' }),
+          )
+          .optional()
+          .meta({ description: 'Each fault of the request, up to 100, where `Prefer: error-details` asks for them.' }),
+      })
+      .meta({ id: 'Error' }),
+    requestId: z.string().meta({ description: 'Names the request in the logs of the service.' }),
+  })
+  .meta({ id: 'Failure' });
+
+/** Stands for every error, so that a generated client has one type for them. */
+const ANY_FAILURE: ZodOpenApiResponseObject = {
+  id: 'Failure',
+  description:
+    'An error. The operation lists the codes of its own. Any operation has `invalid_request` (400), `invalid_api_key` (401), `plan_write_required` (402), `insufficient_scope` (403), `rate_limited` (429, with `Retry-After`), `internal_error` (500) and `service_unavailable` (503).',
+  headers: refs(['X-Request-Id', 'Retry-After']),
+  content: { 'application/json': { schema: failure } },
+};
 
 /** Returns the errors that a route declares, and those that follow from its declaration. */
 export function errorsOf(spec: RouteSpec): ErrorCode[] {
@@ -96,17 +144,26 @@ export function errorsOf(spec: RouteSpec): ErrorCode[] {
   return [...codes];
 }
 
-/** Names the headers of a success that follow from the declaration of its route. */
-function headersOf(spec: RouteSpec): (keyof typeof HEADERS)[] {
+/** Names the errors that only this operation has, or a few. */
+export function ownErrorsOf({ path, errors = [] }: RouteSpec): readonly ErrorCode[] {
+  return [...new Set([...notFoundOf(path).values(), ...errors])];
+}
+
+/** Names the headers of a success that follow from the declaration of its route, but for holders of keys those of all. */
+function headersOf(spec: RouteSpec, audience: Audience): (keyof typeof HEADERS)[] {
+  const isForAll = audience === 'all';
   return [
-    'X-Request-Id',
-    ...(isSignedIn(spec) ? (['X-RateLimit-Limit', 'X-RateLimit-Remaining'] as const) : []),
-    ...(spec.query === undefined ? [] : (['Link'] as const)),
+    ...(isForAll ? (['X-Request-Id'] as const) : []),
+    ...(isForAll && isSignedIn(spec) ? RATE_LIMIT : []),
+    ...(isForAll && isTagged(spec) ? (['ETag'] as const) : []),
+    ...(isPaged(spec) ? (['Link'] as const) : []),
+    ...(spec.success.location === undefined ? [] : (['Location'] as const)),
     ...(spec.idempotent === true ? (['Idempotent-Replayed'] as const) : []),
     ...(spec.waits === true ? (['Preference-Applied'] as const) : []),
   ];
 }
 
+const RATE_LIMIT = ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'] as const;
 const text = { type: 'string' } as const;
 const seconds = { type: 'integer', minimum: 1 } as const;
 const RETRY_AFTER = 'Seconds after which the request may be repeated.';
@@ -116,6 +173,9 @@ export const HEADERS = {
   'X-Request-Id': { description: 'The `requestId` of the envelope.', schema: text },
   'X-RateLimit-Limit': { description: 'Requests a minute.', schema: text },
   'X-RateLimit-Remaining': { description: 'Requests left in this minute.', schema: text },
+  'X-RateLimit-Reset': { description: 'Seconds until this minute is over.', schema: text },
+  ETag: { description: 'Names the content, for `If-None-Match`.', schema: text },
+  Location: { description: 'Address of what was created.', schema: text },
   Link: { description: '`<…>; rel="next"` while there are more.', schema: text },
   'Preference-Applied': {
     description: 'The preference that the response has honoured.',
@@ -156,7 +216,6 @@ export function hasProject({ auth }: RouteSpec): boolean {
   return auth.endsWith('session') && auth !== 'session';
 }
 
-/** Tells whether the caller is a person or a key, with a rate limit of its own. */
 function isSignedIn({ auth }: RouteSpec): boolean {
   return auth.endsWith('session') || auth === 'returning-owner';
 }

@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import type { ZodOpenApiPathItemObject } from 'zod-openapi';
 import { TRIGGERS } from '#core/execution/run-states/index.ts';
-import { EVENT_TYPES, type EventType } from '#core/delivery/webhooks/index.ts';
-import { EXAMPLE, idOf, timestamp } from '../http/schemas.ts';
+import { EVENT_TYPES, TEST_EVENT, type EventType } from '#core/delivery/webhooks/index.ts';
+import { timestamp } from '#lib/schemas.ts';
+import { EXAMPLE, idOf } from '../http/schemas.ts';
 import { changes, data, outcomeFields, usage } from '../v1/runs/result-schema.ts';
 
 const ids = {
@@ -52,23 +53,40 @@ export const pausedEvent = z
   })
   .meta({ id: 'RoutinePausedEvent' });
 
+const testEvent = z
+  .strictObject({
+    type: z.literal(TEST_EVENT),
+    timestamp,
+    data: z.strictObject({ ...ids, name: z.string().meta({ description: 'The name of the routine.' }) }),
+  })
+  .meta({ id: 'WebhookTestEvent' });
+
+type SentType = EventType | typeof TEST_EVENT;
+
 /** Builds the part of the document that describes what is sent to the webhook of a routine. */
-export function webhooks(): Record<EventType, ZodOpenApiPathItemObject> {
-  const described = EVENT_TYPES.map((type) => [type, { post: event(type) }]);
+export function webhooks(): Record<SentType, ZodOpenApiPathItemObject> {
+  const types: readonly SentType[] = [...EVENT_TYPES, TEST_EVENT];
+  const described = types.map((type) => [type, { post: event(type) }]);
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Object.fromEntries forgets which keys there are
-  return Object.fromEntries(described) as Record<EventType, ZodOpenApiPathItemObject>;
+  return Object.fromEntries(described) as Record<SentType, ZodOpenApiPathItemObject>;
 }
 
-const SUMMARIES: Readonly<Record<EventType, string>> = {
+const SUMMARIES: Readonly<Record<SentType, string>> = {
   'run.succeeded': 'A run has succeeded',
   'run.changed': 'A run has brought a change, and the routine delivers changes',
   'run.failed': 'A run has failed',
   'run.cancelled': 'A run was cancelled',
   'routine.paused': 'The service has paused a routine',
+  'webhook.test': 'A person or a program tries the webhook',
 };
 
-function event(type: EventType) {
-  const schema = type === 'routine.paused' ? pausedEvent : runEvent;
+const SCHEMAS: Readonly<Partial<Record<SentType, z.ZodType>>> = {
+  'routine.paused': pausedEvent,
+  'webhook.test': testEvent,
+};
+
+function event(type: SentType) {
+  const schema = SCHEMAS[type] ?? runEvent;
   return {
     operationId: `on-${type.replace('.', '-')}`,
     tags: ['Runs'],

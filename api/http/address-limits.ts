@@ -19,16 +19,16 @@ export interface KeyAttempts {
   lookUp<T>(attempt: KeyAttempt, find: () => Promise<T | undefined>): Promise<T | undefined>;
 }
 
-/** Keys of one process that were right and need no caution. */
+/** Keys that were right in this process and are looked up without limits. */
 const MAX_KNOWN = 10_000;
 /** New keys of one address that wait to be looked up. */
 const MAX_WAITING = 1_000;
 
 /**
- * Limits wrong keys by the address they come from, in the memory of this process: after `limit` in a minute none is
- * looked up any more. Only failures count, and a key that was right before goes on working from anywhere, so that one
- * caller does not shut out others behind the same address. New keys of one address are looked up one after another, and
- * so a thousand at once do not pass the limit together.
+ * Limits wrong keys by their address, in the memory of this process: after `limit` in a minute none is looked up. Only
+ * failures count, and a key that was right before goes on working, so that one caller does not shut out others behind
+ * the same address. New keys of one address are looked up one after another, so that a thousand at once do not pass the
+ * limit together.
  */
 export function limitKeyAttempts(limit: number, now = () => performance.now()): KeyAttempts {
   const failures = countByAddress(limit, now);
@@ -72,18 +72,18 @@ function tooMany(seconds: number): AppError {
   });
 }
 
-/** Returns what keeps this process from working, as `look` finds it or as it was found a moment ago. */
+/** Returns what keeps this process from working, from `look` or from its result of a moment ago. */
 export type Readiness = (address: string, look: () => Promise<Obstacles>) => Promise<Obstacles>;
 
-/** Checks a minute that one address can cause, far above what an orchestrator and its load balancers ask. */
+/** Checks that one address can cause in a minute, far above the needs of an orchestrator and its load balancers. */
 const LOOKS_PER_MINUTE = 120;
 /** Age up to which a probe's response is served again, for probes that come every five seconds. */
 const GOOD_FOR_MS = 5_000;
 
 /**
- * Limits the checks that one address can cause, since anyone may ask whether the service is ready. Beyond the limit it
- * gets what was found last, at most five seconds ago, and no error: an orchestrator may share the address of a caller
- * that asks too often, and would take the process out of service.
+ * Limits the checks that one address can cause, since anyone may ask. Above the limit the address gets the last result,
+ * at most five seconds old, and no error: an orchestrator behind the same address would take the process out of
+ * service.
  */
 export function limitLooks(now = () => performance.now()): Readiness {
   const looks = countByAddress(LOOKS_PER_MINUTE, now);
@@ -100,7 +100,7 @@ export function limitLooks(now = () => performance.now()): Readiness {
 /** Counts events by the address they come from, in the memory of this process. */
 export interface AddressWindows {
   count(address: string): void;
-  /** Tells whether as many have been counted in the address's minute as there may be. */
+  /** Tells whether the address has reached its limit in this minute. */
   isFull(address: string): boolean;
   /** Returns the seconds until the address's minute is over, at least one. */
   secondsLeft(address: string): number;

@@ -14,7 +14,7 @@ import { readBody } from './body.ts';
 import { networkOf } from './client-address.ts';
 
 /**
- * Decides who is calling, for which tenant and within which limits, before a byte of the body is read.
+ * Decides who calls, for which tenant and within which limits, before the body is read.
  * @throws {AppError} of authentication, rate limit, scope, plan, origin and project selection
  */
 export async function authenticate(ctx: Context, spec: RouteSpec, deps: Deps): Promise<AccessOf<AuthKind>> {
@@ -42,7 +42,7 @@ export async function authenticate(ctx: Context, spec: RouteSpec, deps: Deps): P
   }
 }
 
-/** Looks up the key of a request and counts it, also where the request is refused afterwards. */
+/** Looks up the key of a request and counts the request, even when it is refused later. */
 export async function countedKey(ctx: Context, deps: Deps) {
   const presented = bearerOf(ctx);
   const address = networkOf(deps.clientAddress(ctx.req));
@@ -75,7 +75,7 @@ async function keyAccess(ctx: Context, spec: RouteSpec, deps: Deps): Promise<Pro
   return access;
 }
 
-/** Returns what a key gives access to, before the scope that an operation needs is looked at. */
+/** Returns the access of a key, before its scopes are checked. */
 export function accessOfKey(key: Awaited<ReturnType<typeof countedKey>>, { planRule }: Deps): ProjectAccess {
   return {
     projectId: key.projectId,
@@ -93,7 +93,8 @@ export async function assertPermitted(
 ): Promise<void> {
   if (actor.kind === 'session') return;
   if (scope !== undefined && !actor.scopes.includes(scope)) {
-    throw new AppError('insufficient_scope', `The API key lacks the scope ${scope}.`);
+    const holder = actor.kind === 'key' ? 'The API key' : 'The access that this assistant was given';
+    throw new AppError('insufficient_scope', `${holder} lacks the scope ${scope}.`);
   }
   if (method !== 'GET' && !mayWrite(plan, 'key')) {
     throw await writeRefused(database, { organizationId, plan });
@@ -108,7 +109,7 @@ async function sessionAccess(ctx: Context, spec: RouteSpec, deps: Deps) {
   const session = await deps.auth.session(requestHeaders(ctx));
   if (session === undefined) throw new AppError('authentication_required', undefined, CHALLENGE);
   ctx.state.actor = session.userId;
-  // Prolonged, or the browser would forget it a week after the sign-in.
+  // Without it, the browser would drop the cookie a week after the sign-in.
   if (session.setCookies.length > 0) ctx.set('Set-Cookie', [...session.setCookies]);
   assertWithinLimit(ctx, await countUse(deps.database, session.id), deps);
   if (ctx.method !== 'GET' && ctx.method !== 'HEAD') assertOrigin(ctx, deps);
@@ -128,7 +129,7 @@ async function projectOfSession(ctx: Context, spec: RouteSpec, deps: Deps) {
   if (membership === undefined) {
     throw new AppError(selected === undefined ? 'project_required' : 'project_not_found');
   }
-  // With one project there is nothing to choose. With more, guessing would be choosing a tenant by accident.
+  // With one project there is no choice. With more, a guess could select the wrong tenant.
   if (another !== undefined) throw new AppError('project_required');
   if (membership.mustProve) throw new AppError('reauthentication_required');
   if (membership.lacksSecondFactor) throw new AppError('second_factor_required');
@@ -151,7 +152,7 @@ function assertOrigin(ctx: Context, deps: Deps): void {
   if (ctx.get('origin') !== deps.config.UI_ORIGIN) throw new AppError('origin_not_allowed');
 }
 
-/** Reads the body before the handler does, as its raw bytes are signed; `verifyEvent` parses it. */
+/** Reads the body early, because its raw bytes are signed. `verifyEvent` parses it. */
 async function signedEvent(ctx: Context, { payment }: Deps) {
   const signature = ctx.get('stripe-signature');
   if (signature === '') throw new AppError('invalid_signature');
@@ -171,6 +172,7 @@ export function assertWithinLimit(ctx: Context, use: WindowUse, deps: Deps): voi
   const limit = deps.config.RATE_LIMIT_PER_MINUTE;
   ctx.set('X-RateLimit-Limit', String(limit));
   ctx.set('X-RateLimit-Remaining', String(Math.max(limit - use.count, 0)));
+  ctx.set('X-RateLimit-Reset', String(Math.max(use.resetSeconds, 1)));
   if (use.count > limit) {
     throw new AppError('rate_limited', undefined, {
       'Retry-After': String(Math.max(use.resetSeconds, 1)),
@@ -180,7 +182,7 @@ export function assertWithinLimit(ctx: Context, use: WindowUse, deps: Deps): voi
 
 function assertSchedulerSecret(presented: string, configured: string | undefined): void {
   if (configured === undefined) throw new AppError('scheduler_unavailable');
-  // timingSafeEqual needs equal lengths; hashing gives them without telling the length of the secret.
+  // timingSafeEqual needs equal lengths. A hash has one and hides the length of the secret.
   const digest = (text: string) => createHash('sha256').update(text).digest();
   if (!timingSafeEqual(digest(presented), digest(configured))) {
     throw new AppError('invalid_signature', 'The X-Scheduler-Secret header does not match.');
@@ -195,8 +197,8 @@ const NO_BEARER = 'Send the API key as a bearer token: `Authorization: Bearer <k
 const CHALLENGE = { 'WWW-Authenticate': 'Bearer' };
 
 /**
- * Tells whether a caller who was let in would be let in again, without counting a request. While Postgres is away it
- * waits, until `signal` aborts.
+ * Tells whether a caller would be let in again, without counting a request. While Postgres is away it waits, until
+ * `signal` aborts.
  */
 export function isStillAllowed(
   access: AccessOf<AuthKind>,

@@ -8,7 +8,7 @@ import { findExact, isTooLong, mayBeExact, parseExact, sendAsText } from '#lib/e
 const MAX_BODY_BYTES = 1024 * 1024;
 const MAX_DEPTH = 64;
 const TOO_DEEP: Fault = { path: 'body', message: `nested deeper than ${MAX_DEPTH} levels` };
-/** Parsed and checked within a millisecond. */
+/** Bytes that are parsed and checked within a millisecond. */
 const SMALL_BODY_BYTES = 16 * 1024;
 
 /** Tells whether the request announces a body at all (RFC 9112, section 6.3). */
@@ -42,7 +42,7 @@ export async function readBody({ req: request, res }: Exchange, limit = MAX_BODY
   } catch (error) {
     const type = error instanceof Error && 'type' in error ? error.type : undefined;
     if (type === 'entity.too.large') {
-      // The rest of the body is still on its way; without this the response could be lost in a reset.
+      // The rest of the body is on its way. Without this the response could be lost in a reset.
       request.resume();
       throw new AppError('body_too_large', `The request body is larger than ${limit / 1024} kB.`, {
         Connection: 'close',
@@ -80,15 +80,15 @@ export async function readJson(
 let lastTurn: Promise<void> = Promise.resolve();
 
 /**
- * Waits for a turn of the event loop in which no other large body is parsed: thirty that arrive at once would otherwise
- * hold up all that comes after them.
+ * Waits for a turn of the event loop in which no other large body is parsed. Thirty at once would block everything
+ * after them.
  */
 function ownTurn(): Promise<void> {
   lastTurn = lastTurn.then(() => nextTurn());
   return lastTurn;
 }
 
-/** @throws {AppError} `invalid_json`, `invalid_request` naming what cannot be stored or would be lost */
+/** @throws {AppError} `invalid_json`, `invalid_request` naming what cannot be stored */
 function parseBody(raw: Buffer): unknown {
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(raw);

@@ -6,9 +6,9 @@ import ipaddr from 'ipaddr.js';
 export type ClientAddress = (request: IncomingMessage) => string;
 
 /**
- * Builds the look-up of callers' addresses: the socket's, or, where that is one of our proxies, the entry that it
- * appended to `X-Forwarded-For`, and so on from right to left while entries are proxies of ours too. What stands
- * further left was written by the caller and proves nothing.
+ * Builds the look-up of callers' addresses. It starts from the socket's address; while the address is one of our
+ * proxies, it takes the entry that the proxy appended to `X-Forwarded-For`, from right to left. Entries further left
+ * are the caller's and prove nothing.
  * @param trustedProxies addresses and networks
  * @param onUnnamed told once of a peer that names a caller and is not among them
  */
@@ -45,8 +45,8 @@ export function clientAddressBehind(
 }
 
 /**
- * Returns the network that a caller has to itself: an IPv4 address, or 64 bits of an IPv6 address, in which one caller
- * may take as many addresses as it likes. The wide one is what a caller may rent as a whole: 24 or 48 bits.
+ * Returns the network of a caller: an IPv4 address, or 64 bits of an IPv6 address, in which one caller may take any
+ * number of addresses. The wide one is what a caller may rent as a whole: 24 or 48 bits.
  */
 export function networkOf(address: string, size: 'own' | 'wide' = 'own'): string {
   if (isIP(address) === 0) return address;

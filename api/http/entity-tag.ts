@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { IsExpected } from '#lib/external-keys.ts';
 
 /** Returns the header with the entity tag of a version (RFC 9110, section 8.8.3). */
@@ -5,9 +6,19 @@ export function etagOf({ version }: { readonly version: number }): { ETag: strin
   return { ETag: `"${version}"` };
 }
 
-/**
- * Returns the versions that `If-Match` lists; undefined for any. A weak tag, or one we never gave out, names none.
- */
+/** Returns a weak tag of a content: equal contents have equal ones, though not byte for byte the same response. */
+export function contentTag(...parts: readonly string[]): string {
+  return `W/"${hash('sha256', JSON.stringify(parts), 'base64url').slice(0, 22)}"`;
+}
+
+/** Tells whether `If-None-Match` lists a weak tag, or any (RFC 9110, section 13.1.2). */
+export function hasSeen(ifNoneMatch: string | undefined, tag: string): boolean {
+  const opaque = tag.replace(/^W\//, '');
+  const listed = ifNoneMatch?.split(',').map((each) => each.trim().replace(/^W\//, '')) ?? [];
+  return listed.some((each) => each === opaque || each === '*');
+}
+
+/** Returns the versions that `If-Match` lists; undefined for any. A weak or unknown tag names none. */
 export function versionsIn(ifMatch: string | undefined): number[] | undefined {
   if (ifMatch === undefined || isAny(ifMatch)) return undefined;
   return ifMatch.split(',').flatMap((tag) => {
@@ -16,7 +27,7 @@ export function versionsIn(ifMatch: string | undefined): number[] | undefined {
   });
 }
 
-/** Returns what a request expects of the thing that it would replace (RFC 9110, sections 13.1.1 and 13.1.2). */
+/** Returns what a request expects of the resource that it replaces (RFC 9110, sections 13.1.1 and 13.1.2). */
 export function expectedBy(conditions: {
   readonly ifMatch: string | undefined;
   readonly ifNoneMatch: string | undefined;

@@ -7,7 +7,7 @@ import type { SentEvent, StreamInput } from '../route.ts';
 
 export interface StreamSource {
   readonly open: (input: StreamInput) => Promise<AsyncIterable<SentEvent> | undefined>;
-  /** Tells whether the caller may still read what the stream carries; waits while that cannot be told. */
+  /** Tells whether the caller may still read the stream. Waits while that is unknown. */
   readonly isAllowed: (signal: AbortSignal) => Promise<boolean>;
   readonly checkEveryMs: number;
 }
@@ -18,13 +18,13 @@ const HEARTBEAT_MS = 15_000;
 /** Longest duration of a stream; afterwards the client has to connect again. */
 const LONGEST_MS = 15 * 60_000;
 
-/** Time that a client may take to read what it has been sent. */
+/** Time that a client may take to read. */
 const PATIENCE_MS = 15_000;
 
 /**
- * Sends server-sent events (HTML Standard, section 9.2), or 204 when there are none to come. The headers go out at
- * once and the events as they come. A client that goes away aborts the signal; one that does not read is cut off, with
- * no more than two events waiting for it meanwhile.
+ * Sends server-sent events (HTML Standard, section 9.2), or 204 when there are none. Headers go out at once and events
+ * as they come. A client that leaves aborts the signal; one that does not read is cut off, with at most two events
+ * waiting for it.
  */
 export async function sendEvents(
   ctx: Context,
@@ -48,10 +48,10 @@ export async function sendEvents(
   }
   ctx.status = 200;
   ctx.type = 'text/event-stream';
-  // Some proxies would otherwise hold the response back until it is complete.
+  // Without it, some proxies hold the response until it is complete.
   ctx.set({ 'Cache-Control': 'no-store, no-transform', 'X-Accel-Buffering': 'no' });
   ctx.body = Readable.from(timed(framed(events), patience));
-  // What cannot be checked is not carried on: the client comes again and is told why.
+  // A stream that cannot be checked ends: the client reconnects and gets the error.
   void untilForbidden(isAllowed, checkEveryMs, signal).then(
     () => end('access_ended'),
     () => end(),
@@ -72,7 +72,6 @@ interface Patience {
   end(): void;
 }
 
-/** Creates a stopwatch that calls `lose` when it is not ended in time. */
 function createPatience(ms: number, lose: () => void): Patience {
   let timer: NodeJS.Timeout | undefined;
   const end = () => clearTimeout(timer);
@@ -85,7 +84,6 @@ function createPatience(ms: number, lose: () => void): Patience {
   };
 }
 
-/** Passes frames on, and loses patience when one has not been taken, or the last not been read, in time. */
 async function* timed(frames: AsyncIterable<string>, patience: Patience): AsyncGenerator<string> {
   for await (const frame of frames) {
     patience.begin();
@@ -122,7 +120,7 @@ function frameOf({ event, id, retryMs, data }: SentEvent): string {
   return `${lines.join('\n')}\n\n`;
 }
 
-/** Serializes an object once for all its followers, who are sent the same one. */
+/** Serializes an object once for all its followers. */
 const serialized = oncePerObject((data: object) => JSON.stringify(data));
 
 function nextWithin<T>(next: Promise<T>, ms: number): Promise<T | 'idle'> {

@@ -21,7 +21,7 @@ export type Claim =
       /** Keeps the response for replays. */
       store(response: StoredResponse): Promise<void>;
       /**
-       * Gives the key back without a response. A refused request changed nothing, so its key is forgotten; after an
+       * Releases the key without a response. A refused request changed nothing, so its key is forgotten. After an
        * unknown outcome the next attempt takes the claim over at once, with the same ids.
        */
       release(outcome: 'refused' | 'unknown'): Promise<void>;

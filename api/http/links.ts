@@ -1,6 +1,9 @@
+import { z } from 'zod';
+import { AppError } from '#lib/errors.ts';
 import { cutPage, type Page } from '#lib/paging.ts';
+import type { RouteSpec } from '../route.ts';
 
-/** Returns a page of a list as a reply: presented items, and where the next page begins if there is one. */
+/** Returns a page of a list as a reply: presented items, and the start of the next page. */
 export function listReply<Row extends { readonly id: string }, Item>(
   found: readonly Row[],
   page: Page,
@@ -10,18 +13,31 @@ export function listReply<Row extends { readonly id: string }, Item>(
   return { data: items.map(present), nextCursor };
 }
 
+/** Tells whether an operation gives its list in pages. */
+export function isPaged({ query }: RouteSpec): boolean {
+  return query instanceof z.ZodObject && 'cursor' in query.shape;
+}
+
+/**
+ * Takes from the query of a list whether the body has to say where the next page begins. Callers by other ways than HTTP
+ * are told it anyway, so no operation takes it. @throws {AppError} `invalid_request`
+ */
+export function pageForm(spec: RouteSpec, given: Readonly<Record<string, unknown>>) {
+  const { page, ...query } = given;
+  if (page === undefined || !isPaged(spec)) return { query: given, inBody: false };
+  if (page === 'body') return { query, inBody: true };
+  throw new AppError('invalid_request', 'page: must be body, or left out');
+}
+
 /**
  * Returns the `Link` header of a page that has a next one (RFC 8288): the same request with its cursor. It is built
  * from our own public address, never from the Host header.
  */
-export function linkToNext(
-  cursor: string,
-  request: { publicUrl: string; path: string; query: object },
-): { Link: string } {
+export function linkToNext(cursor: string, request: { publicUrl: string; path: string; query: object }): string {
   const url = new URL(request.path, request.publicUrl);
   for (const [name, value] of Object.entries(request.query)) {
     if (value !== undefined) url.searchParams.set(name, value instanceof Date ? value.toISOString() : String(value));
   }
   url.searchParams.set('cursor', cursor);
-  return { Link: `<${url.href}>; rel="next"` };
+  return `<${url.href}>; rel="next"`;
 }

@@ -5,7 +5,7 @@ import { CLOSE_GRACE_MS, gracefulClose, HTTP_LIMITS, listenOn, refuseMalformed }
 
 export interface RunningServer {
   readonly port: number;
-  /** Takes no new request, lets those under way finish for up to 20 seconds, then cuts them off. */
+  /** Takes no new request, gives running ones up to 20 seconds, then cuts them off. */
   close(): Promise<void>;
 }
 
@@ -17,12 +17,12 @@ export async function listen(
   const server = createServer(
     {
       ...HTTP_LIMITS,
-      // Refused by us, in the envelope, like every other request that is not well-formed.
+      // Refused by our own code in the envelope, like every other malformed request.
       requireHostHeader: false,
     },
     handler,
   );
-  // Beyond this Node drops headers without a word; the limit itself is lower and refuses.
+  // Above this Node drops headers silently. The limit below refuses.
   server.maxHeadersCount = 2 * MAX_HEADERS;
   // `100 Continue` is sent when the body is wanted, which is after authentication.
   server.on('checkContinue', handler);

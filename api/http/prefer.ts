@@ -6,8 +6,8 @@ import type { Wait } from '../route.ts';
 export const LONGEST_WAIT_SECONDS = 50;
 
 /**
- * Reads the seconds of `Prefer: wait` (RFC 7240, section 4.3), at most the longest wait. The first of several counts,
- * and one that cannot be read is ignored, as all of the header is that the service does not know.
+ * Reads the seconds of `Prefer: wait` (RFC 7240, section 4.3), at most the longest wait. The first of several counts.
+ * An unreadable or unknown preference is ignored.
  */
 export function preferredWait(header: string): number | undefined {
   const preferences = header.match(/(?:[^,"]|"(?:[^"\\]|\\.)*"?)+/g) ?? [];
@@ -20,8 +20,8 @@ export function preferredWait(header: string): number | undefined {
 const VALUE = /^\s*wait\s*=\s*(?:(\d{1,9})|"(\d{1,9})")\s*(?:;|$)/i;
 
 /**
- * Makes the wait that a request prefers; undefined where it prefers none. It ends when its time is over or the client
- * goes away. A caller who may not read any more by then is refused.
+ * Makes the wait that a request prefers; undefined where it prefers none. It ends after its time or when the client
+ * leaves. A caller who has lost the right to read by then is refused.
  */
 export function waitOf(ctx: Context, isAllowed: (signal: AbortSignal) => Promise<boolean>): Wait | undefined {
   const seconds = preferredWait(ctx.get('prefer'));
@@ -37,4 +37,12 @@ export function waitOf(ctx: Context, isAllowed: (signal: AbortSignal) => Promise
     }
     ctx.set('Preference-Applied', `wait=${seconds}`);
   };
+}
+
+/** Tells whether a caller wants each fault of a refused request on its own: `Prefer: error-details` (RFC 7240). */
+export function prefersDetails(ctx: Context): boolean {
+  return ctx
+    .get('prefer')
+    .split(',')
+    .some((preference) => /^\s*error-details\s*(?:;|$)/i.test(preference));
 }

@@ -48,7 +48,7 @@ function makePresenter(schema: z.core.$ZodType): Presenter {
   if (schema instanceof z.ZodObject) {
     const shape = Object.entries(schema.def.shape);
     const fields = shape.map(([name, field]) => [name, presenterOf(field)] as const);
-    // A copy of an object that has its keys is faster, also to write as JSON, than one that gets them one by one.
+    // Copying an object with its keys is faster, also for writing JSON, than adding them one by one.
     const required = shape.filter(([, field]) => field._zod.optout !== 'optional');
     const blank = Object.fromEntries(required.map(([name]) => [name, undefined]));
     return (value) => {

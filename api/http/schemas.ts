@@ -6,8 +6,8 @@ import { cursorPattern, DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, type Order, type Page 
 const OURS = z.registry<{ readonly takes: (text: string) => boolean }>();
 
 /**
- * Marks the strings of a response that the service writes itself, in a form that leaves no room for words. All others
- * are foreign to an assistant, which is shown them in a fence.
+ * Marks strings of a response that the service writes itself, in a form without room for words. All others are foreign:
+ * an assistant sees them in a fence.
  */
 function ours<S extends z.ZodString>(schema: S, takes = (text: string) => schema.safeParse(text).success): S {
   OURS.add(schema, { takes });
@@ -24,7 +24,7 @@ export function isOurs(schema: z.core.$ZodType, text: string): boolean {
   return isClosed ? schema.safeParse(text).success : (OURS.get(schema)?.takes(text) ?? false);
 }
 
-/** Returns the schema of a word of ours, of a list that may grow: rows of a newer release have others. */
+/** Returns the schema of a word of ours from a list that may grow: a newer release may have written others. */
 export function wordOf(list: Readonly<Record<string, unknown>> | readonly string[]) {
   const words = new Set(Array.isArray(list) ? list : Object.keys(list));
   return ours(z.string(), (word) => words.has(word));
@@ -45,6 +45,7 @@ export const EXAMPLE = {
   organization: 'org_01kx3k9y6wfd8r0v5m2c7t4q1z',
   project: 'prj_01kx3k9y6wfd8r0v5m2c7t4q2a',
   apiKey: 'key_01kx3k9y6wfd8r0v5m2c7t4q3b',
+  ciTrust: 'cit_01kx3k9y6wfd8r0v5m2c7t4q3c',
   routine: 'rtn_01kx3k9y6wfd8r0v5m2c7t4q4c',
   run: 'run_01kx3k9y6wfd8r0v5m2c7t4q5d',
   backfill: 'bkf_01kx3k9y6wfd8r0v5m2c7t4q2k',
@@ -58,27 +59,6 @@ export const EXAMPLE = {
   auditEvent: 'aud_01kx3k9y6wfd8r0v5m2c7t4q1k',
   person: 'uQ4cVnY2bXk8sTq0LmZr7wHd3fJg5aEp',
 } as const;
-
-/** RFC 3339, UTC, milliseconds. */
-export const timestamp = z.iso
-  .datetime({ precision: 3 })
-  .meta({ id: 'Timestamp', description: 'RFC 3339, UTC.', example: '2026-11-21T09:00:00.000Z' });
-
-const INSTANT = { type: 'string', format: 'date-time', example: '2027-01-01T00:00:00Z' } as const;
-const THIS_AGE = /^2[01]\d\d-/;
-
-/** An instant that a caller gives, in any offset. */
-export const instant = z.iso
-  .datetime({ offset: true })
-  .transform((text) => new Date(text))
-  .meta(INSTANT);
-
-/** An instant for which there are calendars and time zones to go by. */
-export const instantOfThisAge = z.iso
-  .datetime({ offset: true })
-  .regex(THIS_AGE, 'in the years 2000 to 2199')
-  .transform((text) => new Date(text))
-  .meta({ ...INSTANT, pattern: THIS_AGE.source });
 
 export function iso(date: Date): string {
   return date.toISOString();
@@ -97,7 +77,7 @@ function readDecimal(value: unknown): unknown {
   return typeof value === 'string' && /^(?:0|[1-9]\d{0,14})$/.test(value) ? Number(value) : value;
 }
 
-/** Returns the schema of the query of a list that is ordered by this, with the fields of its own filters. */
+/** Returns the schema of the query of a list in this order, with the list's own filters. */
 export function pageQuery<F extends z.core.$ZodShape>(of: Order, filters: F) {
   return z.strictObject({
     limit: decimal(1, MAX_PAGE_SIZE)
@@ -117,19 +97,7 @@ export function pageOf(query: { limit: number; cursor?: string | undefined }): P
   return { limit: query.limit, after: query.cursor };
 }
 
-/** Returns the schema of a name that a person gives: one line with something to see; spaces around it are dropped. */
-export function nameOf(max: number) {
-  return z.string().min(1, EMPTY).max(max).regex(ONE_LINE, EMPTY).trim();
-}
-
-const EMPTY = 'must not be empty, nor hold control characters';
-
-/** Names stand in mails and logs. Without a repetition inside another, so that it takes linear time. */
-const ONE_LINE =
-  // oxlint-disable-next-line no-control-regex -- they are what it is about
-  /^\s*[^\s\u0000-\u001f\u007f-\u009f][^\u0000-\u001f\u007f-\u009f]*$/;
-
-/** An e-mail address. An international domain is taken in either form, and kept in the one that the DNS has. */
+/** An e-mail address. An international domain is accepted in both forms and stored in that of the DNS. */
 export const emailAddress = anyEmailAddress.meta({ example: 'grace@example.com' });
 
 export const personId = z
@@ -138,8 +106,8 @@ export const personId = z
   .meta({ description: 'Id of a person.', example: EXAMPLE.person });
 
 /**
- * Parameters that an authorization server sends a browser back with (RFC 6749, section 4.1.2). Servers add some of
- * their own, which mean nothing to us, so these go into a schema that is not strict.
+ * Parameters with which an authorization server sends a browser back (RFC 6749, section 4.1.2). Servers add their own,
+ * which are ignored, so these belong in a schema that is not strict.
  */
 export const returnedFields = {
   state: z.string().min(1).max(200).meta({ description: 'Ours, handed back.' }),

@@ -1,12 +1,14 @@
 import type { Context, Middleware } from 'koa';
 import { AppError } from '#lib/errors.ts';
+import { isJsonObject } from '#lib/json.ts';
 import type { Deps } from '../deps.ts';
 import { type Call, checked, parse, perform } from '../perform.ts';
 import type { EventRoute, Route, SentEvent } from '../route.ts';
 import { authenticate, isStillAllowed } from './authenticate.ts';
 import { hasBody, readJson } from './body.ts';
+import { contentTag, hasSeen } from './entity-tag.ts';
 import { sendEvents } from './event-stream.ts';
-import { linkToNext } from './links.ts';
+import { linkToNext, pageForm } from './links.ts';
 import { waitOf } from './prefer.ts';
 
 /** Serves a declared operation over HTTP: authenticate, perform, respond. */
@@ -14,8 +16,10 @@ export function serve(route: Route, deps: Deps): Middleware {
   const { spec } = route;
   return async (ctx) => {
     const produced = spec.success.stream === true ? 'text/event-stream' : 'application/json';
+    if (spec.deprecated !== undefined) ctx.set(deprecationOf(spec.deprecated, deps.config));
     if (!ctx.accepts(produced)) throw new AppError('not_acceptable');
     const access = await authenticate(ctx, spec, deps);
+    const { query: asked, inBody } = pageForm(spec, { ...ctx.query });
     const isAllowed = (signal: AbortSignal) => isStillAllowed(access, spec, deps, signal);
     const call: Call = {
       access,
@@ -23,7 +27,7 @@ export function serve(route: Route, deps: Deps): Middleware {
       clientAddress: deps.clientAddress(ctx.req),
       path: ctx.path,
       params: ctx.params,
-      query: { ...ctx.query },
+      query: asked,
       body: async () => (isBodyDue(route, ctx) ? readJson(ctx) : undefined),
       ifMatch: ctx.get('if-match') || undefined,
       ifNoneMatch: ctx.get('if-none-match') || undefined,
@@ -37,16 +41,46 @@ export function serve(route: Route, deps: Deps): Middleware {
     const { status, data, headers, query, nextCursor, isReplay } = await perform(route, call, deps);
     ctx.status = status;
     ctx.set({ ...headers });
+    const { PUBLIC_URL: publicUrl } = deps.config;
     if (nextCursor !== undefined) {
-      const { PUBLIC_URL: publicUrl } = deps.config;
-      ctx.set(linkToNext(nextCursor, { publicUrl, path: ctx.path, query }));
+      const again = inBody ? { ...query, page: 'body' } : query;
+      ctx.append('Link', linkToNext(nextCursor, { publicUrl, path: ctx.path, query: again }));
     }
+    const { location } = spec.success;
+    if (location !== undefined) ctx.set('Location', publicUrl + filled(location, data));
     if (isReplay) ctx.set('Idempotent-Replayed', 'true');
-    // Every response belongs to one tenant, and some of what is sent is shown only once.
+    // Each response belongs to one tenant, and some of its content is shown only once.
     ctx.set('Cache-Control', 'no-store');
+    const said = JSON.stringify({ data, ...(inBody && { page: { nextCursor: nextCursor ?? null } }) });
+    if (spec.method === 'GET' && headers['ETag'] === undefined) {
+      const tag = contentTag(said, nextCursor ?? '');
+      ctx.set('ETag', tag);
+      if (hasSeen(call.ifNoneMatch, tag)) {
+        ctx.status = 304;
+        return;
+      }
+    }
     ctx.type = 'application/json';
-    ctx.body = JSON.stringify({ data, requestId: ctx.state.requestId });
+    ctx.body = `${said.slice(0, -1)},"requestId":${JSON.stringify(ctx.state.requestId)}}`;
   };
+}
+
+/** Says that an operation is deprecated (RFC 9745), and when it ends (RFC 8594). */
+function deprecationOf(
+  { since, sunset }: NonNullable<Route['spec']['deprecated']>,
+  { PUBLIC_URL: publicUrl }: Pick<Deps['config'], 'PUBLIC_URL'>,
+): Record<string, string> {
+  return {
+    Deprecation: `@${Date.parse(since) / 1_000}`,
+    Link: `<${publicUrl}/docs/api-stability.md>; rel="deprecation"; type="text/markdown"`,
+    ...(sunset !== undefined && { Sunset: new Date(sunset).toUTCString() }),
+  };
+}
+
+/** Puts fields of data into the path of what it describes. */
+function filled(path: string, data: unknown): string {
+  const fields = isJsonObject(data) ? data : {};
+  return path.replaceAll(/:(\w+)/g, (_, name: string) => encodeURIComponent(String(fields[name])));
 }
 
 async function stream(
@@ -77,7 +111,6 @@ async function* checkedEach(route: Route, events: AsyncIterable<SentEvent>, deps
   }
 }
 
-/** Tells whether a body was sent, or is missed and refused as one that is not JSON. */
 function isBodyDue({ spec }: Route, ctx: Context): boolean {
   return hasBody(ctx.req) || (spec.body !== undefined && spec.bodyOptional !== true);
 }

@@ -4,8 +4,8 @@ import { ExactNumber } from '#lib/exact-json/parse.ts';
 import { showPath } from './body.ts';
 
 /**
- * Parses a value and reports every fault. A custom check may name a more exact code than `invalid_request` in
- * `params.code`; the first such code wins.
+ * Parses a value and reports every fault. A check may name a more exact code than `invalid_request` in `params.code`;
+ * the first such code counts.
  */
 export function validate<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {
   const parsed = schema.safeParse(value, { error: plainWords, reportInput: true });
@@ -22,13 +22,12 @@ function faultsOf(issue: z.core.$ZodIssue): Fault[] {
       message: 'unknown field',
     }));
   }
-  const message = issue.code === 'invalid_type' && issue.input === undefined ? 'required' : issue.message;
+  const message = issue.code === 'invalid_type' && issue.input == null ? 'required' : issue.message;
   return [{ path: showPath(issue.path), message }];
 }
 
-/** Says once what is wrong with an empty value: that it breaks other rules too is no news. */
 function once(faults: readonly Fault[]): Fault[] {
-  const empty = new Map(faults.filter(({ message }) => message.startsWith(EMPTY)).map((each) => [each.path, each]));
+  const empty = new Map(faults.filter(({ message }) => message === EMPTY).map((each) => [each.path, each]));
   return faults.filter((each) => (empty.get(each.path) ?? each) === each);
 }
 
@@ -38,8 +37,8 @@ function codeOf(issue: z.core.$ZodIssue): ErrorCode | undefined {
 }
 
 /**
- * Says in plain words what is wrong with a value, where the schema has no words of its own: people read these beside
- * the fields of a form. Undefined leaves it to the library.
+ * Describes a fault in plain words where the schema has none: people read them beside the fields of a form. Undefined
+ * leaves the words to the library.
  */
 function plainWords(issue: z.core.$ZodRawIssue): string | undefined {
   switch (issue.code) {
@@ -60,15 +59,13 @@ function plainWords(issue: z.core.$ZodRawIssue): string | undefined {
 
 const EMPTY = 'must not be empty';
 
-/** Names what came instead, never its value; a number in a query is text that could not be read as one. */
 function received(input: unknown): string {
   if (typeof input === 'number' && Number.isNaN(input)) return '';
-  if (input === null) return ', got null';
   if (input instanceof ExactNumber) return ', got a number of too many digits';
   return `, got ${named(Array.isArray(input) ? 'array' : typeof input)}`;
 }
 
-/** Returns a type with its article: `record` and `int` are words of the schema, not of JSON. */
+/** Returns a type with its article: `record` and `int` are the schema's words, not JSON's. */
 function named(type: string): string {
   const name = { record: 'object', int: 'whole number' }[type] ?? type;
   return /^[aeiou]/.test(name) ? `an ${name}` : `a ${name}`;
@@ -99,9 +96,10 @@ const FORMATS: Readonly<Record<string, string>> = {
   datetime: 'must be a time like 2027-01-01T00:00:00Z',
 };
 
-/** The error of each path parameter, for one that names nothing. */
+/** Error of each path parameter that names nothing. */
 const NOT_FOUND: Readonly<Record<string, ErrorCode>> = {
   apiKeyId: 'api_key_not_found',
+  ciTrustId: 'ci_trust_not_found',
   assistantId: 'assistant_not_found',
   attemptId: 'attempt_not_found',
   connectionId: 'connection_not_found',

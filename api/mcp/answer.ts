@@ -9,18 +9,18 @@ const MAX_ANSWER_TOKENS = 20_000;
 
 export interface Answer {
   readonly data: unknown;
-  /** Describes the data: a text that it does not name as ours is fenced. */
+  /** Describes the data. A text that it does not mark as ours is fenced. */
   readonly schema: z.core.$ZodType;
-  /** Fields of ours beside those of the data. */
+  /** Fields of the service beside those of the data. */
   readonly added?: Readonly<Record<string, string>>;
-  /** Follow the data, in words: where a list goes on, what to do next. */
+  /** Notes behind the data: where a list goes on, what to do next. */
   readonly notes: readonly string[];
 }
 
 /**
- * Writes an answer as text that a model reads: the data as JSON, then its foreign texts in fences, then the notes. An
- * answer that would be too long has its longest texts cut first, then its lists, and says so. Texts are cut before
- * anything is counted, so an answer costs this process as much as its own length, however much the data holds.
+ * Writes an answer for a model: the data as JSON, then its foreign texts in fences, then the notes. An answer that is
+ * too long has its longest texts cut first, then its lists, and says so. Texts are cut before they are counted, so an
+ * answer costs time for its own length, however much the data holds.
  */
 export function answerText(answer: Answer): string {
   for (const limits of LIMITS) {
@@ -29,7 +29,7 @@ export function answerText(answer: Answer): string {
     const text = written(answer, copy);
     if (tokensOf(text) <= MAX_ANSWER_TOKENS) return text;
   }
-  // A value of very many fields: its beginning says at least what it is.
+  // A value of very many fields: show at least its beginning.
   return written(answer, copyOf(answer.data, { ...LEAST, room: ROOM_OF_BEGINNING }));
 }
 
@@ -40,7 +40,7 @@ export function isBeyondOneAnswer(data: unknown): boolean {
 
 const LEAST = { characters: 20, items: 1 };
 
-/** Lengths that texts and lists are cut to, one after the other, until an answer fits. */
+/** Lengths to which texts and lists are cut, one after the other, until an answer fits. */
 const LIMITS = [
   { characters: 30_000, items: 200 },
   { characters: 12_000, items: 100 },
@@ -51,10 +51,10 @@ const LIMITS = [
   LEAST,
 ];
 
-/** A longer answer is above the limit of tokens in any language. */
+/** A longer answer exceeds the limit of tokens in any language. */
 const MAX_CHARACTERS = 80_000;
 const ROOM_OF_BEGINNING = 8_000;
-/** Characters that a value costs beside its own: commas, the words in its place, its line in a fence. */
+/** Characters that a value costs besides its own: commas, the placeholder, its line in a fence. */
 const AROUND_TEXT = 50;
 const AROUND_VALUE = 5;
 
@@ -71,7 +71,7 @@ interface Copy {
   readonly isTooLong: boolean;
 }
 
-/** Copies data with its texts and lists cut, up to the room that there is. */
+/** Copies data within the room, with texts and lists cut. */
 function copyOf(data: unknown, { characters, items, room = MAX_CHARACTERS }: Limits): Copy {
   let left = room;
   let isCut = false;
@@ -113,7 +113,7 @@ function copyOf(data: unknown, { characters, items, room = MAX_CHARACTERS }: Lim
   return { value, isCut: isCut || left < 0, isTooLong: left < 0 };
 }
 
-/** Texts up to this length on one line share a fence, and longer ones have one each. */
+/** Texts of one line up to this length share a fence. Longer ones have one each. */
 const SHORT = 200;
 
 function written({ schema, added = {}, notes }: Answer, { value, isCut }: Copy): string {
@@ -146,8 +146,9 @@ function written({ schema, added = {}, notes }: Answer, { value, isCut }: Copy):
 const CUT = 'Parts are left out to keep this answer short; each place says how much.';
 
 /**
- * Estimates the tokens of a text from above: tokenizers need one for about four letters of a word, up to one for each
- * character of a key, a digest or a number and for each sign, and at times more than one for one of another script.
+ * Estimates the tokens of a text from above. Tokenizers need one for about four letters of a word, up to one for each
+ * character of a key, a digest or a number and for each sign, and sometimes several for one character of another
+ * script.
  */
 export function tokensOf(text: string): number {
   let tokens = 0;

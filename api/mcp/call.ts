@@ -23,9 +23,7 @@ export interface Caller {
 
 type Arguments = Readonly<Record<string, unknown>>;
 
-/**
- * Calls a tool, and returns the text that the model is to read. @throws {AppError} of permission and of the operation
- */
+/** Calls a tool and returns the text for the model. @throws {AppError} of permission and of the operation */
 export async function callTool(
   tool: RouteTool,
   given: Arguments,
@@ -72,7 +70,7 @@ interface Context {
   readonly wait?: Wait | undefined;
 }
 
-/** Performs the operation of a tool with arguments of one object, of which each goes to its place in the request. */
+/** Performs the operation of a tool. Its arguments are one object, and each goes to its place in the request. */
 function performed(tool: RouteTool, given: Arguments, { caller, deps, wait }: Context): Promise<Performed> {
   const { spec } = tool.route;
   const { idempotencyKey, ifMatch, ...values } = given;
@@ -81,7 +79,7 @@ function performed(tool: RouteTool, given: Arguments, { caller, deps, wait }: Co
   const body: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(values)) {
     if (tool.params.has(name)) params[name] = String(value);
-    // In a query all is text, and what is null was not asked for.
+    // A query holds text only, and null means that the argument was not given.
     else if (spec.method !== 'GET') body[name] = value;
     else if (value !== null) query[name] = asText(value);
   }
@@ -105,7 +103,7 @@ function asText(value: unknown): unknown {
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : value;
 }
 
-/** Waits for the end of a run for some seconds, and returns how it stands then. */
+/** Waits some seconds for the end of a run and returns its state then. */
 async function endedRun(runId: string, seconds: number, context: Context): Promise<string> {
   const { signal } = context.caller;
   const { access } = context.caller;
@@ -146,7 +144,6 @@ function runText(data: unknown, { detail, resultFrom }: z.output<typeof readArgu
   });
 }
 
-/** Says where a person sees the thing, and does with it what no assistant may. */
 function pageOf(data: unknown, { caller, deps }: Context): string[] {
   const { id = '' } = identified.safeParse(data).data ?? {};
   const kind = (['routine', 'run'] as const).find((each) => idPattern(each).test(id));

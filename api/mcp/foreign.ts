@@ -2,13 +2,13 @@ import { z } from 'zod';
 import { ExactNumber } from '#lib/exact-json/parse.ts';
 import { isOurs } from '../http/schemas.ts';
 
-/** Keeps a foreign text for the fences, and returns what stands in its place. */
+/** Puts a foreign text into the fences and returns its placeholder. */
 type Keep = (name: string, text: string) => string;
 
 /**
- * Takes every text out of a response that is not the service's own, as the schema of the response says. A value of
- * which the schema does not name the fields, like the variables of a run, is taken out whole, as JSON.
- * @param name the field that it is of
+ * Takes every foreign text out of a response, by the schema of the response. A value without named fields, like the
+ * variables of a run, is taken out whole, as JSON.
+ * @param name field of the value
  */
 export function withoutForeign(value: unknown, schema: z.core.$ZodType, keep: Keep, name = 'data'): unknown {
   if (isWordless(value)) return value;
@@ -29,21 +29,19 @@ export function withoutForeign(value: unknown, schema: z.core.$ZodType, keep: Ke
   return keep(name, JSON.stringify(value));
 }
 
-/** The words with which an answer says how much of a list it leaves out. */
+/** Says how much of a list an answer leaves out. */
 export function leftOut(count: number): string {
   return `… (${count} more)`;
 }
 
 const LEFT_OUT = /^… \(\d{1,15} more\)$/;
 
-/** Tells whether there is no text in a value: a number, a truth value, or nothing. */
 function isWordless(value: unknown): boolean {
   if (value instanceof ExactNumber) return true;
   if (typeof value === 'object' && value !== null) return Object.keys(value).length === 0;
   return typeof value !== 'string' || value === '';
 }
 
-/** Returns the schema that describes a value, without what says that it may be missing, and of several its own. */
 function typeOf(schema: z.core.$ZodType, value: unknown): z.core.$ZodType {
   if (schema instanceof z.ZodNullable || schema instanceof z.ZodOptional || schema instanceof z.ZodDefault) {
     return typeOf(schema.def.innerType, value);

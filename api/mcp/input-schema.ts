@@ -5,12 +5,12 @@ export interface JsonSchema {
 }
 
 /**
- * Returns the JSON Schema of what a caller may send, short enough to be read by a model with twenty others: the
- * structure, the words of each choice, and the first sentence about each field. What is left out (lengths, patterns,
- * examples, the sentences about inner fields) is checked all the same when the tool is called, and its error says it.
+ * Returns a short JSON Schema of a request, for a model that reads it with twenty others: the structure, the words of
+ * each choice, and the first sentence about each field. The call checks everything that is left out (lengths, patterns,
+ * examples, sentences about inner fields), and its error says so.
  */
 export function inputSchemaOf(schema: z.ZodType, { terse = false } = {}): ObjectSchema {
-  // Of a schema that goes on to compute with what was sent, its first part says what that is.
+  // The first part of a schema that transforms its input describes that input.
   const sent = schema instanceof z.ZodPipe ? schema.def.in : schema;
   const full: JsonSchema = z.toJSONSchema(sent, { io: 'input', unrepresentable: 'any' });
   const { properties, required } = shortened(full, {
@@ -30,7 +30,7 @@ export interface ObjectSchema {
 
 interface Within {
   readonly defs: JsonSchema;
-  /** Levels below the schema of the whole: fields are described at the first, and shown down to the third. */
+  /** Levels of a schema: fields are described at the first and shown down to the third. */
   readonly depth: number;
 }
 
@@ -60,7 +60,7 @@ function shortened(schema: JsonSchema, within: Within): JsonSchema {
 
 const KEPT = ['type', 'enum', 'const', 'required', 'format'];
 
-/** Joins choices into one schema: of kinds of one object, and of a value that may be null. */
+/** Joins choices into one schema: kinds of one object, and a value that may be null. */
 function joined(choices: readonly JsonSchema[]): JsonSchema {
   const kinds = choices.map(({ properties }) => asSchema(asSchema(properties)['type'])['const']);
   if (kinds.every((kind) => typeof kind === 'string')) {
@@ -71,15 +71,12 @@ function joined(choices: readonly JsonSchema[]): JsonSchema {
   const [first, second, ...others] = choices;
   if (first === undefined || second === undefined || others.length > 0) return { anyOf: choices };
   if (second['type'] !== 'null' || typeof first['type'] !== 'string') return { anyOf: choices };
-  const { enum: words } = first;
-  return {
-    ...first,
-    type: [first['type'], 'null'],
-    ...(Array.isArray(words) && { enum: [...(words as unknown[]), null] }),
-  };
+  // A list of types would be shorter, and some clients refuse it.
+  const { description, ...value } = first;
+  return { ...(description !== undefined && { description }), anyOf: [value, { type: 'null' }] };
 }
 
-/** Tells whether a field takes nothing but an empty list, which says nothing to a caller. */
+/** Tells whether a field accepts only an empty list, which tells a caller nothing. */
 function isEmptyList(schema: unknown): boolean {
   return asSchema(schema)['maxItems'] === 0;
 }

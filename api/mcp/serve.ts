@@ -20,6 +20,7 @@ import { logUnexpected, translate } from '../middleware/errors.ts';
 import type { Toolset } from '../route.ts';
 import { authenticateAssistant } from './authenticate.ts';
 import { callTool, type Caller } from './call.ts';
+import { HELP } from './words.ts';
 import { readToolsets, type ToolDefinition, toolNamed, visibleTools } from './tools.ts';
 
 const MCP_PATH = '/mcp';
@@ -79,13 +80,13 @@ export function mcp(deps: Deps): Middleware {
 
 interface McpRequest extends Omit<Caller, 'via'> {
   readonly toolsets: readonly Toolset[];
-  /** Set for a run of this service, which could drive itself for ever if it started or changed something. */
+  /** Set for a run of this service: it could drive itself for ever if it started or changed something. */
   readonly readsOnly: boolean;
   readonly clientName: string | undefined;
   readonly userAgent: string;
 }
 
-/** Refuses a page of another origin, which could reach a server on its visitor's machine (MCP, Streamable HTTP). */
+/** Refuses a page of another origin: it could reach a server on its visitor's machine (MCP, Streamable HTTP). */
 function assertOwnOrigin(ctx: Context, { config }: Deps): void {
   const origin = ctx.get('origin');
   if (!['', config.UI_ORIGIN, new URL(config.PUBLIC_URL).origin].includes(origin)) {
@@ -93,7 +94,6 @@ function assertOwnOrigin(ctx: Context, { config }: Deps): void {
   }
 }
 
-/** Makes the request that the library reads: the headers of the protocol, and no credential, which ends here. */
 function requestOf(ctx: Context, signal: AbortSignal): Request {
   const headers = new Headers();
   for (const [name, value] of Object.entries(ctx.req.headers)) {
@@ -104,7 +104,6 @@ function requestOf(ctx: Context, signal: AbortSignal): Request {
   return new Request(`http://localhost${MCP_PATH}`, { method: 'POST', headers, signal });
 }
 
-/** Returns the body for Koa; only events are worth a stream. */
 async function bodyOf(response: Response): Promise<string | Readable | null> {
   if (response.body === null) return null;
   const isEvents = response.headers.get('content-type')?.startsWith('text/event-stream');
@@ -136,7 +135,8 @@ function createServer(request: McpRequest, deps: Deps): Server {
         throw new ProtocolError(ProtocolErrorCode.InvalidParams, `${error.message} ${elsewhere}`);
       }
       logUnexpected(deps.log, { thrown, error, requestId: request.requestId, route: name });
-      const text = `${error.code}: ${error.message} (request ${request.requestId})`;
+      const help = HELP[error.code] === undefined ? '' : ` ${HELP[error.code]}`;
+      const text = `${error.code}: ${error.message}${help} (request ${request.requestId})`;
       return { ...said(text), isError: true };
     }
   });
@@ -149,14 +149,14 @@ const SERVER = {
   version: '1.0.0',
 };
 
-/** Clients of 2025 name themselves in a message of their own, which a server without sessions forgets. */
+/** Clients of 2025 name themselves in a message that a server without sessions does not keep. */
 const named = z.object({ [CLIENT_INFO_META_KEY]: z.object({ name: z.string() }).optional() });
 
 function said(text: string): CallToolResult {
   return { content: [{ type: 'text', text }] };
 }
 
-/** Lists that differ by the scopes of the caller and by the groups that were asked for, made once each. */
+/** Lists of tools, made once for each set of scopes and groups. */
 const lists = new Map<string, ToolDefinition[]>();
 
 function listed({ access: { actor }, toolsets, readsOnly }: McpRequest): ToolDefinition[] {

@@ -4,6 +4,7 @@ import type { Scope } from '../access.ts';
 import { type JsonRoute, type Route, type RouteSpec, type Tool, TOOLSETS, type Toolset } from '../route.ts';
 import { routes } from '../routes.ts';
 import { gist, inputSchemaOf, type JsonSchema } from './input-schema.ts';
+import { argumentWords, TOOL_WORDS } from './words.ts';
 
 /** A tool as `tools/list` has it (MCP, revision 2026-07-28). */
 export interface ToolDefinition {
@@ -18,7 +19,7 @@ export interface ToolDefinition {
   };
 }
 
-/** An operation that an assistant may call, with where each of its arguments goes. */
+/** An operation for assistants, with the place of each argument. */
 export interface RouteTool {
   readonly route: JsonRoute;
   readonly tool: Tool;
@@ -70,14 +71,14 @@ const TOOLS: ReadonlyMap<string, RouteTool> = new Map(
   }),
 );
 
-/** @throws {AppError} `route_not_found` for an operation that is not a tool, and for what is none */
+/** @throws {AppError} `route_not_found` for an operation that is not a tool, and for an unknown name */
 export function toolNamed(name: string): RouteTool {
   const found = TOOLS.get(name);
   if (found !== undefined) return found;
   throw new AppError('route_not_found', `There is no tool ${name.slice(0, 100)}.`);
 }
 
-/** Returns the tools that a caller with these scopes sees of these groups, in their order. */
+/** Returns the tools of these groups that a caller with these scopes sees, in order. */
 export function visibleTools(scopes: readonly Scope[], toolsets: readonly Toolset[]): readonly RouteTool[] {
   return [...TOOLS.values()].filter(
     ({ route: { spec }, tool }) =>
@@ -86,7 +87,7 @@ export function visibleTools(scopes: readonly Scope[], toolsets: readonly Toolse
 }
 
 /**
- * Reads the groups of tools that the address asks for: `?toolsets=runs,usage`, or `all`; the default ones without it.
+ * Reads the groups of tools in the address: `?toolsets=runs,usage`, or `all`; without it the default groups.
  * @throws {AppError} `invalid_request` for a group that does not exist
  */
 export function readToolsets(asked: string | undefined): readonly Toolset[] {
@@ -95,13 +96,12 @@ export function readToolsets(asked: string | undefined): readonly Toolset[] {
   if (asked === undefined) return all.filter((each) => TOOLSETS[each] === 'default');
   if (asked === 'all') return all;
   const names = new Set(asked.split(',').map((name) => name.trim()));
-  // In one order and each once, as lists are kept by it.
+  // In one order and each once, because lists are cached by them.
   const found = all.filter((each) => names.delete(each));
   if (names.size === 0) return found;
   throw new AppError('invalid_request', `toolsets: must be all, or some of ${all.join(', ')}`);
 }
 
-/** Makes the tool that waits for the end of a run of the one that reads it. */
 function waitingFor(reading: RouteTool): RouteTool {
   const definition = {
     ...reading.definition,
@@ -125,7 +125,7 @@ function toolOf(route: Route): RouteTool | undefined {
     tool,
     definition: {
       name,
-      description: describe(spec, tool),
+      description: TOOL_WORDS[name] ?? describe(spec, tool),
       inputSchema: withArguments(name, spec),
       annotations: {
         readOnlyHint: isRead,
@@ -146,20 +146,26 @@ function describe({ summary, description = '' }: RouteSpec, { note }: Tool): str
     .join(' ');
 }
 
-/** Joins what an operation takes in its path, query and body with the tool's own arguments. */
 function withArguments(name: string, spec: RouteSpec): ToolDefinition['inputSchema'] {
   const schemas = [spec.params, spec.query, spec.body, OWN_ARGUMENTS[name]];
   const parts = schemas
     .filter((schema) => schema !== undefined)
     .map((schema) => inputSchemaOf(schema, { terse: spec.method === 'PATCH' }));
+  const properties: JsonSchema = Object.assign({}, ...parts.map(({ properties: own }) => own), headersOf(spec));
   return {
     type: 'object',
-    properties: Object.assign({}, ...parts.map(({ properties }) => properties), headersOf(spec)),
+    properties: Object.fromEntries(
+      Object.entries(properties).map(([field, schema]) => [field, worded(name, field, schema)]),
+    ),
     required: parts.flatMap(({ required }) => required),
   };
 }
 
-/** Arguments that are headers over HTTP. */
+function worded(tool: string, field: string, schema: unknown): unknown {
+  const description = argumentWords(tool, field);
+  return description === undefined ? schema : { ...Object(schema), description };
+}
+
 function headersOf({ idempotent, conditional, method }: RouteSpec) {
   return {
     ...(idempotent === true && {

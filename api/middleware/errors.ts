@@ -3,8 +3,9 @@ import { isTransient } from '#lib/database/index.ts';
 import { AppError, failureBody } from '#lib/errors.ts';
 import type { Log } from '#lib/log.ts';
 import { awaitsContinue } from '../http/body.ts';
+import { prefersDetails } from '../http/prefer.ts';
 
-/** Turns what was thrown into the failure envelope. An unexpected error tells the caller nothing. */
+/** Turns an error into the failure envelope. The caller learns nothing of an unexpected one. */
 export function errors(log: Log): Middleware {
   return async (ctx, next) => {
     try {
@@ -15,11 +16,11 @@ export function errors(log: Log): Middleware {
       logUnexpected(log, { thrown, error, requestId, route });
       ctx.status = error.status;
       ctx.set({ ...error.headers });
-      // The caller was not told to send the body, so nothing can follow on this connection.
+      // The caller holds its body back, so nothing can follow on this connection.
       if (awaitsContinue(ctx.req) && !ctx.req.complete) ctx.set('Connection', 'close');
       ctx.set('Cache-Control', 'no-store');
       ctx.type = 'application/json';
-      ctx.body = failureBody(error, String(ctx.state.requestId));
+      ctx.body = failureBody(error, String(ctx.state.requestId), { isDetailed: prefersDetails(ctx) });
     }
   };
 }
@@ -32,7 +33,7 @@ export function translate(thrown: unknown): AppError {
   return new AppError('internal_error');
 }
 
-/** Logs what was thrown where the caller could not have caused it. */
+/** Logs an error that the caller could not have caused. */
 export function logUnexpected(
   log: Log,
   failure: { thrown: unknown; error: AppError; requestId: unknown; route: unknown },

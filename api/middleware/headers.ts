@@ -7,7 +7,7 @@ export function securityHeaders(ctx: Context, next: Next): Promise<void> {
   return next();
 }
 
-/** Responses are data and one documentation page of our own: nothing else may be loaded, framed or submitted. */
+/** Responses are data and one documentation page: nothing else may be loaded, framed or submitted. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",

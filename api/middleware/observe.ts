@@ -4,10 +4,7 @@ import { UNMATCHED_ROUTE, type Metrics } from '#lib/metrics/index.ts';
 import type { Tracing } from '#lib/tracing.ts';
 import type { ClientAddress } from '../http/client-address.ts';
 
-/**
- * Puts on every line that is logged on behalf of a request its ids, the address it comes from, and who sends it;
- * project and sender once they are known.
- */
+/** Adds to every log line of a request its ids, its address and its caller; project and caller once they are known. */
 export function logContext(clientAddress: ClientAddress): Middleware {
   return (ctx: Context, next) => {
     const { state } = ctx;
@@ -30,11 +27,11 @@ export function logContext(clientAddress: ClientAddress): Middleware {
 }
 
 /**
- * Logs one line a request. It names the route and never the URL, as a caller may have put a secret into the query. The
- * log's context adds the ids, the caller and its address.
+ * Logs one line a request. It names the route and never the URL, which may hold a secret in its query. The log's
+ * context adds the ids, the caller and its address.
  */
 export function accessLog(log: Log): Middleware {
-  // All its fields are named here and none is the caller's, so there is nothing to redact.
+  // The fields are ours and hold nothing of the caller, so there is nothing to redact.
   const line = log.child({}, { redact: [] });
   return async (ctx, next) => {
     const started = performance.now();
@@ -51,12 +48,12 @@ export function accessLog(log: Log): Middleware {
   };
 }
 
-/** Counts every request under the pattern of its route: paths hold ids, and each would be a series of its own. */
+/** Counts every request by the pattern of its route: with ids in it, each path would be a series of its own. */
 export function requestMetrics(metrics: Metrics): Middleware {
   return async (ctx, next) => {
     const started = performance.now();
     await next();
-    // That a caller wanted to wait says nothing about how fast the service is.
+    // A wait that the caller asked for says nothing about the speed of the service.
     const { waitedMs = 0 } = ctx.state as { waitedMs?: number };
     metrics.httpRequest({
       method: ctx.method,

@@ -11,7 +11,7 @@ import { validate } from '../http/validate.ts';
 const MAX_BODY_BYTES = 16 * 1024;
 const text = z.string().max(4_000);
 
-/** Names what the authorization endpoint takes of a client; other parameters are passed over. */
+/** Parameters that the authorization endpoint reads. Others are ignored. */
 const authorization = z.object({
   client_id: text,
   redirect_uri: text,
@@ -24,10 +24,7 @@ const authorization = z.object({
   prompt: text.optional(),
 });
 
-/**
- * Names what the token and revocation endpoints take of a client. Clients are public: a secret or an assertion counts
- * for nothing.
- */
+/** Parameters that the token and revocation endpoints read. Clients are public: a secret or an assertion is ignored. */
 const tokenRequest = z.object({
   grant_type: text.optional(),
   client_id: text.optional(),
@@ -41,7 +38,7 @@ const tokenRequest = z.object({
   token_type_hint: text.optional(),
 });
 
-/** Names what a client says of itself when it registers; other metadata are passed over. */
+/** Metadata that a registration reads. Others are ignored. */
 const registration = z.object({
   client_name: z.string().max(100).optional(),
   redirect_uris: z.array(z.string().max(1_000)).min(1).max(10),
@@ -55,9 +52,9 @@ const ENDPOINTS: Readonly<Record<string, 'GET' | 'POST'>> = {
 };
 
 /**
- * Serves the authorization server for assistants (OAuth 2.1). Its endpoints are no operations of the API: standards lay
- * down their form, which has no envelope. Only what is listed here reaches the library, without the cookies of a
- * browser: a person consents on the page `/authorize` of the user interface.
+ * Serves the authorization server for assistants (OAuth 2.1). Its endpoints are not operations of the API: standards
+ * define their form, which has no envelope. Only the listed requests reach the library, without a browser's cookies: a
+ * person consents on the page `/authorize` of the dashboard.
  */
 export function assistantSignIn(deps: Deps): Middleware {
   const { config } = deps;
@@ -98,7 +95,7 @@ function resourceMetadata({ PUBLIC_URL: publicUrl }: Origins): object {
   };
 }
 
-/** Describes the authorization server (RFC 8414): what is served here, of all that the library could do. */
+/** Describes the authorization server (RFC 8414): the served part of what the library can do. */
 function serverMetadata(config: Origins): object {
   const issuer = `${config.PUBLIC_URL}/auth`;
   return {
@@ -120,7 +117,6 @@ function serverMetadata(config: Origins): object {
   };
 }
 
-/** Does something once in this process; after a failure the next caller has it done again. */
 function once(work: () => Promise<void>): () => Promise<void> {
   let done: Promise<void> | undefined;
   return () =>
@@ -158,8 +154,8 @@ async function forward(ctx: Context, deps: Deps, resourceIsThere: () => Promise<
 }
 
 /**
- * Has the library take a refresh token, exchange or revoke it. One that comes a second time ends the access that it is
- * of, unless its first exchange is a moment ago.
+ * Passes a refresh token to the library, to be exchanged or revoked. A token that comes a second time ends its access,
+ * unless its first exchange was a moment ago.
  */
 async function withRefreshToken(body: string, call: () => Promise<Response>, deps: Deps): Promise<Response> {
   const given = new URLSearchParams(body);
@@ -172,14 +168,13 @@ async function withRefreshToken(body: string, call: () => Promise<Response>, dep
     return Response.json({ error: 'invalid_grant', error_description: 'The refresh token was used.' }, { status: 400 });
   }
   const response = await call();
-  // Another request exchanges it at this very moment.
+  // Another request is exchanging it now.
   return exchanged !== null && response.status === 400 && (await isExchangedNow(deps, presented)) ? call() : response;
 }
 
 /**
- * Reads the request for access. The resource is ours unless it is named, and a refresh token is asked for in any case,
- * as an assistant works while its person is away. A person consents each time, so other prompts than `none` say
- * nothing.
+ * Reads the request for access. The resource is ours unless it is named. A refresh token is always requested, because
+ * an assistant works while its person is away. A person consents each time, so only the prompt `none` matters.
  */
 function authorizationQuery(ctx: Context, publicUrl: string): URLSearchParams {
   const given = { ...ctx.query };
@@ -222,7 +217,7 @@ async function client(ctx: Context) {
   return { type: 'application/json', body };
 }
 
-/** Sends what the library responds; an error of its own gets the form of the standard. */
+/** Sends the library's response. Our own errors get the form of the standard. */
 async function send(ctx: Context, response: Response, { UI_ORIGIN: uiOrigin }: Deps['config']): Promise<void> {
   const location = response.headers.get('location');
   ctx.status = response.status;
@@ -244,10 +239,7 @@ async function send(ctx: Context, response: Response, { UI_ORIGIN: uiOrigin }: D
   fail(ctx, response.status, code, body.error_description ?? message ?? 'The request was refused.');
 }
 
-/**
- * Packs the signed query for our page into one parameter: it repeats names, which the page's address would not keep on
- * its way over a sign-in.
- */
+/** Packs the signed query into one parameter for our page. It repeats names, which a sign-in on the way would lose. */
 function packed(location: string, page: string): string {
   const [address, query = ''] = location.split('?');
   if (address !== page || !query.includes('sig=')) return location;
@@ -266,7 +258,6 @@ function fail(ctx: Context, status: number, error: string, description: string):
   ctx.body = JSON.stringify({ error, error_description: description });
 }
 
-/** Leaves out what is empty, which says the same. */
 function defined(fields: Readonly<Record<string, string | undefined>>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(fields).flatMap(([name, value]) => (value === undefined || value === '' ? [] : [[name, value]])),

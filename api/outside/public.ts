@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { submitLead } from '#core/accounts/leads/index.ts';
 import { route } from '../route.ts';
 import { networkOf } from '../http/client-address.ts';
-import { emailAddress, nameOf } from '../http/schemas.ts';
+import { nameOf } from '#lib/schemas.ts';
+import { emailAddress } from '../http/schemas.ts';
 
 export const readPublicConfig = route({
   method: 'GET',
@@ -65,7 +66,7 @@ export const submitBusinessLead = route({
       email: emailAddress,
       company: nameOf(200),
       message: z.string().min(10).max(5_000).regex(TEN_CHARACTERS, 'at least 10 characters').trim(),
-      // A field that no person sees, so that only a robot fills it in.
+      // People do not see this field, so only a robot fills it in.
       website: z.string().max(300).optional().meta({ description: 'Leave this empty.' }),
     })
     .meta({ id: 'BusinessLead' }),

@@ -6,6 +6,10 @@ import {
   TERMINAL_SECONDS,
   UNKNOWN_CODE,
 } from '#core/accounts/programs/index.ts';
+import { authenticateKey } from '#core/accounts/identity/index.ts';
+import { revokeApiKey } from '#core/accounts/organizations/index.ts';
+import { transaction } from '#lib/database/index.ts';
+import { now } from '#lib/clock.ts';
 import { AppError } from '#lib/errors.ts';
 import type { Deps } from '../deps.ts';
 import { assertStorable, readJson } from '../http/body.ts';
@@ -15,11 +19,12 @@ import { validate } from '../http/validate.ts';
 
 const CODE_PATH = '/v1/auth/device/code';
 const TOKEN_PATH = '/v1/auth/device/token';
+const REVOKE_PATH = '/v1/auth/device/revoke';
 const MAX_BODY_BYTES = 4 * 1024;
-/** Device codes of one network that no terminal has, above what terminals behind one address forget. */
+/** Unknown device codes of one network in a minute, above what terminals behind one address forget. */
 const WRONG_CODES_PER_MINUTE = 30;
 
-/** The only program that signs in this way: ours for the command line. */
+/** The only program that signs in this way: our command line. */
 const clientId = z.literal('ras-cli');
 
 const codeRequest = z.object({ client_id: clientId, host_name: z.string().max(255).optional() });
@@ -30,21 +35,28 @@ const tokenRequest = z.object({
   device_code: z.string().min(1).max(200),
 });
 
+const revocation = z.object({ client_id: clientId, token: z.string().min(1).max(200) });
+
 /**
- * Serves the sign-in of a terminal (RFC 8628). It is no operation of the API: the standard lays down its form, which
- * has no envelope. A person approves it on the page `/device` of the user interface.
+ * Serves the sign-in of a terminal (RFC 8628) and its sign-out (RFC 7009). It is not an operation of the API: the
+ * standards define their form, which has no envelope. A person approves it on the page `/device` of the dashboard.
  */
 export function terminalSignIn(deps: Deps): Middleware {
   const attempts = limitKeyAttempts(WRONG_CODES_PER_MINUTE);
   return async (ctx, next) => {
-    if (ctx.path !== CODE_PATH && ctx.path !== TOKEN_PATH) return next();
+    if (![CODE_PATH, TOKEN_PATH, REVOKE_PATH].includes(ctx.path)) return next();
     ctx.state.route = ctx.path;
     if (ctx.method !== 'POST') {
       throw new AppError('method_not_allowed', undefined, { Allow: 'POST' });
     }
     ctx.set('Cache-Control', 'no-store');
     ctx.type = 'application/json';
-    const answered = ctx.path === CODE_PATH ? giveCodes(ctx, deps) : giveKey(ctx, deps, attempts);
+    const answered =
+      ctx.path === CODE_PATH
+        ? giveCodes(ctx, deps)
+        : ctx.path === TOKEN_PATH
+          ? giveKey(ctx, deps, attempts)
+          : revokeKey(ctx, deps, attempts);
     await answered.catch((error: unknown) => {
       if (!(error instanceof AppError) || error.status >= 500) throw error;
       ctx.set({ ...error.headers });
@@ -91,10 +103,26 @@ async function giveKey(ctx: Context, { config, database, clientAddress }: Deps, 
   ctx.body = JSON.stringify({
     access_token: grant.key,
     token_type: 'Bearer',
-    expires_in: Math.floor((grant.expiresAt.getTime() - Date.now()) / 1_000),
+    expires_in: Math.floor((grant.expiresAt.getTime() - now()) / 1_000),
     scope: grant.scopes.join(' '),
     project_id: grant.projectId,
   });
+}
+
+/** Revokes the key of a terminal that signs out. One that is unknown is as good as revoked (RFC 7009, section 2.2). */
+async function revokeKey(ctx: Context, { config, database, clientAddress }: Deps, attempts: KeyAttempts) {
+  const { token: presented } = await bodyOf(ctx, revocation);
+  const address = clientAddress(ctx.req);
+  await attempts.lookUp({ address: networkOf(address), presented }, async () => {
+    const key = await authenticateKey(database, config.PRODUCT_TAG, presented);
+    if (key === undefined) return undefined;
+    const { keyId: id, organizationId, projectId } = key;
+    await transaction(database, (tx) =>
+      revokeApiKey(tx, { kind: 'key', id, address }, { organizationId, projectId, id }),
+    );
+    return key;
+  });
+  ctx.body = '{}';
 }
 
 async function bodyOf<S extends z.ZodType>(ctx: Context, schema: S): Promise<z.output<S>> {
@@ -108,7 +136,6 @@ function fail(ctx: Context, status: number, error: string, description: string):
   ctx.body = JSON.stringify({ error, error_description: description });
 }
 
-/** Takes what a host name has out of what a stranger sent: it is shown to a person who has to judge it. */
 function shownHost(name: string): string {
   const plain = name.normalize('NFKC').replaceAll(/[^A-Za-z0-9._-]+/g, '-');
   return plain.slice(0, 63).replaceAll(/^[-.]+|[-.]+$/g, '') || 'unnamed-host';

@@ -5,9 +5,9 @@ import type { Deps } from '../deps.ts';
 import { UNSUBSCRIBE_POLICY } from '../middleware/headers.ts';
 
 /**
- * Serves the links of mails that end them. A GET shows a button only, because mail scanners follow links; a POST ends
- * them, from that page or from the mail program itself (RFC 8058), with no session. Its body is not read. It is not an
- * operation of the API: a standard lays down its form, which has no envelope.
+ * Serves the links that unsubscribe. A GET only shows a button, because mail scanners follow links; a POST
+ * unsubscribes, from that page or from the mail program (RFC 8058), without a session or a body. It is not an operation
+ * of the API: a standard defines its form, which has no envelope.
  */
 export function unsubscribe({ database, unsubscribeLinks }: Pick<Deps, 'database' | 'unsubscribeLinks'>): Middleware {
   return async (ctx, next) => {

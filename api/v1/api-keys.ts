@@ -3,7 +3,8 @@ import * as organizations from '#core/accounts/organizations/index.ts';
 import { transaction } from '#lib/database/index.ts';
 import { listReply } from '../http/links.ts';
 import { present } from '../http/present.ts';
-import { EXAMPLE, idOf, instant, nameOf, pageOf, pageQuery, timestamp } from '../http/schemas.ts';
+import { instant, nameOf, timestamp } from '#lib/schemas.ts';
+import { EXAMPLE, idOf, pageOf, pageQuery } from '../http/schemas.ts';
 import { route, type Route } from '../route.ts';
 
 const apiKey = z

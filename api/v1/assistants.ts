@@ -3,7 +3,7 @@ import * as programs from '#core/accounts/programs/index.ts';
 import { SCOPES } from '#core/accounts/organizations/index.ts';
 import { transaction } from '#lib/database/index.ts';
 import { present } from '../http/present.ts';
-import { timestamp } from '../http/schemas.ts';
+import { timestamp } from '#lib/schemas.ts';
 import { route, type Route } from '../route.ts';
 
 const scopes = z.array(z.enum(SCOPES));

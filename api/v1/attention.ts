@@ -2,9 +2,11 @@ import { z } from 'zod';
 import { ROUTINE_STATES } from '#core/authoring/routines/index.ts';
 import { RUN_REASONS } from '#core/execution/run-states/index.ts';
 import { readAttention as readWhatNeedsAttention } from '#core/upkeep/attention/index.ts';
-import { anyId, EXAMPLE, idOf, timestamp, wordOf } from '../http/schemas.ts';
+import { timestamp } from '#lib/schemas.ts';
+import { anyId, EXAMPLE, idOf, wordOf } from '../http/schemas.ts';
 import { present } from '../http/present.ts';
 import { route, type Route } from '../route.ts';
+import { now } from '#lib/clock.ts';
 
 const routine = {
   routineId: idOf('routine', EXAMPLE.routine),
@@ -110,7 +112,7 @@ const readAttention = route({
     description: 'What needs attention; empty lists where all is well.',
   },
 }).to(async ({ access, deps }) => ({
-  data: present(attention, await readWhatNeedsAttention(deps.database, access, new Date(Date.now() - DAY_MS))),
+  data: present(attention, await readWhatNeedsAttention(deps.database, access, new Date(now() - DAY_MS))),
 }));
 
 export const attentionRoutes: readonly Route[] = [readAttention];

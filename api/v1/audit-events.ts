@@ -3,7 +3,8 @@ import { AUDIT_ACTIONS, listAuditEvents } from '#core/foundation/audit/index.ts'
 import { assertAdmin } from '#core/accounts/organizations/index.ts';
 import { listReply } from '../http/links.ts';
 import { present } from '../http/present.ts';
-import { EXAMPLE, idOf, pageOf, pageQuery, timestamp } from '../http/schemas.ts';
+import { timestamp } from '#lib/schemas.ts';
+import { EXAMPLE, idOf, pageOf, pageQuery } from '../http/schemas.ts';
 import { route, type Route } from '../route.ts';
 
 const auditEvent = z
@@ -25,7 +26,7 @@ const auditEvent = z
     action: z.enum(AUDIT_ACTIONS),
     targetId: z.string().meta({ description: 'What was changed.', example: EXAMPLE.apiKey }),
     details: z
-      .record(z.string(), z.json())
+      .record(z.string(), z.unknown())
       .meta({ description: 'What changed, as the action has it.', example: { to: 'admin' } }),
     createdAt: timestamp,
   })

@@ -11,7 +11,7 @@ import {
 } from '#core/accounts/billing/index.ts';
 import type { Deps } from '../deps.ts';
 import { present } from '../http/present.ts';
-import { timestamp } from '../http/schemas.ts';
+import { timestamp } from '#lib/schemas.ts';
 import { route, type Route } from '../route.ts';
 
 const tag = 'Billing';

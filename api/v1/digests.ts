@@ -3,9 +3,10 @@ import * as digests from '#core/upkeep/digests/index.ts';
 import { transaction } from '#lib/database/index.ts';
 import type { Deps } from '../deps.ts';
 import { present } from '../http/present.ts';
-import { EXAMPLE, idOf, timestamp } from '../http/schemas.ts';
+import { timestamp } from '#lib/schemas.ts';
+import { EXAMPLE, idOf } from '../http/schemas.ts';
 import { route, type Route } from '../route.ts';
-import { scheduleFields } from './routines/fields.ts';
+import { scheduleFields } from '#core/authoring/definition/index.ts';
 import { deliveryOf, mailDelivery } from './settings-schemas.ts';
 
 const tag = 'Results';

@@ -5,7 +5,8 @@ import type { ProjectAccess } from '../access.ts';
 import { etagOf, versionsIn } from '../http/entity-tag.ts';
 import { listReply } from '../http/links.ts';
 import { present } from '../http/present.ts';
-import { decimal, EXAMPLE, idOf, pageOf, pageQuery, timestamp } from '../http/schemas.ts';
+import { timestamp } from '#lib/schemas.ts';
+import { decimal, EXAMPLE, idOf, pageOf, pageQuery } from '../http/schemas.ts';
 import { route, type Route } from '../route.ts';
 import { author } from './routines/version-schemas.ts';
 
@@ -150,7 +151,6 @@ const readFactsVersion = route({
 
 export const factsRoutes: readonly Route[] = [readFacts, writeFacts, listFactsVersions, readFactsVersion];
 
-/** Refuses a project other than that of the key or the session, as one that is not there. */
 function assertOwnProject(access: ProjectAccess, projectId: string): void {
   if (access.projectId !== projectId) throw new AppError('project_not_found');
 }

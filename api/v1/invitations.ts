@@ -3,7 +3,8 @@ import * as organizations from '#core/accounts/organizations/index.ts';
 import { transaction } from '#lib/database/index.ts';
 import { listReply } from '../http/links.ts';
 import { present } from '../http/present.ts';
-import { emailAddress, EXAMPLE, idOf, pageOf, pageQuery, timestamp } from '../http/schemas.ts';
+import { timestamp } from '#lib/schemas.ts';
+import { emailAddress, EXAMPLE, idOf, pageOf, pageQuery } from '../http/schemas.ts';
 import { route, type Route } from '../route.ts';
 import { organization } from './organizations.ts';
 

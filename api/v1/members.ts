@@ -3,7 +3,8 @@ import * as deletion from '#core/upkeep/deletion/index.ts';
 import * as organizations from '#core/accounts/organizations/index.ts';
 import { transaction } from '#lib/database/index.ts';
 import { present } from '../http/present.ts';
-import { EXAMPLE, idOf, personId, timestamp } from '../http/schemas.ts';
+import { timestamp } from '#lib/schemas.ts';
+import { EXAMPLE, idOf, personId } from '../http/schemas.ts';
 import { route, type Route } from '../route.ts';
 
 const tag = 'Members';

@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { FIGURE_ORIGINS, MODEL_PROVIDERS, type ModelOption } from '#core/models/directory/index.ts';
 import { MODEL_DIALECTS } from '#lib/config/index.ts';
 import { present } from '../http/present.ts';
-import { anyId, dollars, timestamp } from '../http/schemas.ts';
+import { timestamp } from '#lib/schemas.ts';
+import { anyId, dollars } from '../http/schemas.ts';
 import { route, type Route } from '../route.ts';
 
 export const prices = z

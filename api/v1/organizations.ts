@@ -4,7 +4,8 @@ import * as organizations from '#core/accounts/organizations/index.ts';
 import { transaction } from '#lib/database/index.ts';
 import { listReply } from '../http/links.ts';
 import { present } from '../http/present.ts';
-import { EXAMPLE, idOf, nameOf, pageOf, pageQuery, timestamp } from '../http/schemas.ts';
+import { nameOf, timestamp } from '#lib/schemas.ts';
+import { EXAMPLE, idOf, pageOf, pageQuery } from '../http/schemas.ts';
 import { route, type Route } from '../route.ts';
 
 export const project = z
@@ -104,6 +105,7 @@ const createOrganization = route({
   idempotent: true,
   success: {
     status: 201,
+    location: '/v1/organizations/:id',
     data: z.strictObject({ ...organization.shape, defaultProject: project }).meta({ id: 'CreatedOrganization' }),
     description: 'The organization, which you own, and its default project.',
   },
@@ -158,7 +160,7 @@ const createProject = route({
     name: nameOf(100).meta({ example: 'Website' }),
   }),
   idempotent: true,
-  success: { status: 201, data: project, description: 'The project.' },
+  success: { status: 201, location: '/v1/projects/:id', data: project, description: 'The project.' },
   errors: ['organization_not_found', 'forbidden', 'second_factor_required', 'limit_reached'],
 }).to(async ({ by, body, deps, newId }) => {
   const input = { id: newId('project'), ...body };

@@ -2,10 +2,11 @@ import { z } from 'zod';
 import * as results from '#core/execution/results/index.ts';
 import { RUN_REASONS, TRIGGERS } from '#core/execution/run-states/index.ts';
 import { actorId, type ProjectAccess } from '../access.ts';
-import { dollars, EXAMPLE, idOf, instant, pageOf, pageQuery, timestamp, wordOf } from '../http/schemas.ts';
+import { instant, timestamp } from '#lib/schemas.ts';
+import { dollars, EXAMPLE, idOf, pageOf, pageQuery, wordOf } from '../http/schemas.ts';
 import { present } from '../http/present.ts';
 import { route, type Route } from '../route.ts';
-import { scheduleFields } from './routines/fields.ts';
+import { scheduleFields } from '#core/authoring/definition/index.ts';
 import { changes, outcomes } from './runs/result-schema.ts';
 
 const tag = 'Results';

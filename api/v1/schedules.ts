@@ -1,10 +1,12 @@
+import { now } from '#lib/clock.ts';
 import { z } from 'zod';
 import { listOccurrences, previewTimes, TIMING_WARNINGS, timingWarnings } from '#core/foundation/timetable/index.ts';
 import { invalid } from '#lib/errors.ts';
 import { scheduleInWords } from '#lib/schedule/index.ts';
-import { decimal, EXAMPLE, idOf, instantOfThisAge, iso, timestamp } from '../http/schemas.ts';
+import { instantOfThisAge, timestamp } from '#lib/schemas.ts';
+import { decimal, EXAMPLE, idOf, iso } from '../http/schemas.ts';
 import { route, type Route } from '../route.ts';
-import { scheduleFields, MAX_JITTER_SECONDS, MAX_SKIP_DATES } from './routines/fields.ts';
+import { SCHEDULE_LIMITS, scheduleFields } from '#core/authoring/definition/index.ts';
 
 const tag = 'Schedules';
 
@@ -29,7 +31,7 @@ const preview = z
 
 const DATE = z.regexes.date.source.slice(1, -1);
 /** Matches a list of dates, at most as many as a routine may skip. */
-const DATES = new RegExp(`^${DATE}(?:,${DATE}){0,${MAX_SKIP_DATES - 1}}$`);
+const DATES = new RegExp(`^${DATE}(?:,${DATE}){0,${SCHEDULE_LIMITS.skipDates - 1}}$`);
 
 const previewSchedule = route({
   method: 'GET',
@@ -56,7 +58,7 @@ const previewSchedule = route({
         description: 'Dates in the time zone, separated by commas.',
         example: '2026-12-25,2027-01-01',
       }),
-    jitterSeconds: decimal(0, MAX_JITTER_SECONDS).default(0).meta({
+    jitterSeconds: decimal(0, SCHEDULE_LIMITS.jitterSeconds).default(0).meta({
       description: 'Checked only: how much later a run starts is decided by the id of its routine.',
       example: 600,
     }),
@@ -67,9 +69,9 @@ const previewSchedule = route({
   const { schedule, timezone, startsAt = null, endsAt = null, skipDates = [] } = query;
   const { jitterSeconds } = query;
   const timing = { schedule, timezone, startsAt, endsAt, skipDates, jitterSeconds };
-  const now = new Date();
-  const times = previewTimes(timing, now, PREVIEWED).map(iso);
-  const shown = { inWords: scheduleInWords(schedule), warnings: timingWarnings(timing, now) };
+  const time = new Date(now());
+  const times = previewTimes(timing, time, PREVIEWED).map(iso);
+  const shown = { inWords: scheduleInWords(schedule), warnings: timingWarnings(timing, time) };
   return { data: { ...shown, times, jitterSeconds } };
 });
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import * as identity from '#core/accounts/identity/index.ts';
 import { present } from '../http/present.ts';
-import { timestamp } from '../http/schemas.ts';
+import { timestamp } from '#lib/schemas.ts';
 import { route, type Route } from '../route.ts';
 
 const tag = 'Sessions';

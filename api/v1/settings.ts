@@ -4,9 +4,10 @@ import * as settings from '#core/accounts/settings/index.ts';
 import { transaction } from '#lib/database/index.ts';
 import type { Deps } from '../deps.ts';
 import { present } from '../http/present.ts';
-import { EXAMPLE, idOf, nameOf } from '../http/schemas.ts';
+import { nameOf } from '#lib/schemas.ts';
+import { EXAMPLE, idOf } from '../http/schemas.ts';
 import { route, type Route } from '../route.ts';
-import { budgetFields, deliveryOf, mailDelivery, mailSettings } from './settings-schemas.ts';
+import { deliveryOf, mailDelivery } from './settings-schemas.ts';
 import { organization, project } from './organizations.ts';
 
 const tag = 'Organizations and projects';
@@ -19,7 +20,7 @@ const budget = z
   .meta({ description: 'What all runs in it may spend together; null for no limit.' });
 
 const notifications = z.strictObject({
-  mail: mailSettings.nullable().meta({
+  mail: settings.mailSettings.nullable().meta({
     description:
       'Who is mailed about the routines that say nothing of their own, and about the budgets of the project and its organization; null for no one.',
   }),
@@ -58,7 +59,7 @@ const projectDetail = z
 
 const patchFields = {
   name: nameOf(100).meta({ example: 'Website' }),
-  budget: z.strictObject(budgetFields).partial(),
+  budget: z.strictObject(settings.budgetFields).partial(),
 };
 const organizationPatch = z.strictObject({ ...patchFields, requiresSecondFactor: z.boolean() }).partial();
 

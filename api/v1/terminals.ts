@@ -2,7 +2,7 @@ import { z } from 'zod';
 import * as programs from '#core/accounts/programs/index.ts';
 import { SCOPES } from '#core/accounts/organizations/index.ts';
 import { present } from '../http/present.ts';
-import { timestamp } from '../http/schemas.ts';
+import { timestamp } from '#lib/schemas.ts';
 import { route, type Route } from '../route.ts';
 
 const terminal = z

@@ -7,6 +7,7 @@ import {
   USAGE_GROUPS,
   USAGE_PARTS,
 } from '#core/usage/index.ts';
+import { now } from '#lib/clock.ts';
 import { invalid } from '#lib/errors.ts';
 import { dollars } from '../http/schemas.ts';
 import { route, type Route } from '../route.ts';
@@ -82,7 +83,7 @@ const readProjectUsage = route({
   success: { status: 200, data: projectUsage, description: 'The usage.' },
 }).to(async ({ access, query, deps }) => {
   const { groupBy, splitBy } = query;
-  const to = query.to ?? isoDay(Date.now());
+  const to = query.to ?? isoDay(now());
   const from = query.from ?? isoDay(Date.parse(to) - 29 * DAY_MS);
   const days = (Date.parse(to) - Date.parse(from)) / DAY_MS + 1;
   if (days < 1) throw invalid([{ path: 'from', message: 'must not be after `to`' }]);

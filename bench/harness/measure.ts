@@ -1,5 +1,4 @@
 import { readFile, readdir } from 'node:fs/promises';
-import { openDatabase, type Database } from '#lib/database/index.ts';
 
 /**
  * Measures two things in turn, A B B A A B …, so that changes on the machine fall on both alike.
@@ -99,56 +98,4 @@ async function readProcess(pid: number): Promise<Process | undefined> {
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const ticks = fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0);
   return { pid, parent: Number(fields[1]), seconds: ticks / TICKS_A_SECOND };
-}
-
-/**
- * The plans, with their real times, of the statements that `work` makes: Postgres itself reports them (auto_explain),
- * so that they are those of the product's own statements.
- */
-export async function explained(
-  databaseUrl: string,
-  work: (database: Database, plans: string[]) => Promise<unknown>,
-): Promise<string[]> {
-  const plans: string[] = [];
-  // One connection, so that the one which was told to explain serves all of the work.
-  const database = openDatabase({ url: databaseUrl, poolSize: 1, applicationName: 'bench' });
-  try {
-    const client = await database.connect();
-    client.on('notice', ({ message = '' }) => {
-      if (message.startsWith('duration:')) plans.push(withoutStatement(message));
-    });
-    await client.query(`
-      load 'auto_explain';
-      set auto_explain.log_min_duration = 0;
-      set auto_explain.log_analyze = on;
-      set auto_explain.log_buffers = on;
-      set client_min_messages = log;
-    `);
-    client.release();
-    plans.length = 0;
-    await work(database, plans);
-    return plans;
-  } finally {
-    await database.end();
-  }
-}
-
-/**
- * Sums the buffers that plans have touched: a measure of work that a busy machine does not change. The first node of a
- * plan counts those of the nodes below it.
- */
-export function buffersOf(plans: readonly string[]): number {
-  return plans.reduce((sum, plan) => {
-    const [, counts = ''] = /Buffers: shared([^\n]*)/.exec(plan) ?? [];
-    const touched = [...counts.matchAll(/(?:hit|read)=(\d+)/g)].map(([, n]) => Number(n));
-    return touched.reduce((total, n) => total + n, sum);
-  }, 0);
-}
-
-function withoutStatement(message: string): string {
-  const lines = message.split('\n');
-  const first = lines.findIndex((line) => line.includes('(cost='));
-  // A condition may hold hundreds of ids.
-  const plan = lines.slice(Math.max(first, 0));
-  return plan.map((line) => (line.length > 200 ? `${line.slice(0, 200)} …` : line)).join('\n');
 }

@@ -3,7 +3,7 @@ export const EXIT = {
   ok: 0,
   failed: 1,
   usage: 2,
-  /** `plan` found changes; as `terraform plan -detailed-exitcode` has it. */
+  /** `plan --exit-code` found changes; as `terraform plan -detailed-exitcode` has it. */
   changes: 2,
   notSignedIn: 4,
   runFailed: 10,

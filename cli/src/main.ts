@@ -11,6 +11,7 @@ import { registerMcp } from './mcp/commands.ts';
 import { registerRoutines } from './routines.ts';
 import { registerRun, registerRuns } from './runs/commands.ts';
 import { registerSignIn } from './sign-in/commands.ts';
+import { registerListen } from './webhooks/commands.ts';
 import { worldOfProcess, type GlobalOptions, type World } from './world.ts';
 
 /** Runs one command line, without the name of the program, and returns the exit code. */
@@ -29,6 +30,7 @@ export async function main(args: readonly string[], world: World): Promise<numbe
       getOutHelpWidth: () => world.stdout.columns || 80,
       getErrHelpWidth: () => world.stderr.columns || 80,
       writeErr: (text) => void world.stderr.write(text),
+      outputError: (text, write) => write(text.replace(/^error:/, 'Error:')),
     })
     .exitOverride();
   register(program, context);
@@ -38,7 +40,9 @@ export async function main(args: readonly string[], world: World): Promise<numbe
   } catch (error) {
     if (!(error instanceof CommanderError)) context.fail(error);
     // Help that was asked for and the version are no errors; the rest has been said.
-    else context.exitCode = error.exitCode === 0 ? EXIT.ok : EXIT.usage;
+    else if (error.exitCode === 0) context.exitCode = EXIT.ok;
+    // 2 stands for changes there.
+    else context.exitCode = program.args[0] === 'plan' ? EXIT.failed : EXIT.usage;
   }
   return context.exitCode;
 }
@@ -48,8 +52,9 @@ export async function start(): Promise<void> {
   for (const stream of [process.stdout, process.stderr]) {
     // A reader that has read enough, as `head` does, goes away.
     stream.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EPIPE') throw error;
-      process.exit();
+      if (error.code === 'EPIPE') process.exit();
+      process.stderr.write(`Error: the output cannot be written: ${error.message}\n`);
+      process.exit(EXIT.failed);
     });
   }
   process.exitCode = await main(process.argv.slice(2), worldOfProcess());
@@ -62,6 +67,7 @@ function register(program: Command, context: Context): void {
   registerRun(program, context);
   registerRoutines(program, context);
   registerRuns(program, context);
+  registerListen(program, context);
   registerCatalogue(program, context);
   registerFiles(program, context);
   registerMcp(program, context);

@@ -8,6 +8,7 @@ import { limitOption, listed, pageSize } from './lists.ts';
 import { when } from './output/words.ts';
 import { registerCreate } from './create.ts';
 import { registerRun } from './runs/commands.ts';
+import { registerWebhooks } from './webhooks/commands.ts';
 
 const STATES = ['draft', 'active', 'paused', 'archived'] as const;
 
@@ -39,10 +40,16 @@ export function registerRoutines(program: Command, context: Context): void {
     .action((given: string) => change(context, given, (ras, id) => ras.routines.pause(id)));
   routines
     .command('archive')
-    .description('End a routine for ever. Its runs stay.')
+    .description('Take a routine out of use. Its runs stay, and restore brings it back.')
     .argument('<routine>', ROUTINE)
     .option('-y, --yes', 'do not ask')
     .action((given: string, options: { yes?: boolean }) => archive(context, given, options));
+  routines
+    .command('restore')
+    .description('Bring back an archived routine, as a draft with its history.')
+    .argument('<routine>', ROUTINE)
+    .action((given: string) => change(context, given, (ras, id) => ras.routines.restoreArchived(id)));
+  registerWebhooks(routines, context);
   routines
     .command('versions')
     .description('List the versions of a routine, newest first.')
@@ -109,7 +116,7 @@ async function change(
 
 async function archive(context: Context, given: string, { yes = false }): Promise<void> {
   const read = await withRoutine(context, given, (ras, id) => ras.routines.read(id));
-  if (!yes) await confirmed(context, `Archive "${read.name}" for ever?`);
+  if (!yes) await confirmed(context, `Archive "${read.name}"?`);
   await change(context, read.id, (ras, id) => ras.routines.archive(id));
 }
 

@@ -1,25 +1,16 @@
-import type { Core } from '#core/core.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isOver, timeFor, timetableOf, withoutJitter } from '#core/foundation/timetable/index.ts';
 import { setNextTimes } from '#core/authoring/routines/index.ts';
-import {
-  afterReplacing,
-  insertOccurrences,
-  replaceOpenRuns,
-  type AfterEndDeps,
-  type OccurrenceRow,
-} from '#core/execution/runs/index.ts';
+import { insertOccurrences, replaceOpenRuns, type EndDeps, type OccurrenceRow } from '#core/execution/runs/index.ts';
 import { isUnavailable, transaction } from '#lib/database/index.ts';
 import type { Metrics } from '#lib/metrics/index.ts';
 import { dueWithinSeconds, lockDueRoutines, type DueRoutine } from './due-routines.ts';
 import { decide, occurrenceRows, type Decision } from './occurrence.ts';
-import { pauseWithNews, type PauseDeps } from './reconcile.ts';
+import { pauseWithNews } from './reconcile.ts';
 import { judgeOccurrences, type SkipRules } from './skip-reasons.ts';
 
 /** Routines claimed in one transaction: enough to be cheap, and few enough to lock the rows only briefly. */
 const CLAIM_BATCH = 500;
-
-export type ClaimAllDeps = ClaimDeps & AfterEndDeps;
 
 export interface ClaimReport {
   readonly runs: number;
@@ -32,7 +23,7 @@ export const NOTHING_CLAIMED: ClaimReport = { runs: 0, skipped: 0 };
  * Claims everything that is due, and waits for what falls due within two seconds. A caller whose clock is ahead of the
  * database's would otherwise find nothing at the full minute.
  */
-export async function claimAll(deps: ClaimAllDeps, signal: AbortSignal): Promise<ClaimReport> {
+export async function claimAll(deps: ClaimDeps, signal: AbortSignal): Promise<ClaimReport> {
   const first = await claimBatches(deps, signal);
   const waitMs = await dueWithinSeconds(deps.database);
   if (waitMs === undefined) return first;
@@ -48,7 +39,7 @@ const MOST_FAILURES = 20;
  * Claims in batches. When a batch fails, claims one by one until the failing routine is found, and goes on without it.
  * It is the longest due, so it would keep all others from their time.
  */
-async function claimBatches(deps: ClaimAllDeps, signal: AbortSignal): Promise<ClaimReport> {
+async function claimBatches(deps: ClaimDeps, signal: AbortSignal): Promise<ClaimReport> {
   let runs = 0;
   let skipped = 0;
   let size = CLAIM_BATCH;
@@ -74,7 +65,6 @@ async function claimBatches(deps: ClaimAllDeps, signal: AbortSignal): Promise<Cl
     runs += claimed.runs;
     skipped += claimed.skipped;
     report(deps.metrics, claimed);
-    await afterReplacing(deps, claimed.replaced);
     if (claimed.runs > 0) deps.admission.nudge();
     // A short batch may also mean that another tick has locked the rest and will finish it.
     if (claimed.more) continue;
@@ -87,7 +77,7 @@ function report(metrics: Metrics, { lagSeconds, runs, skippedBy }: Claimed): voi
   if (lagSeconds !== undefined) metrics.claimed({ lagSeconds, runs, skipped: skippedBy });
 }
 
-export interface ClaimDeps extends SkipRules, PauseDeps, Pick<Core, 'database'> {}
+export type ClaimDeps = SkipRules & EndDeps;
 
 interface Claimed {
   /** True when more may be due. */
@@ -96,8 +86,6 @@ interface Claimed {
   readonly skipped: number;
   /** Counts skipped occurrences by reason; one row may stand for many. */
   readonly skippedBy: ReadonlyMap<string, number>;
-  /** Earlier runs that the claimed ones replace; Temporal is told after the commit. */
-  readonly replaced: Awaited<ReturnType<typeof replaceOpenRuns>>;
   /** Seconds by which the oldest of the batch was late; undefined when nothing was due. */
   readonly lagSeconds: number | undefined;
 }
@@ -107,7 +95,6 @@ const NOTHING: Claimed = {
   runs: 0,
   skipped: 0,
   skippedBy: new Map(),
-  replaced: { ends: [], cancelled: [] },
   lagSeconds: undefined,
 };
 
@@ -147,7 +134,7 @@ export function claimDueRoutines(
         occurrenceRows(id, { run: dueAt, missed: undefined }, { reason: 'blocked' }),
       ),
     ];
-    const replaced = await replaceOpenRuns(tx, verdicts.cancelPrevious);
+    await replaceOpenRuns(deps, tx, verdicts.cancelPrevious);
     const inserted = await insertOccurrences(tx, occurrences);
     await setNextTimes(
       tx,
@@ -168,7 +155,6 @@ export function claimDueRoutines(
       runs,
       skipped: occurrences.length - runs,
       skippedBy: countByReason(occurrences),
-      replaced,
       lagSeconds: (oldest.now.getTime() - oldest.dueAt.getTime()) / 1_000,
     };
   });

@@ -7,6 +7,7 @@ import { forgetBudgetNotices } from '#core/delivery/notifications/index.ts';
 import { forgetInvitations } from '#core/accounts/organizations/index.ts';
 import { forgetLessons } from '#core/models/directory/index.ts';
 import { forgetMessages } from '#core/foundation/outbox/index.ts';
+import { forgetWork } from '#core/foundation/work/index.ts';
 import { forgetPrograms } from '#core/accounts/programs/index.ts';
 import { forgetBreakers } from '#core/execution/breaker/index.ts';
 import { forgetFollowers } from '#core/execution/run-events/index.ts';
@@ -34,6 +35,7 @@ const FORGET: readonly ((db: Database, limit: number) => Promise<number>)[] = [
   forgetDeletedSkills,
   ...forgetUsage,
   forgetMessages,
+  forgetWork,
   forgetDeliveries,
   forgetBudgetNotices,
   forgetLeads,

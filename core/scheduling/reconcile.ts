@@ -2,7 +2,7 @@ import type { Core } from '#core/core.ts';
 import { notifyPaused } from '#core/delivery/notifications/index.ts';
 import { nextTimeFrom, type Timing } from '#core/foundation/timetable/index.ts';
 import { pauseStopped, pauseRoutinesOn, setNextTimes } from '#core/authoring/routines/index.ts';
-import { followPausesByService } from '#core/execution/runs/index.ts';
+import { followPauses, type PauseDeps } from '#core/execution/runs/index.ts';
 import { transaction, type Database, type Db } from '#lib/database/index.ts';
 import { SLOTS } from '#lib/provider-file/index.ts';
 
@@ -88,16 +88,13 @@ export interface Unreadable {
   readonly runId: string | null;
 }
 
-export type PauseDeps = Parameters<typeof followPausesByService>[0];
-
 /**
- * Pauses routines whose rows the transaction has locked, and queues the events and mails about it. The caller calls
- * `kickDeliveries` after its commit.
+ * Pauses routines whose rows the transaction has locked, and queues the events and mails about it.
  */
 export async function pauseWithNews(deps: PauseDeps, tx: Db, { unreadable, ended }: Stopped): Promise<void> {
   const ids = unreadable.map(({ id }) => id);
   const runIds = new Map(unreadable.map(({ id, runId }) => [id, runId]));
   const paused = await pauseStopped(tx, { unreadable: ids, ended });
-  await followPausesByService(deps, tx, paused, runIds);
+  await followPauses(deps, tx, paused, runIds);
   await notifyPaused(tx, paused, runIds);
 }

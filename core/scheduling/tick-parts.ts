@@ -1,37 +1,44 @@
 import { keepPaymentsInStep, type Payment } from '#core/accounts/billing/index.ts';
 import { queueLeadMails } from '#core/accounts/leads/index.ts';
-import { queueResultDigests } from '#core/upkeep/digests/index.ts';
+import { digestKind, queueResultDigests } from '#core/upkeep/digests/index.ts';
 import { expireCalls } from '#core/models/calls/index.ts';
 import {
-  refreshCatalogues,
+  accountKinds,
   sweepModelConnections,
   type AccountsCore,
   type ModelCredentials,
 } from '#core/models/connections/index.ts';
-import { queueDigests, queueProjectDigests } from '#core/delivery/notifications/index.ts';
-import { sendMessages, type MessageDeps, type WithAccountMails } from '#core/foundation/outbox/index.ts';
+import { queueSummaries, runEndedKind, spendingKind, summaryKind } from '#core/delivery/notifications/index.ts';
+import { adoptMessages, messageKinds, type MessageDeps } from '#core/foundation/outbox/index.ts';
+import { workOff, type Kinds } from '#core/foundation/work/index.ts';
 import { applyRetention, type RetentionDeps, type RetentionReport } from '#core/execution/retention/index.ts';
 import { expireQueued, sweepOpenRuns } from '#core/execution/runs/index.ts';
-import { releaseDue, type AdmissionReport } from '#core/execution/admission/index.ts';
+import { releaseDue, type Admission, type AdmissionReport } from '#core/execution/admission/index.ts';
 import { settleLostCalls } from '#core/execution/steps/index.ts';
-import { kickDeliveries, startDueDeliveries } from '#core/delivery/webhooks/index.ts';
+import { startDueDeliveries, type StartDeliveriesDeps } from '#core/delivery/webhooks/index.ts';
 import type { Log } from '#lib/log.ts';
 import type { TickPart } from '#lib/metrics/index.ts';
-import { claimAll, NOTHING_CLAIMED, type ClaimAllDeps, type ClaimReport } from './claim.ts';
+import { claimAll, NOTHING_CLAIMED, type ClaimDeps, type ClaimReport } from './claim.ts';
 import { forgetExpired } from './housekeeping.ts';
 import { pauseOfDisabledProviders, reconcileNextTimes } from './reconcile.ts';
 
-export type TickDeps = ClaimAllDeps &
-  RetentionDeps &
-  AccountsCore &
+export type KindDeps = AccountsCore &
   MessageDeps &
-  WithAccountMails & { readonly modelCredentials: ModelCredentials; readonly payment: Payment };
+  StartDeliveriesDeps & { readonly modelCredentials: ModelCredentials };
+
+export type TickDeps = ClaimDeps &
+  RetentionDeps &
+  KindDeps & { readonly admission: Admission; readonly payment: Payment };
 
 /** Time in which one tick starts deliveries. The next tick goes on with the oldest. */
 const DELIVERIES_MS = 45_000;
 
 /** Time in which one tick sends mails and pings. */
 const MESSAGES_MS = 45_000;
+
+/** Time in which one tick fetches catalogues, and hands credentials back. */
+const CATALOGUES_MS = 45_000;
+const REVOCATIONS_MS = 45_000;
 
 /** Time for retention in one tick. */
 const RETENTION_MS = 45_000;
@@ -67,16 +74,16 @@ export interface TickParts {
 
 /** Creates the parts of a tick; each tells the metrics how long it took and whether it failed. */
 export function createTickParts(deps: TickDeps): TickParts {
+  const kinds = kindsOf(deps);
+  const off = (name: string, signal: AbortSignal, forMs: number) => workOff(deps, kinds, name, { signal, forMs });
   return {
     claim: (signal) =>
       measured(deps, 'claim', async () => {
         const faults: unknown[] = [];
-        await attempt(deps, faults, 'reconcile', () => reconcileNextTimes(deps), 0);
-        const claimed = await attempt(deps, faults, 'claim', () => claimAll(deps, signal), NOTHING_CLAIMED);
+        await tryPart(deps, faults, 'reconcile', () => reconcileNextTimes(deps), 0);
+        const claimed = await tryPart(deps, faults, 'claim', () => claimAll(deps, signal), NOTHING_CLAIMED);
         // After the claim, which puts what was due on record as passed over.
-        await attempt(deps, faults, 'rollback', () => pauseOfDisabledProviders(deps), 0);
-        // The part may have paused routines, which queues events.
-        await kickDeliveries(deps);
+        await tryPart(deps, faults, 'rollback', () => pauseOfDisabledProviders(deps), 0);
         if (faults.length > 0) throw faults[0];
         return claimed;
       }),
@@ -96,30 +103,57 @@ export function createTickParts(deps: TickDeps): TickParts {
     messages: (signal, forMs = MESSAGES_MS) =>
       measured(deps, 'messages', async () => {
         const faults: unknown[] = [];
-        const queue = async () => {
-          await queueDigests(deps, signal);
-          await queueProjectDigests(deps, signal);
-        };
-        await attempt(deps, faults, 'digests', queue, undefined);
-        await attempt(deps, faults, 'result digests', () => queueResultDigests(deps, signal), 0);
         if (deps.leadsEmail !== undefined) await queueLeadMails(deps.database);
-        // Before the others: a person waits for each of these.
-        await attempt(deps, faults, 'mails about accounts', async () => deps.accountMails?.sendDue(signal), undefined);
-        const sent = await sendMessages(deps, { signal, forMs });
+        await queueResultDigests(deps.database);
+        await queueSummaries(deps.database);
+        await adoptMessages(deps.database);
+        // What writes messages comes before what sends them, and what a person waits for before the others.
+        for (const name of ['run_ended', 'spending', 'summary', 'digest']) {
+          await tryPart(deps, faults, name, () => off(name, signal, forMs), 0);
+        }
+        await tryPart(deps, faults, 'account', () => off('account', signal, forMs), 0);
+        // Beside each other, so that monitors that hang delay no mail.
+        const sent = await Promise.all(
+          ['mail', 'operator_mail', 'ping'].map((name) =>
+            tryPart(deps, faults, name, () => off(name, signal, forMs), 0),
+          ),
+        );
         if (faults.length > 0) throw faults[0];
-        return sent;
+        return sent.reduce((sum, each) => sum + each, 0);
       }),
-    catalogues: (signal) => measured(deps, 'catalogues', () => refreshCatalogues(deps, signal)),
+    catalogues: (signal) =>
+      measured(deps, 'catalogues', async () => {
+        await sweepModelConnections(deps);
+        return off('catalogue', signal, CATALOGUES_MS);
+      }),
     payments: (signal) => measured(deps, 'payments', () => keepPaymentsInStep(deps, signal)),
     housekeeping: (signal) =>
       measured(deps, 'housekeeping', async () => {
         await forgetExpired(deps, signal);
         await expireCalls(deps.database);
         await sweepModelConnections(deps);
+        await off('revocation', signal, REVOCATIONS_MS);
       }),
     retention: (signal, forMs = RETENTION_MS) =>
       measured(deps, 'retention', () => applyRetention(deps, { forMs, signal })),
   };
+}
+
+/** The kinds of due work of this release, by the names under which their rows wait. */
+export function kindsOf(deps: KindDeps): Kinds {
+  return {
+    ...messageKinds(deps),
+    run_ended: runEndedKind,
+    spending: spendingKind,
+    summary: summaryKind,
+    digest: digestKind,
+    ...accountKinds(deps),
+  };
+}
+
+/** Does at once what a transaction has left behind: starts webhook deliveries, or works off a kind. */
+export function doNow(deps: KindDeps, name: string): Promise<unknown> {
+  return name === 'deliveries' ? startDueDeliveries(deps) : workOff(deps, kindsOf(deps), name);
 }
 
 /** Tells the metrics how long a part took and whether it failed. */
@@ -136,7 +170,7 @@ async function measured<T>({ metrics }: Pick<TickDeps, 'metrics'>, part: TickPar
 }
 
 /** Attempts one part of a tick. On an error, logs and collects it and returns `otherwise`. */
-export async function attempt<T>(
+export async function tryPart<T>(
   { log }: { readonly log: Log },
   faults: unknown[],
   part: string,

@@ -1,5 +1,5 @@
 import { NOTHING_CLAIMED, type ClaimReport } from './claim.ts';
-import { attempt, createTickParts, type TickDeps } from './tick-parts.ts';
+import { createTickParts, tryPart, type TickDeps } from './tick-parts.ts';
 
 export interface TickReport extends ClaimReport {
   readonly deliveries: number;
@@ -17,15 +17,15 @@ const RETENTION_MS = 4_000;
 export async function tick(deps: TickDeps, signal: AbortSignal = new AbortController().signal): Promise<TickReport> {
   const parts = createTickParts(deps);
   const faults: unknown[] = [];
-  const claimed = await attempt(deps, faults, 'claim', () => parts.claim(signal), NOTHING_CLAIMED);
-  const deliveries = await attempt(deps, faults, 'deliveries', () => parts.deliveries(signal), 0);
-  await attempt(deps, faults, 'expire', () => parts.expire(signal), 0);
-  const settled = await attempt(deps, faults, 'sweep', () => parts.sweep(signal), 0);
-  await attempt(deps, faults, 'payments', () => parts.payments(signal), undefined);
-  await attempt(deps, faults, 'messages', () => parts.messages(signal, MESSAGES_MS), 0);
-  await attempt(deps, faults, 'catalogues', () => parts.catalogues(signal), 0);
-  await attempt(deps, faults, 'housekeeping', () => parts.housekeeping(signal), undefined);
-  await attempt(deps, faults, 'retention', () => parts.retention(signal, RETENTION_MS), undefined);
+  const claimed = await tryPart(deps, faults, 'claim', () => parts.claim(signal), NOTHING_CLAIMED);
+  const deliveries = await tryPart(deps, faults, 'deliveries', () => parts.deliveries(signal), 0);
+  await tryPart(deps, faults, 'expire', () => parts.expire(signal), 0);
+  const settled = await tryPart(deps, faults, 'sweep', () => parts.sweep(signal), 0);
+  await tryPart(deps, faults, 'payments', () => parts.payments(signal), undefined);
+  await tryPart(deps, faults, 'messages', () => parts.messages(signal, MESSAGES_MS), 0);
+  await tryPart(deps, faults, 'catalogues', () => parts.catalogues(signal), 0);
+  await tryPart(deps, faults, 'housekeeping', () => parts.housekeeping(signal), undefined);
+  await tryPart(deps, faults, 'retention', () => parts.retention(signal, RETENTION_MS), undefined);
   if (faults.length > 0) throw faults[0];
   return { ...claimed, deliveries, settled };
 }

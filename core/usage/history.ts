@@ -1,3 +1,4 @@
+import { now } from '#lib/clock.ts';
 import { deleteBatch, sql, type Db } from '#lib/database/index.ts';
 import { firstIdAt } from '#lib/ids.ts';
 
@@ -106,7 +107,7 @@ const LEDGER_DAYS = 1_100;
 /** Deletes the oldest entries of the ledger. The sums by day, which include them, stay. */
 function forgetLedger(db: Db, limit: number): Promise<number> {
   // Ids of runs sort by time, so the key of the ledger serves as the index.
-  const first = firstIdAt('run', new Date(Date.now() - LEDGER_DAYS * DAY_MS));
+  const first = firstIdAt('run', new Date(now() - LEDGER_DAYS * DAY_MS));
   return deleteBatch(db, {
     table: 'usage_ledger',
     where: sql`run_id < ${first}`,

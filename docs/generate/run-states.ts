@@ -1,7 +1,8 @@
 /** `npm run docs:states` writes the diagrams and tables of docs/run-states.md; a test keeps them current. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { ROUTINE_STATES, ROUTINE_TRANSITIONS } from '#core/authoring/routines/index.ts';
+import { ROUTINE_STATES } from '#core/authoring/routines/index.ts';
+import { ROUTINE_TRANSITIONS } from '#core/authoring/routines/states.ts';
 import {
   failureClassOf,
   FAILURE_CLASSES,

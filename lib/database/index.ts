@@ -12,6 +12,7 @@ export {
   type Database,
   type Db,
 } from './database.ts';
+export { keepClock } from './clock.ts';
 export { deleteBatch, eachApart } from './batches.ts';
 export {
   appliedMigrations,

@@ -4,6 +4,7 @@ import { ANY_INSTANCE, claimsSchema, MAX_ENVELOPE_BYTES, MAX_PLAINTEXT_BYTES, ty
 import { parseExact } from '../exact-json/parse.ts';
 import type { EnvelopeKeys } from './keys.ts';
 import { open, peek, seal, type HeaderCopies } from './sealed.ts';
+import { now } from '../clock.ts';
 
 /** Seconds within which an envelope has to be accepted, and by which the two clocks may differ. */
 const ACCEPT_SECONDS = 60;
@@ -51,10 +52,10 @@ export interface OpenedRequest {
 export async function sealRequest(
   request: RequestToSeal,
   keys: EnvelopeKeys,
-  now = Date.now(),
+  time = now(),
 ): Promise<{ envelope: string; digest: Uint8Array }> {
   const body = JSON.stringify(request.body);
-  const issuedAt = Math.floor(now / 1_000);
+  const issuedAt = Math.floor(time / 1_000);
   const claims: Claims = {
     ...request.claims,
     version: 1,
@@ -77,11 +78,11 @@ export async function sealRequest(
 export async function openRequest(
   envelope: string,
   keys: EnvelopeKeys,
-  { instanceId, now = Date.now() }: { readonly instanceId: string; readonly now?: number },
+  { instanceId, now: time = now() }: { readonly instanceId: string; readonly now?: number },
 ): Promise<OpenedRequest> {
   try {
     if (envelope.length > MAX_ENVELOPE_BYTES) throw new EnvelopeError();
-    const seconds = now / 1_000;
+    const seconds = time / 1_000;
     // Looked at first because it is cheap. Only what stands inside is believed.
     if (!isForNow(peek(envelope), instanceId, seconds)) throw new EnvelopeError();
     const { payload, header } = await open(envelope, keys.request);

@@ -15,6 +15,7 @@ import {
 } from '#lib/envelope/index.ts';
 import type { ProviderSlot } from '#lib/provider-file/index.ts';
 import { exchange, openConnections, SILENCE_MS, type Exchange, RuntimeUnreachable } from './exchange.ts';
+import { now } from '#lib/clock.ts';
 
 export interface RuntimeClientSettings {
   readonly url: string;
@@ -131,7 +132,7 @@ export function createRuntimeClient(settings: RuntimeClientSettings): RuntimeCli
           error instanceof RuntimeUnreachable &&
           DELIVER_AGAIN.has(error.reason) &&
           delivery < DELIVERIES &&
-          Date.now() < deadline;
+          now() < deadline;
         if (!again) throw error;
         await sleep(PAUSE_MS * delivery, undefined, signal === undefined ? {} : { signal });
       }

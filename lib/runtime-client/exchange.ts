@@ -9,6 +9,7 @@ import {
   type FrameContent,
   type RequestToSeal,
 } from '#lib/envelope/index.ts';
+import { now } from '#lib/clock.ts';
 import { parseRetryAfter } from '#lib/retry-after.ts';
 
 /** A working runtime sends a frame every five seconds. */
@@ -101,13 +102,19 @@ async function refusal({ statusCode, headers, body }: Dispatcher.ResponseData): 
   await body.dump();
   if (statusCode === 413) return new CallFailure('too_large');
   if (statusCode === 500) return new RuntimeUnreachable('failing');
-  if (statusCode !== 503) return new RuntimeUnreachable('rejected');
+  if (statusCode !== 503)
+    return new RuntimeUnreachable('rejected', { clockAheadSeconds: secondsAhead(headers['date']) });
   const wait = headers['retry-after'];
   const retryAfterMs = parseRetryAfter(typeof wait === 'string' ? wait : undefined, {
-    now: new Date(),
+    now: new Date(now()),
     maxMs: LONGEST_WAIT_MS,
   });
-  return new RuntimeUnreachable('busy', retryAfterMs);
+  return new RuntimeUnreachable('busy', { retryAfterMs });
+}
+
+function secondsAhead(date: string | string[] | undefined): number | undefined {
+  const time = typeof date === 'string' ? Date.parse(date) : Number.NaN;
+  return Number.isNaN(time) ? undefined : Math.round((time - now()) / 1_000);
 }
 
 function understood(error: unknown): Error {
@@ -182,10 +189,16 @@ export class RuntimeUnreachable extends Error {
   override readonly name = 'RuntimeUnreachable';
   readonly reason: UnreachableReason;
   readonly retryAfterMs: number | undefined;
+  /** Seconds by which the runtime's clock is ahead of Postgres's, where it refused a call: from a minute it refuses all. */
+  readonly clockAheadSeconds: number | undefined;
 
-  constructor(reason: UnreachableReason, retryAfterMs?: number) {
+  constructor(
+    reason: UnreachableReason,
+    said: { retryAfterMs?: number | undefined; clockAheadSeconds?: number | undefined } = {},
+  ) {
     super(`The provider runtime cannot be reached (${reason}).`);
     this.reason = reason;
-    this.retryAfterMs = retryAfterMs;
+    this.retryAfterMs = said.retryAfterMs;
+    this.clockAheadSeconds = said.clockAheadSeconds;
   }
 }

@@ -4,21 +4,22 @@ import { FIELD_NAMES, notUnderstood, ScheduleError, splitExpression, type FieldT
 import { minuteAfter } from './occurrences.ts';
 import type { ParsedSchedule, ScheduledDays } from './parsed-schedule.ts';
 import { nextLocalMinute } from './wall-clock.ts';
+import { now } from '../clock.ts';
 
 /**
  * Reads a schedule that is about to be accepted: five cron fields (names, lists, ranges, steps, `L`,
  * `5L`, `5#2`; day of month and day of week are a union when both are restricted) or one of
  * `@hourly`, `@daily`, `@midnight`, `@weekly`, `@monthly`, `@yearly`, `@annually`.
  * @throws {ScheduleError} when it cannot be read, has a step that leads out of its field, never fires, or fires next more
- * than eight years after `now`
+ * than eight years after `time`
  */
-export function parseSchedule(expression: string, now = new Date()): ParsedSchedule {
+export function parseSchedule(expression: string, time = new Date(now())): ParsedSchedule {
   const schedule = parseStoredSchedule(expression);
   refuseLongSteps(splitExpression(expression));
-  const latest = new Date(now);
+  const latest = new Date(time);
   latest.setUTCFullYear(latest.getUTCFullYear() + MAX_YEARS_AHEAD);
   // The zone does not matter: it moves both ends of the eight years by hours only.
-  const next = nextLocalMinute(schedule, minuteAfter(now), minuteAfter(latest));
+  const next = nextLocalMinute(schedule, minuteAfter(time), minuteAfter(latest));
   if (next === undefined) {
     throw new ScheduleError(`The schedule does not fire in the next ${MAX_YEARS_AHEAD} years.`);
   }

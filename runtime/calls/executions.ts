@@ -15,17 +15,17 @@ export type Outcome = Extract<FrameContent, { type: 'result' | 'failure' }>;
 
 export interface Executions {
   /**
-   * Begins a call, joins the one that is under way under the same id, or gives what came of it.
-   * @returns `full` when there are as many as may be, and nothing was written
-   * @throws when the journal cannot be written, and nothing was begun
+   * Begins a call, joins the running one of the same id, or returns its stored outcome.
+   * @returns `full` at the limit of calls, with nothing written
+   * @throws when the journal cannot be written, with nothing begun
    */
   begin(request: OpenedRequest, work: (signal: AbortSignal) => Promise<unknown>): Begun;
   /** @returns whether there was such a call under way */
   cancel(requestId: string): boolean;
-  /** Ends the calls that were begun under lower epochs. */
+  /** Ends the calls of lower epochs. */
   fence(below: number): void;
   readonly count: number;
-  /** Resolves when nothing is under way, or the time is over; what is left then is given up. */
+  /** Resolves when no call is left or the time is over. What is left then is given up. */
   drain(graceMs: number): Promise<void>;
 }
 
@@ -34,7 +34,7 @@ export type Begun =
   | {
       readonly kind: 'begun';
       readonly outcome: Promise<Outcome>;
-      /** Tells that this caller is gone. A call without a caller that waits is given up after a while. */
+      /** Records that this caller has left. A call without a waiting caller is given up after a while. */
       leave(): void;
     };
 
@@ -52,7 +52,7 @@ export interface ExecutionSettings {
   readonly box: StoreBox;
   readonly lease: Lease;
   readonly maxAtOnce: number;
-  /** The longest that any call may take, even with a later deadline. */
+  /** The longest time of any call, even with a later deadline. */
   readonly maxMs: number;
   /** Time for which a call goes on after its last caller has gone. */
   readonly lonelyMs: number;
@@ -81,7 +81,7 @@ export function createExecutions(settings: ExecutionSettings): Executions {
       return ended(box.open(known.sealed, requestId).then(readOutcome));
     }
     if (underWay.size >= maxAtOnce) return { kind: 'full' };
-    // Between here and the look-up above nothing may wait, or two of the same id would both begin.
+    // No await between the look-up above and here, or two calls of the same id would both begin.
     journal.accept(requestId, bodyHash);
     const abort = new AbortController();
     const limit = Math.min((claims.deadline ?? Infinity) - Date.now(), settings.maxMs);
@@ -104,7 +104,7 @@ export function createExecutions(settings: ExecutionSettings): Executions {
     return join(execution);
   };
 
-  /** Stores what came of the call, unless it was given up or its lease is over: then it has no end. */
+  /** Stores the outcome of the call, unless it was given up or its lease is over: then it has no end. */
   const run = async (
     requestId: string,
     epoch: number,
@@ -113,13 +113,13 @@ export function createExecutions(settings: ExecutionSettings): Executions {
   ): Promise<Outcome> => {
     const outcome = await outcomeOf(work, signal);
     const sealed = await box.seal(JSON.stringify(outcome), requestId);
-    // From here to the store nothing may wait: both can become true at any time.
+    // No await from here to the store: both can become true at any time.
     if (signal.reason === GIVEN_UP) return failureOf(GIVEN_UP);
     if (signal.reason === FENCED || !lease.holds(epoch)) return failureOf(FENCED);
     try {
       journal.finish(requestId, sealed);
     } catch (err) {
-      // Callers that wait get what was paid for; a later delivery finds a call whose outcome is unknown.
+      // Waiting callers get what was paid for. A later delivery finds a call with an unknown outcome.
       log.error({ err, requestId }, 'a result was not stored');
     }
     return outcome;
@@ -177,7 +177,7 @@ function ended(outcome: Outcome | Promise<Outcome>): Begun {
 async function outcomeOf(work: (signal: AbortSignal) => Promise<unknown>, signal: AbortSignal): Promise<Outcome> {
   try {
     const value = await work(signal);
-    // Cancelled at the last moment is cancelled: the caller was told so.
+    // A call that was cancelled at the last moment stays cancelled: the caller was told so.
     if (signal.aborted) return failureOf(signal.reason);
     const bytes = Buffer.byteLength(JSON.stringify(value));
     return bytes > MAX_RESULT_BYTES ? failure('too_large') : { type: 'result', value };
@@ -186,7 +186,7 @@ async function outcomeOf(work: (signal: AbortSignal) => Promise<unknown>, signal
   }
 }
 
-/** A result has to fit into a frame, beside the frame's own fields. */
+/** A result has to fit into a frame with the frame's own fields. */
 const MAX_RESULT_BYTES = MAX_PLAINTEXT_BYTES - 4_096;
 
 function failure(code: CallFailure['code']): Outcome {

@@ -15,7 +15,7 @@ import {
 
 const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
 const DAY_MS = 86_400_000;
-/** Validity of the certificates. Nothing renews them by itself, so both live long; one command makes a new pair. */
+/** Validity of the certificates. Nothing renews them automatically, so both live long; one command makes a new pair. */
 const YEARS = 2;
 
 export interface IssuedCertificates {
@@ -26,8 +26,8 @@ export interface IssuedCertificates {
 }
 
 /**
- * Makes an authority for one runtime and a certificate for its hosts. The authority's key is thrown away: it can vouch
- * for nothing else, and a new certificate comes with a new authority.
+ * Makes an authority for one runtime and a certificate for its hosts. The authority's key is thrown away: it vouches
+ * for nothing else, and a new certificate needs a new authority.
  * @param hosts names and addresses under which API and workers reach the runtime
  */
 export async function issueCertificates(hosts: readonly string[], now = new Date()): Promise<IssuedCertificates> {

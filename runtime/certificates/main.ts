@@ -19,7 +19,6 @@ for (const [variable, file] of Object.entries(written)) {
   process.stdout.write(`${variable}=${file}\n`);
 }
 
-/** Writes a file that is not there yet, and returns its whole path. */
 function write(folder: string, name: string, text: string, mode: number): string {
   const file = path.resolve(folder, name);
   writeFileSync(file, `${text}\n`, { mode, flag: 'wx' });

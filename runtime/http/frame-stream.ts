@@ -7,7 +7,7 @@ const ALIVE_MS = 5_000;
 
 /** The response to one request: sealed frames, one a line, in their order. */
 export interface FrameStream {
-  /** Writes the last frame and ends. Resolves when all is written, or the caller is gone. */
+  /** Writes the last frame and ends. Resolves when all is written, or the caller has left. */
   end(content: FrameContent): Promise<void>;
 }
 
@@ -27,7 +27,7 @@ export function openFrameStream(
     const [line] = await Promise.all([sealed, before]);
     if (!response.destroyed) response.write(`${line}\n`);
   };
-  // Numbered as they are given, and written in that order, however long each takes to seal.
+  // Frames are numbered on arrival and written in that order, however long each takes to seal.
   const write = (content: FrameContent): Promise<void> => (last = writeAfter(last, seal(content)));
   response.writeHead(200, {
     'content-type': 'application/octet-stream',

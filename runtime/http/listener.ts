@@ -12,13 +12,13 @@ export interface RuntimeServer {
   readonly port: number;
   /** Takes no more connections; resolves when those that are open have ended. */
   close(): Promise<void>;
-  /** Cuts the connections that are left, which may be some that never asked anything. */
+  /** Cuts the remaining connections. Some may never have sent a request. */
   cut(): void;
 }
 
 const MAX_CONNECTIONS = 32;
 
-/** Serves TLS 1.3 and HTTP/1.1, nothing older and nothing newer. */
+/** Serves TLS 1.3 and HTTP/1.1 only. */
 export async function listen(
   deps: ListenerDeps,
   tls: { readonly cert: string; readonly key: string },
@@ -61,11 +61,11 @@ interface ListenerDeps extends CallDeps {
 
 const RETRY_SECONDS = '2';
 
-/** Serves every request that reaches the runtime. A response that is not sealed says nothing but its status. */
+/** Serves every request that reaches the runtime. A response that is not sealed carries only its status. */
 async function handleRequest(request: IncomingMessage, response: ServerResponse, deps: ListenerDeps): Promise<void> {
   const refuse = (status: number, headers: Record<string, string> = {}) => {
     deps.metrics.refused(status);
-    // The rest of a body that is not wanted is not read.
+    // The rest of a refused body is not read.
     if (!request.complete) headers['connection'] = 'close';
     response.writeHead(status, { 'content-length': '0', ...headers }).end();
   };
@@ -97,7 +97,7 @@ async function serve(
   const startedAt = performance.now();
   const { requestId, purpose, provider, projectId, connectionId, runId, step, epoch } = opened.claims;
   const begun = answerOrUndefined(opened, deps);
-  // Without its journal it begins nothing: the disk is full, or gone.
+  // Without a journal no call begins: the disk is full, or gone.
   if (begun === undefined) return refuse(500);
   if (begun.kind === 'full') return refuse(503, { 'retry-after': RETRY_SECONDS });
   const frames = openFrameStream(response, opened, deps);
@@ -133,9 +133,9 @@ function answerOrUndefined(opened: OpenedRequest, deps: ListenerDeps): Begun | u
   }
 }
 
-/** Reads the body up to what an envelope may have. @returns undefined when it is larger, or did not arrive whole */
+/** Reads the body up to the size of an envelope. @returns undefined when it is larger or incomplete */
 async function readEnvelope(request: IncomingMessage): Promise<{ readonly text: string } | 'too_large' | 'broken'> {
-  // Refused by what it announces, before any of it is read.
+  // Refused by its announced length, before it is read.
   if (Number(request.headers['content-length'] ?? 0) > MAX_ENVELOPE_BYTES) return 'too_large';
   const chunks: Buffer[] = [];
   let bytes = 0;

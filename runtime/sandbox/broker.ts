@@ -9,12 +9,12 @@ import { closeAtOnce } from '#lib/listen.ts';
 import { providerHeaders, retryAfterIn, type Credential } from '../provider/request-json.ts';
 import { classifyStatus, type Classified } from '../session/classify.ts';
 
-/** Limit of a request: strings within strings are escaped once more on their way to the provider. */
+/** Limit of a request. Strings within strings are escaped once more on the way to the provider. */
 const MAX_REQUEST_BYTES = 2 * MAX_PLAINTEXT_BYTES;
-/** Limit of an error, which is a few lines; the rest is not read. */
+/** Limit of an error, which has a few lines. The rest is not read. */
 const MAX_ERROR_BYTES = 64 * 1024;
 
-/** Permission of one session: one request of the kind that the provider's file allows. */
+/** Lets one session make one request of the kind that the provider's file allows. */
 export interface BrokerJob {
   readonly provider: LoadedProvider;
   readonly allowed: readonly AllowedRequest[];
@@ -24,13 +24,12 @@ export interface BrokerJob {
 }
 
 /**
- * The only way out of one session: a unix socket. The session names method, path and body; the address and the rest
- * come from the file, and the credential is added here. So a session that is taken over has nothing to steal and
- * nowhere to go.
+ * The only way out of one session: a unix socket. The session sends method, path and body; the address and the rest
+ * come from the file, and the broker adds the credential. A captured session has nothing to steal and nowhere to go.
  */
 export interface Broker {
   assign(job: BrokerJob): void;
-  /** Classifies the provider's response from outside of the session; undefined when it was good so far. */
+  /** Classifies the provider's response outside of the session; undefined when it was good so far. */
   failure(): Classified | undefined;
   close(): Promise<void>;
 }
@@ -102,7 +101,7 @@ async function forward(
   }
   if (answer.status !== 200) {
     const failed = await readError(answer, limits);
-    // Its text stays here: the session needs to know no more than that there will be no answer.
+    // Its text stays here. The session only needs to know that no response follows.
     response.writeHead(answer.status >= 400 ? answer.status : 502).end();
     return failed;
   }
@@ -121,7 +120,7 @@ async function pass(answer: Response, response: ServerResponse): Promise<Classif
     return undefined;
   } catch (error) {
     response.destroy();
-    // A session that has gone away is no failure of the provider.
+    // A session that has left is no failure of the provider.
     return codeOf(error) === 'ERR_STREAM_PREMATURE_CLOSE' ? undefined : failureOf(error);
   }
 }
@@ -141,7 +140,7 @@ async function readError(answer: Response, limits: LoadedProvider['file']['limit
       chunks.push(chunk);
     }
   } catch {
-    // The status alone says enough.
+    // The status alone is enough.
   }
   return classifyStatus({ status, retryAfterMs: retryAfterIn(headers), body: parsed(Buffer.concat(chunks)) }, limits);
 }
@@ -156,7 +155,7 @@ function parsed(bytes: Buffer): unknown {
 
 function failureOf(error: unknown): Classified {
   const fault = outboundErrorIn(error);
-  // A timeout says that the provider had the request, and may bill it.
+  // A timeout means that the provider had the request and may bill it.
   if (fault?.code === 'timeout' && fault.mayHaveArrived) return { code: 'timeout', details: {} };
   if (fault?.code === 'response_too_large') return { code: 'too_large', details: {} };
   return { code: 'model_error', details: { status: null, retryable: true } };

@@ -6,15 +6,12 @@ import { startBroker } from './broker.ts';
 import { CODE_ROOT, READABLE } from './command.ts';
 import type { Sandbox } from './sandbox.ts';
 
-/** Barriers that Node's permission model has too; the others only bubblewrap has. */
+/** Barriers of Node's permission model too. Only bubblewrap has the others. */
 const EXPECTED_OF_PROCESS = new Set(['broker answers', 'environment is empty']);
 
 const walls = z.record(z.string(), z.boolean());
 
-/**
- * Runs the probe in the sandbox, as sessions will run.
- * @throws naming the missing barriers, and the remedy
- */
+/** Runs the probe in the sandbox of sessions. @throws naming the missing barriers, and the remedy */
 export async function checkSandbox(sandbox: Sandbox): Promise<void> {
   const socketPath = sandbox.socketPath();
   const broker = await startBroker(socketPath);
@@ -38,10 +35,10 @@ export async function checkSandbox(sandbox: Sandbox): Promise<void> {
 }
 
 /**
- * Refuses a place for secrets that every session could read: the user that runs sessions is the runtime's own, so that
- * the rights of a file do not help.
+ * Refuses a place for secrets that every session could read: sessions run as the runtime's own user, so file modes do
+ * not protect it.
  * @param secrets paths of the runtime's certificate, key, state and provider files
- * @throws naming what lies there
+ * @throws naming the files
  */
 export function checkPlaces(secrets: readonly string[]): void {
   const readable = READABLE.filter((folder) => existsSync(folder)).map((each) => realpathSync(each));

@@ -25,7 +25,7 @@ const LIBRARIES = ['/usr/lib', '/usr/lib64'];
 const PRLIMIT = '/usr/bin/prlimit';
 const DEVICES = ['/dev/null', '/dev/random', '/dev/urandom'];
 
-/** Lists what of the machine every session can read, for files that it must not read. */
+/** Lists the files of the machine that every session can read, for a check of the others. */
 export const READABLE = [...LIBRARIES, ...CODE.map((part) => path.join(ROOT, part))];
 
 /** The folder in which the product, with its `.env` and `.data`, lies; only `CODE` of it is bound. */
@@ -35,8 +35,8 @@ const SOCKET_INSIDE = '/run/broker.sock';
 const MEMORY_BYTES = 768 * 1024 * 1024;
 const DISK_BYTES = 16 * 1024 * 1024;
 /**
- * A session lives for one step: its start is much of what it costs, and it takes a sixth less with room for new objects
- * from the beginning and without threads to collect them.
+ * A session lives for one step, so its start is much of its cost. It takes a sixth less with room for new objects from
+ * the beginning and without threads to collect them.
  */
 const NODE_FLAGS = ['--max-old-space-size=256', '--min-semi-space-size=16', '--single-threaded-gc'];
 
@@ -49,13 +49,13 @@ export interface SandboxEntry {
   readonly args?: readonly string[];
   /** Programs of `/usr/bin` that are bound beside it, for tests. */
   readonly programs?: readonly string[];
-  /** File descriptor from which the filter of system calls is read. */
+  /** File descriptor of the filter of system calls. */
   readonly seccompFd?: number;
 }
 
 /**
- * Returns the command that runs a script with nothing of the machine but Node, the libraries of the system, the code
- * and one socket. A service may be installed below `/usr/src` or `/usr/local`, so those are not there.
+ * Returns the command that runs a script with nothing of the machine but Node, the system's libraries, the code and one
+ * socket. A service may be installed below `/usr/src` or `/usr/local`, so those are left out.
  */
 export function bubblewrapCommand({
   script,
@@ -84,14 +84,14 @@ export function bubblewrapCommand({
       ...code.flatMap((part) => bind(path.join(ROOT, part), `/app/${part}`)),
       ...(isOurs ? [] : bind(script, inside)),
       ...words(`--size ${DISK_BYTES} --tmpfs /tmp`),
-      // The others give memory that no limit counts: /dev/zero, /dev/shm.
+      // The other devices give memory that no limit counts: /dev/zero, /dev/shm.
       ...DEVICES.flatMap((device) => words(`--dev-bind ${device} ${device}`)),
       ...bind(socketPath, SOCKET_INSIDE),
       ...words('--chdir /app'),
       ...(seccompFd === undefined ? [] : words(`--seccomp ${seccompFd}`)),
       // The last of all mounts.
       ...words('--remount-ro / --'),
-      // bubblewrap sets no limits. Data counts every private page, so Buffers too, which V8's own limit does not.
+      // bubblewrap sets no limits. RLIMIT_DATA counts every private page, so Buffers too, unlike V8's own limit.
       ...words(`${PRLIMIT} --core=0 --nofile=256 --cpu=60 --data=${MEMORY_BYTES}`),
       ...words(`--fsize=${DISK_BYTES} -- /node`),
       ...NODE_FLAGS,

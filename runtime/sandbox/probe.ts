@@ -1,4 +1,4 @@
-/** Runs inside of a sandbox at the start of the runtime, and prints which of its walls stand. */
+/** Runs in a sandbox at the start of the runtime and prints which of its walls stand. */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { createConnection } from 'node:net';
@@ -41,7 +41,6 @@ function holdsOnly(folder: string, names: readonly string[]): boolean {
   }
 }
 
-/** Returns true when a program starts; Node's permission model throws instead of failing to start it. */
 function runs(program: string): boolean {
   try {
     return spawnSync(program, ['--version']).status === 0;
@@ -58,7 +57,7 @@ function connectFails(host: string, port: number): Promise<boolean> {
       resolve(failed);
     };
     socket.once('connect', () => end(false));
-    // A refusal would show that packets leave.
+    // Even a refusal shows that packets leave.
     socket.once('error', (error) => end(!('code' in error) || error.code !== 'ECONNREFUSED'));
     socket.once('timeout', () => end(false));
   });

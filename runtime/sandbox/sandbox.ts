@@ -26,7 +26,7 @@ export interface Sandbox {
 
 /**
  * Prepares what every session needs: a private folder for sockets, and the filter of system calls.
- * @param programs paths of programs that are bound besides what a session needs, for tests
+ * @param programs paths of further programs that are bound, for tests
  */
 export function createSandbox(kind: SandboxKind, programs: readonly string[] = []): Sandbox {
   const folder = privateFolder();
@@ -42,7 +42,7 @@ export function createSandbox(kind: SandboxKind, programs: readonly string[] = [
       const entry = { script, socketPath, args, programs };
       if (kind === 'process') return start(processCommand(entry), throttle);
       if (filter === undefined) return start(bubblewrapCommand(entry), throttle);
-      // Opened for each: the kernel reads from where the last reader left off.
+      // Opened for each session, because the kernel reads from where the last reader stopped.
       const fd = openSync(filterFile, 'r');
       try {
         return start(bubblewrapCommand({ ...entry, seccompFd: FILTER_FD }), throttle, fd);
@@ -60,10 +60,10 @@ const SEARCH_PATH = '/usr/local/bin:/usr/bin:/bin';
 
 function start({ file, args }: SandboxCommand, throttle: Throttle, filter?: number): SandboxedProcess {
   const child = spawn(file, args, {
-    // bubblewrap is looked for there, and clears it; Node itself is named by its whole path.
+    // The path is for finding bubblewrap, which clears it. Node is named by its whole path.
     env: path.isAbsolute(file) ? {} : { PATH: SEARCH_PATH },
     stdio: ['pipe', 'pipe', 'pipe', ...(filter === undefined ? [] : [filter])],
-    // A process group of its own, to be killed as a whole.
+    // A process group of its own, which can be killed as a whole.
     detached: true,
   });
   const exited = exitOf(child);
@@ -72,8 +72,8 @@ function start({ file, args }: SandboxCommand, throttle: Throttle, filter?: numb
 }
 
 /**
- * Kills the process and those that it has started. bubblewrap asks to be ended with its parent only some time after it
- * has started its child: a child that lost its parent before would wait for ever and hold the pipes open.
+ * Kills the process and its children. bubblewrap asks to end with its parent only some time after it has started its
+ * child: a child that lost its parent before would hold the pipes open for ever.
  */
 function killGroup({ pid }: ChildProcess): void {
   if (pid === undefined) return;
@@ -87,7 +87,7 @@ function killGroup({ pid }: ChildProcess): void {
 
 function pipesOf({ stdin, stdout, stderr }: ChildProcess) {
   if (stdin === null || stdout === null || stderr === null) throw new Error('no pipes');
-  // A process that is gone closes its end; that it is gone is told by `exited`.
+  // A process that is gone closes its end. `exited` reports it.
   stdin.on('error', () => undefined);
   return { stdin, stdout, stderr };
 }

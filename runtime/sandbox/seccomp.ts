@@ -1,8 +1,8 @@
 /**
- * Returns the system calls that a session may not make, as the program that bubblewrap gives to the kernel
- * (`--seccomp`). Namespaces take files and network away; this takes away processes of its own, memory that no limit
- * counts, and the calls by which kernels have been broken. Threads stay, because Node needs them.
- * @returns undefined where the machine's numbers are not known
+ * Returns the system calls that a session may not make, as the program that bubblewrap passes to the kernel
+ * (`--seccomp`). Namespaces take files and network away; this takes away child processes, memory that no limit counts,
+ * and calls that have broken kernels. Threads stay, because Node needs them.
+ * @returns undefined where the machine's numbers are unknown
  */
 export function seccompProgram(arch: string): Buffer | undefined {
   const abi = ABIS[arch];
@@ -15,7 +15,7 @@ export function seccompProgram(arch: string): Buffer | undefined {
     // The x32 calls of an x86 kernel are the same calls under other numbers.
     instruction(JUMP_GE, 0, 1, 0x4000_0000),
     ret(ERRNO | ENOSYS),
-    // Its flags are in memory, out of reach of a filter; the C library falls back to `clone`.
+    // Its flags are in memory, which a filter cannot read. The C library falls back to `clone`.
     ...when(435, [ret(ERRNO | ENOSYS)]),
     ...[...SAME_EVERYWHERE, ...calls.denied].flatMap((call) => when(call, [ret(ERRNO | EPERM)])),
     ...when(calls.clone, [
@@ -101,7 +101,7 @@ const AF_UNIX = 1;
 const MAP_SHARED = 0x01;
 const MAP_GROWSDOWN = 0x100;
 
-/** Loads the low half of an argument, on the little-endian machines that are known here. */
+/** Loads the low half of an argument, on little-endian machines. */
 function argument(index: number): number {
   return 16 + 8 * index;
 }
@@ -122,7 +122,6 @@ function unless(value: number, then: readonly Buffer[]): Buffer[] {
   return [instruction(JUMP_EQ, then.length, 0, value), ...then];
 }
 
-/** Encodes one `struct sock_filter`. */
 function instruction(code: number, jumpTrue: number, jumpFalse: number, value: number): Buffer {
   const bytes = Buffer.alloc(8);
   bytes.writeUInt16LE(code, 0);

@@ -3,9 +3,9 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { CODE_ROOT } from './command.ts';
 
-/** The entry of a session, in the form in which it was written. */
+/** Entry of a session, as it was written. */
 export const SESSION_SOURCE = 'runtime/session/session.ts';
-/** Folders of the code in which bundles are looked for: what `npm run build` makes, and what tests make. */
+/** Folders with bundles: those of `npm run build`, and those of tests. */
 export const BUILT = 'dist';
 export const CACHE = 'node_modules/.cache/model-sessions';
 
@@ -13,9 +13,9 @@ export const CACHE = 'node_modules/.cache/model-sessions';
 const SOURCES = ['runtime/session', 'lib/provider-file', 'lib/exact-json'];
 
 /**
- * Returns the path of what a session runs, below the root of the code: a bundle of these very sources where one was
- * built ahead, and else the sources. A bundle is there after 0.27 s of CPU, the sources after 0.47 s: they are 145
- * modules, most of them of the model library.
+ * Returns the path of a session's script, below the root of the code: a bundle of these very sources where there is
+ * one, else the sources. A bundle starts in 0.27 s of CPU, the sources in 0.47 s: they are 145 modules, most of them of
+ * the model library.
  */
 export function sessionScript(root = CODE_ROOT): string {
   const name = bundleName(root);
@@ -23,7 +23,7 @@ export function sessionScript(root = CODE_ROOT): string {
   return found.find((file) => existsSync(path.join(root, file))) ?? SESSION_SOURCE;
 }
 
-/** Names the bundle by the hash of everything that goes into it, so that none of other sources is used. */
+/** Names the bundle by the hash of its input, so that a bundle of other sources is never used. */
 export function bundleName(root = CODE_ROOT): string {
   const hash = createHash('sha256');
   for (const folder of SOURCES) {
@@ -31,7 +31,7 @@ export function bundleName(root = CODE_ROOT): string {
       hash.update(`${folder}/${file}\0`).update(readFileSync(path.join(root, folder, file)));
     }
   }
-  // The model library is that of the lock file; the options of the bundler are in the other.
+  // The lock file fixes the model library. The other file holds the bundler's options.
   for (const file of ['package-lock.json', 'runtime/build.ts']) {
     const whole = path.join(root, file);
     hash.update(existsSync(whole) ? readFileSync(whole) : '');

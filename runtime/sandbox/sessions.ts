@@ -35,7 +35,7 @@ export interface SessionsSettings {
 const RESTART_MS = 1_000;
 
 /**
- * Keeps started sessions ready: loading the model library costs a quarter of a second of CPU, which then is no part of
+ * Keeps started sessions ready: loading the model library costs a quarter of a second of CPU, which is then no part of
  * a step's time. Each session serves one job.
  */
 export function createSessions(sandbox: Sandbox, { ahead, protocols, maxOutputBytes }: SessionsSettings): Sessions {
@@ -62,7 +62,7 @@ export function createSessions(sandbox: Sandbox, { ahead, protocols, maxOutputBy
       void watch(next);
     }
   };
-  // One that ends without a job is replaced, but not in a tight loop.
+  // A session that ends without a job is replaced, but not in a tight loop.
   const watch = async (next: Promise<Waiting>): Promise<void> => {
     const session = await next.catch(() => undefined);
     await session?.process.exited;
@@ -93,7 +93,7 @@ export function createSessions(sandbox: Sandbox, { ahead, protocols, maxOutputBy
         return { output, failure: broker.failure() };
       } finally {
         job.signal.removeEventListener('abort', abort);
-        // The answer does not wait for the end of its process, nor for the start of the next.
+        // The response waits neither for the end of its process nor for the start of the next.
         const end = endOf(session);
         ending.add(end);
         void end.finally(() => ending.delete(end));
@@ -112,7 +112,6 @@ export function createSessions(sandbox: Sandbox, { ahead, protocols, maxOutputBy
   };
 }
 
-/** Reads the one line that a session writes. @returns undefined when it was too long */
 async function readLine(session: SandboxedProcess, maxBytes: number): Promise<string | undefined> {
   const chunks: Buffer[] = [];
   let bytes = 0;

@@ -1,27 +1,25 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { setPriority } from 'node:os';
 
-/** Processor time that a session may use at once: several times what its start and a model step take. */
+/** Processor time that a session may use at once: several times that of its start and a model step. */
 const BURST_SECONDS = 1;
-/** Part of one core that a session may go on using: several times what it takes to pass on a long response. */
+/** Part of one core that a session may use for long: several times what it takes to pass on a long response. */
 const SHARE = 0.05;
 const INTERVAL_MS = 250;
-/**
- * The same while a session that was stopped goes on: what it takes at once is what a call beside it may have to wait.
- */
+/** The same after a session was stopped. A call beside it may have to wait this long. */
 const PULSE_MS = 10;
-/** The unit of times in /proc, which is the same on every Linux that Node runs on. */
+/** Unit of times in /proc, the same on every Linux that Node runs on. */
 const TICKS_PER_SECOND = 100;
 
 export interface Throttle {
-  /** Watches a session by the process that was started for it. @returns what ends the watch */
+  /** Watches a session by its first process. @returns a function that ends the watch */
   watch(pid: number): () => void;
 }
 
 interface Watched {
-  /** Processor time left, in seconds: a token bucket, that may be overdrawn. */
+  /** Processor time left, in seconds: a token bucket that may be overdrawn. */
   left: number;
-  /** Processor time used when it was last looked at, and when that was. */
+  /** Processor time used at the last look, and the time of the look. */
   used: number;
   at: number;
   isStopped: boolean;
@@ -29,10 +27,10 @@ interface Watched {
 }
 
 /**
- * Holds each session to a second of processor time and a twentieth of a core after it, so that one that has been taken
- * over, and computes for nothing, does not slow the others down; the limit of `prlimit` ends it only after a minute of
- * it. Stops its processes while it has used more, and lets them go on behind all others. A control group with a quota
- * would do the same, but takes rights that the runtime shall not have. Elsewhere than on Linux it does nothing.
+ * Limits each session to a second of processor time and then a twentieth of a core, so that a captured session that
+ * computes for nothing does not slow the others; the limit of `prlimit` ends it after a minute. It stops the processes
+ * while they have used more, and lets them go on behind all others. A control group with a quota would do the same but
+ * needs rights that the runtime should not have. On other systems than Linux it does nothing.
  */
 export function createThrottle(): Throttle {
   const sessions = new Map<number, Watched>();
@@ -55,7 +53,7 @@ export function createThrottle(): Throttle {
   };
 }
 
-/** Stops a session that has used more than its share, and lets it go on when it has time again. */
+/** Stops a session that has used more than its share, and continues it when it has time again. */
 async function hold(pid: number, watched: Watched): Promise<void> {
   const family = await familyOf(pid);
   const seconds = await Promise.all(family.map(processorSeconds));
@@ -65,19 +63,18 @@ async function hold(pid: number, watched: Watched): Promise<void> {
   // A process that has ended takes its seconds out of the sum.
   const spent = Math.max(used - watched.used, 0);
   const left = Math.min(watched.left + gained, BURST_SECONDS) - spent;
-  // On a busy machine the looks are late; what it used meanwhile does not count in full.
+  // On a busy machine the looks are late. Time used meanwhile counts in part only.
   watched.left = Math.max(left, -BURST_SECONDS);
   watched.used = used;
   watched.at = now;
   const isStopped = watched.left < 0;
-  // Again at each look, for those that were started after the last.
+  // At each look, for processes that were started after the last.
   if (isStopped) signalAll(family, 'SIGSTOP');
   else if (watched.isStopped) signalAll(family, 'SIGCONT');
   watched.isStopped = isStopped;
   if (isStopped && !watched.isLowered) watched.isLowered = await lowerPriority(family);
 }
 
-/** Returns a process and its descendants; none where it has ended. */
 async function familyOf(pid: number): Promise<number[]> {
   const children = await read(`/proc/${pid}/task/${pid}/children`);
   if (children === undefined) return [];
@@ -108,19 +105,19 @@ function read(file: string): Promise<string | undefined> {
   return readFile(file, 'latin1').catch(() => undefined);
 }
 
-/** The lowest of all, for `nice`: about a seventieth of the usual weight. */
+/** The lowest priority for `nice`: about a seventieth of the usual weight. */
 const LOWEST = 19;
 
 /**
- * Gives the processes of a session the lowest priority. Linux shares the processor between threads, and where
- * `autogroup` is on between sessions of the terminal, of which each sandbox is one: both are lowered.
+ * Gives the processes of a session the lowest priority. Linux shares the processor between threads and, where
+ * `autogroup` is on, between terminal sessions, of which each sandbox is one: both are lowered.
  * @param family a process and its descendants
  * @returns false when it has to be tried again
  */
 async function lowerPriority(family: readonly number[]): Promise<boolean> {
   const threads = await Promise.all(family.map((pid) => readdir(`/proc/${pid}/task`).catch(() => [])));
   for (const thread of threads.flat()) lowerThread(Number(thread));
-  // The last process of a sandbox runs inside it, in the group of all that do.
+  // The last process of a sandbox runs inside it, in the group of the others.
   return lowerGroup(family.at(-1));
 }
 

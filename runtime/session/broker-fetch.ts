@@ -4,8 +4,8 @@ import { parseExact } from '#lib/exact-json/parse.ts';
 
 /**
  * Returns the part of `fetch` that the model library uses, through the broker's socket, the only way out of a session.
- * The path is always the allowed one, even where the library asks for another; fields that the provider does not accept
- * are removed from the body.
+ * The path is always the allowed one, whichever the library asks for, and fields that the provider does not accept are
+ * removed from the body.
  */
 export function brokerFetch({
   socketPath,

@@ -2,7 +2,7 @@ import type { FailureCode, FailureDetails } from '#lib/envelope/bodies.ts';
 import { isAccountEmpty } from '#lib/provider-file/account-empty.ts';
 import { valueAt, valuesAt } from '#lib/provider-file/protocols.ts';
 
-/** The reason why the provider gave no result, from the closed list. */
+/** Why the provider gave no result, from the closed list. */
 export interface Classified {
   readonly code: FailureCode;
   readonly details: FailureDetails;
@@ -14,7 +14,7 @@ export interface LimitWords {
   readonly resetInSeconds?: string | undefined;
 }
 
-/** Longest wait that counts as a burst of requests; beyond it the allowance is used up. */
+/** Longest wait of a burst of requests. A longer one means that the allowance is used up. */
 const LONGEST_BURST_MS = 10 * 60_000;
 
 /**
@@ -47,7 +47,7 @@ export function classifyStatus(
   return { code: 'model_error', details: { status, retryable, retryAfterMs } };
 }
 
-/** Stands for every way of saying that the account has no money; a used-up allowance with a reset has another. */
+/** Every way of saying that the account has no money. A used-up allowance with a reset is something else. */
 const ACCOUNT_EMPTY: Classified = { code: 'usage_limit', details: { status: 402, resetAt: null } };
 
 function saysEmpty(status: number, body: unknown): boolean {
@@ -78,7 +78,6 @@ function namesLimit(body: unknown, { errors }: LimitWords): boolean {
   return errors.length > 0 && strings(body, 0).some((text) => errors.includes(text));
 }
 
-/** Collects every text within the value, to a depth that real errors have. */
 function strings(value: unknown, depth: number): string[] {
   if (typeof value === 'string') return [value];
   if (typeof value !== 'object' || value === null || depth > 6) return [];

@@ -19,7 +19,7 @@ export interface SessionJob {
     readonly inputSchema: Readonly<Record<string, unknown>>;
   }[];
   readonly maxOutputTokens: number | null;
-  /** JSON Schema that the text is asked for by; absent for any text. */
+  /** JSON Schema of the text; missing for any text. */
   readonly resultSchema?: Readonly<Record<string, unknown>>;
   readonly options: {
     readonly stream: 'with_usage' | 'plain';
@@ -27,17 +27,17 @@ export interface SessionJob {
     readonly toolNamespace?: string | undefined;
   };
   readonly limits: LimitWords;
-  /** Silence of the model after which the step is given up; bytes that only keep the connection alive do not count. */
+  /** Silence of the model that ends the step. Bytes that only keep the connection alive do not count. */
   readonly idleMs: number;
 }
 
 type StreamOptions = Pick<Parameters<typeof streamText>[0], 'instructions' | 'providerOptions'>;
 
-/** Address that only has to look like one: the broker knows where the provider is, and holds the credential. */
+/** A placeholder of the right form: the broker knows the provider's address and holds the credential. */
 const BASE_URL = 'http://broker.internal';
 const NO_KEY = 'none';
 
-/** Opens the model library's model for the provider's protocol, and says where that protocol wants the instructions. */
+/** Opens the model library's model for the provider's protocol, and tells where the instructions go. */
 export function openModel(
   job: SessionJob,
   fetch: typeof globalThis.fetch,
@@ -59,7 +59,7 @@ export function openModel(
     case 'openai-responses':
       return {
         model: createOpenAI({ baseURL: BASE_URL, apiKey: NO_KEY, fetch }).responses(modelId),
-        // Nothing is kept at the provider: the transcript is sent with each step.
+        // The provider keeps nothing: each step sends the transcript.
         providerOptions: { openai: { store: false, instructions, strictJsonSchema: false } },
       };
     case 'anthropic-messages':

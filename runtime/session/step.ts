@@ -3,7 +3,7 @@ import { withExactArguments } from '#lib/exact-json/call-arguments.ts';
 import { classifyStreamError, type Classified } from './classify.ts';
 import { openModel, type SessionJob } from './model.ts';
 
-/** Output of a session, one line on its standard output. The runtime trusts it no more than any stranger's. */
+/** Output of a session, one line on its standard output. The runtime trusts it as little as a stranger's. */
 export type SessionAnswer = { readonly result: unknown } | { readonly failure: Classified };
 
 /** Performs one model step: a stream from the provider, one neutral result. */
@@ -33,11 +33,11 @@ export async function runStep(job: SessionJob, fetch: typeof globalThis.fetch): 
     }
     if (idle.signal.aborted) return { failure: { code: 'timeout', details: {} } };
     const [joined, own] = await Promise.all([stream.finishReason, stream.rawFinishReason]);
-    // A stream that ended without saying so broke off.
+    // A stream without an explicit end broke off.
     if (joined === 'error' || joined === 'interrupted' || (joined === 'other' && own === undefined)) {
       return { failure: BROKEN_OFF };
     }
-    // The library joins words of one meaning, and takes a pause for an end. The run judges the words that are left.
+    // The library merges words of one meaning and takes a pause for an end. The run judges the others.
     const finishReason = joined === 'other' || own === 'pause_turn' ? (own ?? joined).slice(0, MAX_WORD) : joined;
     const [text, response, calls, usage] = await Promise.all([
       stream.text,
@@ -100,7 +100,6 @@ function startIdleClock(idleMs: number) {
   };
 }
 
-/** Returns the tools without functions to execute them: their calls are part of the result. */
 function toolSet(tools: SessionJob['tools'], namespace: string): ToolSet {
   return Object.fromEntries(
     tools.map(({ name, description, inputSchema }) => [
@@ -126,13 +125,12 @@ function failureOf(error: unknown, job: SessionJob): Classified {
   if (/JSONParse|TypeValidation|InvalidResponse|NoContent|EmptyResponse|NoOutput/.test(name)) {
     return { code: 'malformed', details: {} };
   }
-  // A provider's own error event comes as it was sent, alone or with the library's error about it.
+  // A provider's error event comes as it was sent, alone or with the library's error about it.
   if (!(error instanceof Error)) return classifyStreamError(error, job.limits);
   const sent: unknown = 'data' in error ? error.data : undefined;
   return sent === undefined ? BROKEN_OFF : classifyStreamError(sent, job.limits);
 }
 
-/** Returns the messages with every tool renamed, in calls and in their results. */
 function renamed(messages: readonly unknown[], rename: (name: string) => string): ModelMessage[] {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the library checks messages itself
   return messages.map((message) => renameIn(message, rename)) as ModelMessage[];

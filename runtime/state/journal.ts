@@ -42,7 +42,7 @@ export function createJournal(
   const dropOldResults = database.prepare(
     'update calls set result = null where finished_at < ? and result is not null',
   );
-  // The newest are kept for as long as they fit together.
+  // The newest results are kept while they fit together.
   const dropResultsBeyond = database.prepare(`
     update calls set result = null where request_id in (
       select request_id from (
@@ -76,8 +76,8 @@ export function createJournal(
 const EVERY_MS = 60_000;
 
 /**
- * Prunes the journal now and every minute. On a full disk that fails, and the runtime goes on without: it says so to
- * each call that it cannot begin.
+ * Prunes the journal now and every minute. On a full disk that fails and the runtime goes on: each call that cannot
+ * begin says so.
  * @returns ends it
  */
 export function keepPruned(journal: Pick<Journal, 'prune'>, log: Pick<Log, 'error'>, everyMs = EVERY_MS): () => void {

@@ -1,17 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
 
-/** Time for which a lease holds without another envelope under it. */
+/** Time of a lease without another envelope. */
 export const LEASE_MS = 30_000;
 
 /**
- * Lease of the API side as this process sees it: each envelope carries the epoch and so renews it. Work that was begun
- * under an expired lease must neither go on nor be stored.
+ * Lease of the API side in this process. Each envelope carries the epoch and renews it. Work under an expired lease
+ * must neither go on nor be stored.
  */
 export interface Lease {
   /** Accepts an envelope's epoch. @returns false for an expired epoch */
   renew(epoch: number): boolean;
-  /** Returns true while work that was begun under this epoch still counts. */
+  /** Tells whether work of this epoch still counts. */
   holds(epoch: number): boolean;
   epoch(): number;
   close(): void;

@@ -6,7 +6,7 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { routes } from '../../api/routes.ts';
 import { ERRORS } from '../../lib/errors.ts';
-import { documentOf, renderApiTypes } from '../../ui/generate/api-types.ts';
+import { documentFor, renderApiTypes } from '../../ui/generate/api-types.ts';
 
 const SOURCES = path.join(import.meta.dirname, '..', 'src', 'generated');
 export const TYPES_FILE = path.join(SOURCES, 'schema.ts');
@@ -17,21 +17,22 @@ export const OPERATIONS = routes.filter(({ spec }) => spec.auth === 'key-or-sess
 
 /** Renders their types, and those of webhooks. */
 export async function renderSdkTypes(): Promise<string> {
-  const document = documentOf(OPERATIONS);
-  for (const route of Object.keys(document.paths ?? {})) {
-    if (route.startsWith('/auth/')) delete document.paths?.[route];
-  }
-  dropUnused(document, document.components?.schemas ?? {});
-  const types = await renderApiTypes(document);
+  const types = await renderApiTypes(Object(withWordsInPlace(documentFor('keys'))));
   return ABSENT.reduce((text, absent) => text.replace(absent, ''), types);
 }
 
-/** Drops the schemas that nothing refers to, and then those that only they referred to. */
-function dropUnused(document: object, schemas: Record<string, unknown>): void {
-  const text = JSON.stringify(document);
-  const unused = Object.keys(schemas).filter((name) => !text.includes(`/schemas/${name}"`));
-  for (const name of unused) delete schemas[name];
-  if (unused.length > 0) dropUnused(document, schemas);
+/** Puts what is no object, and the words on what is one, at each field: an editor shows a name for a reference. */
+function withWordsInPlace(document: ReturnType<typeof documentFor>) {
+  const schemas = new Map<string, unknown>(Object.entries(document.components?.schemas ?? {}));
+  return JSON.parse(JSON.stringify(document), (_key, value: unknown): unknown => {
+    const { $ref: ref, ...place } = Object(value);
+    const target = typeof ref === 'string' ? schemas.get(ref.replace('#/components/schemas/', '')) : undefined;
+    if (target === undefined) return value;
+    const { description, ...type } = JSON.parse(JSON.stringify(target));
+    const isText = typeof type.type === 'string' && type.type !== 'object' && type.type !== 'array';
+    const words = description === undefined ? place : { description, ...place };
+    return isText ? { ...type, ...words } : { ...words, $ref: ref };
+  });
 }
 
 /** What nothing in the SDK asks for. */

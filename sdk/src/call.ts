@@ -6,8 +6,10 @@ export interface Reply<T> {
   readonly requestId: string | undefined;
   /** The version of what was read or saved, for `ifMatch`. */
   readonly etag: string | undefined;
-  /** Requests a minute, and how many of them are left. */
-  readonly limits: { readonly limit: number; readonly remaining: number } | undefined;
+  /** Requests a minute, how many of them are left, and the seconds until the minute is over. */
+  readonly limits: { readonly limit: number; readonly remaining: number; readonly resetSeconds: number } | undefined;
+  /** Address at which what was created can be read. */
+  readonly location: string | undefined;
   /** True when an idempotency key had its first response given again. */
   readonly replayed: boolean;
   /** Where the next page of a list begins. */
@@ -59,11 +61,16 @@ export function replyOf<T>({ status, headers }: Response, data: T): Reply<T> {
     status,
     requestId: headers.get('x-request-id') ?? undefined,
     etag: headers.get('etag') ?? undefined,
-    limits:
-      limit === null ? undefined : { limit: Number(limit), remaining: Number(headers.get('x-ratelimit-remaining')) },
+    limits: limit === null ? undefined : limitsOf(Number(limit), headers),
+    location: headers.get('location') ?? undefined,
     replayed: headers.get('idempotent-replayed') === 'true',
     nextCursor: nextCursorOf(headers.get('link')),
   };
+}
+
+function limitsOf(limit: number, headers: Headers) {
+  const remaining = Number(headers.get('x-ratelimit-remaining'));
+  return { limit, remaining, resetSeconds: Number(headers.get('x-ratelimit-reset') ?? 60) };
 }
 
 /** Reads the cursor from the header `Link: <…?cursor=…>; rel="next"`. */

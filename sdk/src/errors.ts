@@ -20,10 +20,18 @@ export class WebhookVerificationError extends RasError {
   override readonly name: string = 'WebhookVerificationError';
 }
 
+/** One fault of a request. */
+export interface ErrorDetail {
+  /** Path of the field: `budget.maxTokensPerDay`. */
+  readonly param: string;
+  readonly message: string;
+}
+
 export interface ErrorResponse {
   readonly status: number;
   readonly code: ErrorCode | (string & {});
   readonly message: string;
+  readonly details: readonly ErrorDetail[];
   readonly requestId: string | undefined;
   readonly retryAfterMs: number | undefined;
 }
@@ -34,21 +42,29 @@ export class ApiError extends RasError {
   readonly status: number;
   /** Names the error for code; the list may grow. */
   readonly code: ErrorCode | (string & {});
+  /** Every fault of a request that is not valid. */
+  readonly details: readonly ErrorDetail[];
   /** Names the request in the logs of the service. */
   readonly requestId: string | undefined;
   /** From `Retry-After`. */
   readonly retryAfterMs: number | undefined;
 
-  constructor({ status, code, message, requestId, retryAfterMs }: ErrorResponse) {
+  constructor({ status, code, message, details, requestId, retryAfterMs }: ErrorResponse) {
     super(message);
     this.status = status;
     this.code = code;
+    this.details = details;
     this.requestId = requestId;
     this.retryAfterMs = retryAfterMs;
   }
+
+  /** The first field that is wrong. */
+  get param(): string | undefined {
+    return this.details[0]?.param;
+  }
 }
 
-/** 400: the request is not valid; the message says where. */
+/** 400: the request is not valid; `details` says where. */
 export class BadRequestError extends ApiError {
   override readonly name: string = 'BadRequestError';
 }
@@ -104,15 +120,21 @@ const KINDS: Readonly<Record<number, typeof ApiError>> = {
 /** Makes the error of a response that is no success; a proxy's, too, whose body says nothing. */
 export function apiError({ status, headers }: Response, body: unknown): ApiError {
   const { error, requestId } = fieldsOf(body);
-  const { code, message } = fieldsOf(error);
+  const { code, message, details } = fieldsOf(error);
   const Kind = KINDS[status] ?? (status >= 500 ? ServerError : ApiError);
   return new Kind({
     status,
     code: typeof code === 'string' ? code : 'unknown',
     message: typeof message === 'string' ? message : `The service responded with ${status}.`,
+    details: Array.isArray(details) ? details.map(detailOf) : [],
     requestId: typeof requestId === 'string' ? requestId : (headers.get('x-request-id') ?? undefined),
     retryAfterMs: retryAfterMs(headers.get('retry-after')),
   });
+}
+
+function detailOf(given: unknown): ErrorDetail {
+  const { param, message } = fieldsOf(given);
+  return { param: String(param), message: String(message) };
 }
 
 /** Reads a number of seconds or an HTTP date (RFC 9110, section 10.2.3). */

@@ -17,6 +17,7 @@ export {
   TimeoutError,
   WebhookVerificationError,
 } from './errors.ts';
+export type { ErrorDetail } from './errors.ts';
 export { ExactNumber } from './exact.ts';
 export type { FollowOptions, RunEvent, RunStateEvent, RunStepEvent, WaitOptions } from './follow.ts';
 export type { ErrorCode } from './generated/operations.ts';
@@ -27,11 +28,20 @@ export type {
   ChangeOptions,
   PutOptions,
   ReadRunOptions,
+  Connection,
   CreateOptions,
   Data,
   Item,
+  Model,
   OperationId,
   Query,
+  Routine,
+  RoutineSummary,
+  Run,
+  RunResult,
+  RunSummary,
   Shape,
+  Skill,
+  Step,
 } from './types.ts';
 export { webhooks, type SignedWebhook, type WebhookEvent, type WebhookHeaders } from './webhooks.ts';

@@ -89,7 +89,7 @@ export class Transport {
     }
     if (ifMatch !== undefined) headers['If-Match'] = ifMatch;
     if (ifNoneMatch !== undefined) headers['If-None-Match'] = ifNoneMatch;
-    if (waitSeconds !== undefined) headers['Prefer'] = `wait=${waitSeconds}`;
+    if (waitSeconds !== undefined) headers['Prefer'] = `wait=${waitSeconds}, ${headers['Prefer']}`;
     const init: RequestInit = { method, headers };
     if (!NO_BODY.has(method)) {
       headers['Content-Type'] = 'application/json';
@@ -144,7 +144,8 @@ export class Transport {
   }
 
   #headers(): Record<string, string> {
-    return { Authorization: `Bearer ${this.#settings.apiKey}`, Accept: 'application/json' };
+    const { apiKey } = this.#settings;
+    return { Authorization: `Bearer ${apiKey}`, Accept: 'application/json', Prefer: 'error-details' };
   }
 
   #address(path: string, { ids = [], query = {} }: Pick<Input, 'ids' | 'query'>): string {

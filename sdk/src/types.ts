@@ -3,6 +3,19 @@ import type { components, operations } from './generated/schema.ts';
 /** A named shape of the API's document: `Shape<'RunDetail'>`. */
 export type Shape<Name extends keyof components['schemas']> = components['schemas'][Name];
 
+/** A routine, as it is listed with `Item<'listRoutines'>` and read with this. */
+export type Routine = Shape<'RoutineDetail'>;
+/** A run as it is begun. */
+export type Run = Shape<'Run'>;
+/** A run with its steps, result, usage and deliveries. */
+export type RunResult = Shape<'RunDetail'>;
+export type RunSummary = Shape<'RunSummary'>;
+export type Step = Shape<'Step'>;
+export type RoutineSummary = Shape<'RoutineSummary'>;
+export type Skill = Shape<'SkillDetail'>;
+export type Model = Shape<'ModelOption'>;
+export type Connection = Shape<'Connection'>;
+
 export type OperationId = keyof operations;
 
 /** The data of a success. */

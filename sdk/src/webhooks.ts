@@ -8,7 +8,8 @@ type RunWebhook = Shape<'RunEvent'>;
 /** What a webhook carries; `type` tells which it is. */
 export type WebhookEvent =
   | { [T in RunWebhook['type']]: Omit<RunWebhook, 'type'> & { type: T } }[RunWebhook['type']]
-  | Shape<'RoutinePausedEvent'>;
+  | Shape<'RoutinePausedEvent'>
+  | Shape<'WebhookTestEvent'>;
 
 /** Those of `fetch`, or an object of names and values, as Node's servers have it. */
 export type WebhookHeaders = Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
@@ -25,6 +26,7 @@ const NAMES = ['webhook-id', 'webhook-timestamp', 'webhook-signature'] as const;
  * @param rawBody as it arrived: parsed and written again it is other bytes
  * @param options.exactNumbers gives each number that JavaScript would round as an `ExactNumber`
  * @throws {WebhookVerificationError}
+ * @throws {TypeError} for a body that was parsed
  */
 function verify(
   rawBody: string | Uint8Array,
@@ -32,6 +34,11 @@ function verify(
   secrets: string | readonly string[],
   { exactNumbers = false }: { readonly exactNumbers?: boolean } = {},
 ): WebhookEvent {
+  if (typeof rawBody !== 'string' && !ArrayBuffer.isView(rawBody)) {
+    throw new TypeError(
+      'Give the raw body of the request, as text or bytes: it is signed as it was sent, before parsing.',
+    );
+  }
   const body = typeof rawBody === 'string' ? rawBody : new TextDecoder().decode(rawBody);
   const given = signatureHeaders(headers);
   let refusal: unknown;

@@ -9,7 +9,9 @@ import { dclint, helm, kubernetesValidate, type Tool } from './tools.ts';
 
 const ROOT = path.join(import.meta.dirname, '../..');
 const CHART = path.join(ROOT, 'chart');
-const KUBERNETES = '1.34.0';
+/** Releases of Kubernetes that the chart is for; it is rendered for the newest and holds for all. */
+const RELEASES = ['1.32.0', '1.33.0', '1.34.0'] as const;
+const KUBERNETES = RELEASES[2];
 const SETS = ['small', 'large', 'existing'] as const;
 const ROLES: Record<string, Role> = {
   'migrations/run.ts': 'migrate',
@@ -80,14 +82,17 @@ beforeAll(async () => {
   }
 });
 
-test.runIf(typeof withHelm !== 'string' && typeof withValidate !== 'string').each(SETS)(
-  'what it makes is valid for Kubernetes, strictly: %s',
-  async (set) => {
-    const { text } = rendered.get(set)!;
+test
+  .runIf(typeof withHelm !== 'string' && typeof withValidate !== 'string')
+  .each(SETS.flatMap((set) => RELEASES.map((release) => [set, release] as const)))(
+  'what it makes is valid for Kubernetes, strictly: %s, %s',
+  async (set, release) => {
+    // The last one of an option counts.
+    const text = await render(set, '--kube-version', release);
     const own = text.split(/^---$/m).filter((each) => !/^apiVersion: (monitoring|keda)\./m.test(each));
-    const file = path.join(folder, `${set}.yaml`);
+    const file = path.join(folder, `${set}-${release}.yaml`);
     writeFileSync(file, own.join('---'));
-    const report = await (withValidate as Tool)(['--strict', '--kubernetes-version', KUBERNETES, file]);
+    const report = await (withValidate as Tool)(['--strict', '--kubernetes-version', release, file]);
     expect(report.match(/^INFO.*passed/gm) ?? []).toHaveLength(own.filter((each) => each.includes('kind:')).length);
   },
 );

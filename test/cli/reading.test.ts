@@ -71,10 +71,10 @@ test('a routine is shown, paused, activated and archived', async ({ key, ras }) 
   expect((await ras(['routines', 'get', id])).json.state).toBe('active');
   const declined = await ras(['routines', 'archive', id], {
     isTerminal: true,
-    answers: [['for ever?', 'n']],
+    answers: [['Archive "Watch"?', 'n']],
   });
   expect(declined).toMatchObject({ code: 1, stdout: '' });
-  expect(declined.stderr).toContain('Archive "Watch" for ever?');
+  expect(declined.stderr).toContain('Archive "Watch"?');
   expect((await ras(['routines', 'get', id])).json.state).toBe('active');
   const archived = await ras(['routines', 'archive', id, '--yes']);
   expect(archived).toMatchObject({ code: 0, json: { id, state: 'archived' } });

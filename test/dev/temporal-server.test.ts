@@ -42,7 +42,7 @@ async function withClient<T>(address: string, work: (client: Client) => Promise<
 }
 
 /** The tests go through the life of one server, in order. */
-describe('the Temporal development server', { timeout: 60_000 }, () => {
+describe('the Temporal development server', () => {
   it('starts with its UI, and takes workflows with our search attributes', async () => {
     const uiPort = await freePort();
     running = await startTemporal({ binary, dataDir, port, uiPort, log: () => {} });

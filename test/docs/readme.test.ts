@@ -9,8 +9,9 @@ import { activeRoutine, runEnded } from '#test/support/routines.ts';
 
 const execute = promisify(execFile);
 const test = serviceTest({ worker: true }).extend('blocks', { scope: 'file' }, async () => {
-  const page = await readFile(path.join(import.meta.dirname, '../../README.md'), 'utf8');
-  return [...page.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block = '']) => block);
+  const read = (page: string) => readFile(path.join(import.meta.dirname, '../..', page), 'utf8');
+  const pages = `${await read('README.md')}${await read('docs/tour.md')}`;
+  return [...pages.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block = '']) => block);
 });
 
 /** Splits a block into commands, of which each begins its own line. */
@@ -22,7 +23,7 @@ function commandsIn(block = ''): string[] {
     .filter((command) => command !== '' && !command.startsWith("}'"));
 }
 
-test('the README has three blocks of commands, and the first is what sets up and tests', ({ blocks }) => {
+test('README and tour have three blocks of commands, and the first is what sets up and tests', ({ blocks }) => {
   expect(blocks).toHaveLength(3);
   expect(commandsIn(blocks[0]).map((command) => command.replace(/ +#.*/, ''))).toStrictEqual([
     'npm ci && npm start',

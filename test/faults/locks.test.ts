@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { markOrganizationDeleted } from '#core/accounts/organizations/index.ts';
 import { lockOrganization } from '#core/accounts/organizations/roles.ts';
@@ -56,11 +55,7 @@ test('a manual run is accepted while its organization is about to be deleted', a
 async function acceptedWhile(hold: (tx: Db) => Promise<void>, undo?: Error): Promise<void> {
   await transaction(service.deps.database, async (tx) => {
     await hold(tx);
-    const started = await Promise.race([
-      key.post(`/v1/routines/${routineId}/run`),
-      sleep(10_000, undefined, { ref: false }),
-    ]);
-    expect(started?.status).toBe(202);
+    expect((await key.post(`/v1/routines/${routineId}/run`)).status).toBe(202);
     if (undo !== undefined) throw undo;
   });
 }

@@ -106,7 +106,7 @@ test.runIf(FULL_SIZE && BINARIES !== undefined)(
             `select (select count(*) from runs where state in ('queued', 'running'))
               + (select count(*) from webhook_deliveries where state in ('pending', 'sending')) as count`,
           ),
-        { timeout: 240_000, interval: 500 },
+        { interval: 500 },
       )
       .toBe(0);
     const fresh = await here.post(`/v1/routines/${routines[0]}/run`);

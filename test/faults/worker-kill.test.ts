@@ -6,6 +6,7 @@ import { createRoutine, runEnded } from '#test/support/routines.ts';
 import { startService, type Service } from '#test/support/service.ts';
 import { workerProcesses, type WorkerProcesses } from '#test/support/worker-process.ts';
 import { changeReservations } from '#test/support/given.ts';
+import { FULL_SIZE } from '#test/support/properties.ts';
 
 let service: Service;
 let key: ApiClient;
@@ -41,7 +42,7 @@ test('a worker killed in the middle of a model call: another ends the run, once,
   expect(ledger).toEqual([{ step_index: 0, total_tokens: ended.usage.totalTokens }]);
 });
 
-test('an attempt that died with its worker is none of the five that a provider may fail', async () => {
+test.runIf(FULL_SIZE)('an attempt that died with its worker is none of the five that a provider may fail', async () => {
   await workers.stop();
   service.gateway.control.reset();
   const first = await workers.start();
@@ -101,4 +102,4 @@ test('what a killed worker has reserved is held until its call can no longer com
     await database.rows`select day_tokens, reserved_tokens from usage_totals where scope_id = ${routineId}`;
   // The call that died with its worker counts beside the one that was made after it.
   expect(totals).toEqual([{ day_tokens: ended.usage.totalTokens, reserved_tokens: 0 }]);
-}, 150_000);
+});

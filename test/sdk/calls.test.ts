@@ -98,7 +98,7 @@ test('the pause is as long as the service wants, and else grows by chance', () =
   expect(wait(new TypeError('a fault of the caller'), 0)).toBeNaN();
 });
 
-const LIMITED = { status: 429, code: 'rate_limited', message: '', requestId: undefined };
+const LIMITED = { details: [], status: 429, code: 'rate_limited', message: '', requestId: undefined };
 
 describe('an error', () => {
   test.each([
@@ -276,4 +276,24 @@ test('a number that JavaScript would round keeps its digits, and is sent back wi
   expect(JSON.stringify(run)).toBe(data);
   await ras.skills.create({ ...SKILL, name: JSON.stringify(run.data) });
   expect(requests.at(-1)?.body).toContain('1234567890123456789');
+});
+
+test('an error names the first field that is wrong, and every other; headers come beside the data', async () => {
+  const details = [
+    { param: 'name', message: 'must not be empty' },
+    { param: 'budget.maxTokensPerDay', message: 'must be at least 1' },
+  ];
+  const refusal = Response.json({ error: { code: 'invalid_request', message: 'name: …', details } }, { status: 400 });
+  const headers = { 'X-RateLimit-Limit': '60', 'X-RateLimit-Remaining': '59', 'X-RateLimit-Reset': '12' };
+  const success = Response.json({ data: { id: 'run_1' }, requestId: 'r' }, { headers: { ...headers, Location: '/x' } });
+  const answers = [refusal, success];
+  const ras = new Ras({
+    apiKey: 'k',
+    baseUrl: 'http://localhost',
+    fetch: async () => answers.shift() ?? Response.error(),
+  });
+  const error = await ras.runs.read('run_1').catch((reason: unknown) => reason);
+  expect(error).toMatchObject({ param: 'name', details });
+  const { limits, location } = await ras.runs.read('run_1').withResponse();
+  expect({ limits, location }).toEqual({ limits: { limit: 60, remaining: 59, resetSeconds: 12 }, location: '/x' });
 });

@@ -75,7 +75,7 @@ test('where only the end is wanted and streams do not come through, the read wai
     { wait: 25 },
   );
   expect(names).toEqual(['running', 'succeeded']);
-  expect(preferred).toEqual(['wait=25', 'wait=25', undefined]);
+  expect(preferred).toEqual(['wait=25, error-details', 'wait=25, error-details', 'error-details']);
 });
 
 test('with as many streams open as there may be, the run is read at once', async () => {

@@ -51,3 +51,9 @@ test('numbers that JavaScript would round keep their digits where that is asked 
   expect(JSON.stringify(event)).toBe(text);
   expect(webhooks.verify(body, headers, secret).data).toMatchObject({ data: [12345678901234567000, 1.5] });
 });
+
+test('a body that was parsed is refused with the reason', () => {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the mistake that programs without types make
+  const parsed = { type: 'routine.paused' } as unknown as string;
+  expect(() => webhooks.verify(parsed, {}, 'whsec_c2VjcmV0')).toThrow('Give the raw body of the request');
+});

@@ -1,9 +1,16 @@
+import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Reporter, TestModule } from 'vitest/node';
 
 const SLOWEST = 10;
+/** Seconds of the files that take longest, by which `longest-first.ts` orders them. */
+const KEPT = path.join(import.meta.dirname, 'durations.json');
+const FEWEST_SECONDS = 10;
 
-/** Prints at the end of a run how long each project took, and the slowest files, so that growth is seen. */
+/**
+ * Prints at the end of a run how long each project took, and the slowest files, so that growth is seen.
+ * `npm run test:durations` keeps the seconds of the files that were run.
+ */
 export default class Durations implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {
     const files = modules.map((module) => ({
@@ -13,7 +20,7 @@ export default class Durations implements Reporter {
       seconds: secondsOf(module),
     }));
     const projects = Object.entries(Object.groupBy(files, ({ project }) => project));
-    console.log('\n Files, tests and seconds by project; those of the browser run three at a time, all others four:');
+    console.log('\n Files, tests and seconds by project; pages and browser run three at a time, all others four:');
     for (const [project, group = []] of projects) {
       const tests = sum(group.map((file) => file.tests));
       const seconds = sum(group.map((file) => file.seconds));
@@ -22,7 +29,15 @@ export default class Durations implements Reporter {
     console.log(' Slowest files, in seconds:');
     const slowest = files.toSorted((a, b) => b.seconds - a.seconds).slice(0, SLOWEST);
     for (const { file, seconds } of slowest) console.log(`  ${column(seconds)}  ${file}`);
+    if (process.env['KEEP_DURATIONS'] === '1') keep(files);
   }
+}
+
+function keep(files: readonly { readonly file: string; readonly seconds: number }[]): void {
+  const kept = new Map<string, number>(Object.entries(JSON.parse(readFileSync(KEPT, 'utf8'))));
+  for (const { file, seconds } of files) kept.set(file, Math.round(seconds));
+  const longest = [...kept].filter(([, seconds]) => seconds >= FEWEST_SECONDS).toSorted(([, a], [, b]) => b - a);
+  writeFileSync(KEPT, `${JSON.stringify(Object.fromEntries(longest), null, 2)}\n`);
 }
 
 /** Includes what comes before the first test: modules and hooks. */

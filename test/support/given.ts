@@ -245,6 +245,22 @@ export const changeAssistants = changer<'clientId' | 'disabled' | 'isDynamic' | 
 export const changeMessages = changer<'state' | 'nextAttemptAt' | 'expiresAt'>('outbox');
 export const removeMessages = remover('outbox');
 
+/** Changes due work: due now, or attempted before. */
+export const changeWork = changer<'kind' | 'key' | 'dueAt' | 'attempts' | 'failedAt'>('work');
+export const removeWork = remover<'kind' | 'key'>('work');
+
+/** Claims messages as the release before does: by the due time in the row of the message, which is also the lease. */
+export function claimAsBefore(db: Db, limit: number): Promise<{ id: string }[]> {
+  return db.rows`
+    with free as materialized (
+      select id from outbox where state = 'pending' and next_attempt_at <= now()
+      order by next_attempt_at limit ${limit} for update skip locked
+    )
+    update outbox set attempts = attempts + 1, next_attempt_at = now() + interval '3 minutes'
+    from free where outbox.id = free.id returning outbox.id
+  `;
+}
+
 /** Changes digests of results: due at once, with what has ended for some time. */
 export const changeDigests = changer<'userId' | 'projectId' | 'nextAt' | 'coveredUntil' | 'lastDate'>('result_digests');
 
@@ -327,9 +343,15 @@ export async function plantPeriod(
   `;
 }
 
-/** Lets the hour of a project's mails be over. */
+/** Lets the hour of a project's mails be over: of its routines, of all of them, and of what is held. */
 export async function passProjectHour(db: Db, projectId: string): Promise<void> {
   await db.run`
+    with routine as (
+      update notification_states s set mailed_at = mailed_at - interval '61 minutes' from routines r
+      where r.id = s.routine_id and r.project_id = ${projectId}
+    ), held as (
+      update outbox set created_at = created_at - interval '61 minutes' where project_id = ${projectId} and state = 'held'
+    )
     update project_mail_turns set since = since - interval '61 minutes' where project_id = ${projectId}
   `;
 }
@@ -402,7 +424,7 @@ export async function claimRunOf(service: Service, key: ApiClient, routineId: st
   if (active.status !== 200) throw new Error(JSON.stringify(active.body));
   await fallDue(service, routineId);
   // The claim lets runs in in the background, which must not meet the room that a test announces next.
-  await service.deps.admission.settled();
+  await service.deps.admission.idle();
   const [run] = (await key.get(`/v1/routines/${routineId}/runs?trigger=schedule`)).data;
   if (run?.state !== 'queued') throw new Error(`the claimed run is ${run?.state}`);
   return run.id;

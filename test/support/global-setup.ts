@@ -11,6 +11,7 @@ import { startTemporal } from '#dev/stack/temporal/server.ts';
 import { migrate } from '#migrations/migrate.ts';
 import { buildSession } from '#runtime/build.ts';
 import { CACHE as SESSION_CACHE } from '#runtime/sandbox/session-script.ts';
+import { keepServers, keptServers } from './kept-servers.ts';
 import { startPooler } from './pooler.ts';
 import { workflowBundle } from '#workers/workflow-bundle.ts';
 
@@ -36,12 +37,32 @@ const shared = globalThis as { serversOfTests?: Promise<Servers> };
 
 /** Gives a project the servers of the test run, which the first of them starts. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  shared.serversOfTests ??= startServers();
+  shared.serversOfTests ??= findServers(project.vitest.config.watch);
   const { provided, stop } = await shared.serversOfTests;
   for (const [name, value] of Object.entries(provided)) {
     project.provide(name as keyof typeof provided, value);
   }
   return stop;
+}
+
+/** Uses the servers of `npm run test:watch` where that goes on, and else starts some. */
+async function findServers(isWatching: boolean): Promise<Servers> {
+  // Bundled once here, so that files which start a worker at the same time find it.
+  const bundles = Promise.all([workflowBundle(), buildSession(SESSION_CACHE)]);
+  const { TEST_POSTGRES_BIN: postgres, TEST_TEMPORAL: temporal, TEST_POOLER: pooler } = process.env;
+  const isUsual = (postgres ?? temporal ?? pooler) === undefined;
+  const provided = isUsual && !isWatching ? keptServers() : undefined;
+  const servers = provided === undefined ? await startServers() : { provided, stop: () => Promise.resolve() };
+  await bundles;
+  if (!isWatching) return servers;
+  const takeBack = keepServers(servers.provided);
+  return {
+    ...servers,
+    stop: () => {
+      takeBack();
+      return servers.stop();
+    },
+  };
 }
 
 /** Starts one Postgres and one Temporal server for all files of a test run; gone with it, however it ends. */
@@ -68,7 +89,8 @@ async function startServers(): Promise<Servers> {
         ...(bin && {
           binaries: { initdb: path.join(bin, 'initdb'), postgres: path.join(bin, 'postgres') },
         }),
-        settings: { fsync: 'off', synchronous_commit: 'off', max_connections: '300' },
+        // Statistics change where a test says so, and not between two looks at a plan.
+        settings: { fsync: 'off', synchronous_commit: 'off', max_connections: '300', autovacuum: 'off' },
       }),
       temporalBinary({ env: process.env, onProgress: log, guard }).then(async ({ path: binary }) =>
         startTemporal({
@@ -80,9 +102,6 @@ async function startServers(): Promise<Servers> {
           spawn,
         }),
       ),
-      // Bundled once here, so that files which start a worker at the same time find it.
-      workflowBundle(),
-      buildSession(SESSION_CACHE),
     ]);
     await migrate(postgres.url);
     const poolerPort = pooler === undefined ? null : await startPooler(postgres.adminUrl, { folder: dataDir, spawn });

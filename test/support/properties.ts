@@ -12,12 +12,22 @@ export const SEED = FC_SEED === 'random' ? randomInt(2 ** 31) : Number(FC_SEED);
 /** Factor by which more cases than usual are tried; time limits grow with it. */
 export const TIMES = Number(FC_TIMES);
 
+/** Longest wait for what a test waits for. Only what hangs takes so long, however slow the machine. */
+export const PATIENCE_MS = 300_000;
+
 /** True for `npm run test:nightly`: what takes minutes runs at its full size, and else at a tenth of it. */
 export const FULL_SIZE = TEST_SIZE === 'full';
 
 /** Returns how many of the cases, kills or requests of a slow test are tried: all, or a tenth on each change. */
 export function sized(full: number): number {
   return FULL_SIZE ? full : Math.ceil(full / 10);
+}
+
+/** Returns all cases of a table at full size, and else the first of each kind. */
+export function oneOfEach<Case>(cases: readonly Case[], kindOf: (each: Case) => unknown): readonly Case[] {
+  if (FULL_SIZE) return cases;
+  const kinds = Map.groupBy(cases, (each) => JSON.stringify(kindOf(each)));
+  return [...kinds.values()].map(([first]) => first!);
 }
 
 if (TEST_SIZE !== 'full' && TEST_SIZE !== 'change') {

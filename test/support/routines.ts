@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ApiClient } from './client.ts';
+import { PATIENCE_MS } from './properties.ts';
 
 /** Makes a body that creates a routine, with the given fields over it. */
 export function routineBody(fields: Record<string, unknown> = {}): Record<string, unknown> {
@@ -21,8 +22,8 @@ export async function createRoutine(client: ApiClient, fields: Record<string, un
 const END_STATES = new Set(['succeeded', 'failed', 'cancelled', 'skipped']);
 
 /** Polls until the run has ended, and gives its detail. */
-export async function runEnded(client: ApiClient, runId: string, timeoutMs = 90_000) {
-  const end = Date.now() + timeoutMs;
+export async function runEnded(client: ApiClient, runId: string) {
+  const end = Date.now() + PATIENCE_MS;
   for (;;) {
     const { data } = await client.get(`/v1/runs/${runId}`);
     if (END_STATES.has(data.state)) return data;

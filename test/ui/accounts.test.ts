@@ -3,70 +3,10 @@ import { startMailbox } from '#test/support/mail.ts';
 import { newEmail, PASSWORD, postAuth, signIn, type Person } from '#test/support/people.ts';
 import type { Service } from '#test/support/service.ts';
 import { dashboardTest } from './support/fixtures.ts';
-import { photograph } from './support/photograph.ts';
 import { confirmationLink, signInByForm, signUpByForm } from './support/steps/accounts.ts';
 
 const mailbox = await startMailbox();
 const test = dashboardTest({ env: mailbox.env }).override('person', ({ service }) => confirmedPerson(service));
-
-test('pages before the sign-in', async ({ visit }) => {
-  await photograph(visit, 'accounts', [
-    { name: 'sign-in', path: '/sign-in' },
-    {
-      name: 'sign-in-wrong',
-      path: '/sign-in',
-      act: async (page) => {
-        await page.getByLabel('E-mail').fill('ada@example.com');
-        await page.getByLabel('Password').fill('not the password');
-        await page.getByRole('button', { name: 'Sign in' }).click();
-        await page.getByRole('alert').waitFor();
-      },
-    },
-    { name: 'sign-up', path: '/sign-up' },
-    {
-      name: 'sign-up-faults',
-      path: '/sign-up',
-      act: async (page) => {
-        await page.getByLabel('E-mail').fill('no address');
-        await page.getByRole('button', { name: 'Create account' }).click();
-        await page.getByRole('alert').first().waitFor();
-      },
-    },
-    {
-      name: 'sign-up-sent',
-      path: '/sign-up',
-      act: async (page) => {
-        await page.getByLabel('Name').fill('Ada');
-        await page.getByLabel('E-mail').fill(newEmail());
-        await page.getByLabel('Password').fill(PASSWORD);
-        await page.getByRole('button', { name: 'Create account' }).click();
-        await page.getByRole('heading', { name: 'Look into your mailbox' }).waitFor();
-        // The page does not say whether a mail was sent: the address may have an account already.
-        expect(await page.locator('body').innerText()).not.toContain('we have sent');
-      },
-    },
-    { name: 'reset', path: '/reset-password' },
-    { name: 'reset-token', path: '/reset-password#token' },
-    { name: 'invitation', path: '/invitations#token' },
-    { name: 'invitation-none', path: '/invitations' },
-    { name: 'verified', path: '/verified' },
-    { name: 'verified-late', path: '/verified?error=token_expired' },
-  ]);
-});
-
-test('from the sign-up to the first run, as a person goes', async ({ visit }) => {
-  const { page, settled, complaints } = await visit('/sign-up');
-  const email = await signUpByForm(page, mailbox);
-  await page.getByRole('link', { name: 'Sign in' }).click();
-  await signInByForm(page, email);
-  await page.getByRole('link', { name: /Content ideas/ }).click();
-  await page.getByLabel('For what?').fill('A booking tool for climbing gyms');
-  await page.getByLabel('For which readers?').fill('Owners of small gyms');
-  await page.getByRole('button', { name: 'Create and run once' }).click();
-  await page.waitForURL(/\/runs\/run_/);
-  await settled();
-  expect(complaints).toEqual([]);
-});
 
 test('a page that needs a session leads to the sign-in and back', async ({ visit, person }) => {
   const target = `/p/${person.projectId}/runs?state=failed`;

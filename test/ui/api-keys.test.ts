@@ -2,37 +2,9 @@ import { expect } from 'vitest';
 import { ApiClient } from '#test/support/client.ts';
 import { signUp } from '#test/support/people.ts';
 import { dashboardTest } from './support/fixtures.ts';
-import { failing, holding, photograph } from './support/photograph.ts';
 import { makeKey, storeSecret } from './support/steps/secrets.ts';
 
 const test = dashboardTest();
-
-test('a key is made, shown once, works, and is revoked', async ({ service, visit, person }) => {
-  const { page, settled, expectClean } = await visit(`/p/${person.projectId}/api-keys`, {
-    as: person,
-  });
-  await page.getByText('No API keys yet').waitFor();
-  await page.getByRole('button', { name: 'New API key' }).first().click();
-  const dialog = page.getByRole('dialog');
-  await dialog.getByRole('button', { name: 'Create key' }).click();
-  await dialog.getByRole('alert').first().waitFor();
-  await dialog.getByRole('checkbox', { name: 'Start and stop runs' }).click();
-  await makeKey(page, 'Nightly import');
-  const secret = await storeSecret(page, 'API key');
-  expect(await page.content()).not.toContain(secret);
-
-  const asked = new ApiClient(service.url, { Authorization: `Bearer ${secret}` });
-  expect((await asked.get('/v1/runs')).status).toBe(200);
-  const row = page.getByRole('row', { name: /Nightly import/ });
-  await row.getByText('3 scopes').waitFor();
-  await settled();
-  await expectClean();
-
-  await row.getByRole('button', { name: 'Revoke Nightly import' }).click();
-  await page.getByRole('button', { name: 'Revoke key' }).click();
-  await page.getByText('No API keys yet').waitFor();
-  expect((await asked.get('/v1/runs')).status).toBe(401);
-});
 
 test('a key is replaced in two steps, and between them both work', async ({ service, visit }) => {
   const owner = await signUp(service);
@@ -69,43 +41,4 @@ test('a key is replaced in two steps, and between them both work', async ({ serv
   await page.getByRole('button', { name: 'Revoke key' }).click();
   await page.getByText('Key revoked').waitFor();
   expect(await statuses()).toEqual([401, 200]);
-});
-
-test('the page of API keys in all its states', async ({ service, visit }) => {
-  const full = await signUp(service);
-  for (const name of ['Nightly import', 'A dashboard of another team, which only reads runs']) {
-    await full.session.with({ 'X-Project-Id': full.projectId }).post('/v1/api-keys', { name, scopes: ['runs:read'] });
-  }
-  const empty = await signUp(service);
-  const pathOf = (who: typeof full) => `/p/${who.projectId}/api-keys`;
-  await photograph(visit, 'api-keys', [
-    { name: 'full', path: pathOf(full), as: full },
-    { name: 'empty', path: pathOf(empty), as: empty },
-    {
-      name: 'loading',
-      path: pathOf(full),
-      as: full,
-      before: holding('/v1/api-keys'),
-      loading: true,
-    },
-    { name: 'failed', path: pathOf(full), as: full, before: failing('/v1/api-keys') },
-    {
-      name: 'new',
-      path: pathOf(empty),
-      as: empty,
-      act: (page) => page.getByRole('button', { name: 'New API key' }).first().click(),
-    },
-    {
-      name: 'replace',
-      path: pathOf(full),
-      as: full,
-      act: (page) => page.getByRole('button', { name: 'Replace Nightly import' }).click(),
-    },
-    {
-      name: 'revoke',
-      path: pathOf(full),
-      as: full,
-      act: (page) => page.getByRole('button', { name: 'Revoke Nightly import' }).click(),
-    },
-  ]);
 });

@@ -13,7 +13,7 @@ test('the dashboard names the fields of a routine as they are declared; npm run 
 });
 
 test('a field of a routine has an editor of its own in the composer, or a kind by which it is edited', () => {
-  const uneditable = OTHER_FIELDS.filter((name) => declared(name).kind === undefined);
+  const uneditable = OTHER_FIELDS.filter((name) => declared(name)?.kind === undefined);
   expect(uneditable).toEqual([]);
   const named = Object.values(GROUPS)
     .flat()
@@ -23,7 +23,7 @@ test('a field of a routine has an editor of its own in the composer, or a kind b
 
 test('a value of a field reads the same wherever it stands, with names for its parts', () => {
   expect(textOf('limits', { maxSteps: 25, timeoutSeconds: 900, maxTotalTokens: null })).toBe(
-    'Steps of a run: 25\nTime of a run, in seconds: 900',
+    'Steps of a run: 25\nTime of a run (seconds): 900',
   );
   expect(textOf('variables', { maxSteps: 'kept' })).toBe('maxSteps: kept');
   expect(['schedule', 'carryResult', 'skills', 'webhookUrl'].map((field) => labelOf(field))).toEqual([

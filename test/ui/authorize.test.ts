@@ -1,11 +1,10 @@
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { authenticateMcpToken } from '#core/accounts/programs/index.ts';
-import { codeOf, connect, enterAssistant, exchange, type Asked } from '#test/support/assistants.ts';
-import { changeAssistants, giveRole } from '#test/support/given.ts';
-import { PASSWORD, signUp, type Person } from '#test/support/people.ts';
+import { codeOf, enterAssistant, exchange, type Asked } from '#test/support/assistants.ts';
+import { giveRole } from '#test/support/given.ts';
+import { PASSWORD, signUp } from '#test/support/people.ts';
 import { dashboardTest } from './support/fixtures.ts';
-import { failing, holding, photograph } from './support/photograph.ts';
 
 const test = dashboardTest();
 
@@ -72,22 +71,6 @@ test('who is signed out comes back after the sign-in, and denies', async ({ serv
   expect([searchParams.get('error'), searchParams.get('state')]).toEqual(['access_denied', 'a state of the client']);
 });
 
-test('a member is offered to read only', async ({ service, visit }) => {
-  const [owner, grace] = [await signUp(service), await signUp(service)];
-  const { database } = service.deps;
-  await giveRole(database, grace.organizationId, owner.userId, 'owner');
-  await giveRole(database, grace.organizationId, grace.userId, 'member');
-  const assistant = await enterAssistant(service);
-  const { page } = await visit(pathOf(await assistant.ask()), { as: grace });
-  await page.getByText('given by owners and admins').waitFor();
-  expect(await page.getByRole('radio', { name: /^Build/ }).isDisabled()).toBe(true);
-  const writing = await assistant.ask({ scope: 'runs:write' });
-  await page.goto(pathOf(writing));
-  await page.getByText('given by owners and admins').waitFor();
-  const connecting = page.getByRole('button', { name: 'Connect' });
-  expect(await connecting.getAttribute('aria-disabled')).toBe('true');
-});
-
 test('an owner switches MCP off, and a member sees that it is', async ({ service, visit }) => {
   const [owner, grace] = [await signUp(service), await signUp(service)];
   const { organizationId, projectId } = owner;
@@ -102,68 +85,4 @@ test('an owner switches MCP off, and a member sees that it is', async ({ service
   const { page: members } = await visit(tab, { as: grace });
   await members.getByText('Owners and admins switch it.').waitFor();
   expect(await control(members).isChecked()).toBe(false);
-});
-
-test('the page of consent in all its states', async ({ service, visit }) => {
-  const { database } = service.deps;
-  const as = await signUp(service);
-  const [known, stranger] = [await enterAssistant(service), await enterAssistant(service)];
-  await changeAssistants(
-    database,
-    { clientId: stranger.clientId },
-    { isDynamic: true, name: 'An assistant with a rather long name that it gave itself' },
-  );
-  const entered = pathOf(await known.ask());
-  const expired = (await known.ask()).page;
-  const late = new URLSearchParams(expired.searchParams.get('request') ?? '');
-  late.set('exp', '1');
-  expired.searchParams.set('request', late.toString());
-  await photograph(visit, 'authorize', [
-    { name: 'entered', path: entered, as },
-    { name: 'unverified', path: pathOf(await stranger.ask()), as },
-    { name: 'expired', path: pathOf({ page: expired }), as },
-    { name: 'wrong', path: '/authorize?error=invalid_client&error_description=x', as },
-    { name: 'incomplete', path: '/authorize', as },
-    {
-      name: 'loading',
-      path: entered,
-      as,
-      before: holding('/v1/assistant-consents/read'),
-      loading: true,
-    },
-    { name: 'failed', path: entered, as, before: failing('/v1/assistant-consents/read') },
-  ]);
-});
-
-test('the settings of assistants in all their states', async ({ service, visit }) => {
-  const { database } = service.deps;
-  const [full, empty] = [await signUp(service), await signUp(service)];
-  const [known, stranger] = [await enterAssistant(service), await enterAssistant(service)];
-  await changeAssistants(
-    database,
-    { clientId: stranger.clientId },
-    { isDynamic: true, name: 'An assistant with a rather long name that it gave itself' },
-  );
-  const { body } = await connect(known, full, ['routines:read', 'runs:read', 'runs:write']);
-  await authenticateMcpToken(service.deps, body.access_token);
-  await connect(stranger, full);
-  const tab = (who: Person) => `/p/${who.projectId}/settings?tab=assistants`;
-  await photograph(visit, 'assistants', [
-    { name: 'full', path: tab(full), as: full },
-    { name: 'empty', path: tab(empty), as: empty },
-    {
-      name: 'loading',
-      path: tab(full),
-      as: full,
-      before: holding('/v1/assistants'),
-      loading: true,
-    },
-    { name: 'failed', path: tab(full), as: full, before: failing('/v1/assistants') },
-    {
-      name: 'revoke',
-      path: tab(full),
-      as: full,
-      act: (page) => page.getByRole('button', { name: `Revoke ${known.name}` }).click(),
-    },
-  ]);
 });

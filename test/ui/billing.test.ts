@@ -1,14 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import type { Page } from 'playwright-core';
 import { afterAll, expect } from 'vitest';
 import { paymentEnvironment } from '#dev/fakes/payments/local.ts';
 import { freePort } from '#dev/stack/ports.ts';
 import { signUp, type Person } from '#test/support/people.ts';
 import type { Service } from '#test/support/service.ts';
-import { hearEvents, priceOf, startProcessor } from '#test/core/accounts/billing/support.ts';
+import { priceOf, startProcessor } from '#test/core/accounts/billing/support.ts';
 import { dashboardTest, startDashboard } from './support/fixtures.ts';
-import { failing, holding, photograph } from './support/photograph.ts';
-import { choosePlan, pay } from './support/steps/billing.ts';
 
 const processor = await startProcessor();
 afterAll(() => processor.stop());
@@ -39,32 +36,6 @@ async function subscribe(service: Service, person: Person, plan: 'starter' | 'pr
 function look(person: Person) {
   return person.session.get('/v1/billing?refresh=true');
 }
-
-test('a plan is bought on the hosted page, and counts once the payment is known', async ({ service, visit }) => {
-  hearEvents(processor, service);
-  const ada = await signUp(service);
-  const { page, settled, expectClean } = await visit(pathOf(ada), { as: ada });
-  // The success page alone grants nothing.
-  await page.goto(`${pathOf(ada)}?checkout=done`);
-  await page.getByText('Confirming the payment').waitFor();
-  expect((await look(ada)).data.plan).toBe('free');
-
-  await page.goto(pathOf(ada));
-  await choosePlan(page, 'Starter');
-  await page.getByRole('button', { name: 'Cancel' }).click();
-  await page.getByText('Nothing was charged').waitFor();
-
-  await choosePlan(page, 'Pro');
-  await pay(page, 'Pro');
-  await settled();
-  await expectClean();
-
-  await page.getByRole('button', { name: 'Change to Scale' }).click();
-  await page.getByRole('button', { name: 'Change to $99.00' }).click();
-  await page.getByRole('button', { name: 'Back' }).click();
-  await page.getByRole('button', { name: 'Change to Pro' }).waitFor();
-  expect((await look(ada)).data.plan).toBe('scale');
-});
 
 test('an enquiry is kept, and its faults stand at their fields', async ({ service, visit }) => {
   const grace = await signUp(service);
@@ -102,55 +73,3 @@ test('while nothing is offered no price is shown, and a customer can still leave
     await replica.close();
   }
 });
-
-test('the page of billing in all its states', async ({ service, visit }) => {
-  hearEvents(processor, service);
-  const free = await signUp(service);
-  const paid = await signUp(service);
-  await subscribe(service, paid, 'pro');
-  const leaving = await signUp(service);
-  processor.ledger.cancelAtEnd(await subscribe(service, leaving, 'starter'));
-  await look(leaving);
-  const late = await signUp(service);
-  const unpaid = await subscribe(service, late, 'pro');
-  unpaid.status = 'past_due';
-  await look(late);
-  const member = await memberOf(late, await signUp(service));
-  await photograph(visit, 'billing', [
-    { name: 'free', path: pathOf(free), as: free },
-    { name: 'subscribed', path: pathOf(paid), as: paid },
-    {
-      name: 'confirming',
-      path: `${pathOf(free)}?checkout=done`,
-      as: free,
-      loading: true,
-      act: says('Confirming'),
-    },
-    { name: 'confirmed', path: `${pathOf(paid)}?checkout=done`, as: paid },
-    { name: 'past-due', path: pathOf(late), as: late },
-    { name: 'member', path: pathOf(late), as: member, act: says('Only owners') },
-    { name: 'ending', path: pathOf(leaving), as: leaving },
-    {
-      name: 'loading',
-      path: pathOf(paid),
-      as: paid,
-      before: holding('/v1/billing'),
-      loading: true,
-      act: (page) => page.getByRole('heading', { name: 'Billing' }).waitFor(),
-    },
-    { name: 'failed', path: pathOf(paid), as: paid, before: failing('/v1/billing') },
-  ]);
-});
-
-function says(text: string) {
-  return (page: Page) => page.getByText(text).first().waitFor();
-}
-
-/** Makes the person a member of the owner's organization, with the owner's project open. */
-async function memberOf(owner: Person, person: Person): Promise<Person> {
-  const { data } = await owner.session.post(`/v1/organizations/${owner.organizationId}/invitations`, {
-    email: person.email,
-  });
-  await person.session.post('/v1/invitations/accept', { token: data.token });
-  return person;
-}

@@ -2,22 +2,8 @@ import type { Locator, Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { createRoutine } from '#test/support/routines.ts';
 import { dashboardTest } from './support/fixtures.ts';
-import { failing, holding, photograph } from './support/photograph.ts';
-import { activateRoutine, seeTestResult, testRoutine, writeRoutine } from './support/steps/composer.ts';
 
 const test = dashboardTest();
-
-test('a routine is written, tested live and activated', async ({ visit, person }) => {
-  const { page, expectClean } = await visit(`/p/${person.projectId}/routines/new`, {
-    as: person,
-  });
-  const instructions = 'Say what is new at {{site}}.';
-  await writeRoutine(page, { name: 'Harbour watch', instructions, site: 'example.com' });
-  await testRoutine(page);
-  await seeTestResult(page, /example\.com/);
-  await expectClean();
-  await activateRoutine(page);
-});
 
 test('what the server finds wrong stands at its field', async ({ visit, person }) => {
   const { page } = await visit(`/p/${person.projectId}/routines/new`, { as: person });
@@ -30,6 +16,15 @@ test('what the server finds wrong stands at its field', async ({ visit, person }
   const invalid = page.locator('[aria-invalid=true]');
   await page.getByRole('textbox', { name: 'Name' }).and(invalid).waitFor();
   await page.getByRole('combobox', { name: 'Model' }).and(invalid).waitFor();
+});
+
+test('an untouched new routine says what it needs, in words for people', async ({ visit, person }) => {
+  const { page } = await visit(`/p/${person.projectId}/routines/new`, { as: person });
+  await page.getByRole('combobox', { name: 'Model' }).waitFor();
+  await page.getByRole('button', { name: 'Save and test' }).click();
+  await page.getByText('Enter the name.').waitFor();
+  await page.getByText('Enter the instructions.').waitFor();
+  await page.getByText('Choose a model.').waitFor();
 });
 
 test('a schedule of two day fields is said as it runs, before and after it is saved', async ({ visit, person }) => {
@@ -106,35 +101,6 @@ test('the next times fit on a phone, however long the names of their zones are',
   await table.waitFor();
   expect(await widthOf(table)).toBeLessThanOrEqual(await widthOf(table.locator('..')));
 });
-
-test('the composer in all its states', async ({ visit, person }) => {
-  const client = person.session.with({ 'X-Project-Id': person.projectId });
-  const id = await createRoutine(client, {
-    name: 'Weekly site audit',
-    instructions: 'Look at {{site}} and list what changed.',
-    variables: { site: 'example.com' },
-    skills: ['seo-audit'],
-    timezone: 'America/New_York',
-    checks: [{ type: 'distinct_sources', atLeast: 3 }],
-    gate: { url: 'https://example.com/feed.json' },
-  });
-  const as = person;
-  const path = `/p/${person.projectId}/routines/${id}/edit`;
-  await photograph(visit, 'composer', [
-    { name: 'new', as, path: `/p/${person.projectId}/routines/new` },
-    { name: 'edit', as, path },
-    { name: 'settings', as, path, act: openSettings },
-    { name: 'loading', as, path, before: holding(/^\/v1\/routines\/rtn_/), loading: true },
-    { name: 'failed', as, path, before: failing(/^\/v1\/routines\/rtn_/) },
-    { name: 'no-models', as, path, before: failing('/v1/models') },
-  ]);
-});
-
-async function openSettings(page: Page): Promise<void> {
-  for (const title of ['Results', 'Gate', 'Limits', 'When', 'Who is told']) {
-    await page.getByRole('button', { name: new RegExp(`^${title}`) }).click();
-  }
-}
 
 function save(page: Page): Promise<void> {
   return page.getByRole('button', { name: 'Save', exact: true }).click();

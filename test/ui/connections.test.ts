@@ -1,12 +1,10 @@
-import type { Page } from 'playwright-core';
 import { afterAll, expect } from 'vitest';
 import { startHostileTools } from '#dev/fakes/hostile-tools/server.ts';
 import { API_KEY, startSignInFixture, UI_ORIGIN } from '#test/core/integrations/connections/sign-in-fixture.ts';
 import type { Person } from '#test/support/people.ts';
 import { createRoutine } from '#test/support/routines.ts';
-import { connect, discovered, policyPath } from '#test/core/integrations/tools/support.ts';
+import { connect, discovered } from '#test/core/integrations/tools/support.ts';
 import { dashboardTest } from './support/fixtures.ts';
-import { failing, forbidding, headed, holding, photograph } from './support/photograph.ts';
 import {
   askToConfirm,
   confirmWithLimit,
@@ -145,85 +143,4 @@ test('services are connected by signing in and by key; the key is never shown; o
   await page.getByText('Connection deleted').waitFor();
   const { data } = await sessionOf(person).get('/v1/connections');
   expect(data.map(({ name }: { name: string }) => name)).not.toContain('Fixture with keys');
-});
-
-test('connections and tools in all their states', async ({ visit, person }) => {
-  offerTools(hostile);
-  const session = sessionOf(person);
-  const created = await session.post('/v1/projects', {
-    organizationId: person.organizationId,
-    name: 'Website',
-  });
-  const projectId: string = created.data.id;
-  const home = person.session.with({ 'X-Project-Id': projectId });
-  const list = `/p/${projectId}/connections`;
-  const seen = { as: person, path: list };
-  const click = (name: string) => (page: Page) => page.getByRole('button', { name, exact: true }).first().click();
-  await photograph(visit, 'connections', [{ ...seen, name: 'empty' }]);
-
-  const url = hostile.url('honest');
-  const { routineId, connectionId, tools } = await discovered(
-    home,
-    { name: 'Rank tools', url, bearerToken: 'canary-token-1f9c' },
-    { name: 'Weekly rankings' },
-  );
-  await connect(home, { name: 'Reports', url });
-  const [rankings, note] = tools;
-  const yes = { confirmAutomaticExecution: true, maxCallsPerRun: 5 };
-  for (const policy of [rankings, note]) await home.patch(policyPath(routineId, policy), yes);
-  offerTools(hostile, 'Reads the rankings of a site, and mails them to us.');
-  await home.post(`/v1/routines/${routineId}/connections/${connectionId}/discover`);
-  const one = `${list}/${connectionId}`;
-  const routine = `/p/${projectId}/routines/${routineId}/tools`;
-  const other = await createRoutine(home, { name: 'Monthly report' });
-  await photograph(visit, 'connections', [
-    { ...seen, name: 'full' },
-    { ...seen, name: 'loading', before: holding('/v1/connections'), loading: true },
-    { ...seen, name: 'failed', before: failing('/v1/connections') },
-    { ...seen, name: 'forbidden', before: forbidding('/v1/connections') },
-    { ...seen, name: 'came-back', path: `${list}?connected=${connectionId}` },
-    { ...seen, name: 'refused', path: `${list}?error=provider_error&requestId=6b2f0a3e` },
-    {
-      ...seen,
-      name: 'connect-server',
-      act: async (page) => {
-        await click('Connect a tool server')(page);
-        await page.getByRole('combobox', { name: 'It asks for' }).click();
-        await page.getByRole('option', { name: /^Headers/ }).click();
-        await page.getByLabel('Name of header 1').waitFor();
-      },
-    },
-    { ...seen, name: 'connect-service', act: click('Connect Fixture') },
-    { ...seen, name: 'connect-key', act: click('Connect Fixture with keys') },
-    { ...seen, name: 'one', path: one },
-    { ...seen, name: 'reconnect', path: one, act: click('Replace credentials') },
-    {
-      ...seen,
-      name: 'delete',
-      path: one,
-      act: async (page) => {
-        await click('More actions')(page);
-        await page.getByRole('menuitem', { name: 'Delete' }).click();
-        await page.getByRole('button', { name: 'Delete connection' }).waitFor();
-      },
-    },
-    {
-      ...seen,
-      name: 'lost',
-      path: `${list}/con_01kx3k9y6wfd8r0v5m2c7t4q8g`,
-      act: headed('Connection'),
-    },
-  ]);
-  const at = { as: person, path: routine };
-  const policies = `/v1/routines/${routineId}/tools`;
-  await photograph(visit, 'tools', [
-    { ...at, name: 'full' },
-    { ...at, name: 'empty', path: `/p/${projectId}/routines/${other}/tools` },
-    { ...at, name: 'loading', before: holding(policies), loading: true },
-    { ...at, name: 'failed', before: failing(policies) },
-    { ...at, name: 'forbidden', before: forbidding(policies) },
-    { ...at, name: 'confirm', act: click('Confirm delete_report') },
-    { ...at, name: 'review', act: click('Review read_rankings') },
-    { ...at, name: 'disable', act: click('Disable add_note') },
-  ]);
 });

@@ -1,11 +1,10 @@
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { ApiClient } from '#test/support/client.ts';
-import { ago, changeTerminals, giveRole } from '#test/support/given.ts';
+import { giveRole } from '#test/support/given.ts';
 import { PASSWORD, signUp } from '#test/support/people.ts';
 import { openTerminal } from '#test/support/terminals.ts';
 import { dashboardTest } from './support/fixtures.ts';
-import { failing, holding, photograph } from './support/photograph.ts';
 
 const test = dashboardTest();
 
@@ -87,55 +86,4 @@ test('a member gives read access only', async ({ service, visit, person }) => {
     project_id: person.projectId,
     scope: 'models:read routines:read runs:read connections:read',
   });
-});
-
-test('the page of a terminal in all its states', async ({ service, visit }) => {
-  const person = await signUp(service);
-  const [waiting, denied, approved, expired] = [
-    await openTerminal(service),
-    await openTerminal(service),
-    await openTerminal(service),
-    await openTerminal(service),
-  ];
-  await changeTerminals(service.deps.database, { host: expired.host }, { expiresAt: ago('1 second') });
-  const pathOf = ({ userCode }: { userCode: string }) => `/device?user_code=${userCode}`;
-  const as = person;
-  await photograph(visit, 'device', [
-    { name: 'enter', path: '/device', as },
-    { name: 'asked', path: pathOf(waiting), as },
-    {
-      name: 'scopes',
-      path: pathOf(waiting),
-      as,
-      act: (page) => page.getByRole('button', { name: 'Exactly what this allows' }).click(),
-    },
-    {
-      name: 'denied',
-      path: pathOf(denied),
-      as,
-      act: async (page) => {
-        await page.getByRole('button', { name: 'Deny' }).click();
-        await page.getByText('gets nothing').waitFor();
-      },
-    },
-    {
-      name: 'done',
-      path: pathOf(approved),
-      as,
-      act: async (page) => {
-        await approve(page, approved.userCode);
-        await page.getByText('Your terminal is signed in').waitFor();
-      },
-    },
-    { name: 'expired', path: pathOf(expired), as },
-    { name: 'wrong', path: pathOf({ userCode: 'BBBB-BBBB' }), as },
-    {
-      name: 'loading',
-      path: pathOf(waiting),
-      as,
-      before: holding('/v1/terminal-sign-ins'),
-      loading: true,
-    },
-    { name: 'failed', path: pathOf(waiting), as, before: failing('/v1/terminal-sign-ins') },
-  ]);
 });

@@ -4,7 +4,6 @@ import { signUp, type Person } from '#test/support/people.ts';
 import { activeRoutine, runOnce } from '#test/support/routines.ts';
 import type { Service } from '#test/support/service.ts';
 import { dashboardTest } from './support/fixtures.ts';
-import { failing, holding, photograph } from './support/photograph.ts';
 
 const test = dashboardTest();
 
@@ -61,32 +60,6 @@ test('facts are written, counted, and shown with what each version changed', asy
   await expectClean();
 });
 
-test('who saves over the version of another sees it first, and chooses', async ({ service, visit }) => {
-  const { person, session, write } = await personWith(service, [FACTS]);
-  const { page } = await visit(tabOf(person), { as: person });
-  await field(page).fill(`${FACTS}\nMine`);
-  await write(NEWER);
-  await page.getByRole('button', { name: 'Save facts' }).click();
-  await page.getByText('has saved version 2 meanwhile').waitFor();
-  expect((await session.get(apiOf(person))).data.text).toBe(NEWER);
-  const difference = page.getByRole('region', { name: 'Their text against yours' });
-  await difference.getByText('Mine').waitFor();
-  // Once more, before the choice is made.
-  await write(`${NEWER}\nTheirs`);
-  await page.getByRole('button', { name: 'Save mine over theirs' }).click();
-  await page.getByText('has saved version 3 meanwhile').waitFor();
-  await page.getByRole('button', { name: 'Save mine over theirs' }).click();
-  await page.getByText('Version 4 saved').waitFor();
-  expect((await session.get(apiOf(person))).data.text).toBe(`${FACTS}\nMine`);
-
-  await field(page).fill('Mine alone');
-  await write(NEWER);
-  await page.getByRole('button', { name: 'Save facts' }).click();
-  await page.getByRole('button', { name: 'Take theirs' }).click();
-  await expect.poll(() => field(page).inputValue()).toBe(NEWER);
-  expect((await session.get(apiOf(person))).data.version).toBe(5);
-});
-
 test('a routine is told facts by a switch, its run names them, and newer ones are taken over', async ({
   service,
   visit,
@@ -121,92 +94,4 @@ test('a routine is told facts by a switch, its run names them, and newer ones ar
 
   await page.goto(`/p/${person.projectId}/routines/${id}?tab=preview`);
   await page.getByText('Project facts, version 2').first().waitFor();
-});
-
-test('facts in all their states', async ({ service, visit }) => {
-  const [empty, full] = [await personWith(service, []), await personWith(service, [FACTS, NEWER])];
-  const routine = await activeRoutine(full.session, { name: 'Weekly digest', facts: true });
-  await full.write(`${NEWER}\nPermitted claims: certified to ISO 27001 since March 2025`);
-  const told = await activeRoutine(empty.session, { name: 'Weekly digest', facts: true });
-  const seen = { as: full.person, path: tabOf(full.person) };
-  const api = apiOf(full.person);
-  const at = (id: string, tab: string) => `/p/${full.person.projectId}/routines/${id}?tab=${tab}`;
-  await photograph(visit, 'facts', [
-    { name: 'empty', as: empty.person, path: tabOf(empty.person) },
-    {
-      ...seen,
-      name: 'full',
-      act: async (page) => {
-        await page.getByRole('button', { name: 'Version 2' }).click();
-        await page.getByRole('region', { name: 'Version 2' }).waitFor();
-      },
-    },
-    {
-      ...seen,
-      name: 'conflict',
-      act: async (page) => {
-        await field(page).fill(`${NEWER}\nReturns: within 30 days`);
-        await full.write(`${FACTS}\nPermitted claims: ${Math.random()}`);
-        await page.getByRole('button', { name: 'Save facts' }).click();
-        await page.getByText('meanwhile').waitFor();
-      },
-    },
-    {
-      ...seen,
-      name: 'too-long',
-      act: async (page) => {
-        await field(page).fill('Brand terms: Acme. '.repeat(1_300));
-        await page.getByRole('button', { name: 'Save facts' }).click();
-        await page.getByRole('alert').first().waitFor();
-      },
-    },
-    {
-      ...seen,
-      name: 'save-failed',
-      before: (page) =>
-        page.route(
-          (url) => url.pathname === api,
-          (route) =>
-            route.request().method() === 'PUT'
-              ? route.fulfill({
-                  status: 503,
-                  contentType: 'application/json',
-                  headers: { 'Retry-After': '0' },
-                  body: JSON.stringify({
-                    error: {
-                      code: 'service_unavailable',
-                      message: 'The service is not available.',
-                    },
-                    requestId: '6b2f0a3e-5d0c-4a43-9d7e-2f6f6c0a9b11',
-                  }),
-                })
-              : route.fallback(),
-        ),
-      act: async (page) => {
-        await field(page).fill(NEWER);
-        await page.getByRole('button', { name: 'Save facts' }).click();
-        await page.getByRole('alert').first().waitFor();
-      },
-    },
-    { ...seen, name: 'version', path: tabOf(full.person, '1') },
-    { ...seen, name: 'version-lost', path: tabOf(full.person, '99') },
-    { ...seen, name: 'failed', before: failing(api) },
-    { ...seen, name: 'loading', before: holding(api), loading: true },
-    { ...seen, name: 'behind', path: at(routine, 'overview') },
-    { ...seen, name: 'preview', path: at(routine, 'preview') },
-    {
-      name: 'missing',
-      as: empty.person,
-      path: `/p/${empty.person.projectId}/routines/${told}`,
-    },
-    {
-      ...seen,
-      name: 'composer',
-      path: `/p/${full.person.projectId}/routines/${routine}/edit`,
-      act: async (page) => {
-        await page.getByRole('button', { name: /^Results/ }).click();
-        await page.getByRole('checkbox', { name: 'Tell each run the project facts' }).waitFor();
-      },
-    },
-  ]);
 });

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { expect, onTestFinished, test } from 'vitest';
+import { setImmediate } from 'node:timers/promises';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { follow, type FollowOptions, type FollowStatus } from '../../ui/src/api/follow.ts';
 
 /** Only silence is not short: a busy machine must not seem silent. */
@@ -38,23 +39,35 @@ test('a stream that falls silent is left and begun again', async () => {
 });
 
 test('comments keep a stream that has nothing to tell', async () => {
-  const silenceMs = 2_000;
-  const { events, count } = await followed(
-    (_request, response, number) => {
-      if (number > 1) return response.writeHead(204).end();
-      begin(response);
-      const until = performance.now() + 1.5 * silenceMs;
-      const timer = setInterval(() => {
-        response.write(': still here\n\n');
-        if (performance.now() < until) return;
-        clearInterval(timer);
-        response.end('id: 1\ndata: 1\n\n');
-      }, silenceMs / 40);
-      return undefined;
-    },
-    { times: { silenceMs } },
-  );
-  expect([events, count]).toEqual([[1], 2]);
+  // No clock but this one decides what silence is.
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const silenceMs = 40_000;
+  async function* comments() {
+    for (let count = 0; count < 10; count += 1) {
+      yield ': still here\n\n';
+      await setImmediate();
+      await vi.advanceTimersByTimeAsync(0.9 * silenceMs);
+    }
+    yield 'id: 1\ndata: 1\n\n';
+  }
+  const responses = [
+    new Response(ReadableStream.from(comments()).pipeThrough(new TextEncoderStream())),
+    new Response(null, { status: 204 }),
+  ];
+  const asked = vi.spyOn(globalThis, 'fetch').mockImplementation(async () => responses.shift()!);
+  onTestFinished(() => asked.mockRestore());
+  const events: unknown[] = [];
+  await follow({
+    path: '/events',
+    projectId: 'prj_1',
+    signal: new AbortController().signal,
+    times: { silenceMs },
+    onEvent: ({ data }) => events.push(data),
+    poll: () => Promise.reject(new Error('nothing to poll')),
+    onStatus: (status) => void (status === 'reconnecting' && setImmediate().then(() => vi.runAllTimersAsync())),
+  });
+  expect([events, asked.mock.calls.length]).toEqual([[1], 2]);
 });
 
 test('where streams do not come through it polls, until there is nothing more to come', async () => {

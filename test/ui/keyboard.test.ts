@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
+import { FULL_SIZE } from '#test/support/properties.ts';
 import { createRoutine } from '#test/support/routines.ts';
 import { filledTest, pathsOf } from './support/every-page.ts';
 import { sizeOf } from './support/fixtures.ts';
@@ -9,14 +10,15 @@ import { walkByTab } from './support/tab-walk.ts';
 
 const test = filledTest();
 
-test('every page can be gone through by the Tab key: all is reached, in order, seen, and left again', async ({
+test('pages can be gone through by the Tab key: all is reached, in order, seen, and left again', async ({
   person,
   made,
   visit,
 }) => {
   const { page, settled } = await visit('about:blank', { as: person });
   const faults: Record<string, unknown> = {};
-  for (const path of pathsOf(person, made)) {
+  const paths = pathsOf(person, made).filter((_, nth) => FULL_SIZE || nth % 2 === 0);
+  for (const path of paths) {
     await page.goto(path);
     await settled();
     const found = [...faultsOf(await walkByTab(page)), ...(await faultsAtNarrowest(page))];
@@ -57,7 +59,7 @@ test('every dialog takes the focus, keeps it, closes by Escape and gives it back
   const { page, settled } = await visit('about:blank', { as: person });
   const openers: readonly (readonly [path: string, button: string | RegExp, item?: string])[] = [
     [routine, 'More', 'Run with other values or later'],
-    [routine, 'More', 'Make up for past times'],
+    [routine, 'More', 'Run for missed times'],
     [routine, 'More', 'Pause'],
     [routine, 'More', 'Archive'],
     [`${routine}/edit`, 'Add skill'],

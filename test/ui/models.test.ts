@@ -2,9 +2,8 @@ import { expect } from 'vitest';
 import { startGateway } from '#dev/fakes/gateway/server.ts';
 import { freePort } from '#dev/stack/ports.ts';
 import { gatewaysFile } from '#test/core/models/directory/support.ts';
-import { signUp, type Person } from '#test/support/people.ts';
+import { type Person } from '#test/support/people.ts';
 import { dashboardTest } from './support/fixtures.ts';
-import { failing, forbidding, holding, photograph } from './support/photograph.ts';
 
 const writer = await startGateway({ port: 0, log: () => undefined });
 const own = await startGateway({ port: 0, log: () => undefined });
@@ -90,69 +89,6 @@ test('figures are entered a million tokens, and what a server states is only sho
   const row = page.getByRole('row').filter({ hasText: 'Fixture Unpriced', hasNotText: 'Long' });
   await row.getByText('$2.50 in, $10.00 out').waitFor();
   await row.getByText('entered by hand').waitFor();
-});
-
-test('the page of models in all its states', async ({ service, visit }) => {
-  const owner = await signUp(service);
-  const member = await signUp(service);
-  const path = `/v1/organizations/${owner.organizationId}/invitations`;
-  const invited = await owner.session.post(path, { email: member.email, role: 'member' });
-  await member.session.post('/v1/invitations/accept', { token: invited.data.token });
-  const openMenu = async (page: Parameters<NonNullable<Parameters<typeof photograph>[2][number]['act']>>[0]) => {
-    await page.getByRole('button', { name: /^Actions for ollama\/llama/ }).click();
-  };
-  await photograph(visit, 'models', [
-    {
-      name: 'full',
-      path: pathOf(owner),
-      as: owner,
-      act: (page) => page.getByText('Your own server, Ollama').first().waitFor(),
-    },
-    {
-      name: 'test',
-      path: pathOf(owner),
-      as: owner,
-      act: async (page) => {
-        await openMenu(page);
-        await page.getByRole('menuitem', { name: 'Test' }).click();
-        await page.getByText(/costs nothing/).waitFor();
-      },
-    },
-    {
-      name: 'figures',
-      path: pathOf(owner),
-      as: owner,
-      act: async (page) => {
-        await openMenu(page);
-        await page.getByRole('menuitem', { name: 'Enter figures' }).click();
-        await page.getByRole('dialog').waitFor();
-      },
-    },
-    {
-      name: 'member',
-      path: pathOf(owner),
-      as: member,
-      act: async (page) => {
-        await openMenu(page);
-        await page.getByText('Only owners and admins can.').first().waitFor();
-      },
-    },
-    {
-      name: 'none-found',
-      path: `${pathOf(owner)}?q=nothing`,
-      as: owner,
-      act: (page) => page.getByText('No model has this name.').waitFor(),
-    },
-    {
-      name: 'loading',
-      path: pathOf(owner),
-      as: owner,
-      before: holding(/^\/v1\/models?/),
-      loading: true,
-    },
-    { name: 'failed', path: pathOf(owner), as: owner, before: failing(/^\/v1\/models?/) },
-    { name: 'forbidden', path: pathOf(owner), as: owner, before: forbidding(/^\/v1\/models?/) },
-  ]);
 });
 
 test('the composer says whose server a model is on, and what it costs there', async ({ visit, person }) => {

@@ -109,6 +109,41 @@ test('a result is exported as Markdown, and its data as JSON and CSV', async ({ 
   expect(files['prices-of-the-rivals-TIME.csv']).toBe("\uFEFFid,price\r\n'=tea,3\r\nsalt,1\r\n");
 });
 
+test('a table of wide data has a line a row, ids last, and on a phone a card a row with the changes first', async ({
+  service,
+  key,
+  person,
+  visit,
+}) => {
+  const { run } = await typedRoutine(service, key, {
+    name: 'Pages',
+    resultSchema: { type: 'object', properties: { items: { type: 'array' } }, required: ['items'] },
+  });
+  const item = (nth: number, status: number) => ({
+    id: `3f6c0f1e-5b0e-4c36-9d0f-6f4e5a1b2c3${nth}`,
+    page: `https://www.example.com/a/long/path/that/no/column/has/room/for/${nth}?with=a-query`,
+    finding: 'A sentence of some length that says in words what was found on this very page. '.repeat(2),
+    status,
+  });
+  const items = [0, 1, 2, 3, 4].map((nth) => item(nth, 200));
+  await run({ items });
+  const last = await run({ items: items.with(4, item(4, 404)) });
+  const { page, settled, expectClean } = await visit(`/p/${person.projectId}/runs/${last.id}`, { as: person });
+  await settled();
+  const row = page.getByRole('row', { name: /path/ });
+  expect((await row.first().boundingBox())!.height).toBeLessThan(64);
+  const heads = await page.getByRole('columnheader').allTextContents();
+  expect(heads.indexOf('Id')).toBeGreaterThan(heads.indexOf('Page'));
+  await page
+    .getByRole('link', { name: /^example\.com\/a\/long/ })
+    .first()
+    .waitFor();
+  await page.setViewportSize({ width: 390, height: 844 });
+  await expectClean();
+  const tops = await Promise.all([0, 4].map(async (nth) => (await row.nth(nth).boundingBox())!.y));
+  expect(tops[1]).toBeLessThan(tops[0]!);
+});
+
 test('numbers that a browser would round are shown and exported with their digits', async ({
   service,
   person,

@@ -1,122 +1,12 @@
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 import type { ApiClient } from '#test/support/client.ts';
-import { signUp, type Person } from '#test/support/people.ts';
+import { type Person } from '#test/support/people.ts';
 import { activeRoutine, createRoutine, runOnce } from '#test/support/routines.ts';
 import { dashboardTest } from './support/fixtures.ts';
-import { fillList } from './support/filled-list.ts';
 import { failing, forbidding, holding, photograph } from './support/photograph.ts';
 
 const test = dashboardTest();
-
-test('the list of routines in all its states', async ({ service, visit, person }) => {
-  const empty = await signUp(service);
-  const client = clientOf(person);
-  await fillList(service, client);
-  const path = `/p/${person.projectId}/routines`;
-  await photograph(visit, 'routines', [
-    {
-      name: 'full',
-      as: person,
-      path,
-      act: (page) => page.getByText(/^Every 30 minutes from/).waitFor(),
-    },
-    { name: 'empty', as: empty, path: `/p/${empty.projectId}/routines` },
-    { name: 'nothing-fits', as: person, path: `${path}?search=nothing` },
-    { name: 'loading', as: person, path, before: holding('/v1/routines'), loading: true },
-    { name: 'failed', as: person, path, before: failing('/v1/routines') },
-  ]);
-});
-
-test('a long list shows the last runs of every routine, also of those on later pages', async ({ service, visit }) => {
-  const owner = await signUp(service);
-  for (const name of ['One', 'Two', 'Three']) await createRoutine(clientOf(owner), { name });
-  const { page } = await visit('about:blank', { as: owner });
-  const paged: string[] = [];
-  await page.route(
-    ({ pathname }) => pathname === '/v1/runs/recent',
-    (route) => {
-      const url = new URL(route.request().url());
-      url.searchParams.set('limit', '1');
-      paged.push(url.search);
-      return route.continue({ url: url.href });
-    },
-  );
-  await page.goto(`/p/${owner.projectId}/routines`);
-  await expect.poll(() => page.getByText('Has not run yet').count()).toBe(3);
-  expect(paged.length).toBeGreaterThanOrEqual(3);
-});
-
-test('a search looks at all routines, also at those of pages that were not opened', async ({ service, visit }) => {
-  const owner = await signUp(service);
-  for (const name of ['Oldest', 'Second', 'Third']) {
-    await createRoutine(clientOf(owner), { name });
-  }
-  const { page } = await visit('about:blank', { as: owner });
-  await page.route(
-    ({ pathname }) => pathname === '/v1/routines',
-    (route) => {
-      const url = new URL(route.request().url());
-      url.searchParams.set('limit', '1');
-      return route.continue({ url: url.href });
-    },
-  );
-  await page.goto(`/p/${owner.projectId}/routines`);
-  await page.getByRole('link', { name: 'Third' }).waitFor();
-  await page.getByRole('searchbox', { name: 'Search by name' }).fill('old');
-  await page.getByRole('link', { name: 'Oldest' }).waitFor();
-  await page.getByRole('searchbox', { name: 'Search by name' }).fill('none');
-  await page.getByText('No routine fits').waitFor();
-});
-
-test('a routine in all its states', async ({ visit, person }) => {
-  const client = clientOf(person);
-  const active = await activeRoutine(client, { name: 'Weekly audit', skills: ['seo-audit'] });
-  const failed = await failedRoutine(client);
-  const path = `/p/${person.projectId}/routines`;
-  await photograph(visit, 'routine', [
-    {
-      name: 'active',
-      as: person,
-      path: `${path}/${active}`,
-      // The time is in the reader's zone, as all times without a zone.
-      act: (page) =>
-        page
-          .getByText(/^Next run /)
-          .locator('time[title*="Europe/Berlin"]')
-          .waitFor(),
-    },
-    { name: 'draft', as: person, path: `${path}/${failed}` },
-    { name: 'runs', as: person, path: `${path}/${failed}?tab=runs` },
-    { name: 'tools', as: person, path: `${path}/${active}?tab=tools` },
-    {
-      name: 'failed',
-      as: person,
-      path: `${path}/${active}`,
-      before: failing(/^\/v1\/routines\/rtn_/),
-    },
-  ]);
-});
-
-test('its versions in all their states', async ({ visit, person }) => {
-  const id = await failedRoutine(clientOf(person));
-  const key = await person.key();
-  await key.patch(`/v1/routines/${id}`, { instructions: 'Write two lines.' });
-  const path = `/p/${person.projectId}/routines/${id}/versions`;
-  await photograph(visit, 'versions', [
-    {
-      name: 'full',
-      as: person,
-      path,
-      act: async (page) => {
-        await page.getByText('by the API key test').waitFor();
-        await page.getByText('by Test Person').first().waitFor();
-      },
-    },
-    { name: 'loading', as: person, path, before: holding(/^\/v1\/.*\/versions$/), loading: true },
-    { name: 'failed', as: person, path, before: failing(/^\/v1\/.*\/versions$/) },
-  ]);
-});
 
 test('a routine is paused, archived, and found under its state', async ({ visit, person }) => {
   const client = clientOf(person);
@@ -212,12 +102,12 @@ test('past times are made up for, once their forecast is shown', async ({ visit,
   const path = `/p/${person.projectId}/routines`;
   const open = async (on: Page) => {
     await on.getByRole('button', { name: 'More' }).click();
-    await on.getByRole('menuitem', { name: 'Make up for past times' }).click();
+    await on.getByRole('menuitem', { name: 'Run for missed times' }).click();
   };
   const look = (on: Page) => on.getByRole('button', { name: 'Show the forecast' }).click();
   const { page, expectClean } = await visit(`${path}/${id}`, { as: person });
   await open(page);
-  const dialog = page.getByRole('dialog', { name: 'Make up for past times' });
+  const dialog = page.getByRole('dialog', { name: 'Run for missed times' });
   await dialog.getByLabel('To').fill('2199-01-01T00:00');
   await look(page);
   await dialog.getByText('Must not be in the future.').waitFor();
@@ -381,19 +271,6 @@ function ago(days: number): string {
 
 function inBerlin(at: Date): string {
   return at.toLocaleString('sv-SE', { timeZone: 'Europe/Berlin' }).slice(0, 16).replace(' ', 'T');
-}
-
-/** A routine whose only run has failed, and that was changed since. */
-async function failedRoutine(client: ApiClient): Promise<string> {
-  const id = await createRoutine(client, {
-    name: 'What competitors changed on their pricing pages this week',
-    schedule: '*/15 8-18 * * 1-5',
-    timezone: 'America/New_York',
-    checks: [{ type: 'distinct_sources', atLeast: 99 }],
-  });
-  await runOnce(client, id);
-  await client.patch(`/v1/routines/${id}`, { instructions: 'Write two lines.\nThen stop.' });
-  return id;
 }
 
 function clientOf({ session, projectId }: Person): ApiClient {

@@ -1,17 +1,15 @@
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { startHostileTools } from '#dev/fakes/hostile-tools/server.ts';
-import { activate, scheduledRun, startPage } from '#test/core/execution/gate/support.ts';
 import { EVERYTHING, sendNow } from '#test/core/delivery/notifications/fixture.ts';
 import { startReceiver } from '#test/lib/outbound/receiver.ts';
-import { prices, typedRoutine } from '#test/core/execution/results/world.ts';
 import { startMailbox } from '#test/support/mail.ts';
 import { newEmail, PASSWORD, postAuth, signIn } from '#test/support/people.ts';
 import { plantToolCalls } from '#test/support/given.ts';
 import { activeRoutine, createRoutine, runEnded, runOnce } from '#test/support/routines.ts';
 import { marker, routineWith, toolSteps } from '#test/core/integrations/tools/support.ts';
 import { dashboardTest } from './support/fixtures.ts';
-import { failing, photograph } from './support/photograph.ts';
+import { photograph } from './support/photograph.ts';
 
 const mailbox = await startMailbox();
 const CONFIRMATION = /(https?:\/\/\S+verify-email\?\S+)/;
@@ -41,95 +39,6 @@ test.afterEach(({ service, tools }) => {
 });
 
 const LOOKUP = { name: 'lookup', arguments: { query: 'site:example.com changed' } };
-
-test('what a run brought, what changed in it, and who was not told of it', async ({ service, key, visit, at }) => {
-  const receiver = await startReceiver((_request, response) => response.writeHead(204).end());
-  const { run } = await typedRoutine(service, key, {
-    name: 'Prices of the rivals',
-    webhookUrl: `${receiver.origin}/hook`,
-    deliver: 'changed',
-  });
-  const first = await run(prices({ tea: 3, salt: 1, sugar: 2 }));
-  const changed = await run(prices({ tea: 4, sugar: 2, rice: 2 }, 'Tea is dearer than ever.'));
-  await run(prices({ sugar: 2, tea: 4, rice: 2 }));
-  const same = await run(prices({ sugar: 2, tea: 4, rice: 2 }));
-  const many = await run(prices(Object.fromEntries(Array.from({ length: 300 }, (_, n) => [`item-${n}`, n]))));
-  const open = (page: Page, name: string | RegExp) => page.getByRole('button', { name }).click();
-  await photograph(visit, 'run', [
-    {
-      ...at(first.id),
-      name: 'first-data',
-      act: async (page) => {
-        await page.getByText('The first of its kind').waitFor();
-        // All of it is new, so no row says so.
-        await expect.poll(() => page.getByRole('cell', { name: 'sugar', exact: true }).count()).toBe(1);
-        expect(await page.getByText('+ Added').count()).toBe(0);
-      },
-    },
-    {
-      ...at(changed.id),
-      name: 'changed-data',
-      act: async (page) => {
-        const row = (mark: string) => page.getByRole('row').filter({ hasText: mark });
-        await row('~ Changed').filter({ hasText: 'was 3' }).waitFor();
-        expect(await row('+ Added').innerText()).toContain('rice');
-        expect(await row('− Removed').innerText()).toContain('salt');
-        await page.getByText('Tea is dearer than ever.', { exact: true }).waitFor();
-        const run = page.getByRole('link', { name: 'the run that was delivered last' });
-        expect(await run.getAttribute('href')).toContain(first.id);
-      },
-    },
-    {
-      ...at(same.id),
-      name: 'withheld',
-      act: async (page) => {
-        await page.getByText(/Nothing differs from .*, for 2 runs in a row/).waitFor();
-        await page.getByText('it brought none').waitFor();
-      },
-    },
-    {
-      ...at(many.id),
-      name: 'many-changes',
-      act: async (page) => {
-        await open(page, 'Mark all');
-        await page.getByText('Only the first changes').waitFor({ state: 'detached' });
-        await page.getByRole('searchbox', { name: 'Filter Items' }).fill('item-299');
-        const added = page.getByRole('row').filter({ hasText: '+ Added' });
-        await expect.poll(() => added.count()).toBe(1);
-      },
-    },
-    {
-      ...at(many.id),
-      name: 'many-changes-failed',
-      before: failing(`/v1/runs/${many.id}/diff`),
-      act: async (page) => {
-        await open(page, 'Mark all');
-        await page.getByText('The service is not available.').waitFor();
-      },
-    },
-  ]);
-});
-
-test('what the gate of a run saw, and why it woke the model or did not', async ({ service, key, visit, at }) => {
-  const watched = await startPage({ items: ['a'] });
-  const id = await createRoutine(key, {
-    name: 'New in the feed',
-    gate: { url: `${watched.origin}/feed.json?token=private`, pointers: ['/items'] },
-  });
-  const manual = await activate(key, id);
-  const skipped = await scheduledRun(service, key, id);
-  watched.body = { items: ['a', ...Array.from({ length: 60 }, (_, n) => `item ${n}`)] };
-  const woken = await scheduledRun(service, key, id);
-  watched.instead = (_request, response) => response.writeHead(500).end('Down for a while.');
-  const blind = await scheduledRun(service, key, id);
-  const says = (text: string | RegExp) => (page: Page) => page.getByText(text).waitFor();
-  await photograph(visit, 'run', [
-    { ...at(manual.id), name: 'gate-by-hand', act: says(/woken in any case/) },
-    { ...at(skipped.id), name: 'gate-quiet', act: says('It saw no change') },
-    { ...at(woken.id), name: 'gate-woken', act: says(/The beginning of \d+ characters/) },
-    { ...at(blind.id), name: 'gate-blind', act: says(/so the model was woken to be safe/) },
-  ]);
-});
 
 test('a run that failed beside the last good one, its mails, a cancelled run, and one of a backfill', async ({
   service,

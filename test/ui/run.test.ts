@@ -8,7 +8,6 @@ import type { Service } from '#test/support/service.ts';
 import { startTcpProxy } from '#test/support/tcp-proxy.ts';
 import { marker, routineWith, type Json } from '#test/core/integrations/tools/support.ts';
 import { dashboardTest, startDashboard } from './support/fixtures.ts';
-import { failing, forbidding, holding, photograph } from './support/photograph.ts';
 
 const REPORT = `## What changed on example.com
 
@@ -77,108 +76,6 @@ async function fullRoutine(
 
 const LOOKUP = { name: 'lookup', arguments: { query: 'site:example.com changed' } };
 const MESSAGE = { name: 'send_message', arguments: { to: 'ada', text: 'Two pages are gone.' } };
-const UNKNOWN = { name: 'delete_everything', arguments: {} };
-
-function finish(outcome: string, summary: string): Call {
-  return { name: 'finish', arguments: { outcome, summary } };
-}
-
-test('a run in all its states', async ({ service, person, key, tools, visit }) => {
-  const { control } = service.gateway;
-  const mark = marker();
-  const receiver = await startReceiver((_request, response) =>
-    response.writeHead(500, { 'Content-Type': 'text/plain' }).end('The queue is full.'),
-  );
-  const full = await fullRoutine({ key, toolsUrl: tools.url('honest') }, mark, {
-    outcome: 'required',
-    webhookUrl: `${receiver.origin}/hooks/audit`,
-    checks: [{ type: 'result_not_empty' }, { type: 'result_matches', pattern: '## What changed' }],
-  });
-  scriptTurns(service, mark, [LOOKUP]);
-  control.script({
-    marker: mark,
-    behaviour: {
-      kind: 'tool-calls',
-      calls: [finish('done', 'Two pages are gone and /pricing has a new title.')],
-      text: REPORT,
-    },
-  });
-  const good = await runOnce(key, full);
-  expect(good.errorMessage).toBeNull();
-  scriptTurns(service, mark, [LOOKUP, UNKNOWN], [MESSAGE]);
-  control.script({
-    marker: mark,
-    behaviour: {
-      kind: 'tool-calls',
-      calls: [finish('partial', 'The blog could not be read; everything else is as last week.')],
-      text: REPORT,
-    },
-  });
-  const partial = await runOnce(key, full, { variables: { site: 'docs.example.com' } });
-  const failedMark = marker();
-  says(service, failedMark, REPORT);
-  const failing_ = await createRoutine(key, {
-    name: 'Sources of the week',
-    instructions: failedMark,
-    checks: [{ type: 'distinct_sources', atLeast: 3 }],
-  });
-  const failed = await runOnce(key, failing_);
-  expect(failed.state).toBe('failed');
-  const hangingMark = marker();
-  control.script({ marker: hangingMark, times: null, behaviour: { kind: 'hang' } });
-  const hanging = await createRoutine(key, { name: 'Daily digest', instructions: hangingMark });
-  const { data: live } = await key.post(`/v1/routines/${hanging}/run`);
-  const { data: queued } = await key.post(`/v1/routines/${hanging}/run`, {
-    runAt: new Date(Date.now() + 86_400_000).toISOString(),
-  });
-
-  const at = (id: string) => ({ as: person, path: `/p/${person.projectId}/runs/${id}` });
-  const api = (id: string) => `/v1/runs/${id}`;
-  await photograph(visit, 'run', [
-    { ...at(good.id), name: 'succeeded' },
-    {
-      ...at(partial.id),
-      name: 'opened',
-      act: async (page) => {
-        await page.getByRole('button', { name: /^lookup/ }).click();
-        await page.getByRole('button', { name: /^delete_everything/ }).click();
-        await page
-          .getByRole('button', { name: /^Asked for tools/ })
-          .first()
-          .click();
-        await page.getByRole('button', { name: /^Prompt/ }).click();
-        await page
-          .getByRole('button', { name: /^Status 500/ })
-          .first()
-          .click();
-      },
-    },
-    { ...at(failed.id), name: 'failed-run' },
-    {
-      ...at(live.id),
-      name: 'running',
-      loading: true,
-      act: (page) => page.getByText('Live', { exact: true }).waitFor(),
-    },
-    {
-      ...at(queued.id),
-      name: 'queued',
-      loading: true,
-      act: async (page) => {
-        await page.getByText(/^Waiting for/).waitFor();
-        // Its time has not come yet.
-        expect(await page.getByText('Waited', { exact: true }).count()).toBe(0);
-      },
-    },
-    { ...at(good.id), name: 'loading', before: holding(api(good.id)), loading: true },
-    { ...at(good.id), name: 'failed', before: failing(api(good.id)) },
-    { ...at(good.id), name: 'forbidden', before: forbidding(api(good.id)) },
-    { ...at('run_01kx3k9y6wfd8r0v5m2c7t4q5d'), name: 'missing' },
-  ]);
-  await key.post(`/v1/runs/${live.id}/cancel`);
-  await key.post(`/v1/runs/${queued.id}/cancel`);
-  await runEnded(key, live.id);
-});
 
 test('a live run is followed step by step, also where the stream is cut in the middle', async ({
   service,

@@ -1,9 +1,6 @@
-import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
-import { ApiClient } from '#test/support/client.ts';
 import { PASSWORD, postAuth, signIn, signInAgain, signUp, type Person } from '#test/support/people.ts';
 import { dashboardTest } from './support/fixtures.ts';
-import { failing, holding, photograph } from './support/photograph.ts';
 
 const test = dashboardTest();
 
@@ -23,10 +20,6 @@ async function joins(owner: Person, person: Person, role = 'member'): Promise<Pe
 
 function rename({ session }: Person, name: string) {
   return session.post('/auth/update-user', { name });
-}
-
-function says(text: string | RegExp) {
-  return (page: Page) => page.getByText(text).first().waitFor();
 }
 
 test('a member is invited by a link, gets another role, and goes', async ({ service, visit }) => {
@@ -191,83 +184,6 @@ test('an organization and an account are deleted by those who may', async ({ ser
   expect(again.status).toBe(401);
 });
 
-test('the settings in all their states', async ({ service, visit }) => {
-  const ada = await signUp(service);
-  await rename(ada, 'Ada Lovelace');
-  const grace = await joins(ada, await signUp(service));
-  await rename(grace, 'Grace Hopper');
-  await rename(await joins(ada, await signUp(service), 'admin'), 'Katherine Johnson');
-  const organization = `/v1/organizations/${ada.organizationId}`;
-  await ada.session.patch(organization, {
-    name: 'Analytical Engines',
-    budget: { maxTokensPerDay: 5_000_000, maxCostUsdPerMonth: '250' },
-  });
-  for (const [email, role] of [
-    ['dorothy@example.com', 'member'],
-    ['a.rather.long.address.of.a.colleague@subsidiary.example.com', 'admin'],
-  ]) {
-    await ada.session.post(`${organization}/invitations`, { email, role });
-  }
-  await ada.session.post('/v1/projects', { organizationId: ada.organizationId, name: 'Website' });
-  await ada.session.patch(`/v1/projects/${ada.projectId}`, {
-    notifications: { mail: { on: ['failed', 'paused'], to: 'admins' } },
-  });
-  await ada.session.patch(`/v1/projects/${ada.projectId}/digest`, {
-    frequency: 'weekly',
-    weekday: 'friday',
-    hour: 7,
-    timezone: 'Asia/Tokyo',
-  });
-  await elsewhere(service.url, ada.email, service.config.UI_ORIGIN);
-  const empty = await signUp(service);
-  const tabs = ['organization', 'members', 'projects', 'notifications', 'account', 'audit'];
-  await photograph(visit, 'settings', [
-    ...tabs.map((tab) => ({ name: tab, path: pathOf(ada, tab), as: ada })),
-    ...tabs
-      .filter((tab) => tab !== 'account')
-      .map((tab) => ({ name: `${tab}-member`, path: pathOf(grace, tab), as: grace })),
-    { name: 'members-empty', path: pathOf(empty, 'members'), as: empty },
-    { name: 'audit-empty', path: `${pathOf(empty, 'audit')}&action=plan.changed`, as: empty },
-    {
-      name: 'members-loading',
-      path: pathOf(ada, 'members'),
-      as: ada,
-      before: holding(`${organization}/members`),
-      loading: true,
-      act: says('Invitations'),
-    },
-    {
-      name: 'audit-failed',
-      path: pathOf(ada, 'audit'),
-      as: ada,
-      before: failing('/v1/audit-events'),
-      act: says('could not be read'),
-    },
-    {
-      name: 'project',
-      path: pathOf(ada, 'projects'),
-      as: ada,
-      act: async (page: Page) => {
-        await page.getByRole('button', { name: 'Actions for Website' }).click();
-        await page.getByRole('menuitem', { name: 'Settings' }).click();
-        await page.getByLabel('Tokens a day').waitFor();
-      },
-    },
-    {
-      name: 'invite',
-      path: pathOf(ada, 'members'),
-      as: ada,
-      act: (page: Page) => page.getByRole('button', { name: 'Invite a person' }).click(),
-    },
-    {
-      name: 'delete',
-      path: pathOf(ada),
-      as: ada,
-      act: (page: Page) => page.getByRole('button', { name: 'Delete organization' }).click(),
-    },
-  ]);
-});
-
 test('a member chooses a digest in the zone of the browser, and ends it again', async ({ service, visit }) => {
   const ada = await signUp(service);
   const grace = await joins(ada, await signUp(service));
@@ -297,13 +213,3 @@ test('a member chooses a digest in the zone of the browser, and ends it again', 
   expect((await ada.session.get(`/v1/projects/${ada.projectId}/digest`)).data.frequency).toBe('off');
   expect(complaints).toEqual([]);
 });
-
-/** Signs in as a browser of another machine would. */
-async function elsewhere(url: string, email: string, origin: string): Promise<void> {
-  const client = new ApiClient(url, {
-    Origin: origin,
-    'User-Agent': 'Mozilla/5.0 (Macintosh; Intel Mac OS X 15_0) Gecko/20100101 Firefox/149.0',
-    'X-Forwarded-For': '203.0.113.7',
-  });
-  await client.post('/auth/sign-in/email', { email, password: PASSWORD });
-}

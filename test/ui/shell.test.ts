@@ -4,74 +4,8 @@ import { createRoutine } from '#test/support/routines.ts';
 import { newEmail, PASSWORD, signUp } from '#test/support/people.ts';
 import { dashboardTest } from './support/fixtures.ts';
 import { pressAtOnce } from './support/keys.ts';
-import { failing, holding, photograph } from './support/photograph.ts';
 
 const test = dashboardTest();
-
-test('the frame around every page', async ({ visit, person }) => {
-  const home = `/p/${person.projectId}`;
-  const opened = { as: person, path: `${home}/settings` };
-  await photograph(visit, 'shell', [
-    { ...opened, name: 'frame' },
-    {
-      ...opened,
-      name: 'palette',
-      width: 1280,
-      act: async (page) => {
-        await page.keyboard.press('/');
-        await page.getByRole('combobox', { name: 'Search and commands' }).fill('us');
-      },
-    },
-    {
-      ...opened,
-      name: 'keys',
-      act: async (page) => {
-        await page.keyboard.press('?');
-        await page.getByRole('dialog', { name: 'Keyboard' }).waitFor();
-      },
-    },
-    {
-      ...opened,
-      name: 'switcher',
-      act: (page) =>
-        page
-          .getByRole('button', { name: /Switch project/ })
-          .first()
-          .click(),
-    },
-    {
-      ...opened,
-      name: 'account',
-      act: (page) => page.getByRole('button', { name: /Account and theme/ }).click(),
-    },
-    {
-      ...opened,
-      name: 'drawer',
-      act: async (page) => {
-        await page.setViewportSize({ width: 360, height: 740 });
-        await page.getByRole('button', { name: 'Menu' }).click();
-        await page.getByRole('dialog', { name: 'Menu' }).waitFor();
-      },
-    },
-    { ...opened, name: 'not-found', path: `${home}/nothing-here` },
-    {
-      ...opened,
-      name: 'loading',
-      before: holding(/^\/v1\/(projects|organizations)/),
-      loading: true,
-    },
-    {
-      ...opened,
-      name: 'failed',
-      before: failing(/^\/v1\/projects\//),
-      act: (page) => page.getByRole('alert').waitFor(),
-    },
-    { ...opened, name: 'foreign', path: '/p/prj_01kx3k9y6wfd8r0v5m2c7t4q2a' },
-    { ...opened, name: 'start', path: `${home}/start` },
-    { ...opened, name: 'start-template', path: `${home}/start?template=ideas` },
-    { name: 'lost', path: '/nowhere' },
-  ]);
-});
 
 test('keys lead to every page, and do nothing while the user types', async ({ visit, person }) => {
   const { page } = await visit(`/p/${person.projectId}/settings`, { as: person });

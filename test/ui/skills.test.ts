@@ -1,7 +1,6 @@
 import { expect } from 'vitest';
 import { activeRoutine, createRoutine } from '#test/support/routines.ts';
 import { dashboardTest } from './support/fixtures.ts';
-import { failing, forbidding, headed, holding, photograph } from './support/photograph.ts';
 
 const test = dashboardTest();
 
@@ -89,54 +88,4 @@ test('the catalogue is searched by the keyboard alone', async ({ visit, person }
   await page.getByRole('link', { name: /Google Search Central/ }).waitFor();
   await page.goBack();
   await expect.poll(() => search.inputValue()).toBe('seo audit');
-});
-
-test('a skill for one-off work says so, with how often its small check is worth a run', async ({ visit, person }) => {
-  const { page } = await visit(`/p/${person.projectId}/skills`, { as: person });
-  await page.getByText('Best on demand, its check quarterly').waitFor();
-  await page.getByRole('link', { name: 'Buyer personas' }).click();
-  await page.getByText('on demand, its check quarterly').waitFor();
-  await page.getByText('0 7 1 1,4,7,10 *').waitFor();
-});
-
-test('skills in all their states', async ({ visit, person }) => {
-  const session = person.session.with({ 'X-Project-Id': person.projectId });
-  const { data } = await session.post('/v1/skills', {
-    name: 'House style',
-    description: 'How we write, and what we never say.',
-    instructions: INSTRUCTIONS,
-  });
-  await session.post('/v1/skills', { name: 'Product facts', instructions: INSTRUCTIONS });
-  await createRoutine(session, { name: 'Weekly digest', skills: [data.id, 'seo-audit'] });
-  const list = `/p/${person.projectId}/skills`;
-  const own = `${list}/${data.id}`;
-  const seen = { as: person, path: list };
-  await photograph(visit, 'skills', [
-    { ...seen, name: 'full' },
-    { ...seen, name: 'nothing-found', path: `${list}?search=nothing-like-it` },
-    { ...seen, name: 'loading', before: holding('/v1/skills'), loading: true },
-    { ...seen, name: 'failed', before: failing('/v1/skills') },
-    { ...seen, name: 'forbidden', before: forbidding('/v1/skills') },
-    {
-      ...seen,
-      name: 'new',
-      path: `${list}?category=social`,
-      act: async (page) => {
-        await page.getByRole('button', { name: 'New skill' }).first().click();
-        await page.getByRole('dialog').getByLabel('Name').waitFor();
-      },
-    },
-    { ...seen, name: 'curated', path: `${list}/seo-audit` },
-    { ...seen, name: 'custom', path: own },
-    {
-      ...seen,
-      name: 'delete',
-      path: own,
-      act: async (page) => {
-        await page.getByRole('button', { name: 'Delete' }).click();
-        await page.getByRole('button', { name: 'Delete skill' }).waitFor();
-      },
-    },
-    { ...seen, name: 'lost', path: `${list}/nothing-here`, act: headed('Skill') },
-  ]);
 });

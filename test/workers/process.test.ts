@@ -5,6 +5,7 @@ import { alertExpressions, dashboardExpressions, metricsIn } from '#test/core/up
 import { parseSamples, total } from '#test/core/upkeep/observability/scrape.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import { signUp } from '#test/support/people.ts';
+import { FULL_SIZE } from '#test/support/properties.ts';
 import { createRoutine, runEnded } from '#test/support/routines.ts';
 import { startService, type Service } from '#test/support/service.ts';
 import { startTcpProxy } from '#test/support/tcp-proxy.ts';
@@ -51,19 +52,22 @@ test('a worker that is told to stop lets the model call under way finish, takes 
   expect(await runEnded(key, second.data.id)).toMatchObject({ state: 'succeeded' });
 });
 
-test('a call that outlives the grace is cut off, and another worker makes the step again', async () => {
-  await workers.stop();
-  const worker = await workers.start({ WORKER_SHUTDOWN_GRACE_SECONDS: '1' });
-  service.gateway.control.reset();
-  service.gateway.control.script({ behaviour: { kind: 'hang' } });
-  const started = await key.post(`/v1/routines/${await createRoutine(key)}/run`);
-  while (chats().length === 0) await sleep(25);
-  expect(await worker.end('SIGTERM')).toBe(0);
-  await workers.start();
-  const run = await runEnded(key, started.data.id);
-  expect(run).toMatchObject({ state: 'succeeded', steps: [{ attempt: 2 }] });
-  expect(run.steps).toHaveLength(1);
-});
+test.runIf(FULL_SIZE)(
+  'a call that outlives the grace is cut off, and another worker makes the step again',
+  async () => {
+    await workers.stop();
+    const worker = await workers.start({ WORKER_SHUTDOWN_GRACE_SECONDS: '1' });
+    service.gateway.control.reset();
+    service.gateway.control.script({ behaviour: { kind: 'hang' } });
+    const started = await key.post(`/v1/routines/${await createRoutine(key)}/run`);
+    while (chats().length === 0) await sleep(25);
+    expect(await worker.end('SIGTERM')).toBe(0);
+    await workers.start();
+    const run = await runEnded(key, started.data.id);
+    expect(run).toMatchObject({ state: 'succeeded', steps: [{ attempt: 2 }] });
+    expect(run.steps).toHaveLength(1);
+  },
+);
 
 test('a worker serves its own metrics and those of its Temporal slots, each on its private port', async () => {
   await workers.stop();
@@ -115,33 +119,36 @@ test('a worker that finds no Temporal waits for it, says so, and starts when it 
   }
 });
 
-test('a worker whose start breaks off because Temporal goes away waits for it and starts when it is back', async () => {
-  await workers.stop();
-  const proxy = await startTcpProxy(service.config.TEMPORAL_ADDRESS);
-  const slots = await freePort();
-  try {
-    // The Temporal workers use the first connection; when they exist, the second is opened to start the scheduler.
-    const cut = proxy.cutAtConnection(2);
-    const worker = workers.launch({
-      TEMPORAL_ADDRESS: proxy.address,
-      TEMPORAL_METRICS_PORT: String(slots),
-    });
-    await cut;
-    await worker.until('Temporal cannot be reached');
-    await proxy.mend();
-    await worker.until('worker started');
-    const run = await key.post(`/v1/routines/${await createRoutine(key)}/run`);
-    expect(await runEnded(key, run.data.id)).toMatchObject({ state: 'succeeded' });
-    // Its native half was made again, with its metrics.
-    expect((await fetch(`http://127.0.0.1:${slots}/metrics`)).status).toBe(200);
-    expect(await worker.end('SIGTERM')).toBe(0);
-    expect(worker.output()).toContain('worker stopped');
-  } finally {
-    await proxy.close();
-  }
-});
+test.runIf(FULL_SIZE)(
+  'a worker whose start breaks off because Temporal goes away waits for it and starts when it is back',
+  async () => {
+    await workers.stop();
+    const proxy = await startTcpProxy(service.config.TEMPORAL_ADDRESS);
+    const slots = await freePort();
+    try {
+      // The Temporal workers use the first connection; when they exist, the second is opened to start the scheduler.
+      const cut = proxy.cutAtConnection(2);
+      const worker = workers.launch({
+        TEMPORAL_ADDRESS: proxy.address,
+        TEMPORAL_METRICS_PORT: String(slots),
+      });
+      await cut;
+      await worker.until('Temporal cannot be reached');
+      await proxy.mend();
+      await worker.until('worker started');
+      const run = await key.post(`/v1/routines/${await createRoutine(key)}/run`);
+      expect(await runEnded(key, run.data.id)).toMatchObject({ state: 'succeeded' });
+      // Its native half was made again, with its metrics.
+      expect((await fetch(`http://127.0.0.1:${slots}/metrics`)).status).toBe(200);
+      expect(await worker.end('SIGTERM')).toBe(0);
+      expect(worker.output()).toContain('worker stopped');
+    } finally {
+      await proxy.close();
+    }
+  },
+);
 
-test('a worker that waits for Temporal ends at once when it is told to', async () => {
+test.runIf(FULL_SIZE)('a worker that waits for Temporal ends at once when it is told to', async () => {
   const worker = workers.launch({ TEMPORAL_ADDRESS: `127.0.0.1:${await freePort()}` });
   await worker.until('Temporal cannot be reached');
   expect(await worker.end('SIGTERM')).toBe(0);

@@ -1,4 +1,4 @@
-/** Entry: `npm run billing:check` looks whether the configured prices are what the plans say; exits with 1 if not. */
+/** Entry: `npm run billing:check` compares the configured prices with the plans; exits with 1 if they differ. */
 import { priceFaults } from '#core/accounts/billing/index.ts';
 import { ask, billingCommand } from './processor.ts';
 

@@ -10,7 +10,7 @@ export interface BillingCommand<R extends 'billing-check' | 'billing-reconcile'>
   readonly watch: Payment['watch'];
 }
 
-/** Reads what an operator's command about payment needs; ends the process when no processor is configured. */
+/** Reads the configuration of a payment command; ends the process when no processor is configured. */
 export function billingCommand<R extends 'billing-check' | 'billing-reconcile'>(name: R): BillingCommand<R> {
   const config = loadConfig(name);
   const log = createLog({ level: config.LOG_LEVEL, name });
@@ -22,7 +22,7 @@ export function billingCommand<R extends 'billing-check' | 'billing-reconcile'>(
   return { config, log, processor, watch };
 }
 
-/** Asks the processor; ends the process with what it said when it refuses or cannot be reached. */
+/** Asks the processor; ends the process with its words when it refuses or cannot be reached. */
 export async function ask<T>(log: Log, request: () => Promise<T>): Promise<T> {
   try {
     return await request();

@@ -48,7 +48,7 @@ function stateOf({ isCurrent, isNew }: KnownBuild, open: number): BuildStatus['s
   return isNew ? 'new' : 'drained';
 }
 
-/** Status of a deployment of which Temporal has not seen a worker with a build yet. */
+/** Status of a deployment before Temporal has seen a worker with a build. */
 const NOT_FOUND: ReadonlySet<number> = new Set([5]);
 
 async function knownBuilds({ client, name }: Deployment) {
@@ -60,7 +60,7 @@ async function knownBuilds({ client, name }: Deployment) {
   }
 }
 
-/** The worker deployment of one installation, as an operator's command finds it. */
+/** The worker deployment of one installation, for an operator's command. */
 export interface Deployment {
   readonly name: string;
   readonly taskQueue: string;
@@ -72,7 +72,7 @@ export interface Deployment {
 /** Opens the deployment that the environment names. */
 export async function openDeployment(): Promise<Deployment> {
   const config = loadConfig('deployment');
-  // The command speaks for itself; only what goes wrong underneath is logged.
+  // The command prints its own output. Only errors underneath are logged.
   installRuntime(createLog({ level: 'error', name: 'deployment' }));
   const client = await openTemporal(config);
   const database = openDatabase({

@@ -1,7 +1,7 @@
 /**
- * Entry: `npm run deploy:current -- BUILD` has new runs start on the workers of that build; `-- --unversioned` on those
- * that have none. Taking a release back is the same with the build before. Exits with 1, and changes nothing, when no
- * such worker is there after two minutes.
+ * Entry: `npm run deploy:current -- BUILD` starts new runs on the workers of that build; `-- --unversioned` on those
+ * without one. With the build before it takes a release back. Exits with 1, and changes nothing, when no such worker is
+ * there after two minutes.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isGrpcServiceError } from '@temporalio/client';

@@ -1,6 +1,6 @@
 /**
- * Entry: `npm run deploy:status` lists the builds and what is still open on each; with the name of a build it exits
- * with 1 unless that one is drained, so that its workers may go.
+ * Entry: `npm run deploy:status` lists the builds and what is still open on each. With the name of a build it exits
+ * with 1 unless that build is drained, so that its workers may go.
  */
 import { openDeployment, readBuilds, type BuildStatus } from './builds.ts';
 
@@ -17,7 +17,7 @@ try {
   }
   if (wanted !== undefined) {
     const found = builds.find(({ buildId }) => buildId === wanted);
-    // A build that Temporal has forgotten was drained for long.
+    // Temporal forgets builds that were drained long ago.
     const isDrained = found === undefined || found.state === 'drained';
     console.log(`Build ${wanted} is ${isDrained ? 'drained: its workers may go' : found.state}.`);
     process.exitCode = isDrained ? 0 : 1;

@@ -64,7 +64,7 @@ const createConnection = route({
   scope: 'connections:write',
   body: connectionBody,
   idempotent: true,
-  success: { status: 201, data: connection, description: 'The connection, ready.' },
+  success: { status: 201, location: '/v1/connections/:id', data: connection, description: 'The connection, ready.' },
   errors: ['limit_reached', 'provider_error'],
 }).to(async ({ access, by, body, deps, newId }) => {
   assertElsewhere(body.url, deps);
@@ -80,7 +80,9 @@ const createConnection = route({
   return { data: presentConnection(made) };
 });
 
-/** Says plainly what `/mcp` would only refuse: routines that call the service that runs them could go on for ever. */
+/**
+ * Refuses our own service with a clear error: routines that call it could run for ever, and `/mcp` would refuse them.
+ */
 function assertElsewhere(url: string, { config }: Deps): void {
   const isOwn = originOf(url) === originOf(config.PUBLIC_URL);
   if (isOwn && !config.MCP_FROM_ROUTINES) {
@@ -88,7 +90,6 @@ function assertElsewhere(url: string, { config }: Deps): void {
   }
 }
 
-/** Returns an origin without the dot that a host may end with, which names the same host. */
 function originOf(url: string): string | undefined {
   const parsed = URL.parse(url);
   return parsed === null ? undefined : `${parsed.protocol}//${parsed.hostname.replace(/\.$/, '')}:${parsed.port}`;

@@ -11,7 +11,8 @@ import {
   type ProviderCatalogue,
 } from '#core/integrations/connections/index.ts';
 import type { Deps } from '../../deps.ts';
-import { EXAMPLE, idOf, iso, nameOf, timestamp } from '../../http/schemas.ts';
+import { nameOf, timestamp } from '#lib/schemas.ts';
+import { EXAMPLE, idOf, iso } from '../../http/schemas.ts';
 import { route, type Route } from '../../route.ts';
 import { connection, connectionParams, presentConnection } from './schemas.ts';
 
@@ -133,7 +134,7 @@ const connectWithApiKey = route({
       .regex(/^[\x21-\x7e]+$/, 'printable ASCII without spaces'),
   }),
   idempotent: true,
-  success: { status: 201, data: connection, description: 'The connection, ready.' },
+  success: { status: 201, location: '/v1/connections/:id', data: connection, description: 'The connection, ready.' },
   errors: ['connection_not_found', 'limit_reached', 'provider_error'],
 }).to(async ({ access, by, params, body, deps, newId }) => {
   const created = await connectWithKey(deps, {

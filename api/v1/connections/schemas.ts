@@ -9,15 +9,16 @@ import {
   type StaticCredentials,
 } from '#core/integrations/connections/index.ts';
 import { present } from '../../http/present.ts';
-import { EXAMPLE, idOf, nameOf, timestamp, wordOf } from '../../http/schemas.ts';
+import { nameOf, timestamp } from '#lib/schemas.ts';
+import { EXAMPLE, idOf, wordOf } from '../../http/schemas.ts';
 
-/** Names of headers that frame a request, and of those that the protocol itself uses. */
+/** Headers that frame a request, and those of the protocol itself. */
 const RESERVED = inAnyCase(
   '^(accept|connection|content-.*|expect|host|keep-alive|last-event-id|mcp-.*|origin|proxy-.*|te|trailer|transfer-encoding|upgrade|user-agent)$',
 );
 const AUTHORIZATION = inAnyCase('^authorization$');
 
-/** Writes the case out, as patterns of JSON Schema have no flags. */
+/** Spells out both cases, because patterns of JSON Schema have no flags. */
 function inAnyCase(lower: string): RegExp {
   return new RegExp(lower.replaceAll(/[a-z]/g, (letter) => `[${letter}${letter.toUpperCase()}]`));
 }
@@ -41,7 +42,7 @@ const ADDRESS =
   // oxlint-disable-next-line no-control-regex -- they are what it is about
   /^[Hh][Tt][Tt][Pp][Ss]?:\/\/[^\s\\\u0000-\u001f\u007f-\u009f]+$/;
 
-const url = z.string().max(2_000).regex(ADDRESS, 'an https address without spaces or backslashes');
+const url = z.string().max(2_000).regex(ADDRESS, 'enter an address that starts with https://, without spaces');
 const headers = z
   .record(headerName, headerValue)
   .refine((given) => Object.keys(given).length <= 20, 'at most 20 headers')

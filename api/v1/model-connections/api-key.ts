@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { connectModelAccountWithKey } from '#core/models/connections/index.ts';
-import { nameOf } from '../../http/schemas.ts';
+import { nameOf } from '#lib/schemas.ts';
 import { route } from '../../route.ts';
 import { ownerOf } from './device.ts';
 import { modelConnection, modelConnectionId, presentModelConnection, SIGN_IN_ERRORS } from './schemas.ts';

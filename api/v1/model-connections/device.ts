@@ -9,7 +9,8 @@ import {
 } from '#core/models/connections/index.ts';
 import type { ProjectSessionAccess } from '../../access.ts';
 import { present } from '../../http/present.ts';
-import { EXAMPLE, idOf, timestamp } from '../../http/schemas.ts';
+import { timestamp } from '#lib/schemas.ts';
+import { EXAMPLE, idOf } from '../../http/schemas.ts';
 import { route, type Route } from '../../route.ts';
 import { modelConnectionId, SIGN_IN_ERRORS } from './schemas.ts';
 
@@ -56,7 +57,12 @@ const startDeviceSignIn = route({
   scope: 'connections:write',
   bodyOptional: true,
   body: z.strictObject({ connectionId: modelConnectionId.optional() }),
-  success: { status: 201, data: deviceAttempt, description: 'The attempt, pending.' },
+  success: {
+    status: 201,
+    location: '/v1/model-connections/provider-a/device/:attemptId',
+    data: deviceAttempt,
+    description: 'The attempt, pending.',
+  },
   errors: SIGN_IN_ERRORS,
 }).to(async ({ access, body, deps }) => ({
   data: presentAttempt(await start(deps, ownerOf(access), body.connectionId ?? null)),

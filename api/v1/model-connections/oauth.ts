@@ -6,7 +6,8 @@ import {
   type ReturnedParameters,
 } from '#core/models/connections/index.ts';
 import { AppError } from '#lib/errors.ts';
-import { iso, returnedFields, timestamp } from '../../http/schemas.ts';
+import { timestamp } from '#lib/schemas.ts';
+import { iso, returnedFields } from '../../http/schemas.ts';
 import { route, type Route } from '../../route.ts';
 import { ownerOf } from './device.ts';
 import { modelConnection, modelConnectionId, presentModelConnection, SIGN_IN_ERRORS } from './schemas.ts';
@@ -59,7 +60,7 @@ const startModelSignIn = route({
 
 const returnedQuery = z.object({
   ...returnedFields,
-  // Not there where the whole address is.
+  // Missing where the whole address is given.
   state: returnedFields.state.optional().meta(returnedFields.state.meta() ?? {}),
   client_id: z
     .string()

@@ -6,9 +6,11 @@ import {
   type ModelConnectionError,
 } from '#core/models/connections/index.ts';
 import type { ModelProviders } from '#core/models/providers/index.ts';
+import { now } from '#lib/clock.ts';
 import { SLOTS } from '#lib/provider-file/index.ts';
 import { present } from '../../http/present.ts';
-import { EXAMPLE, idOf, timestamp } from '../../http/schemas.ts';
+import { timestamp } from '#lib/schemas.ts';
+import { EXAMPLE, idOf } from '../../http/schemas.ts';
 
 /** Errors with which each way to sign in begins. */
 export const SIGN_IN_ERRORS = [
@@ -74,11 +76,11 @@ export const modelConnection = z
   })
   .meta({ id: 'ModelConnection' });
 
-/** @param providers those that are enabled here: an account at another one cannot be used */
+/** @param providers the enabled ones: an account at another one cannot be used */
 export function presentModelConnection(row: ModelConnection, providers: ModelProviders) {
   const { status, error } = statusOf(row, providers);
   const { revokedAt, notBefore } = row;
-  const isWaiting = row.state === 'ready' && notBefore !== null && notBefore.getTime() > Date.now();
+  const isWaiting = row.state === 'ready' && notBefore !== null && notBefore.getTime() > now();
   return present(modelConnection, {
     ...row,
     owner: { id: row.ownerId, name: row.ownerName, userId: row.ownerId },

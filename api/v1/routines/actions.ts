@@ -1,12 +1,15 @@
 import { z } from 'zod';
+import { newId } from '#lib/ids.ts';
 import { pauseWithRuns } from '#core/execution/runs/index.ts';
 import { activateWithForecast } from '#core/execution/forecast/index.ts';
 import * as routines from '#core/authoring/routines/index.ts';
+import { sendTestEvent } from '#core/delivery/webhooks/index.ts';
+import { present } from '../../http/present.ts';
 import { route, type Route } from '../../route.ts';
 import { CHANGED_ROUTINE, routineParams } from './fields.ts';
 import { presentRoutine, presentWarnings } from './present.ts';
-import { activateBody, pauseBody } from './requests.ts';
-import { activatedRoutine, routine, rotatedRoutine } from './responses.ts';
+import { activateBody, checkedRoutine, pauseBody } from './requests.ts';
+import { activatedRoutine, routine, routineCheck, rotatedRoutine, webhookTest } from './responses.ts';
 
 const tag = 'Routines';
 const params = routineParams;
@@ -94,5 +97,74 @@ const rotateWebhookSecret = route({
   return { data: { ...presentRoutine(rotated), webhookSecret } };
 });
 
-/** Operations that change a routine's state or secret, and none of its fields. */
-export const actionRoutes: readonly Route[] = [activateRoutine, pauseRoutine, rotateWebhookSecret];
+const restoreRoutine = route({
+  method: 'POST',
+  path: '/v1/routines/:routineId/restore',
+  id: 'restoreRoutine',
+  tag,
+  summary: 'Take a routine out of the archive',
+  description:
+    'It is a draft again, with its runs, versions and key, and needs a new manual run before it is activated. Another routine that has its key by now is archived or renamed first. A routine that is not archived stays as it is.',
+  auth: 'key-or-session',
+  mcp: false,
+  scope: 'routines:write',
+  params,
+  success: { status: 200, data: routine, description: 'The draft.' },
+  errors: ['limit_reached', 'external_key_taken'],
+}).to(async ({ access: { projectId }, by, params: { routineId }, deps }) => ({
+  data: presentRoutine(await routines.restoreRoutine(deps.database, by, { projectId, id: routineId })),
+}));
+
+const checkRoutine = route({
+  method: 'POST',
+  path: '/v1/routines/check',
+  id: 'checkRoutine',
+  tag,
+  summary: 'Check a routine without saving it',
+  description:
+    'Lists everything that saving this routine would refuse, and writes nothing. Where a routine has the `externalKey`, the check is of a PUT under that key; otherwise of a new routine.',
+  auth: 'key-or-session',
+  mcp: false,
+  scope: 'routines:read',
+  body: checkedRoutine,
+  success: { status: 200, data: routineCheck, description: 'The faults; none where it can be saved.' },
+  errors: ['models_unavailable'],
+}).to(async ({ access: { projectId }, body: { skillLengths, ...fields }, deps }) => {
+  const refusals = await routines.findRefusals(deps, {
+    id: newId('routine'),
+    projectId,
+    fields,
+    skillLengths: new Map(Object.entries(skillLengths)),
+  });
+  const faultsOf = ({ code, message, faults }: (typeof refusals)[number]) =>
+    (faults.length === 0 ? [{ path: null, message }] : faults).map((fault) => ({ code, ...fault }));
+  return { data: { faults: refusals.flatMap(faultsOf) } };
+});
+
+const testWebhook = route({
+  method: 'POST',
+  path: '/v1/routines/:routineId/webhook-test',
+  id: 'testWebhook',
+  tag,
+  summary: 'Send a test event to the webhook',
+  description:
+    'Sends one `webhook.test` event, signed like any other, and responds with what the receiver said. It is not repeated, and stands in no list of deliveries. At most 10 a minute for a routine.',
+  auth: 'key-or-session',
+  mcp: false,
+  scope: 'routines:write',
+  params,
+  success: { status: 200, data: webhookTest, description: 'The response of the receiver, or why there was none.' },
+  errors: ['routine_archived', 'webhook_not_configured', 'rate_limited'],
+}).to(async ({ access: { projectId }, params: { routineId }, deps }) => ({
+  data: present(webhookTest, await sendTestEvent(deps, { projectId, id: routineId })),
+}));
+
+/** Operations that change a routine's state or secret or only try something, and change none of its fields. */
+export const actionRoutes: readonly Route[] = [
+  activateRoutine,
+  pauseRoutine,
+  restoreRoutine,
+  checkRoutine,
+  rotateWebhookSecret,
+  testWebhook,
+];

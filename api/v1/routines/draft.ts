@@ -1,13 +1,14 @@
 import { z } from 'zod';
 import { DRAFT_SOURCES, draftRoutine, SLOT_TYPES, type Draft } from '#core/authoring/drafts/index.ts';
-import { DEFINITION, variables } from '#core/authoring/definition/index.ts';
+import { DEFINITION, scheduleFields, variables } from '#core/authoring/definition/index.ts';
 import { NEEDS } from '#core/authoring/skills/index.ts';
 import { forecastDraft, FORECAST_DAYS, type Forecast } from '#core/execution/forecast/index.ts';
-import { EXAMPLE, idOf, timestamp } from '../../http/schemas.ts';
+import { EXAMPLE, idOf } from '../../http/schemas.ts';
+import { timestamp } from '#lib/schemas.ts';
 import { present } from '../../http/present.ts';
 import { route, type Route } from '../../route.ts';
 import { presentUsage, usage } from '../runs/result-schema.ts';
-import { scheduleFields } from './fields.ts';
+
 import { amount, estimate } from './forecast.ts';
 
 const blueprintId = z.string().min(1).max(80).meta({ example: 'page-watch' });

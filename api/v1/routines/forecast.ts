@@ -11,7 +11,8 @@ import {
 } from '#core/execution/forecast/index.ts';
 import { EFFORTS } from '#core/clients/gateway/index.ts';
 import { LIMIT_NAMES, LIMIT_SCOPES, PACE_DAYS, RAISED_BY } from '#core/usage/index.ts';
-import { dollars, EXAMPLE, idOf, iso, isoOrNull, timestamp } from '../../http/schemas.ts';
+import { timestamp } from '#lib/schemas.ts';
+import { dollars, EXAMPLE, idOf, iso, isoOrNull } from '../../http/schemas.ts';
 import { route, type Route } from '../../route.ts';
 import { routineParams } from './fields.ts';
 

@@ -92,7 +92,13 @@ const createRoutine = route({
   body: routineBody,
   idempotent: true,
   shownOnce: ['webhookSecret'],
-  success: { status: 201, data: createdRoutine, description: 'The draft.', headers: etag },
+  success: {
+    status: 201,
+    location: '/v1/routines/:id',
+    data: createdRoutine,
+    description: 'The draft.',
+    headers: etag,
+  },
   errors: ['limit_reached', ...saveErrors],
 }).to(async ({ access, body, deps, newId }) => {
   const id = newId('routine');
@@ -193,7 +199,7 @@ const putRoutine = route({
   return replyOfSaved(saved, true, { access, deps });
 });
 
-/** Responds with a saved routine, and warns of its forecast where it is active and may run more often now. */
+/** Responds with a saved routine. Where it is active and may run more often now, the forecast adds warnings. */
 async function replyOfSaved(
   saved: Awaited<ReturnType<typeof routines.patchRoutine>>,
   isPaced: boolean,
@@ -217,14 +223,16 @@ const archiveRoutine = route({
   id: 'archiveRoutine',
   tag,
   summary: 'Archive a routine',
-  description: 'It never runs again; its runs stay, those that have not begun as `skipped`.',
+  description: 'It runs no more until it is restored; its runs stay, those that have not begun as `skipped`.',
   auth: 'key-or-session',
   mcp: { toolset: 'routines', view: CHANGED_ROUTINE, destructive: true },
   scope: 'routines:write',
   params,
   success: { status: 200, data: routine, description: 'The archived routine.' },
 }).to(async ({ access, by, params: { routineId }, deps }) => ({
-  data: presentRoutine(await routines.archiveRoutine(deps, by, access.projectId, routineId)),
+  data: presentRoutine(
+    await routines.stopRoutine(deps, by, { projectId: access.projectId, id: routineId, state: 'archived' }),
+  ),
 }));
 
 export const routineRoutes: readonly Route[] = [
@@ -241,13 +249,11 @@ export const routineRoutes: readonly Route[] = [
   ...previewRoutes,
 ];
 
-/** Returns all slugs of a curated skill, former ones too, or the id as it is. */
 function namesOf(reference: string, { find }: SkillCatalogue): [string, ...string[]] {
   const skill = find(reference);
   return skill === undefined ? [reference] : [skill.slug, ...skill.formerly];
 }
 
-/** Drops the fields that Zod leaves `undefined`: a patch says nothing about an absent field. */
 function withoutUndefined(body: z.output<typeof routinePatch>): Parameters<typeof routines.patchRoutine>[1]['patch'] {
   const entries = Object.entries(body).filter(([, value]) => value !== undefined);
   return Object.fromEntries(entries);

@@ -8,6 +8,7 @@ import type {
   RoutineWarning,
   readRoutineDetail,
 } from '#core/authoring/routines/index.ts';
+import { now } from '#lib/clock.ts';
 import { minuteAtOrBefore, scheduleInWords } from '#lib/schedule/index.ts';
 import { present } from '../../http/present.ts';
 import type { mailDelivery } from '../settings-schemas.ts';
@@ -24,7 +25,6 @@ export function presentRoutineSummary(row: RoutineSummary) {
   return present(routineSummary, shown(row));
 }
 
-/** Shows a schedule in words, a next time only where the window has one, and a definition that cannot be read as the reason of the state. */
 function shown<R extends RoutineSummary>(row: R) {
   return {
     ...row,
@@ -61,19 +61,28 @@ export function presentWarnings(list: readonly RoutineWarning[]) {
 
 const COUNT = 5;
 
-// Without jitter these are whole minutes and hold for the minute they were worked out in: for a page that asks every
-// few seconds, and for the many routines that share few schedules.
+// Without jitter, times are whole minutes and stay valid for the minute: the cache serves pages that poll, and routines
+// that share a schedule.
 const known = new LRUCache<string, readonly string[], Timing>({
   max: 2_000,
-  memoMethod: (_key, _stale, { context: timing }) => nextStarts(timing, new Date(), COUNT).map(iso),
+  memoMethod: (_key, _stale, { context: timing }) => nextStarts(timing, new Date(now()), COUNT).map(iso),
 });
 
 /** Returns the next five times at which scheduled runs of a routine would start. */
 export function nextRunsOf(routine: Timing): readonly string[] {
   const { schedule, timezone, startsAt, endsAt, skipDates, jitterSeconds } = routine;
-  const now = new Date();
-  // Only the jitter differs from routine to routine, and brings in seconds.
-  const [id, time] = jitterSeconds === 0 ? ['', minuteAtOrBefore(now)] : [routine.id, iso(now).slice(0, 19)];
-  const key = [time, timezone, schedule, startsAt?.getTime(), endsAt?.getTime(), skipDates.join(), jitterSeconds, id];
+  const time = new Date(now());
+  // Only the jitter depends on the routine, and needs seconds.
+  const [id, instant] = jitterSeconds === 0 ? ['', minuteAtOrBefore(time)] : [routine.id, iso(time).slice(0, 19)];
+  const key = [
+    instant,
+    timezone,
+    schedule,
+    startsAt?.getTime(),
+    endsAt?.getTime(),
+    skipDates.join(),
+    jitterSeconds,
+    id,
+  ];
   return known.memo(key.join(' '), { context: routine });
 }

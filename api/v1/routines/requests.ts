@@ -4,7 +4,7 @@ import type { ErrorCode } from '#lib/errors.ts';
 import { namedFields, putFields, renamedFields } from '../external-names.ts';
 import { FIELDS } from './fields.ts';
 
-/** Tools are given to a routine by discovery and confirmation only, so a list of them in its body is refused. */
+/** Routines get tools by discovery and confirmation only, so a list of tools in the body is refused. */
 const inlineTools = z
   .array(z.unknown())
   .optional()
@@ -34,6 +34,17 @@ export const putBody = bodyWith(FIELDS)
   .extend(putFields)
   .transform(({ tools: _tools, toolPolicies: _toolPolicies, ...routine }) => routine)
   .meta({ id: 'PutRoutine' });
+
+export const checkedRoutine = bodyWith(FIELDS)
+  .extend({
+    ...namedFields,
+    skillLengths: z.record(z.string().max(80), z.number().int().min(0).max(100_000)).default({}).meta({
+      description:
+        'Characters of custom skills that are to be written before the routine, by id or, where they do not exist yet, by the word that `skills` names them with.',
+    }),
+  })
+  .transform(({ tools: _tools, toolPolicies: _toolPolicies, ...routine }) => routine)
+  .meta({ id: 'CheckRoutine' });
 
 export const routinePatch = z
   .strictObject({ ...patchOf(FIELDS), ...renamedFields, ...noTools })

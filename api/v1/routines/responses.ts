@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { ACTIVATION_REASONS, ROUTINE_STATES, WARNING_CODES } from '#core/authoring/routines/index.ts';
 import { shortFields, type Fields } from '#core/authoring/definition/index.ts';
 import { NEEDS } from '#core/authoring/skills/index.ts';
-import { EXAMPLE, idOf, timestamp } from '../../http/schemas.ts';
+import { timestamp } from '#lib/schemas.ts';
+import { EXAMPLE, idOf } from '../../http/schemas.ts';
 import { shownName } from '../external-names.ts';
 import { mailDelivery } from '../settings-schemas.ts';
 import { FIELDS, responseFields } from './fields.ts';
@@ -75,6 +76,32 @@ export const activatedRoutine = z.strictObject({ ...shape, warnings }).meta({ id
 export const savedRoutine = z
   .strictObject({ ...shape, webhookSecret: webhookSecret.optional(), warnings })
   .meta({ id: 'SavedRoutine' });
+
+export const routineCheck = z
+  .strictObject({
+    faults: z.array(
+      z
+        .strictObject({
+          code: z
+            .string()
+            .meta({ description: 'The code of the error that saving it would be.', example: 'invalid_model' }),
+          path: z.string().nullable().meta({ description: 'The field, such as `skills[1]`; null for none.' }),
+          message: z.string(),
+        })
+        .meta({ id: 'RoutineFault' }),
+    ),
+  })
+  .meta({ id: 'RoutineCheck' });
+
+export const webhookTest = z
+  .strictObject({
+    id: idOf('delivery', EXAMPLE.delivery).meta({ description: 'The `webhook-id` of the event.' }),
+    status: z.number().int().nullable().meta({ description: 'Null where the receiver did not respond.' }),
+    error: z.string().nullable().meta({ description: 'Why there was no response.' }),
+    durationMs: z.number().int(),
+    responseExcerpt: z.string().nullable().meta({ description: 'The first 1 kB of the response.' }),
+  })
+  .meta({ id: 'WebhookTest' });
 
 const REPEATED = 'null when the response is repeated under its `Idempotency-Key`.';
 

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { DEFINITION, VERSION_FIELDS, type Fields } from '#core/authoring/definition/index.ts';
-import { decimal, EXAMPLE, idOf, timestamp } from '../../http/schemas.ts';
+import { timestamp } from '#lib/schemas.ts';
+import { decimal, EXAMPLE, idOf } from '../../http/schemas.ts';
 import { responseFields } from './fields.ts';
 
 export const author = z

@@ -6,7 +6,8 @@ import {
   type Backfill,
   type BackfillForecast,
 } from '#core/scheduling/index.ts';
-import { decimal, EXAMPLE, idOf, instant, iso, isoOrNull, timestamp } from '../../http/schemas.ts';
+import { instant, timestamp } from '#lib/schemas.ts';
+import { decimal, EXAMPLE, idOf, iso, isoOrNull } from '../../http/schemas.ts';
 import { route } from '../../route.ts';
 import { routineParams } from '../routines/fields.ts';
 import { forecastFields, presentForecast } from '../routines/forecast.ts';

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { MESSAGE_KINDS, MESSAGE_STATES, type RunMessage } from '#core/foundation/outbox/index.ts';
 import { EVENT_TYPES, FAILURE_REASONS, type Delivery } from '#core/delivery/webhooks/index.ts';
-import { EXAMPLE, idOf, iso, isoOrNull, timestamp } from '../../http/schemas.ts';
+import { timestamp } from '#lib/schemas.ts';
+import { EXAMPLE, idOf, iso, isoOrNull } from '../../http/schemas.ts';
 
 export const delivery = z
   .strictObject({
@@ -67,8 +68,8 @@ export const notification = z
     }),
     state: z.enum(MESSAGE_STATES).meta({
       description:
-        '`pending`: to be sent, or sent again. `held`: the mail of this hour has gone; the next one counts it, and then ' +
-        'this is `merged`. `cancelled`: it is not to be sent any more. `failed`: given up. `error` says why.',
+        '`pending`: to be sent, or sent again. `held`: the mails of this hour have gone; the summary counts it, and ' +
+        'then this is `merged`. `cancelled`: it is not to be sent any more. `failed`: given up. `error` says why.',
     }),
     at: timestamp.meta({
       description: 'When it reached its state; while it waits, when it was queued.',

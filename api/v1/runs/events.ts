@@ -1,8 +1,13 @@
 import { z } from 'zod';
 import { openRunEvents, STREAM_END_NAMES, type RunEvent } from '#core/execution/run-events/index.ts';
+import { readRoutine } from '#core/authoring/routines/index.ts';
+import { eventBody } from '#core/delivery/webhooks/index.ts';
+import { readRunDetail } from '#core/execution/runs/index.ts';
+import { AppError } from '#lib/errors.ts';
 import { oncePerObject } from '#lib/coalesce.ts';
 import { credentialId } from '../../access.ts';
-import { eventRoute } from '../../route.ts';
+import { runEvent as runWebhook } from '../../docs/webhooks.ts';
+import { eventRoute, route } from '../../route.ts';
 import { presentRun } from './present.ts';
 import { run, runParams } from './schemas.ts';
 import { presentStep, step } from './step-schema.ts';
@@ -68,3 +73,31 @@ async function* presented(events: AsyncIterable<RunEvent>) {
     }
   }
 }
+
+const webhookEvent = z.strictObject(runWebhook.shape).meta({ id: 'RunWebhookEvent' });
+
+export const readRunEvent = route({
+  method: 'GET',
+  path: '/v1/runs/:runId/event',
+  id: 'readRunEvent',
+  tag: 'Runs',
+  summary: 'Read the webhook event of a run',
+  description:
+    'What the webhook of its routine is told of it, or would be told if there were one, by the settings that the routine has now. `ras listen` forwards these to a receiver under development.',
+  auth: 'key-or-session',
+  mcp: false,
+  scope: 'runs:read',
+  params: runParams,
+  success: { status: 200, data: webhookEvent, description: 'The event.' },
+  errors: ['run_not_finished', 'content_erased', 'delivery_not_found'],
+}).to(async ({ access: { projectId }, params: { runId }, deps }) => {
+  const run = await readRunDetail(deps, projectId, runId);
+  const { state, finishedAt, usage } = run;
+  if (state === 'queued' || state === 'running' || finishedAt === null) throw new AppError('run_not_finished');
+  if (state === 'skipped') throw new AppError('delivery_not_found', 'A skipped occurrence has no event.');
+  if (run.contentErasedAt !== null) throw new AppError('content_erased');
+  const { deliver } = await readRoutine(deps.database, projectId, run.routineId);
+  const estimatedUsage = usage.estimated;
+  const body = eventBody({ ...run, ...usage, estimatedUsage, state, finishedAt, deliver });
+  return { data: webhookEvent.parse(JSON.parse(body)) };
+});

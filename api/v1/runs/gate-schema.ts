@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { GATE_REASONS, type GateReason, type GateVerdict } from '#core/execution/gate/index.ts';
 import { cut } from '#lib/text.ts';
-import { EXAMPLE, idOf, timestamp } from '../../http/schemas.ts';
+import { timestamp } from '#lib/schemas.ts';
+import { EXAMPLE, idOf } from '../../http/schemas.ts';
 
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Object.keys forgets which keys there are
 const reasons = Object.keys(GATE_REASONS) as [GateReason, ...GateReason[]];

@@ -7,11 +7,12 @@ import { waitForRunEnd } from '#core/execution/run-events/index.ts';
 import { credentialId, mayWriteRoutines, type ProjectAccess } from '../../access.ts';
 import type { Deps } from '../../deps.ts';
 import { listReply } from '../../http/links.ts';
-import { EXAMPLE, idOf, instant, pageOf, pageQuery } from '../../http/schemas.ts';
+import { instant } from '#lib/schemas.ts';
+import { EXAMPLE, idOf, pageOf, pageQuery } from '../../http/schemas.ts';
 import { route, type Route } from '../../route.ts';
 import { routineParams } from '../routines/fields.ts';
 import { backfillRoutine, forecastBackfill } from './backfill.ts';
-import { followRun } from './events.ts';
+import { followRun, readRunEvent } from './events.ts';
 import { listRecentRuns } from './recent.ts';
 import { presentRun, presentRunDetail, presentRunSummary } from './present.ts';
 import { RUN_VIEW, run, runDetail, runParams, runQuery, runSummary } from './schemas.ts';
@@ -40,7 +41,7 @@ const runRoutine = route({
   }),
   bodyOptional: true,
   idempotent: true,
-  success: { status: 202, data: run, description: 'The queued run.' },
+  success: { status: 202, location: '/v1/runs/:id', data: run, description: 'The queued run.' },
   errors: ['routine_archived', 'invalid_variable', 'limit_reached', 'allowance_exceeded', 'provider_disabled'],
 }).to(async ({ access, params: { routineId }, body, deps, newId }) => {
   const { variables: values, runAt = null } = body;
@@ -210,7 +211,7 @@ const retryRun = route({
   scope: 'runs:write',
   params,
   idempotent: true,
-  success: { status: 202, data: run, description: 'The queued run.' },
+  success: { status: 202, location: '/v1/runs/:id', data: run, description: 'The queued run.' },
   errors: [
     'routine_not_found',
     'run_not_finished',
@@ -254,6 +255,7 @@ export const runRoutes: readonly Route[] = [
   listRuns,
   listRecentRuns,
   readRun,
+  readRunEvent,
   listRunSteps,
   diffRun,
   updateRun,
@@ -263,7 +265,6 @@ export const runRoutes: readonly Route[] = [
   redeliverWebhook,
 ];
 
-/** Returns the tenant that a run is counted for. */
 function tenantOf({ projectId, organizationId, plan }: ProjectAccess) {
   return { projectId, organizationId, plan };
 }

@@ -59,6 +59,10 @@ export function presentRunDetail(row: RunDetail, config: WorkflowUrlConfig) {
   return {
     ...presentRun(row),
     routineName: row.routineName,
+    previousResultId: row.previousResultId,
+    nextResultId: row.nextResultId,
+    lastGoodRunId: row.lastGoodRunId,
+    resultSchema: row.resultSchema,
     queuedSeconds: row.queuedSeconds,
     waitingFor: row.waitingFor,
     prompt: row.prompt,
@@ -80,12 +84,11 @@ function presentSkipped({ skippedCount, scheduledFor, skippedUntil }: Run | RunS
 
 type WorkflowUrlConfig = Pick<Config, 'TEMPORAL_UI_URL' | 'TEMPORAL_NAMESPACE'>;
 
-/** Returns where the Temporal UI shows the workflow of a run, whose id is that of the run. */
 function workflowUrl(
   { id, state, startedAt }: Pick<RunDetail, 'id' | 'state' | 'startedAt'>,
   { TEMPORAL_UI_URL: ui, TEMPORAL_NAMESPACE: namespace }: WorkflowUrlConfig,
 ): string | null {
-  // What was cancelled or passed over in the queue may never have had one; a preflight that failed did.
+  // A run that was cancelled or skipped in the queue may have no workflow. A failed preflight has one.
   const hadWorkflow = startedAt !== null || state === 'failed';
   if (ui === undefined || !hadWorkflow) return null;
   return `${ui.replace(/\/$/, '')}/namespaces/${encodeURIComponent(namespace)}/workflows/${id}`;

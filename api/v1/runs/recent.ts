@@ -2,7 +2,8 @@ import { z } from 'zod';
 import * as runs from '#core/execution/runs/index.ts';
 import { RUN_REASONS, RUN_STATES } from '#core/execution/run-states/index.ts';
 import { listReply } from '../../http/links.ts';
-import { decimal, EXAMPLE, idOf, pageOf, pageQuery, timestamp, wordOf } from '../../http/schemas.ts';
+import { timestamp } from '#lib/schemas.ts';
+import { decimal, EXAMPLE, idOf, pageOf, pageQuery, wordOf } from '../../http/schemas.ts';
 import { route } from '../../route.ts';
 import { outcomes } from './result-schema.ts';
 

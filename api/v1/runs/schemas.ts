@@ -9,7 +9,8 @@ import {
 } from '#core/execution/run-states/index.ts';
 import { WAITS, type Wait } from '#core/execution/admission/index.ts';
 import { MODEL_PROVIDERS } from '#core/models/directory/index.ts';
-import { anyId, EXAMPLE, idOf, pageQuery, timestamp, wordOf } from '../../http/schemas.ts';
+import { timestamp } from '#lib/schemas.ts';
+import { anyId, EXAMPLE, idOf, pageQuery, wordOf } from '../../http/schemas.ts';
 import { delivery, notification } from './delivery-schema.ts';
 import { gateVerdict } from './gate-schema.ts';
 import { changes, changesSummary, data, outcomeFields, outcomes, usage, withheld } from './result-schema.ts';
@@ -108,10 +109,22 @@ export const runSummary = z
 
 export const run = z.strictObject(shape).meta({ id: 'Run' });
 
+const nearby = idOf('run', EXAMPLE.run).nullable();
+
 export const runDetail = z
   .strictObject({
     ...shape,
     routineName,
+    previousResultId: nearby.meta({
+      description:
+        'The result before it: the newest earlier run of the routine that succeeded, or failed and has a result all the same.',
+    }),
+    nextResultId: nearby.meta({ description: 'The result after it, found in the same way.' }),
+    lastGoodRunId: nearby.meta({ description: 'The newest earlier run of the routine that succeeded.' }),
+    resultSchema: z.record(z.string(), z.unknown()).nullable().meta({
+      description:
+        'The `resultSchema` by which its data was made; null without data, and where its version is deleted.',
+    }),
     queuedSeconds: z.number().nullable().meta({
       description: 'Time that it has waited, or had waited when it began or ended.',
     }),

@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { MEANINGS_OF_STEP_STATES, STEP_KINDS, STEP_STATES, STEP_WARNINGS } from '#core/execution/run-states/index.ts';
 import type { RunDetail } from '#core/execution/runs/index.ts';
 import type { ToolRecord } from '#core/integrations/tools/index.ts';
-import { anyId, isoOrNull, timestamp, wordOf } from '../../http/schemas.ts';
+import { timestamp } from '#lib/schemas.ts';
+import { anyId, isoOrNull, wordOf } from '../../http/schemas.ts';
 import { presentUsage, usage } from './result-schema.ts';
 
 const nullableText = z.string().nullable();

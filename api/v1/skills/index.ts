@@ -68,7 +68,7 @@ const createSkill = route({
   scope: 'routines:write',
   body: z.strictObject({ ...fields, ...namedFields }),
   idempotent: true,
-  success: { status: 201, data: skill, description: 'The skill.', headers },
+  success: { status: 201, location: '/v1/skills/:id', data: skill, description: 'The skill.', headers },
   errors: ['limit_reached', 'external_key_taken'],
 }).to(async ({ access, by, body, deps, newId }) => {
   const created = await skills.createSkill(deps.database, by, {
@@ -97,7 +97,7 @@ const readSkill = route({
     status: 200,
     data: skillDetail,
     description: 'The skill.',
-    headers: { ETag: `${headers.ETag} A curated skill has none.` },
+    headers: { ETag: `${headers.ETag} That of a curated skill names its content.` },
   },
 }).to(async ({ access, params: { skillId }, deps }) => {
   const curated = deps.skills.find(skillId);

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import * as skills from '#core/authoring/skills/index.ts';
 import { present } from '../../http/present.ts';
-import { anyId, nameOf, timestamp } from '../../http/schemas.ts';
+import { nameOf, timestamp } from '#lib/schemas.ts';
+import { anyId } from '../../http/schemas.ts';
 import { shownName } from '../external-names.ts';
 import { author } from '../routines/version-schemas.ts';
 
@@ -132,7 +133,9 @@ function curatedRow(curated: skills.CuratedSkill) {
     id: null,
     externalKey: null,
     managedBy: null,
+    managedFrom: null,
     driftedAt: null,
+    driftedBy: null,
     suggestedSchedule: skills.suggestedSchedule(curated),
     sourceCount: curated.sources.length,
     length: curated.instructions.length,

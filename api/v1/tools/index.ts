@@ -100,7 +100,6 @@ const UNSEEN: PolicyWarning = {
     'The confirmation named no definitionHash, so it holds for the definition that was discovered last. Send the hash of the definition that was looked at.',
 };
 
-/** Returns what presents the policies of a routine, each with what is to be considered before it is confirmed. */
 async function presenterOf(
   { database }: Deps,
   { projectId }: { projectId: string },
@@ -111,7 +110,6 @@ async function presenterOf(
     presentPolicy(policy, [...mixingWith(routine, policy), ...leftOutOf(policy), ...warnings]);
 }
 
-/** Names what a confirmed tool is not held to. */
 function leftOutOf({ readable }: tools.ToolPolicy): PolicyWarning[] {
   if (readable === null || readable.leftOut.length === 0) return [];
   const shown = readable.leftOut.slice(0, MAX_SHOWN_KEYWORDS).map(({ place, reason }) => `${place} (${reason})`);

@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { refuseLongNumbers } from '#core/clients/json-schemas/index.ts';
 import { POLICY_STATES, type ToolPolicy } from '#core/integrations/tools/index.ts';
 import { present } from '../../http/present.ts';
-import { EXAMPLE, idOf, timestamp } from '../../http/schemas.ts';
+import { timestamp } from '#lib/schemas.ts';
+import { EXAMPLE, idOf } from '../../http/schemas.ts';
 
 const jsonObject = z.record(z.string(), z.unknown());
 const MAX_SCHEMA_LENGTH = 65_536;

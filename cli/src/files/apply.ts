@@ -1,7 +1,7 @@
 import type { Body, Ras } from 'routine-automation-sdk';
 import { CliError, fieldsOf, usageError } from '../failure.ts';
 import { differingFields, type Content } from './kinds.ts';
-import type { Change, Plan } from './plan.ts';
+import type { Change, Plan } from './change.ts';
 import { RemoteProject, type RemoteItem } from './remote.ts';
 import { nameOf } from './render.ts';
 
@@ -10,7 +10,7 @@ export interface Applied {
   readonly kind: Change['kind'];
   readonly key: string;
   /** `conflict`: it changed since the plan, so it was left alone. `refused`: the service does not take it. */
-  readonly result: 'created' | 'changed' | 'archived' | 'conflict' | 'refused';
+  readonly result: 'created' | 'changed' | 'archived' | 'deleted' | 'conflict' | 'refused';
   readonly id: string | null;
   readonly message: string | null;
   /** What a person has to do now. */
@@ -21,6 +21,8 @@ interface Options {
   readonly prune: boolean;
   readonly signal: AbortSignal;
   readonly say: (line: string) => void;
+  /** Keeps the signing secret of a new webhook, which is shown once; undefined where none was asked for. */
+  readonly keepSecret: ((name: string, secret: string) => Promise<void>) | undefined;
 }
 
 /**
@@ -29,7 +31,7 @@ interface Options {
  */
 export async function applyPlan(ras: Ras, plan: Plan, options: Options): Promise<Applied[]> {
   const remote = await RemoteProject.list(ras);
-  const writer: Writer = { ras, remote, ids: new Map(), ...options };
+  const writer: Writer = { ras, remote, ids: new Map(), owner: plan.owner, ...options };
   const { changes } = plan;
   const written = changes.filter(({ action }) => action !== 'unchanged' && action !== 'orphan');
   // A skill goes after the routines that had it.
@@ -47,6 +49,7 @@ export async function applyPlan(ras: Ras, plan: Plan, options: Options): Promise
 interface Writer extends Options {
   readonly ras: Ras;
   readonly remote: RemoteProject;
+  readonly owner: string | null;
   /** Ids of skills that were created meanwhile, by their keys. */
   readonly ids: Map<string, string>;
 }
@@ -60,7 +63,7 @@ async function write(writer: Writer, change: Change): Promise<Applied> {
   const { kind, key, desired, action, file } = change;
   const base = { kind, key, id: change.id, message: null, notes: [] };
   try {
-    const { id, notes } = await put(writer, change, change.etag);
+    const { id, notes } = await put(writer, change, await moved(writer, change));
     if (kind === 'skill' && id !== null) writer.ids.set(key, id);
     return { ...base, id, notes, result: action === 'create' ? 'created' : 'changed' };
   } catch (error) {
@@ -77,14 +80,27 @@ async function write(writer: Writer, change: Change): Promise<Applied> {
   }
 }
 
-const SECRET = 'Its webhook has a signing secret, which is not shown here: rotate it in the dashboard to see one.';
+/** Gives a thing the key that its file has now. @returns the version that it has then */
+async function moved(
+  { ras, signal, owner }: Writer,
+  { kind, key, id, etag, movedFrom }: Change,
+): Promise<string | null> {
+  if (movedFrom === null || id === null || etag === null) return etag;
+  const body = { externalKey: key, managedBy: 'files', managedFrom: owner } as const;
+  const options = { ifMatch: etag, signal };
+  const call = kind === 'routine' ? ras.routines.update(id, body, options) : ras.skills.update(id, body, options);
+  return (await call.withResponse()).etag ?? null;
+}
+
+const SECRET =
+  'Its webhook has a signing secret, which --secrets-out would have kept: ras routines rotate-secret makes another.';
 
 /** Puts the content of a file, where the service has what the plan has seen. */
 async function put(writer: Writer, change: Change, etag: string | null): Promise<Pick<Applied, 'id' | 'notes'>> {
   const { kind, key, desired, found } = change;
-  const { ras, signal } = writer;
+  const { ras, signal, owner, keepSecret } = writer;
   const condition = etag === null ? { ifNoneMatch: '*' as const } : { ifMatch: etag };
-  const body = { ...withReferences(desired ?? {}, writer), managedBy: 'files' };
+  const body = { ...withReferences(desired ?? {}, writer), managedBy: 'files', managedFrom: owner };
   try {
     if (kind === 'skill') {
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- checked by the schema of the API
@@ -93,8 +109,10 @@ async function put(writer: Writer, change: Change, etag: string | null): Promise
     }
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as above
     const saved = await ras.routines.put(key, body as Body<'putRoutine'>, { ...condition, signal });
-    const secret = typeof saved.webhookSecret === 'string' ? [SECRET] : [];
-    return { id: saved.id, notes: [...secret, ...saved.warnings.map(({ message }) => message)] };
+    const { webhookSecret: secret } = saved;
+    if (secret !== undefined) await keepSecret?.(key, secret);
+    const left = secret !== undefined && keepSecret === undefined ? [SECRET] : [];
+    return { id: saved.id, notes: [...left, ...saved.warnings.map(({ message }) => message)] };
   } catch (error) {
     if (fieldsOf(error)['name'] !== 'PreconditionFailedError') throw error;
     const now = await findNow(writer, change);
@@ -115,11 +133,15 @@ function withReferences(content: Content, { ids, remote }: Writer): Content {
 
 async function findNow({ ras }: Writer, { kind, key }: Change): Promise<RemoteItem | undefined> {
   const remote = await RemoteProject.list(ras);
-  const summary = remote.summaries.find((each) => each.kind === kind && each.key === key);
+  const summary = remote.find(kind, key);
   return summary && remote.readOne(summary);
 }
 
-function isAsWanted({ content, isManaged }: RemoteItem, wanted: Content, marked = true): boolean {
+function isAsWanted(
+  { content, isManaged }: Pick<RemoteItem, 'content' | 'isManaged'>,
+  wanted: Content,
+  marked = true,
+): boolean {
   return (isManaged || !marked) && differingFields(content, wanted).length === 0;
 }
 
@@ -135,16 +157,17 @@ async function archive({ ras, signal, ...writer }: Writer, change: Change): Prom
   const { kind, key, id, found } = change;
   const now = await findNow({ ras, signal, ...writer }, change);
   const base = { kind, key, id, notes: [] };
+  const result = kind === 'routine' ? ('archived' as const) : ('deleted' as const);
   // What people have taken over or changed since the plan is theirs.
   if (now === undefined || id === null) {
-    return { ...base, result: 'archived', message: 'it was gone already' };
+    return { ...base, result, message: 'it was gone already' };
   }
-  if (!now.isManaged || now.id !== id || (found !== null && !isAsWanted(now, found))) {
+  if (!now.isManaged || now.owner !== writer.owner || now.id !== id || (found !== null && !isAsWanted(now, found))) {
     return { ...base, result: 'conflict', message: driftOf(change, now) };
   }
   if (kind === 'routine') await ras.routines.archive(id, { signal });
   else await ras.skills.delete(id, { signal });
-  return { ...base, result: 'archived', message: null };
+  return { ...base, result, message: null };
 }
 
 /**
@@ -152,9 +175,10 @@ async function archive({ ras, signal, ...writer }: Writer, change: Change): Prom
  * Nothing else of it is believed.
  */
 export function checkedPlan(saved: unknown, current: Plan): Plan {
-  const { version, project, changes } = fieldsOf(saved);
+  const { version, project, owner, changes } = fieldsOf(saved);
   if (version !== 1 || !Array.isArray(changes)) throw usageError('This is no plan of this version.');
   if (project !== current.project) throw new CliError('This plan was made for another project.');
+  if (owner !== current.owner) throw new CliError('This plan was made for a folder of another name.');
   const before = new Map(changes.map(fieldsOf).map((each) => [`${String(each['kind'])} ${String(each['key'])}`, each]));
   const after = new Map(current.changes.map((each) => [nameOf(each), each]));
   const differing = [...new Set([...before.keys(), ...after.keys()])].filter((name) => {

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { confirmed } from '../ask.ts';
 import type { Context } from '../context.ts';
@@ -7,19 +7,27 @@ import { EXIT } from '../exit-codes.ts';
 import { CliError, usageError } from '../failure.ts';
 import { writeWhole } from '../write-whole.ts';
 import { applyPlan, checkedPlan, type Applied } from './apply.ts';
-import { isMissing, readFileOf } from './disk.ts';
+import { codeOf, isMissing, readFileOf } from './disk.ts';
 import { faultLine, FaultyFiles } from './faults.ts';
 import { importJobs } from './import/index.ts';
 import type { JobKind } from './import/jobs.ts';
 import { init } from './init.ts';
-import { isEmpty, makePlan, type Change, type Plan } from './plan.ts';
-import { readProject } from './project.ts';
+import { isEmpty, type Change, type Plan } from './change.ts';
+import { makePlan } from './plan.ts';
+import { readProject, readSoundProject } from './project.ts';
 import { proveAll } from './prove.ts';
 import { pull } from './pull.ts';
-import { nameOf, renderPlan } from './render.ts';
+import { jsonOf, nameOf, renderMarkdown, renderPlan } from './render.ts';
 
 export interface Dir {
   readonly dir?: string;
+  readonly env?: string;
+}
+
+/** The options of commands that compare files with the project. */
+interface Comparing extends Dir {
+  readonly takeOver?: boolean;
+  readonly refuseDrift?: boolean;
 }
 
 export interface Named {
@@ -28,10 +36,18 @@ export interface Named {
   readonly prompts?: string;
 }
 
-export interface ApplyOptions extends Dir {
+export interface PlanOptions extends Comparing {
+  readonly out?: string;
+  readonly format?: 'text' | 'json' | 'markdown';
+  readonly exitCode?: boolean;
+}
+
+export interface ApplyOptions extends Comparing {
   readonly prove?: boolean;
   readonly maxCost?: number;
   readonly prune?: boolean;
+  readonly pruneAll?: boolean;
+  readonly secretsOut?: string;
   readonly yes?: boolean;
 }
 
@@ -49,25 +65,72 @@ export async function initFiles(
 export function pullFiles(
   context: Context,
   names: readonly string[],
-  { dir, force = false }: Dir & { readonly force?: boolean },
+  { dir, env, force = false, takeOver = false }: Comparing & { readonly force?: boolean },
 ): Promise<void> {
   return withFiles(context, async () => {
-    const local = await readProject(folderOf(context, dir));
-    const pulled = await pull(await context.client(), local, { names, force });
+    const local = await readSoundProject(folderOf(context, dir), env);
+    const options = { names, force, takeOver, say: (line: string) => context.say(line) };
+    const pulled = await pull(await context.client(), local, options);
     if (!context.isTerminal) return context.out.json({ pulled });
     for (const { file, result } of pulled) context.out.text(`${result} ${file}`);
   });
 }
 
-export function planFiles(context: Context, { dir, out }: Dir & { readonly out?: string }): Promise<void> {
-  return withFiles(context, async () => {
-    const local = await readProject(folderOf(context, dir));
-    const plan = await makePlan(await context.client(), local);
-    const text = `${JSON.stringify(plan, null, 2)}\n`;
-    if (out !== undefined) await writeWhole(path.resolve(context.cwd, out), text);
-    if (context.isTerminal) context.out.text(renderPlan(plan));
-    else context.out.json(plan);
-    if (!isEmpty(plan)) context.exitCode = EXIT.changes;
+export async function planFiles(context: Context, options: PlanOptions): Promise<void> {
+  const { out, format = context.options.json === true ? 'json' : 'text', exitCode = false } = options;
+  try {
+    await withFiles(context, async () => {
+      const { plan } = await planOf(context, options);
+      const text = `${JSON.stringify(plan, null, 2)}\n`;
+      if (out !== undefined) await writeWhole(path.resolve(context.cwd, out), text);
+      if (format === 'json') context.out.json(jsonOf(plan));
+      else context.out.text(format === 'text' ? renderPlan(plan) : renderMarkdown(plan));
+      if (options.refuseDrift === true) refuseDrift(plan);
+      if (exitCode && !isEmpty(plan)) context.exitCode = EXIT.changes;
+    });
+  } catch (error) {
+    // 2 stands for changes here, and a check of a pull request must not take a mistake for one.
+    if (!(error instanceof CliError) || error.exitCode !== EXIT.usage) throw error;
+    throw new CliError(error.message, { hint: error.hint, cause: error });
+  }
+}
+
+async function planOf(context: Context, { dir, env, takeOver }: Comparing) {
+  const local = await readProject(folderOf(context, dir), env);
+  const ras = await context.client().catch((error: unknown) => {
+    if (local.faults.length === 0) throw error;
+    throw new FaultyFiles(local.faults);
+  });
+  return { ras, plan: await makePlan(ras, local, takeOver) };
+}
+
+/** Refuses to overwrite what was changed beside the files. @throws {CliError} */
+function refuseDrift({ changes }: Plan): void {
+  const drifted = changes.filter(({ drift }) => drift !== null).map(nameOf);
+  if (drifted.length === 0) return;
+  throw new CliError(`Changed beside the files since the last apply: ${drifted.join(', ')}.`, {
+    hint: 'Take the changes into the files with ras pull --force, or apply without --refuse-drift to overwrite them.',
+  });
+}
+
+/** Refuses to archive what is named still, and most of what the folder keeps. @throws {CliError} */
+function checkPrune({ owner, changes }: Plan, pruneAll: boolean): void {
+  const orphans = changes.filter(({ action }) => action === 'orphan');
+  if (orphans.length === 0) return;
+  if (owner === null) {
+    throw new CliError('--prune takes only what this folder keeps, and ras.yaml gives it no name.', {
+      hint: 'Add `name: …` to ras.yaml, another one for each folder of the project, and apply once without --prune.',
+    });
+  }
+  const named = orphans.filter(({ namedBy }) => namedBy.length > 0);
+  if (named.length > 0) {
+    const each = named.map((change) => `${nameOf(change)} (by ${change.namedBy.join(', ')})`);
+    throw new CliError(`--prune would delete what is named still: ${each.join('; ')}.`);
+  }
+  const kept = changes.filter(({ id }) => id !== null).length;
+  if (orphans.length * 2 <= kept || pruneAll) return;
+  throw new CliError(`--prune would take ${orphans.length} of the ${kept} that this folder keeps: nothing was done.`, {
+    hint: `Is this the right folder? --prune-all takes them: ${orphans.map(nameOf).join(', ')}`,
   });
 }
 
@@ -77,7 +140,7 @@ export function importFiles(
   { dir, ...options }: Dir & Named,
 ): Promise<void> {
   return withFiles(context, async () => {
-    const local = await readProject(folderOf(context, dir));
+    const local = await readSoundProject(folderOf(context, dir));
     const target = path.resolve(context.cwd, file);
     const text = await readFileOf(target, (message) => usageError(`${file} ${message}.`), 4_194_304);
     const report = await importJobs(kind, text, { local, target, ...options });
@@ -97,12 +160,12 @@ export function applyFiles(context: Context, file: string | undefined, options: 
 }
 
 async function apply(context: Context, file: string | undefined, options: ApplyOptions): Promise<void> {
-  const { prove = false, maxCost, prune = false, yes = false } = options;
+  const { prove = false, maxCost, pruneAll = false, prune = pruneAll, yes = false } = options;
   if (maxCost !== undefined && !prove) throw usageError('--max-cost goes with --prove.');
-  const local = await readProject(folderOf(context, options.dir));
-  const ras = await context.client();
-  const current = await makePlan(ras, local);
+  const { ras, plan: current } = await planOf(context, options);
   const plan = file === undefined ? current : checkedPlan(await readPlan(path.resolve(context.cwd, file)), current);
+  if (options.refuseDrift === true) refuseDrift(plan);
+  if (prune) checkPrune(plan, pruneAll);
   const origin = prove ? await dashboardUrl(context) : '';
   const isWritten = ({ action }: Change) => (action === 'orphan' ? prune : action !== 'unchanged');
   // A plan that was kept has been looked at.
@@ -110,9 +173,10 @@ async function apply(context: Context, file: string | undefined, options: ApplyO
     for (const line of renderPlan(plan).split('\n')) context.say(line);
     if (!yes) await confirmed(context, 'Apply this?');
   }
+  const keepSecret = await secretsFile(context, options.secretsOut);
   const signal = context.interrupted();
   const say = (line: string) => context.say(line);
-  const applied = await applyPlan(ras, plan, { prune, signal, say });
+  const applied = await applyPlan(ras, plan, { prune, signal, say, keepSecret });
   const unproven = unprovenOf(plan, applied);
   const pageOf = (page: string) => `${origin}${page}`;
   const proofs = prove ? await proveAll(ras, unproven, { maxCost, signal, say, pageOf }) : [];
@@ -120,8 +184,9 @@ async function apply(context: Context, file: string | undefined, options: ApplyO
   if (left.length > 0) {
     say(`Without a file, and left as they are: ${left.join(', ')}. --prune archives them.`);
   }
-  if (!prove && unproven.length > 0) {
-    say('What is new runs on schedule once a run of it has succeeded: ras apply --prove runs and activates it.');
+  const hasWritten = applied.some(({ result }) => result === 'created' || result === 'changed');
+  if (!prove && hasWritten && unproven.length > 0) {
+    say('Drafts run on schedule once a run of them has succeeded: ras apply --prove runs and activates them.');
   }
   const bad = applied.filter(({ result }) => FAILURES.has(result)).length;
   const failed = proofs.filter(({ result }) => result !== 'activated').length;
@@ -152,6 +217,21 @@ function unprovenOf({ changes }: Plan, applied: readonly Applied[]): { key: stri
 
 const FAILURES: ReadonlySet<string> = new Set(['conflict', 'refused']);
 
+/** Makes the file for signing secrets, before anything is applied, and returns what adds one to it. */
+async function secretsFile(context: Context, file: string | undefined) {
+  if (file === undefined) return undefined;
+  const target = path.resolve(context.cwd, file);
+  const secrets: Record<string, string> = {};
+  // `wx`: a file that is there holds secrets of an earlier apply, and the service shows none twice.
+  await writeFile(target, '{}\n', { mode: 0o600, flag: 'wx' }).catch((cause: unknown) => {
+    throw usageError(codeOf(cause) === 'EEXIST' ? `${file} is there already.` : `${file} cannot be written.`);
+  });
+  return (key: string, secret: string) => {
+    secrets[key] = secret;
+    return writeFile(target, `${JSON.stringify(secrets, null, 2)}\n`);
+  };
+}
+
 async function readPlan(file: string): Promise<unknown> {
   try {
     return JSON.parse(await readFile(file, 'utf8'));
@@ -177,7 +257,7 @@ async function withFiles(context: Context, work: () => Promise<void>): Promise<v
     for (const fault of faults) context.say(faultLine(fault));
     throw new CliError(
       `${faults.length === 1 ? 'One thing' : `${faults.length} things`} to mend in the files; nothing was done.`,
-      { exitCode: EXIT.usage, cause: error },
+      { cause: error },
     );
   }
 }

@@ -1,6 +1,6 @@
-import { Argument, type Command, InvalidArgumentError } from 'commander';
+import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
 import type { Context } from '../context.ts';
-import type { ApplyOptions, Dir, Named } from './commands.ts';
+import type { ApplyOptions, Dir, Named, PlanOptions } from './commands.ts';
 import { JOB_KINDS, type JobKind } from './import/jobs.ts';
 
 /** Adds the commands of routines as files, whose work is loaded when one of them is called. */
@@ -19,19 +19,31 @@ export function registerFiles(program: Command, context: Context): void {
   add('pull', 'Write the routines and skills of the project as files, all or some.')
     .argument('[names...]', 'ids, keys or names')
     .option('--force', 'also over files that say something else')
-    .action(async (names: string[], options: Dir & { force?: boolean }) =>
+    .option('--env <name>', ENVIRONMENT)
+    .option('--take-over', 'also what another folder keeps')
+    .action(async (names: string[], options: Dir & { force?: boolean; takeOver?: boolean }) =>
       (await load()).pullFiles(context, names, options),
     );
 
-  add('plan', 'Show what apply would change. Exits with 0 for nothing, 2 for something.')
+  add('plan', 'Check the files, and show what apply would change. Nothing is written.')
     .option('--out <file>', 'keep the plan, for ras apply <file>')
-    .action(async (options: Dir & { out?: string }) => (await load()).planFiles(context, options));
+    .addOption(new Option('--format <form>', 'how to show it').choices(['text', 'json', 'markdown']))
+    .option('--exit-code', 'exit with 2 where there are changes, 0 where there are none; errors are 1')
+    .option('--refuse-drift', 'fail where something was changed beside the files')
+    .option('--env <name>', ENVIRONMENT)
+    .option('--take-over', 'also take what another folder keeps')
+    .action(async (options: PlanOptions) => (await load()).planFiles(context, options));
 
   add('apply', 'Write the files to the project.')
     .argument('[plan]', 'a plan of ras plan --out; refuses what changed since')
     .option('--prove', 'run each draft once, and activate it where the run succeeded')
     .option('--max-cost <usd>', 'with --prove: start no run that could pass this', dollars)
-    .option('--prune', 'archive what is kept in files and has no file any more')
+    .option('--prune', 'archive what this folder keeps and has no file any more')
+    .option('--prune-all', 'also where that is most of what the folder keeps')
+    .option('--secrets-out <file>', 'write signing secrets of new webhooks to this file, as JSON by key')
+    .option('--refuse-drift', 'fail where something was changed beside the files')
+    .option('--env <name>', ENVIRONMENT)
+    .option('--take-over', 'also take what another folder keeps')
     .option('-y, --yes', 'ask nothing')
     .action(async (file: string | undefined, options: ApplyOptions) =>
       (await load()).applyFiles(context, file, options),
@@ -47,6 +59,8 @@ export function registerFiles(program: Command, context: Context): void {
       (await load()).importFiles(context, [kind, file], options),
     );
 }
+
+const ENVIRONMENT = 'the environment of ras.yaml whose model, variables, webhook and project count';
 
 function dollars(text: string): number {
   const value = Number(text);

@@ -3,7 +3,8 @@ import path from 'node:path';
 import { stringify } from 'yaml';
 import { KINDS } from './kinds.ts';
 import { isMissing, writeFileIn } from './disk.ts';
-import { PROJECT_FILE } from './project.ts';
+import { slugOf } from './keys.ts';
+import { PROJECT_FILE } from './settings.ts';
 
 /** Git may change no line end in a text that a model is told. */
 const ATTRIBUTES = ['routines/** -text', 'skills/** -text'];
@@ -20,7 +21,7 @@ export async function init(folder: string, project: string | undefined): Promise
     written.push(file);
   };
   if ((await textOf(folder, PROJECT_FILE)) === undefined) {
-    await write(PROJECT_FILE, settingsWith(project));
+    await write(PROJECT_FILE, settingsWith(slugOf(path.basename(folder), 'routines'), project));
   }
   for (const { schema, schemaPath } of Object.values(KINDS)) {
     const text = `${JSON.stringify(schema, null, 2)}\n`;
@@ -36,9 +37,11 @@ export async function init(folder: string, project: string | undefined): Promise
   return written;
 }
 
-function settingsWith(project: string | undefined): string {
+function settingsWith(name: string, project: string | undefined): string {
   return [
     'version: 1',
+    '# Owner of what these files keep: another folder of the project needs another name.',
+    stringify({ name }).trimEnd(),
     '# Nothing is applied to another project than this one.',
     project === undefined ? '# project: prj_…' : stringify({ project }).trimEnd(),
     '# Fields that the heads of routines may leave out.',

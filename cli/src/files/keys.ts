@@ -1,3 +1,6 @@
+/** A kind of thing that is kept in files. */
+export type KindName = 'skill' | 'routine';
+
 /** Pattern of the keys of the API, so that each file name without its ending is one. */
 export const KEY = /^[a-z0-9][a-z0-9._-]{0,62}$/;
 

@@ -2,10 +2,10 @@ import { isDeepStrictEqual } from 'node:util';
 import { ExactNumber } from 'routine-automation-sdk';
 import { CliError, fieldsOf } from '../failure.ts';
 import type { Head, HeadedDocument } from './document.ts';
+import type { KindName } from './keys.ts';
 import { MATERIAL, ROUTINE_HEAD, SKILL_HEAD } from './generated/head-schemas.ts';
 import { withDefaults, withoutDefaults, type JsonSchema } from './schema.ts';
-
-export type KindName = 'skill' | 'routine';
+import { overlaid, type Settings } from './settings.ts';
 
 interface Kind {
   readonly schema: JsonSchema;
@@ -31,15 +31,6 @@ export const KINDS: Readonly<Record<KindName, Kind>> = {
   },
 };
 
-/** What `ras.yaml` says. */
-export interface Settings {
-  readonly version: 1;
-  /** Name or id of the only project to apply to. */
-  readonly project?: string;
-  /** Fields that the heads of routines may leave out. */
-  readonly defaults?: Readonly<Record<string, unknown>>;
-}
-
 /** One routine or skill as its file says it. */
 export interface LocalItem {
   readonly kind: KindName;
@@ -47,16 +38,25 @@ export interface LocalItem {
   /** From the folder of `ras.yaml`. */
   readonly file: string;
   readonly document: HeadedDocument;
+  /** Fields that are not as they have to be, and are left out of what the service is asked. */
+  readonly faulty: ReadonlySet<string>;
 }
 
 /** All fields that people set, by their names in the API, as the service stores them; with `instructions`. */
 export type Content = Readonly<Record<string, unknown>>;
 
 /** Completes what a file says. */
-export function contentOf({ kind, document }: LocalItem, { defaults = {} }: Settings): Content {
-  const { schema } = KINDS[kind];
-  const head = kind === 'routine' ? { ...fieldsOf(defaults), ...document.head } : document.head;
-  return stored({ ...fieldsOf(withDefaults(schema, head)), instructions: document.body });
+export function contentOf(item: LocalItem, settings: Settings): Content {
+  const { kind, document, faulty } = item;
+  const sound = Object.entries(headWith(item, settings)).filter(([name]) => !faulty.has(name));
+  const content = fieldsOf(withDefaults(KINDS[kind].schema, Object.fromEntries(sound)));
+  return stored({ ...content, instructions: document.body });
+}
+
+/** Returns the head of a file with what `ras.yaml` gives it: defaults below it, the environment above. */
+export function headWith({ kind, key, document }: Omit<LocalItem, 'faulty'>, settings: Settings): Head {
+  if (kind === 'skill') return document.head;
+  return overlaid({ ...settings.defaults, ...document.head }, key, settings);
 }
 
 /** Takes the content out of a routine or a skill of the API. */
@@ -84,7 +84,7 @@ function holdsLongNumber(value: unknown): boolean {
 }
 
 /** Returns the head of a content without what is as its default. */
-export function headOf(kind: KindName, content: Content, { defaults = {} }: Settings): Head {
+export function headOf(kind: KindName, content: Content, { defaults }: Pick<Settings, 'defaults'>): Head {
   const { schema } = KINDS[kind];
   const { instructions: _text, ...head } = content;
   if (kind === 'skill') {

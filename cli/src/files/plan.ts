@@ -1,110 +1,112 @@
 import type { Ras } from 'routine-automation-sdk';
 import { CliError, fieldsOf } from '../failure.ts';
-import { didYouMean, type Fault, FaultyFiles } from './faults.ts';
-import { contentOf, differingFields, isMaterial, type Content, type KindName, type LocalItem } from './kinds.ts';
+import type { Change, Plan } from './change.ts';
+import { findFaults } from './check.ts';
+import { FaultyFiles } from './faults.ts';
+import type { KindName } from './keys.ts';
+import { contentOf, differingFields, isMaterial, type Content, type LocalItem } from './kinds.ts';
 import type { LocalProject } from './project.ts';
-import { RemoteProject, type RemoteItem } from './remote.ts';
+import { inGroups, RemoteProject, type RemoteItem, type Summary } from './remote.ts';
 
-export interface FieldChange {
-  readonly field: string;
-  readonly before: unknown;
-  readonly after: unknown;
+/**
+ * Compares the files with the project and has the service check what would be written. Nothing is written.
+ * @throws {FaultyFiles} with all faults of all files
+ */
+export async function makePlan(ras: Ras, local: LocalProject, takeOver = false): Promise<Plan> {
+  try {
+    return await compare(ras, local, takeOver);
+  } catch (error) {
+    // Without the service the faults of the files themselves are told.
+    if (local.faults.length === 0 || error instanceof FaultyFiles) throw error;
+    throw new FaultyFiles(local.faults);
+  }
 }
 
-/** What stands between the files and the service for one routine or skill. */
-export interface Change {
-  readonly kind: KindName;
-  readonly key: string;
-  /** `adopt`: it is as the file says, and is not marked yet as kept in files, or is marked as changed otherwise. `orphan`: kept in files, and has none. */
-  readonly action: 'create' | 'update' | 'adopt' | 'unchanged' | 'orphan';
-  readonly file: string | null;
-  readonly id: string | null;
-  /** The version that the plan has seen; null for one that is not there. */
-  readonly etag: string | null;
-  /** An active or paused routine becomes a draft, and needs a new proof. */
-  readonly returnsToDraft: boolean;
-  readonly state: string | null;
-  /** It is active, and its scheduled runs take older texts of its skills than there are. */
-  readonly isBehind: boolean;
-  readonly fields: readonly FieldChange[];
-  /** What the file says, and what the service has. */
-  readonly desired: Content | null;
-  readonly found: Content | null;
-}
-
-export interface Plan {
-  readonly version: 1;
-  readonly project: string | null;
-  readonly changes: readonly Change[];
-}
-
-/** Compares the files with the project. Nothing is written. @throws {FaultyFiles} for schedules that cannot be */
-export async function makePlan(ras: Ras, local: LocalProject): Promise<Plan> {
-  const { project } = local.settings;
-  if (project !== undefined) await checkProject(ras, project);
+async function compare(ras: Ras, local: LocalProject, takeOver: boolean): Promise<Plan> {
+  const { project, name: owner, moved } = local.settings;
+  if (project !== null) await checkProject(ras, project);
   const remote = await RemoteProject.list(ras);
+  const movedFrom = new Map<string, string>();
+  for (const { kind, from, to } of moved) {
+    const summary = remote.find(kind, from);
+    if (summary === undefined || remote.find(kind, to) !== undefined) continue;
+    if (!local.items.some((item) => item.kind === kind && item.key === to)) continue;
+    remote.give(summary, to);
+    movedFrom.set(summary.id, from);
+  }
   const wanted = new Map(local.items.map((item) => [idOf(item), item]));
-  checkSkills(local, remote);
   const related = remote.summaries.filter(
-    ({ kind, key, isManaged }) => key !== null && (isManaged || wanted.has(idOf({ kind, key }))),
+    ({ kind, key, isManaged, owner: other }) =>
+      key !== null && ((isManaged && other === owner) || wanted.has(idOf({ kind, key }))),
   );
   const found = new Map<string, RemoteItem>();
   for (const item of await remote.read(related)) {
     if (item.key !== null) found.set(idOf({ kind: item.kind, key: item.key }), item);
   }
-  const changes = local.items.map((item) => changeOf(item, contentOf(item, local.settings), found.get(idOf(item))));
-  await checkSchedules(ras, local, changes);
-  const orphans = [...found].flatMap(([id, item]) => (wanted.has(id) ? [] : [orphanOf(item)]));
-  return { version: 1, project: project ?? null, changes: [...changes, ...orphans] };
+  const changes = local.items.map((item) => {
+    const there = found.get(idOf(item));
+    const from = movedFrom.get(there?.id ?? '') ?? null;
+    return changeOf(item, contentOf(item, local.settings), { there, from, owner });
+  });
+  const faults = await findFaults(ras, local, { remote, changes, takeOver });
+  if (faults.length > 0) throw new FaultyFiles(faults);
+  const left = [...found].flatMap(([id, item]) => (wanted.has(id) ? [] : [item]));
+  const orphans = await inGroups(left, async (item) => orphanOf(item, await namesOf(ras, item, { local, left })));
+  return { version: 1, project, owner, changes: [...changes, ...orphans] };
 }
 
 function idOf({ kind, key }: { readonly kind: KindName; readonly key: string }): string {
   return `${kind}/${key}`;
 }
 
-function changeOf({ kind, key, file }: LocalItem, desired: Content, found: RemoteItem | undefined): Change {
-  const before = found?.content ?? {};
-  const fields = differingFields(before, desired).map((field) => ({
-    field,
-    before: before[field] ?? null,
-    after: desired[field] ?? null,
-  }));
-  const { id = null, etag = null, content = null } = found ?? {};
-  const state = found?.state ?? null;
+interface Counterpart {
+  readonly there: RemoteItem | undefined;
+  /** The key that it has until it is moved. */
+  readonly from: string | null;
+  readonly owner: string | null;
+}
+
+function changeOf({ kind, key, file }: LocalItem, desired: Content, { there, from, owner }: Counterpart): Change {
+  const before = there?.content ?? {};
+  const names = there === undefined ? [] : differingFields(before, desired);
+  const fields = names.map((field) => ({ field, before: before[field] ?? null, after: desired[field] ?? null }));
+  if (from !== null) fields.unshift({ field: 'externalKey', before: from, after: key });
+  const { id = null, etag = null, content = null, drift = null, state = null, isBehind = false } = there ?? {};
+  const isKept = there?.isManaged === true && there.owner === owner && drift === null;
   const isProven = state !== null && state !== 'draft';
   return {
     kind,
     key,
-    action:
-      found === undefined
-        ? 'create'
-        : fields.length > 0
-          ? 'update'
-          : found.isManaged && !found.hasDrifted
-            ? 'unchanged'
-            : 'adopt',
+    action: there === undefined ? 'create' : fields.length > 0 ? 'update' : isKept ? 'unchanged' : 'adopt',
     file,
     id,
+    movedFrom: from,
     etag,
-    returnsToDraft: isProven && fields.some(({ field }) => isMaterial(kind, field)),
+    returnsToDraft: isProven && names.some((field) => isMaterial(kind, field)),
     state,
-    isBehind: found?.isBehind ?? false,
-    fields: found === undefined ? [] : fields,
+    isBehind,
+    drift,
+    namedBy: [],
+    fields,
     desired,
     found: content,
   };
 }
 
-function orphanOf({ kind, key, id, etag, state, content }: RemoteItem): Change {
+function orphanOf(item: RemoteItem, namedBy: readonly string[]): Change {
+  const { kind, key, id, etag = null, state = null, drift, content } = item;
   return {
     kind,
     key: key ?? id,
+    id,
+    etag,
+    state,
+    drift,
+    namedBy,
     action: 'orphan',
     file: null,
-    id,
-    etag: etag ?? null,
+    movedFrom: null,
     returnsToDraft: false,
-    state: state ?? null,
     isBehind: false,
     fields: [],
     desired: null,
@@ -112,50 +114,26 @@ function orphanOf({ kind, key, id, etag, state, content }: RemoteItem): Change {
   };
 }
 
-/** Holds the names of skills against those that there are. @throws {FaultyFiles} */
-function checkSkills({ items, settings }: LocalProject, remote: RemoteProject): void {
-  const custom = [...items, ...remote.summaries].flatMap(({ kind, key }) =>
-    kind === 'skill' && key !== null ? [key] : [],
-  );
-  const names = new Set([...custom, ...remote.curated]);
-  const faults = items.flatMap(({ kind, key, file, document }): Fault[] => {
-    if (kind === 'skill') {
-      const message = `"${key}" is the name of a skill of the service; take another`;
-      return remote.curated.has(key) ? [{ file, message }] : [];
-    }
-    const { skills } = { ...settings.defaults, ...document.head };
-    return (Array.isArray(skills) ? skills : []).flatMap((skill: unknown, at) => {
-      const name = String(skill);
-      // An id stays valid for a skill that is deleted; its runs leave it out.
-      if (names.has(name) || name.startsWith('skl_')) return [];
-      const message = `there is no skill "${name}"${didYouMean(name, [...names])}`;
-      return [{ file, ...document.place(['skills', at], 'value'), message }];
-    });
+/** Lists what names a skill that has no file: files, and routines that stay when all without a file go. */
+async function namesOf(
+  ras: Ras,
+  { kind, key, id }: RemoteItem,
+  { local, left }: { readonly local: LocalProject; readonly left: readonly Summary[] },
+): Promise<string[]> {
+  if (kind === 'routine') return [];
+  const files = local.items.flatMap((item) => {
+    const { skills } = item.kind === 'routine' ? contentOf(item, local.settings) : {};
+    return Array.isArray(skills) && (skills.includes(key) || skills.includes(id)) ? [item] : [];
   });
-  if (faults.length > 0) throw new FaultyFiles(faults);
+  const others = await ras.routines.list({ uses: id }).toArray({ limit: 200 });
+  const goes = new Set(left.map((each) => each.id));
+  const ownKeys = new Set(local.items.flatMap((item) => (item.kind === 'routine' ? [item.key] : [])));
+  const remaining = others.filter(
+    ({ id: routineId, externalKey, archivedAt }) =>
+      archivedAt === null && !goes.has(routineId) && !ownKeys.has(externalKey ?? ''),
+  );
+  return [...files.map(({ file }) => file), ...remaining.map(({ name, id: each }) => `routine "${name}" (${each})`)];
 }
-
-/** Asks the service for each schedule that would be written, so that a bad one is told before anything is applied. */
-async function checkSchedules(ras: Ras, { items }: LocalProject, changes: readonly Change[]): Promise<void> {
-  const faults: Fault[] = [];
-  for (const { kind, file, action, fields, desired } of changes) {
-    const isNew = action === 'create' || fields.some(({ field }) => TIMING.has(field));
-    if (kind !== 'routine' || !isNew || desired === null || file === null) continue;
-    const { schedule, timezone } = desired;
-    try {
-      await ras.schedules.preview({ schedule: String(schedule), timezone: String(timezone) });
-    } catch (error) {
-      const { name, code, message } = fieldsOf(error);
-      if (name !== 'BadRequestError') throw error;
-      const field = code === 'invalid_timezone' ? 'timezone' : 'schedule';
-      const place = items.find((item) => item.file === file)?.document.place([field], 'value');
-      faults.push({ file, ...place, message: `${field}: ${String(message)}` });
-    }
-  }
-  if (faults.length > 0) throw new FaultyFiles(faults);
-}
-
-const TIMING: ReadonlySet<string> = new Set(['schedule', 'timezone']);
 
 /** A key reads the facts of its own project only. @throws {CliError} */
 async function checkProject(ras: Ras, project: string): Promise<void> {
@@ -167,9 +145,4 @@ async function checkProject(ras: Ras, project: string): Promise<void> {
       hint: 'Take the profile of that project by --profile, or change `project` in ras.yaml.',
     });
   }
-}
-
-/** Tells whether there is anything to do. */
-export function isEmpty({ changes }: Plan): boolean {
-  return changes.every(({ action }) => action === 'unchanged');
 }

@@ -1,15 +1,12 @@
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
-import { fieldsOf, usageError } from '../failure.ts';
 import { codeOf, isMissing, readText } from './disk.ts';
-import { type HeadedDocument, parseHeaded, parseYaml, placeIn } from './document.ts';
+import { type HeadedDocument, parseHeaded } from './document.ts';
 import { type Fault, FaultyFiles, firstOf } from './faults.ts';
-import { ROUTINE_HEAD } from './generated/head-schemas.ts';
-import { KEY, slugOf } from './keys.ts';
-import { KINDS, type KindName, type LocalItem, type Settings } from './kinds.ts';
-import { schemaFaults, type JsonSchema, type SchemaFault } from './schema.ts';
-
-export const PROJECT_FILE = 'ras.yaml';
+import { KEY, slugOf, type KindName } from './keys.ts';
+import { headWith, KINDS, type LocalItem } from './kinds.ts';
+import { schemaFaults, type SchemaFault } from './schema.ts';
+import { readSettings, type Settings } from './settings.ts';
 
 const MAX_FILES = 2_000;
 
@@ -17,69 +14,59 @@ export interface LocalProject {
   readonly folder: string;
   readonly settings: Settings;
   readonly items: readonly LocalItem[];
+  /** What is wrong in the files themselves; the service finds the rest. */
+  readonly faults: readonly Fault[];
 }
 
-const SETTINGS_SCHEMA: JsonSchema = {
-  type: 'object',
-  properties: {
-    version: { type: 'integer', minimum: 1, maximum: 1 },
-    project: { type: 'string', minLength: 1, maxLength: 200 },
-    defaults: {
-      type: 'object',
-      properties: ROUTINE_HEAD.properties,
-      additionalProperties: false,
-    },
-  },
-  required: ['version'],
-  additionalProperties: false,
-  definitions: ROUTINE_HEAD.definitions,
-};
-
-/**
- * Reads the files of a folder and checks all of them.
- * @throws {FaultyFiles} with every fault of every file; {CliError} where there is no `ras.yaml`
- */
-export async function readProject(folder: string): Promise<LocalProject> {
+/** Reads the files of a folder and checks all of them. @throws {CliError} where there is no `ras.yaml` */
+export async function readProject(folder: string, environment?: string): Promise<LocalProject> {
   const faults: Fault[] = [];
-  const settings = await readSettings(folder, faults);
+  const settings = await readSettings(folder, environment, faults);
   const items: LocalItem[] = [];
   for (const { kind, key, file } of await listFiles(folder, faults)) {
     try {
       const document = parseHeaded(file, await readText(folder, file));
-      faults.push(...faultsOf(kind, file, document, settings));
-      items.push({ kind, key, file, document });
+      const found = faultsOf({ kind, key, file, document }, settings);
+      faults.push(...found.faults);
+      items.push({ kind, key, file, document, faulty: found.fields });
     } catch (error) {
       if (!(error instanceof FaultyFiles)) throw error;
       faults.push(...error.faults);
     }
   }
-  if (faults.length > 0) throw new FaultyFiles(faults);
-  return { folder, settings, items };
+  return { folder, settings, items, faults };
+}
+
+/** Reads the files of a folder for a command that needs them to be right. @throws {FaultyFiles} */
+export async function readSoundProject(folder: string, environment?: string): Promise<LocalProject> {
+  const local = await readProject(folder, environment);
+  if (local.faults.length > 0) throw new FaultyFiles(local.faults);
+  return local;
 }
 
 type Place = HeadedDocument['place'];
 
-function faultsOf(kind: KindName, file: string, document: HeadedDocument, { defaults }: Settings): Fault[] {
+function faultsOf(item: Omit<LocalItem, 'faulty'>, settings: Settings): { faults: Fault[]; fields: Set<string> } {
+  const { kind, file, document } = item;
   const { schema, text } = KINDS[kind];
   const { head, body } = document;
   const place: Place = (at, of) => document.place(at, of);
-  const value = kind === 'routine' ? { ...fieldsOf(defaults), ...head } : head;
-  const own = schemaFaults(schema, value).filter(
+  // What `ras.yaml` gives is told there.
+  const own = schemaFaults(schema, headWith(item, settings)).filter(
     ({ path: [field] }) => field === undefined || Object.hasOwn(head, field),
   );
   const faults = firstOf(own).map((each) => faultIn(file, place, each));
   const { length } = body;
-  if (length < text.min)
-    faults.push({
-      file,
-      message: `the text below the head is too short: ${text.min} characters at least`,
-    });
-  if (length > text.max)
-    faults.push({
-      file,
-      message: `the text below the head has ${length} characters, of ${text.max} at most`,
-    });
-  return faults;
+  if (length < text.min) {
+    const least = `${text.min} character${text.min === 1 ? '' : 's'}`;
+    faults.push({ file, message: `the text below the head is too short: ${least} at least` });
+  }
+  if (length > text.max) {
+    faults.push({ file, message: `the text below the head has ${length} characters, of ${text.max} at most` });
+  }
+  const fields = new Set(own.flatMap(({ path: [field] }) => (field === undefined ? [] : [String(field)])));
+  if (length < text.min || length > text.max) fields.add('instructions');
+  return { faults, fields };
 }
 
 function faultIn(file: string, place: Place, fault: SchemaFault): Fault {
@@ -93,31 +80,13 @@ function faultIn(file: string, place: Place, fault: SchemaFault): Fault {
   };
 }
 
-async function readSettings(folder: string, faults: Fault[]): Promise<Settings> {
-  const file = PROJECT_FILE;
-  try {
-    const { document, lines } = parseYaml(file, await readText(folder, file), 0);
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- checked below
-    const settings = (document.toJS() ?? {}) as Settings;
-    const place: Place = (at, of) => placeIn(document, lines, at, of, 0);
-    faults.push(...firstOf(schemaFaults(SETTINGS_SCHEMA, settings)).map((each) => faultIn(file, place, each)));
-    return settings;
-  } catch (error) {
-    if (error instanceof FaultyFiles) faults.push(...error.faults);
-    else if (isMissing(error)) {
-      throw usageError(`There is no ${file} in ${folder}.`, 'Make one with ras init.');
-    } else throw error;
-    return { version: 1 };
-  }
-}
-
 interface Found {
   readonly kind: KindName;
   readonly key: string;
   readonly file: string;
 }
 
-/** Lists `routines/<key>.md` and `skills/<key>/SKILL.md`; hidden files are passed over. */
+/** Lists `routines/<key>.md` and `skills/<key>/SKILL.md`; hidden files and README.md are passed over. */
 async function listFiles(folder: string, faults: Fault[]): Promise<Found[]> {
   const found: Found[] = [];
   const add = (kind: KindName, key: string, file: string, name: string) => {
@@ -156,10 +125,10 @@ async function listFiles(folder: string, faults: Fault[]): Promise<Found[]> {
 async function namesIn(folder: string, name: string): Promise<string[]> {
   try {
     const names = await readdir(path.join(folder, name));
-    return names.filter((each) => !each.startsWith('.')).toSorted();
+    return names.filter((each) => !each.startsWith('.') && each !== 'README.md').toSorted();
   } catch (error) {
     if (isMissing(error)) return [];
-    // A file where a folder would be; what lacks in it is told by the caller.
+    // A file where a folder would be; the caller tells what it lacks.
     if (codeOf(error) === 'ENOTDIR') return [];
     throw error;
   }

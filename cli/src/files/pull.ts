@@ -1,7 +1,7 @@
 import type { Ras } from 'routine-automation-sdk';
 import { CliError, fieldsOf } from '../failure.ts';
-import { renderHeaded } from './document.ts';
-import { contentOf, differingFields, headOf, KINDS } from './kinds.ts';
+import { renderHeaded, type Head } from './document.ts';
+import { contentOf, differingFields, headOf, KINDS, type LocalItem } from './kinds.ts';
 import { freeKey, KEY } from './keys.ts';
 import type { LocalProject } from './project.ts';
 import { RemoteProject, type RemoteItem, type Summary } from './remote.ts';
@@ -22,10 +22,19 @@ export interface Pulled {
 export async function pull(
   ras: Ras,
   local: LocalProject,
-  { names, force }: { readonly names: readonly string[]; readonly force: boolean },
+  { names, force, takeOver, say }: PullOptions,
 ): Promise<Pulled[]> {
   const remote = await RemoteProject.list(ras);
-  const wanted = chosen(remote.summaries, names);
+  const { name: owner } = local.settings;
+  const isForeign = (each: Summary) => each.isManaged && each.owner !== null && each.owner !== owner && !takeOver;
+  const asked = chosen(remote.summaries, names);
+  const foreign = asked.filter(isForeign);
+  for (const { kind, key, id, owner: other } of foreign) {
+    const left = `the ${kind} ${key ?? id} is kept by the folder named "${other}"`;
+    if (names.length > 0) throw new CliError(`${left}.`, { hint: 'Take it from that folder with --take-over.' });
+    say(`left out: ${left}`);
+  }
+  const wanted = asked.filter((each) => !foreign.includes(each));
   giveKeys(remote, wanted, local);
   const items = await remote.read(wanted);
   const files = items.map((item) => fileOf(item, local));
@@ -36,11 +45,22 @@ export async function pull(
       hint: 'Apply them, or take what the service has with pull --force.',
     });
   }
-  for (const item of items) if (!item.isManaged || item.isNew || item.hasDrifted) await mark(ras, item);
+  for (const item of items) {
+    const isKept = item.isManaged && item.owner === owner && !item.isNew && item.drift === null;
+    if (!isKept) await mark(ras, item, owner);
+  }
   for (const { file, text, result } of files) {
     if (result === 'wrote') await writeFileIn(local.folder, file, text);
   }
   return files.map(({ kind, key, file, result }) => ({ kind, key, file, result }));
+}
+
+interface PullOptions {
+  readonly names: readonly string[];
+  readonly force: boolean;
+  /** Also take what another folder keeps. */
+  readonly takeOver: boolean;
+  readonly say: (line: string) => void;
 }
 
 function chosen(summaries: readonly Summary[], names: readonly string[]): Summary[] {
@@ -82,7 +102,7 @@ function fileOf(item: RemoteItem, { items, settings }: LocalProject) {
   const file = pathOf(key);
   const local = items.find((each) => each.kind === kind && each.key === key);
   const fields = local === undefined ? [] : differingFields(contentOf(local, settings), content);
-  const head = headOf(kind, content, settings);
+  const head = { ...headOf(kind, content, settings), ...keptFields(local, fields) };
   const body = String(content['instructions']);
   const text = local === undefined ? renderHeaded(head, body, schemaPath) : local.document.rewritten(head, body);
   const differs = fields.length > 0;
@@ -90,8 +110,17 @@ function fileOf(item: RemoteItem, { items, settings }: LocalProject) {
   return { kind, key, file, text, differs, fields, result };
 }
 
-async function mark(ras: Ras, { kind, id, key, etag }: RemoteItem): Promise<void> {
-  const body = { externalKey: key, managedBy: 'files' } as const;
+/** Returns what a file says in place of an environment, where the service has the value of the environment. */
+function keptFields(local: LocalItem | undefined, differing: readonly string[]): Head {
+  const head = local?.document.head ?? {};
+  const kept = ['model', 'webhookUrl', 'variables'].filter(
+    (name) => Object.hasOwn(head, name) && !differing.includes(name),
+  );
+  return Object.fromEntries(kept.map((name) => [name, head[name]]));
+}
+
+async function mark(ras: Ras, { kind, id, key, etag }: RemoteItem, owner: string | null): Promise<void> {
+  const body = { externalKey: key, managedBy: 'files', managedFrom: owner } as const;
   const options = { ifMatch: etag };
   try {
     if (kind === 'routine') await ras.routines.update(id, body, options);

@@ -1,5 +1,6 @@
 import type { Ras, Shape } from 'routine-automation-sdk';
-import { contentOfRemote, type Content, type KindName } from './kinds.ts';
+import type { KindName } from './keys.ts';
+import { contentOfRemote, type Content } from './kinds.ts';
 
 /** A routine or skill of the service. */
 export interface RemoteItem extends Summary {
@@ -9,10 +10,15 @@ export interface RemoteItem extends Summary {
   readonly state: string | undefined;
   /** An active routine whose scheduled runs take older texts of its skills than there are. */
   readonly isBehind: boolean;
-  /** It was changed otherwise since the files were applied. */
-  readonly hasDrifted: boolean;
+  /** The last change beside the files since they were applied. */
+  readonly drift: Drift | null;
   readonly etag: string | undefined;
   readonly content: Content;
+}
+
+export interface Drift {
+  readonly at: string;
+  readonly by: string;
 }
 
 /** A routine or skill as a list shows it. */
@@ -22,16 +28,18 @@ export interface Summary {
   readonly key: string | null;
   readonly name: string;
   readonly isManaged: boolean;
+  /** The name of the folder that keeps it. */
+  readonly owner: string | null;
 }
 
 /** The routines and custom skills of a project, without those that are archived or deleted. */
 export class RemoteProject {
   readonly #ras: Ras;
-  readonly summaries: readonly Summary[];
+  /** By the keys that were given here, where some were. */
+  summaries: readonly Summary[];
   /** Slugs of curated skills, former ones too. */
   readonly curated: ReadonlySet<string>;
-  /** Keys that were given here, by id. */
-  readonly #given = new Map<string, string>();
+  readonly #given = new Set<string>();
 
   private constructor(ras: Ras, summaries: readonly Summary[], curated: ReadonlySet<string>) {
     this.#ras = ras;
@@ -52,14 +60,13 @@ export class RemoteProject {
     return new RemoteProject(ras, summaries, curated);
   }
 
+  find(kind: KindName, key: string): Summary | undefined {
+    return this.summaries.find((each) => each.kind === kind && each.key === key);
+  }
+
   /** Reads some of them whole, a few at a time, in the order in which they are given. */
-  async read(wanted: readonly Summary[]): Promise<RemoteItem[]> {
-    const items: RemoteItem[] = [];
-    for (let at = 0; at < wanted.length; at += AT_ONCE) {
-      const some = wanted.slice(at, at + AT_ONCE);
-      items.push(...(await Promise.all(some.map((each) => this.readOne(each)))));
-    }
-    return items;
+  read(wanted: readonly Summary[]): Promise<RemoteItem[]> {
+    return inGroups(wanted, (each) => this.readOne(each));
   }
 
   async readOne({ kind, id }: Pick<Summary, 'kind' | 'id'>): Promise<RemoteItem> {
@@ -68,12 +75,14 @@ export class RemoteProject {
         ? await this.#ras.routines.read(id).withResponse()
         : await this.#ras.skills.read(id).withResponse();
     const summary = summaryOf(kind, { ...data, id });
+    const given = this.#given.has(id) ? this.summaries.find((each) => each.id === id)?.key : undefined;
+    const { driftedAt: at, driftedBy } = data;
     return {
       ...summary,
-      key: summary.key ?? this.#given.get(id) ?? null,
+      key: given ?? summary.key,
       isNew: summary.key === null,
       state: 'state' in data ? data.state : undefined,
-      hasDrifted: data.driftedAt !== null,
+      drift: at === null ? null : { at, by: driftedBy?.name ?? driftedBy?.id ?? 'the service' },
       isBehind: 'skillsBehind' in data && data.skillsBehind.length > 0,
       etag,
       content: contentOfRemote(kind, data, (reference) => this.#keyOf(reference)),
@@ -82,31 +91,35 @@ export class RemoteProject {
 
   /** Returns the key of a custom skill that has one, and any other reference as it is. */
   #keyOf(reference: string): string {
-    const given = this.#given.get(reference);
-    return this.#skill(({ id }) => id === reference)?.key ?? given ?? reference;
+    return this.summaries.find(({ id }) => id === reference)?.key ?? reference;
   }
 
-  /** Gives a key to what has none, before the service is told. */
+  /** Gives a key to a thing before the service is told. */
   give({ id }: Summary, key: string): void {
-    this.#given.set(id, key);
+    this.#given.add(id);
+    this.summaries = this.summaries.map((each) => (each.id === id ? { ...each, key } : each));
   }
 
   /** Returns the id of the custom skill with this key, or the reference as it is: a slug, or an id. */
   referenceOf(key: string): string {
-    return this.#skill((each) => each.key === key)?.id ?? key;
-  }
-
-  #skill(isWanted: (summary: Summary) => boolean): Summary | undefined {
-    return this.summaries.find((each) => each.kind === 'skill' && isWanted(each));
+    return this.find('skill', key)?.id ?? key;
   }
 }
 
 const PAGE = 200;
 const AT_ONCE = 8;
 
-function summaryOf(
-  kind: KindName,
-  { id, externalKey, managedBy, name }: Pick<Shape<'RoutineSummary'>, 'id' | 'externalKey' | 'managedBy' | 'name'>,
-): Summary {
-  return { kind, id, key: externalKey, name, isManaged: managedBy === 'files' };
+/** Does something with each of a list, a few at a time, and returns the results in their order. */
+export async function inGroups<T, R>(list: readonly T[], act: (each: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = [];
+  for (let at = 0; at < list.length; at += AT_ONCE) {
+    results.push(...(await Promise.all(list.slice(at, at + AT_ONCE).map(act))));
+  }
+  return results;
+}
+
+type Named = Pick<Shape<'RoutineSummary'>, 'id' | 'externalKey' | 'managedBy' | 'managedFrom' | 'name'>;
+
+function summaryOf(kind: KindName, { id, externalKey, managedBy, managedFrom, name }: Named): Summary {
+  return { kind, id, key: externalKey, name, isManaged: managedBy === 'files', owner: managedFrom };
 }

@@ -7,33 +7,47 @@ import { when } from '../output/words.ts';
 import { addressOf, profileName } from '../profiles/account.ts';
 import { maskedKey } from '../profiles/mask.ts';
 import { profilesFile, readProfiles, writeProfiles, type Profile } from '../profiles/store.ts';
-import { signInByDevice } from './device.ts';
+import { request } from '../request.ts';
+import { signInByIdToken } from './oidc.ts';
+import { CLIENT_ID, signInByDevice } from './device.ts';
 import { scopesOf } from './scopes.ts';
 
-/** Adds `login`, `logout` and `whoami`. */
+/** Adds `login`, `logout`, `whoami` and `auth`. */
 export function registerSignIn(program: Command, context: Context): void {
   program
     .command('login')
     .description('Sign in, by a code that you confirm in a browser.')
     .option('--with-token', 'read an API key from stdin instead')
     .option('--no-browser', 'show the address and start no browser')
+    .option('--oidc', 'with the ID token of this CI job, which keeps no secret')
+    .option('--project <id>', 'with --oidc: project whose CI sign-in it is (RAS_PROJECT)')
+    .option('--audience <name>', 'with --oidc: audience to ask GitHub for; else the address of the service')
     .action((options: LoginOptions) => login(context, options));
   program
     .command('logout')
-    .description('Forget the API key of a sign-in.')
+    .description('Forget the API key of a sign-in, and revoke it where login made it.')
     .action(() => logout(context));
   program
     .command('whoami')
     .description('Show which service, project and API key are in use.')
     .action(() => whoAmI(context));
+  program
+    .command('auth')
+    .description('Use the sign-in in other programs.')
+    .command('token')
+    .description('Print the API key in use: RAS_API_KEY=$(ras auth token).')
+    .action(() => printToken(context));
 }
 
 interface LoginOptions {
   readonly withToken?: boolean;
+  readonly oidc?: boolean;
+  readonly project?: string;
+  readonly audience?: string;
   readonly browser: boolean;
 }
 
-async function login(context: Context, { withToken = false, browser }: LoginOptions) {
+async function login(context: Context, { withToken = false, oidc = false, browser, project, audience }: LoginOptions) {
   const { env, options } = context;
   const name = profileName(env, options);
   const before = await readProfiles(env);
@@ -43,7 +57,9 @@ async function login(context: Context, { withToken = false, browser }: LoginOpti
   }
   const profile: Profile = withToken
     ? { baseUrl, apiKey: await readToken(context) }
-    : await signInByDevice(context, { baseUrl, browser: browser && context.canAsk });
+    : oidc
+      ? await signInByIdToken(context, { baseUrl, project, audience })
+      : await signInByDevice(context, { baseUrl, browser: browser && context.canAsk });
   const { Ras } = await import('routine-automation-sdk');
   const ras = new Ras({ ...profile, fetch: context.fetch });
   const checked = await scopesOf(ras).catch((error: unknown) => {
@@ -104,9 +120,29 @@ async function logout(context: Context) {
     return;
   }
   await writeProfiles(env, others);
-  context.say(`Signed out of ${left.baseUrl}. The key ${maskedKey(left.apiKey)} stays valid.`);
+  const key = maskedKey(left.apiKey);
+  // A key that a person made elsewhere may be in use there too.
+  const isRevoked = left.expiresAt !== undefined && (await revoked(context, left));
+  context.say(`Signed out of ${left.baseUrl}. The key ${key} ${isRevoked ? 'is revoked' : 'stays valid'}.`);
+  if (isRevoked) return;
   const keys = left.dashboardUrl === undefined ? '' : `: ${left.dashboardUrl}/api-keys`;
   context.say(`Revoke it in the dashboard, under "API keys"${keys}`);
+}
+
+/** Revokes a key that `login` made (RFC 7009). @returns false where the service does not know how, or is away */
+async function revoked(context: Context, { baseUrl, apiKey }: Profile): Promise<boolean> {
+  const body = { client_id: CLIENT_ID, token: apiKey };
+  const response = await request(context, `${baseUrl}/v1/auth/device/revoke`, body).catch((error: unknown) => {
+    context.fail(error);
+    return undefined;
+  });
+  return response?.ok === true;
+}
+
+/** Prints the key in use, for programs that take one: `RAS_API_KEY=$(ras auth token)`. */
+async function printToken(context: Context) {
+  const { apiKey } = await context.account();
+  context.out.text(apiKey);
 }
 
 async function whoAmI(context: Context) {

@@ -5,7 +5,7 @@ import { CliError, fieldsOf } from '../failure.ts';
 import type { Profile } from '../profiles/store.ts';
 import { jsonOf, request } from '../request.ts';
 
-const CLIENT_ID = 'ras-cli';
+export const CLIENT_ID = 'ras-cli';
 const GRANT_TYPE = 'urn:ietf:params:oauth:grant-type:device_code';
 
 /** Seconds between two questions unless the service names others, and what each "slow down" adds (RFC 8628, section 3.5). */

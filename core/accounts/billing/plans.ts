@@ -45,9 +45,8 @@ export function effectivePlan(rule: PlanRule, paidPlan: Plan | null): Plan {
 }
 
 /**
- * Returns how many runs the organization `o` of a statement may have at a time, as an SQL expression; null for no
- * bound. A plan's bound counts where plans are paid for: a self-hosted service has its fair shares and the operator's
- * bound.
+ * Returns an SQL expression: how many runs the organization `o` of a statement may have at a time; null for no bound. A
+ * plan's bound counts only where plans are paid for.
  */
 export function runsAtATimeOf(rule: PlanRule): Sql {
   const operator = sql`${rule.runsAtATime ?? null}::integer`;
@@ -93,15 +92,14 @@ export function isBetter(plan: PaidPlan, than: PaidPlan): boolean {
 /** Start of the calendar month in UTC, the period of organizations without a subscription. */
 const monthStart = sql`date_trunc('month', now(), 'utc')`;
 
-/** Returns the start of an organization's period of usage, as an SQL expression: its subscription's, or the month's. */
 function periodStart(organizationId: string): Sql {
   return sql`coalesce(
     (select period_start from organizations where id = ${organizationId} and paid_until > now()), ${monthStart})`;
 }
 
 /**
- * Counts one run against the allowance of the period, as a statement for use as a CTE. It returns a row, or none when
- * the allowance is used up or the condition does not hold.
+ * Counts one run against the allowance of the period, as a statement for a CTE. It returns a row, or none when the
+ * allowance is used up or the condition is false.
  */
 export function takeOneRun(organizationId: string, plan: Plan, condition: Sql): Sql {
   return sql`
@@ -115,7 +113,7 @@ export function takeOneRun(organizationId: string, plan: Plan, condition: Sql): 
 
 /**
  * Counts up to `wanted` runs against the period's allowance and returns how many it granted. The row stays locked until
- * the end of the transaction, so that no two claims are granted the same run.
+ * the end of the transaction, so no other claim is granted the same runs.
  */
 export async function takeRuns(tx: Db, input: { organizationId: string; plan: Plan; wanted: number }): Promise<number> {
   const used = await tx.row<{ runs: number; periodStart: Date }>`
@@ -135,7 +133,7 @@ export async function takeRuns(tx: Db, input: { organizationId: string; plan: Pl
   return granted;
 }
 
-/** Returns an SQL condition that is true where another organization has run anything in the last two months. */
+/** Returns an SQL condition: another organization has run something in the last two months. */
 export function othersHaveRun(organizationId: Sql): Sql {
   return sql`exists (select from period_runs others
     join organizations there on there.id = others.organization_id and there.deleted_at is null
@@ -144,9 +142,9 @@ export function othersHaveRun(organizationId: Sql): Sql {
 }
 
 /**
- * Returns the runs of an organization a day, from the counts of its last two periods: those of runs are read one by
- * one, of which there may be a hundred thousand.
- * @param least the days that it is taken from at least
+ * Returns an organization's runs a day, from the counts of its last two periods. The runs themselves may be a hundred
+ * thousand.
+ * @param least the fewest days to divide by
  */
 export async function runsPerDay(db: Db, organizationId: string, least: number): Promise<number> {
   const found = await db.row<{ pace: number }>`

@@ -9,13 +9,13 @@ import type { AuthSettings } from './auth-options.ts';
 const HOUR = 60 * 60;
 const DAY = 24 * HOUR;
 
-/** Has a refresh token given; each assistant gets one, as it works while its person is away. */
+/** Scope that yields a refresh token. Each assistant needs one, because it works while its person is away. */
 const OFFLINE = 'offline_access';
 
-/** Stands for the project before a person has chosen one, so that an earlier consent never answers for them. */
+/** Project of a request before a person has chosen one. An earlier consent never answers for them. */
 const NONE = 'none';
 
-/** The session in which a person decides, and the project that they chose; undefined where they deny. */
+/** The session in which a person decides, and the project that they chose; undefined for a refusal. */
 interface Consenting {
   readonly sessionId: string;
   readonly projectId: string | undefined;
@@ -23,17 +23,17 @@ interface Consenting {
 
 const consenting = new AsyncLocalStorage<Consenting>();
 
-/** Has the library decide within `work` by this session, and store what it makes as of this project. */
+/** Runs `work` of the library with this session as the caller and this project on the rows that it stores. */
 export function consentingAs<T>(decision: Consenting, work: () => Promise<T>): Promise<T> {
   return consenting.run(decision, work);
 }
 
-/** Returns the one resource that tokens are issued for (RFC 8707). */
+/** Returns the one resource for which tokens are issued (RFC 8707). */
 export function mcpResource(publicUrl: string): string {
   return `${publicUrl}/mcp`;
 }
 
-/** Makes the row of the resource that the library looks for. */
+/** Makes the row of the resource, which the library requires. */
 export async function ensureMcpResource(db: Db, publicUrl: string): Promise<void> {
   const resource = mcpResource(publicUrl);
   await db.run`
@@ -42,14 +42,14 @@ export async function ensureMcpResource(db: Db, publicUrl: string): Promise<void
   `;
 }
 
-/** Names the kinds of tokens, which are told from API keys by this. The prefix is no part of what is hashed. */
+/** Returns the prefix that tells tokens from API keys. It is not part of the hash. */
 export function tokenPrefix(productTag: string, kind: 'access' | 'refresh'): string {
   return `${productTag}_${kind === 'access' ? 'at' : 'rt'}_`;
 }
 
 /**
- * Sets up the library's authorization server for assistants: codes with PKCE, refresh tokens that rotate, opaque access
- * tokens, so that revoking one is effective with the next request. Clients are public, and have no secret to store.
+ * Sets up the library's authorization server for assistants: codes with PKCE, refresh tokens that rotate, and opaque
+ * access tokens, so that a revocation takes effect with the next request. Clients are public and have no secret.
  */
 export function assistantProvider(settings: AuthSettings): BetterAuthPlugin {
   const { productTag, uiOrigin, registersClients = false } = settings;
@@ -65,19 +65,19 @@ export function assistantProvider(settings: AuthSettings): BetterAuthPlugin {
     scopes: [...SCOPES, OFFLINE],
     grantTypes: ['authorization_code', 'refresh_token'],
     disableJwtPlugin: true,
-    // Its row is made with the first request instead: at the start Postgres may be away.
+    // The first request makes the row of the resource: at start Postgres may be away.
     enforcePerClientResources: false,
     allowDynamicClientRegistration: registersClients,
     allowUnauthenticatedClientRegistration: registersClients,
     accessTokenExpiresIn: HOUR,
     refreshTokenExpiresIn: 30 * DAY,
-    // A request that is made again, as its response was lost or two workers made it, gets the same response.
+    // A repeated request gets the same response: the first was lost, or two workers asked.
     refreshTokenReuseInterval: 30,
     prefix: {
       opaqueAccessToken: tokenPrefix(productTag, 'access'),
       refreshToken: tokenPrefix(productTag, 'refresh'),
     },
-    // Hosted assistants come from few addresses for all of their people.
+    // A hosted assistant calls for all of its people from a few addresses.
     rateLimit: {
       authorize: { window: 60, max: 60 },
       token: { window: 60, max: 600 },
@@ -90,7 +90,7 @@ export function assistantProvider(settings: AuthSettings): BetterAuthPlugin {
   return plugin as BetterAuthPlugin;
 }
 
-/** Takes the session of a consent from our own authentication, which has checked the person and the origin already. */
+/** Gives the library the session of a consent. Our own authentication has checked person and origin. */
 export const consentSession: BetterAuthPlugin = {
   id: 'consent-session',
   hooks: {
@@ -123,7 +123,7 @@ const ofToken = {
   createdAt: 'created_at',
 } as const;
 
-/** Maps the library's models to our tables. Two more of its models are for what we do not offer. */
+/** Maps the library's models to our tables. Two other models of the library belong to features that are off. */
 const TABLES = {
   oauthClient: {
     modelName: 'oauth_clients',

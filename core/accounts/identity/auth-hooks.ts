@@ -29,7 +29,7 @@ interface AuthRules {
   readonly log: Log | undefined;
 }
 
-/** Value that the library keeps with the token of a new password: the person's id, and the end of its life. */
+/** Value that the library stores with the token of a new password: the person's id and its expiry. */
 interface ResetToken {
   readonly value: string;
   readonly expiresAt: Date;
@@ -52,7 +52,7 @@ const EVENTS: Readonly<Record<string, { readonly done: string; readonly refused:
   '/delete-user': { done: 'an account was deleted', refused: 'a deletion was refused' },
 };
 
-/** Builds what our rules add to the library's operations. */
+/** Builds the hooks that add our rules to the library's operations. */
 export function authHooks(rules: AuthRules) {
   const { database, browsers, log } = rules;
   const resets = new WeakMap<Request, ResetToken>();
@@ -104,10 +104,10 @@ export function authHooks(rules: AuthRules) {
     throw tooManyGuesses(wait);
   }
 
-  /** Logs a sign-in, a change of how a person signs in, or a refusal; each line of the request has the address. */
+  /** Logs a sign-in, a change of how a person signs in, or a refusal. The log adds the address to each line. */
   async function report(ctx: HookContext, reason?: string): Promise<void> {
     const { newSession, session } = ctx.context;
-    // A session comes from there only when a new address is confirmed.
+    // This path makes a session only when a new address is confirmed.
     const changed = ctx.path === '/verify-email' && newSession ? 'an address was changed' : '';
     const event = EVENTS[ctx.path] ?? { done: changed, refused: '' };
     const what = reason === undefined ? event.done : event.refused;
@@ -115,7 +115,7 @@ export function authHooks(rules: AuthRules) {
     const reset = ctx.request && resets.get(ctx.request);
     const userId = newSession?.user.id ?? session?.user.id ?? reset?.value ?? (await accountOf(database, ctx.body));
     if (reason !== undefined) log.warn({ userId, reason }, what);
-    // The plugin that asks for it runs later.
+    // The plugin that asks for the second factor runs later.
     else if (ctx.path === '/sign-in/email' && userId && (await findSecondFactor(database, userId)))
       log.info({ userId }, 'a password was right, and a second factor is asked for');
     else log.info({ userId }, what);
@@ -130,7 +130,9 @@ export function authHooks(rules: AuthRules) {
     goFirst();
   }
 
-  /** Frees the account whose password was reset. Where the password was not checked, the token works again. */
+  /**
+   * Clears the counts of an account after a password reset. Where the password was not checked, the token works again.
+   */
   async function afterReset(ctx: HookContext, errorCode: string | undefined): Promise<void> {
     const { internalAdapter } = ctx.context;
     const { data } = resetBody.safeParse(ctx.body);
@@ -181,7 +183,6 @@ export function authHooks(rules: AuthRules) {
 const signInBody = z.object({ email: z.string() });
 const resetBody = z.object({ token: z.string(), endPrograms: z.boolean().optional() });
 
-/** Names the token of a new password as the library does. */
 function resetOf(token: string): string {
   return `reset-password:${token}`;
 }
@@ -200,7 +201,7 @@ const SIGN_UP_REFUSALS = {
 async function assertMaySignUp(db: Db, mode: SignUpMode, body: unknown): Promise<void> {
   if (mode === 'open') return;
   if (mode === 'invited') {
-    // The library says what is wrong with a body that does not parse.
+    // The library reports a body that does not parse.
     const { email = '', invitation } = signUpBody.safeParse(body).data ?? {};
     if (invitation !== undefined && (await isInvited(db, email, invitation))) return;
   }

@@ -2,14 +2,14 @@ import { throttle, type ThrottleRule } from '#core/foundation/rate-limits/index.
 import type { Db } from '#lib/database/index.ts';
 import type { AccountMails } from '#core/foundation/outbox/index.ts';
 
-/** Mails of one kind to one address that a stranger can cause. */
+/** Limits mails of one kind that strangers can cause to one address. */
 const MAILS: ThrottleRule = { name: 'mail', limit: 5, windowSeconds: 60 * 60 };
 
 /** Lifetime of the links of these mails. */
 export const LINK_SECONDS = 60 * 60;
 const DAY_SECONDS = 24 * LINK_SECONDS;
 
-/** The mails about accounts. Each says what it is for, and what to do if the recipient did not ask for it. */
+/** Mails about accounts. Each says its purpose, and what to do if the recipient did not ask for it. */
 export interface AuthMails {
   verification(to: string, url: string): Promise<void>;
   passwordReset(to: string, token: string): Promise<void>;
@@ -23,10 +23,11 @@ export function createAuthMails(options: { db: Db; accountMails: AccountMails; u
   const { db, accountMails, uiOrigin } = options;
 
   /**
-   * Keeps strangers from filling a mailbox. The caller learns nothing, as that would show whether there is an account.
+   * Sends a mail unless the mailbox has had too many. The caller is not told: that would show whether there is an
+   * account.
    */
   async function send(to: string, subject: string, lines: readonly string[]): Promise<void> {
-    // Each kind counts by itself: mails that a stranger causes do not use up those that let the owner in again.
+    // Each kind has a count of its own, so that strangers cannot use up the mails that let the owner in again.
     if ((await throttle(db, MAILS, `${subject} ${to}`)) !== undefined) return;
     await accountMails.queue(db, { to, subject, text: `${lines.join('\n\n')}\n`, seconds: LINK_SECONDS });
   }
@@ -41,7 +42,7 @@ export function createAuthMails(options: { db: Db; accountMails: AccountMails; u
     passwordReset: (to, token) =>
       send(to, 'Choose a new password', [
         'Open this address within an hour to choose a new password:',
-        // Behind the hash sign, so that it reaches no server's log on the way.
+        // A fragment reaches no server's log on the way.
         `${uiOrigin}/reset-password#${token}`,
         'If you did not ask for this, do nothing: your password stays as it is.',
       ]),
@@ -58,7 +59,7 @@ export function createAuthMails(options: { db: Db; accountMails: AccountMails; u
         `Sign in, or choose a new password, at ${uiOrigin}.`,
         'If it was not you, do nothing.',
       ]),
-    // Not limited as the mails are that a stranger can cause: this one must arrive.
+    // Not limited: no stranger can cause this mail, and it must arrive.
     factorEvent: (to, { subject, text }) =>
       accountMails.queue(db, { to, subject, text: `${text}\n\n${NOT_YOU}\n`, seconds: DAY_SECONDS }),
   };
@@ -67,9 +68,7 @@ export function createAuthMails(options: { db: Db; accountMails: AccountMails; u
 const NOT_YOU =
   'If it was not you, change your password, end the other sessions in your settings, and tell the people who run this service.';
 
-/**
- * Makes a link to this API end at the user interface: a path alone would be one of this API, which has no pages.
- */
+/** Makes a link to this API end at the dashboard: a bare path would lead to this API, which has no pages. */
 function leadingBack(link: string, uiOrigin: string): string {
   const url = new URL(link);
   const to = url.searchParams.get('callbackURL') ?? '/';

@@ -2,6 +2,7 @@ import type { BetterAuthOptions } from 'better-auth';
 import { APIError } from 'better-auth/api';
 import { ensureOrganization } from '#core/accounts/organizations/index.ts';
 import { throttle } from '#core/foundation/rate-limits/index.ts';
+import { now } from '#lib/clock.ts';
 import type { Database } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import type { Log } from '#lib/log.ts';
@@ -25,15 +26,15 @@ export interface AuthSettings {
   readonly registersClients?: boolean;
   /** Organizations that one person may found. */
   readonly maxOrganizations: number;
-  /** The messages of accounts; undefined without a mail server, and then no address is verified. */
+  /** Mails about accounts; undefined without a mail server, where no address is verified. */
   readonly mails: AuthMails | undefined;
   /** Takes a person out of all their organizations, before their account is deleted. @throws {AppError} `last_owner` */
   readonly leaveOrganizations: (userId: string) => Promise<void>;
-  /** Ends what programs may do in a person's name: their API keys, those of terminals too, and assistants. */
+  /** Ends everything that programs may do in a person's name: API keys, terminals and assistants. */
   readonly endPrograms: (userId: string) => Promise<void>;
-  /** Hashes passwords another way than the library's scrypt, which takes a twentieth of a second on purpose. */
+  /** Replaces the library's scrypt, which takes a twentieth of a second on purpose. */
   readonly passwords?: PasswordHashes | undefined;
-  /** Takes the library's own warnings, which are dropped without it. */
+  /** Receives the library's warnings. Without it they are dropped. */
   readonly log?: Log;
 }
 
@@ -69,8 +70,8 @@ export function authOptions(settings: AuthSettings) {
     secret,
     trustedOrigins: [settings.uiOrigin],
     telemetry: { enabled: false },
-    // Unexpected errors reach our own error handling, instead of an empty 500 and a line on stderr.
-    // An assistant that asks wrongly leads a person to the page that says so.
+    // Unexpected errors reach our own error handling. A faulty request of an assistant leads its person to a page that
+    // says so.
     onAPIError: { throw: true, errorURL: `${settings.uiOrigin}/authorize` },
     logger: authLogger(log),
     hooks: authHooks({ database, signUp: settings.signUp, browsers, endPrograms: settings.endPrograms, log }),
@@ -79,7 +80,7 @@ export function authOptions(settings: AuthSettings) {
       minPasswordLength: 10,
       maxPasswordLength: 128,
       password: twoAtATime(settings.passwords ?? SLOW_HASHES),
-      // With a session in it, the response would show whether the address had an account.
+      // A session in the response would show whether the address had an account.
       autoSignIn: false,
       requireEmailVerification: mails !== undefined,
       revokeSessionsOnPasswordReset: true,
@@ -99,17 +100,17 @@ export function authOptions(settings: AuthSettings) {
     },
     advanced: {
       cookiePrefix: cookiePrefix(settings),
-      // The prefix that the library would add, `__Secure-`, promises less than ours.
+      // `__Secure-`, which the library would add, promises less than `__Host-`.
       useSecureCookies: false,
       defaultCookieAttributes: { secure: publicUrl.startsWith('https:') },
       ipAddress: { ipAddressHeaders: [CLIENT_ADDRESS_HEADER] },
-      // It would look once, and refuse every sign-in of an API that was started before its migrations until a restart.
+      // The check runs once: an API started before its migrations would refuse every sign-in until a restart.
       database: { validateSchema: false },
     },
     rateLimit: {
       enabled: true,
       customRules: {
-        // Counted with the attempts of the account, where a known browser has a count of its own.
+        // Counted with the attempts at the account, where a known browser has a count of its own.
         '/sign-in/email': false,
         '/delete-user': { window: 10, max: 3 },
         '/reset-password': { window: 10, max: 10 },
@@ -167,13 +168,13 @@ export function authOptions(settings: AuthSettings) {
         ...timestamps,
       },
       additionalFields: {
-        /** The last proof of who the person is; signing in is one. */
+        /** Last time that the person proved who they are. A sign-in is a proof. */
         provenAt: {
           type: 'date',
           required: true,
           input: false,
           fieldName: 'proven_at',
-          defaultValue: () => new Date(),
+          defaultValue: () => new Date(now()),
         },
       },
     },
@@ -193,14 +194,13 @@ export function authOptions(settings: AuthSettings) {
     },
     verification: {
       modelName: 'verifications',
-      // The identifier holds the token of a new password: a copy of the database opens no account.
+      // The identifier holds a token for a new password. Hashed, a copy of the database opens no account.
       storeIdentifier: 'hashed',
       fields: { expiresAt: 'expires_at', ...timestamps },
     },
   } satisfies BetterAuthOptions;
 }
 
-/** Throws an error of ours in the form of the library. */
 function refuseDeletion(error: unknown): never {
   if (!(error instanceof AppError)) throw error;
   throw new APIError('CONFLICT', {

@@ -16,7 +16,7 @@ export interface Session {
   readonly id: string;
   readonly userId: string;
   readonly provenAt: Date;
-  /** Cookies to send along: the session was prolonged, and the browser has to learn it. */
+  /** Cookies for the response: the session was prolonged, and the browser has to store it. */
   readonly setCookies: readonly string[];
 }
 
@@ -26,11 +26,11 @@ export interface Auth {
   /** Finds the session of the cookie in these headers. */
   session(headers: Headers): Promise<Session | undefined>;
   /**
-   * Ends the request of an assistant for access, as the person of a session decides. The caller has checked that they
-   * may.
-   * @param decision.accepts what is given; undefined to deny
-   * @returns where the browser goes on
-   * @throws {AppError} `attempt_expired` for a query that the library has not signed, or too long ago
+   * Answers an assistant's request for access as the person of the session decides. The caller has checked their
+   * rights.
+   * @param decision.accepts what is granted; undefined for a refusal
+   * @returns the address to which the browser goes
+   * @throws {AppError} `attempt_expired` for a query that the library did not sign, or signed too long ago
    */
   decideConsent(decision: {
     readonly oauthQuery: string;
@@ -42,10 +42,10 @@ export interface Auth {
 const decided = z.object({ url: z.string() });
 
 /**
- * Sets up better-auth (email and password) over our own tables. Signing in makes an organization where there is none.
+ * Sets up better-auth (email and password) over our own tables. A sign-in gives a person without an organization one.
  */
 export function createAuth(settings: AuthSettings): Auth {
-  // The library checks each address by zod's own pattern, which takes no top-level domain of another script.
+  // The library checks addresses by zod's own pattern, which refuses top-level domains of other scripts.
   z.regexes.email.test = (address) => EMAIL_PATTERN.test(address);
   const auth = betterAuth({
     ...authOptions(settings),
@@ -87,7 +87,7 @@ export function createAuth(settings: AuthSettings): Auth {
           throw error;
         });
       if (found === null) return undefined;
-      // A session from before there was a mail server; its person has to sign in again, and is sent a mail.
+      // The session is older than the mail server. Its person signs in again and is sent a mail.
       if (needsVerifiedAddress && !found.user.emailVerified) return undefined;
       const { id, userId, provenAt } = found.session;
       return { id, userId, provenAt, setCookies: headers.getSetCookie() };
@@ -96,8 +96,8 @@ export function createAuth(settings: AuthSettings): Auth {
 }
 
 /**
- * Asks the database directly after an error of the library, which turns all of them into one server error: if the
- * database cannot be reached, this throws what the HTTP face shows as 503.
+ * Asks the database after an error of the library, which reports every error as a server error. A database that is away
+ * throws here, and the response is 503.
  */
 async function askDatabase(database: Database): Promise<void> {
   await database.row`select 1`;

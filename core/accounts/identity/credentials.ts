@@ -24,10 +24,10 @@ interface KeyCredential {
 }
 
 /**
- * Finds a presented key and counts the request against its rate limit, in one statement: this stands in front of
- * every request. Only a matching hash is counted, so a guesser cannot use up another's window. Requests of one key that
- * arrive together share one statement, which begins after they have come: it is as exact as one each, and they do not
- * queue for the lock on the key's counter (16 connections: twice the requests a second).
+ * Finds a presented key and counts the request against its rate limit, in one statement: every request pays for it.
+ * Only a matching hash is counted, so a guesser cannot use up another's window. Requests of one key that arrive
+ * together share a statement that begins after all of them, and do not queue for the lock on the key's counter (16
+ * connections: twice the requests a second).
  */
 export async function authenticateKey(db: Db, tag: string, presented: string): Promise<KeyCredential | undefined> {
   const key = readApiKey(tag, presented);
@@ -37,7 +37,7 @@ export async function authenticateKey(db: Db, tag: string, presented: string): P
   const { count, resetSeconds: reset, ...credential } = shared;
   return {
     ...credential,
-    // Noting the key's use once is enough for all of them.
+    // One note of the key's use serves all of them.
     stale: credential.stale && place === 0,
     use: { count: count - callers + place + 1, resetSeconds: reset },
   };
@@ -81,7 +81,7 @@ interface ProjectMembership {
   readonly role: Role;
   /** True when the organization demands a second factor and the person has none. */
   readonly lacksSecondFactor: boolean;
-  /** True when the organization has ended the person's sessions since the session proved who they are. */
+  /** True when the organization has ended the person's sessions after this proof. */
   readonly mustProve: boolean;
   readonly paidPlan: PaidPlan | null;
 }
@@ -105,13 +105,16 @@ export function findMemberships(
   `;
 }
 
-/** The person of a session, and when it proved last that they are that. */
+/** The person of a session, and the time of their last proof. */
 interface SessionProof {
   readonly userId: string;
   readonly provenAt: Date;
 }
 
-/** Tells whether an organization, named by its id or by a project of it, has ended the person's sessions since. */
+/**
+ * Tells whether an organization has ended the person's sessions since the proof. The organization is named by its id or
+ * by a project of it.
+ */
 export async function mustProveIn(
   db: Db,
   { userId, provenAt }: SessionProof,
@@ -125,7 +128,7 @@ export async function mustProveIn(
   return found !== undefined;
 }
 
-/** A credential that was accepted before, and the scope that it needed. */
+/** A credential that was accepted, and the scope that the request needed. */
 type Standing =
   | {
       readonly kind: 'key';
@@ -147,9 +150,9 @@ type Standing =
     };
 
 /**
- * Tells whether a credential that was accepted would be accepted now: the key is not revoked and has its scope; the
- * consent to the assistant is there and has it; the session lasts; its person, or that of the consent, is a member of
- * the organization; the project is there. It is not counted as a request.
+ * Tells whether a credential that was accepted would be accepted now: a key is not revoked and has the scope; a consent
+ * stands and has the scope; a session lasts; the person is still a member; the project still exists. It is not counted
+ * as a request.
  */
 export async function stillStands(db: Db, standing: Standing): Promise<boolean> {
   const found = await db.row`${conditionsOf(standing)}`;

@@ -4,14 +4,14 @@ import { jwtVerify, SignJWT } from 'jose';
 import { throttle, uncount, unthrottle, type ThrottleRule } from '#core/foundation/rate-limits/index.ts';
 import type { Db } from '#lib/database/index.ts';
 
-/** An attempt to show something that only one person should know. */
+/** An attempt to show a secret of one person. */
 export interface Guess {
   /**
-   * The proof that is shown: the password of a sign-in, a code of a second factor after the right password, or the
-   * password of a person who is signed in already. Each kind has counts of its own.
+   * Kind of proof: the password at sign-in, a code after the right password, or the password of a person who is signed
+   * in. Each kind has counts of its own.
    */
   readonly kind: 'password' | 'second-factor' | 'own-password';
-  /** Address or id of the account, whether or not there is one. */
+  /** Address or id of an account that may not exist. */
   readonly account: string;
   /** The network that the caller has to itself. */
   readonly network: string;
@@ -19,7 +19,7 @@ export interface Guess {
   readonly browserId: string | undefined;
 }
 
-/** Sign-ins from one network to any accounts, by browsers that are not known: password spraying. */
+/** Sign-ins from one network to any account by unknown browsers: password spraying. */
 export const SIGN_INS_OF_NETWORK: ThrottleRule = {
   name: 'sign-in-of-network',
   limit: 3,
@@ -29,21 +29,24 @@ export const SIGN_INS_OF_NETWORK: ThrottleRule = {
 const FEW = 10;
 const SIGN_INS_OF_ACCOUNT = 200;
 /**
- * A person who guesses codes knows the password, so no stranger can use up that count, and a code has only six digits.
- * With a stolen session, guesses must not lead to the password.
+ * Guesses of codes. The guesser knows the password, so no stranger can use up this count; a code has only six digits.
+ * Nor may a stolen session lead to the password by guessing.
  */
 const BY_PERSON = { 'second-factor': FEW, 'own-password': 5 };
 
-/** Makes an attempt of a person whose password was right, or who is signed in; it counts from every network. */
+/**
+ * Makes an attempt of a person whose password was right or who is signed in. Attempts from every network share its
+ * count.
+ */
 export function guessByPerson(kind: keyof typeof BY_PERSON, userId: string): Guess {
   return { kind, account: userId, network: '', browserId: undefined };
 }
 
 /**
- * Counts an attempt before it is looked at. A known browser has a count of its own, which no stranger can use up. All
- * others count by account and network and, far higher, by account alone, so that neither one network nor many can go on
- * for long. An attempt that one count refuses is not added to the next.
- * @returns undefined when the attempt may be made, else the seconds until it may
+ * Counts an attempt before the proof is checked. A known browser has a count of its own, which no stranger can use up.
+ * All others count by account and network and, with a far higher limit, by account alone: neither one network nor many
+ * can go on for long. An attempt that one count refuses is not added to the next.
+ * @returns undefined when the attempt may be made, else the seconds to wait
  */
 export async function countGuess(db: Db, guess: Guess): Promise<number | undefined> {
   for (const { rule, subject } of countsOf(guess)) {
@@ -53,7 +56,7 @@ export async function countGuess(db: Db, guess: Guess): Promise<number | undefin
   return undefined;
 }
 
-/** @throws {APIError} `rate_limited`, when the attempt may not be made; else it is counted */
+/** Counts an attempt. @throws {APIError} `rate_limited` when it may not be made */
 export async function assertMayGuess(db: Db, guess: Guess): Promise<void> {
   const wait = await countGuess(db, guess);
   if (wait !== undefined) throw tooManyGuesses(wait);
@@ -67,19 +70,21 @@ export function tooManyGuesses(waitSeconds: number): APIError {
   );
 }
 
-/** Forgets the attempts of this network or browser, and this one among the account's: it was right. */
+/**
+ * Clears the counts of this network or browser after a right proof, and takes this attempt out of the account's count.
+ */
 export async function acceptGuess(db: Db, guess: Guess): Promise<void> {
   const [own, ofAccount] = countsOf(guess);
   if (own !== undefined) await unthrottle(db, own.rule, own.subject);
   if (ofAccount !== undefined) await uncount(db, ofAccount.rule, ofAccount.subject);
 }
 
-/** Takes an attempt out of all counts: what was shown was not checked. */
+/** Takes an attempt out of all counts: its proof was not checked. */
 export async function takeBackGuess(db: Db, guess: Guess): Promise<void> {
   for (const { rule, subject } of countsOf(guess)) await uncount(db, rule, subject);
 }
 
-/** Forgets the attempts at the account alone, from this network and from this browser. */
+/** Clears the counts of the account for this network and this browser. */
 export async function forgetGuesses(db: Db, guess: Guess): Promise<void> {
   const counts = [...countsOf(guess), ...countsOf({ ...guess, browserId: undefined })];
   for (const { rule, subject } of counts) await unthrottle(db, rule, subject);
@@ -109,7 +114,7 @@ export interface BrowserCookie {
 export interface KnownBrowsers {
   /** Returns the id of the browser when its cookie says that it was signed in to the account before. */
   recognize(account: string, cookieOf: (name: string) => string | null): Promise<string | undefined>;
-  /** Makes the cookie for a browser; one that is known already keeps its id, and so its count of attempts. */
+  /** Makes the cookie of a browser. A known browser keeps its id, and so its count. */
   remember(account: string, browserId?: string): Promise<BrowserCookie>;
 }
 
@@ -117,8 +122,8 @@ const DAY_SECONDS = 24 * 60 * 60;
 const LIFETIME_DAYS = 180;
 
 /**
- * Recognizes browsers by a signed cookie for each account. It opens nothing: it only moves the attempts of this browser
- * from the counts that strangers can use up to a count of its own. The address of the account is in it as a keyed hash.
+ * Recognizes browsers by a signed cookie for each account. The cookie opens nothing: it moves the attempts of this
+ * browser to a count of its own. It holds the account's address as a keyed hash.
  * @param options.cookiePrefix what stands before the name, as `__Host-ras`
  */
 export function createKnownBrowsers(options: { secret: string; cookiePrefix: string }): KnownBrowsers {

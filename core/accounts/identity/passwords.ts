@@ -11,7 +11,7 @@ export interface PasswordHashes {
 /** Code of an error that says nothing about the password: it was not checked. */
 export const NOT_CHECKED = 'service_unavailable';
 
-/** Each takes one of the four threads that Node has for DNS, files and cryptography. */
+/** Hashes at a time. Each takes one of the four threads that Node has for DNS, files and cryptography. */
 const AT_A_TIME = 2;
 
 /** Callers that wait in each of the two lines. */
@@ -27,16 +27,16 @@ export function inLine<T>(handle: () => Promise<T>): Promise<T> {
   return requests.run({ isKnown: false }, handle);
 }
 
-/** Puts the passwords of this request before those of strangers, whose number nothing bounds. */
+/** Hashes the passwords of this request before those of strangers, whose number is unbounded. */
 export function goFirst(): void {
   const request = requests.getStore();
   if (request !== undefined) request.isKnown = true;
 }
 
 /**
- * Lets this process compute two hashes at a time, so that guessing takes no thread that others need. Strangers wait in
- * one line, and those whose attempts are few by their own count in another one, which goes first.
- * @throws {APIError} `service_unavailable` when the line is full, in the form of the library, whose hooks then run
+ * Computes at most two hashes at a time in this process, so that guessing takes no thread that others need. Strangers
+ * wait in one line; callers with few attempts wait in another one, which goes first.
+ * @throws {APIError} `service_unavailable` when the line is full, in the form of the library
  */
 export function twoAtATime(hashes: PasswordHashes): PasswordHashes {
   const known: (() => void)[] = [];
@@ -49,7 +49,7 @@ export function twoAtATime(hashes: PasswordHashes): PasswordHashes {
     try {
       return await work();
     } finally {
-      // The place is handed on, so that no later caller takes it.
+      // The place goes to the first that waits, so that no later caller takes it.
       const next = known.shift() ?? strangers.shift();
       if (next === undefined) running -= 1;
       else next();
@@ -80,7 +80,7 @@ const FILE = new URL('../../../lib/secrets/common-passwords.txt', import.meta.ur
 
 let common: ReadonlySet<string> | undefined;
 
-/** Tells whether a password is one of those that leaked most often, with which guessing begins. */
+/** Tells whether a password is one of the most common, with which guessing begins. */
 export function isCommonPassword(password: string): boolean {
   common ??= new Set(readFileSync(FILE, 'utf8').trimEnd().split('\n'));
   return common.has(password.toLowerCase());

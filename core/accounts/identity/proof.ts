@@ -7,6 +7,7 @@ import {
   sensitiveSessionMiddleware,
 } from 'better-auth/api';
 import { z } from 'zod';
+import { now } from '#lib/clock.ts';
 import { AppError, ERRORS } from '#lib/errors.ts';
 import type { AuthSettings } from './auth-options.ts';
 import { acceptGuess, assertMayGuess, guessByPerson } from './guesses.ts';
@@ -17,7 +18,7 @@ import { findSecondFactor } from './second-factor/store.ts';
 const PROOF_MS = 15 * 60 * 1_000;
 
 /**
- * Checks that a person proved not long ago who they are, before they change access.
+ * Requires a recent proof of who the person is, before a change of access.
  * @throws {AppError} `reauthentication_required`
  */
 export function assertFreshProof({ provenAt }: { readonly provenAt: Date }): void {
@@ -25,10 +26,10 @@ export function assertFreshProof({ provenAt }: { readonly provenAt: Date }): voi
 }
 
 function isFresh(provenAt: Date): boolean {
-  return Date.now() - provenAt.getTime() < PROOF_MS;
+  return now() - provenAt.getTime() < PROOF_MS;
 }
 
-/** Operations of the library and of ours that need a fresh proof. */
+/** Operations of the library and of ours that require a fresh proof. */
 const NEED_PROOF: ReadonlySet<string> = new Set([
   '/change-email',
   '/second-factor/begin',
@@ -40,12 +41,14 @@ const NEED_PROOF: ReadonlySet<string> = new Set([
   '/passkeys/remove',
 ]);
 
-/** Operations that take the password, which proves enough for a person without a second factor. */
+/** Operations that take the password, which is proof enough without a second factor. */
 const TAKE_PASSWORD: ReadonlySet<string> = new Set(['/change-password', '/delete-user']);
 
 const sessionWithProof = z.object({ provenAt: z.date() });
 
-/** Lets a person prove again who they are, and demands it before a change of how they sign in. */
+/**
+ * Adds the operation by which a person proves who they are, and requires a proof before a change of how they sign in.
+ */
 export function freshProof(settings: AuthSettings): BetterAuthPlugin {
   const { database } = settings;
   const check = createFactorCheck(settings);

@@ -8,7 +8,7 @@ import { AppError } from '#lib/errors.ts';
 export interface ListedSession {
   readonly id: string;
   readonly createdAt: Date;
-  /** Time of the last prolongation, which use brings about once a day. */
+  /** Time of the last prolongation. A session in use is prolonged once a day. */
   readonly updatedAt: Date;
   readonly expiresAt: Date;
   readonly address: string | null;
@@ -20,7 +20,7 @@ const columns = sql`
   user_agent as "userAgent"
 `;
 
-/** The most sessions that are listed; those beyond are older and end by themselves. */
+/** The most sessions of a list. Older ones end by themselves. */
 export const MAX_LISTED_SESSIONS = 100;
 
 /** Lists the sessions of a person that have not ended, the latest first. */
@@ -41,11 +41,11 @@ export async function revokeSession(db: Db, { userId, id }: { userId: string; id
 }
 
 /**
- * Ends what the sessions of a member may do in an organization until each has proven again who its person is. In other
- * organizations they go on, as an admin of this one has no say there.
+ * Makes the sessions of a member useless in an organization until each has proven its person again. In other
+ * organizations they go on: an admin of this one has no say there.
  * @returns how many
  * @throws {AppError} `organization_not_found`, `member_not_found`, `forbidden`, `owner_required` when an admin would
- * end those of an owner, `rate_limited`
+ * end an owner's sessions, `rate_limited`
  */
 export async function endSessionsOf(
   tx: Db,
@@ -74,14 +74,14 @@ export async function endSessionsOf(
   return ended;
 }
 
-/** A member who has to prove themselves again and again could not work. */
+/** Limits how often a member has to prove who they are: they could not work otherwise. */
 const ENDINGS: ThrottleRule = { name: 'end-sessions', limit: 5, windowSeconds: 60 * 60 };
 
 const expired = { where: sql`expires_at < now()`, orderBy: sql`expires_at` };
 
 /**
- * Delete what the authentication library leaves behind: expired sessions and verifications. Each deletes at most
- * `limit` rows and returns how many.
+ * Deletes expired sessions and verifications, which the authentication library leaves. Each deletes at most `limit`
+ * rows and returns how many.
  */
 export const forgetSessions: readonly ((db: Db, limit: number) => Promise<number>)[] = [
   (db, limit) => deleteBatch(db, { table: 'sessions', ...expired, limit }),
@@ -90,7 +90,7 @@ export const forgetSessions: readonly ((db: Db, limit: number) => Promise<number
 
 /**
  * Deletes people who have not confirmed their address in 30 days. Only for a service with a mail server: without one no
- * address can be confirmed. People who signed up before there was one have a membership or a session.
+ * address can be confirmed. People from before it have a membership or a session.
  */
 export function forgetUnconfirmed(db: Db, limit: number): Promise<number> {
   return deleteBatch(db, {

@@ -17,7 +17,7 @@ interface Lead {
   readonly isRobot: boolean;
   /** The address or network that the caller has to itself. */
   readonly clientAddress: string;
-  /** The network around it, of which one caller may have all addresses. */
+  /** The network around it. One caller may have all of its addresses. */
   readonly clientNetwork: string;
 }
 
@@ -29,8 +29,8 @@ const REPEATED: ThrottleRule = { name: 'lead-repeated', limit: 100, ...HOUR };
 const IN_ALL: ThrottleRule = { name: 'lead-in-all', limit: 200, ...HOUR };
 
 /**
- * Keeps an enquiry, to be mailed by the scheduler. Its limits hold over all replicas; neither an address nor a network
- * can use up those of all.
+ * Stores an enquiry, which the scheduler mails. The limits hold over all replicas, and no single address or network can
+ * use them up for others.
  * @throws {AppError} `rate_limited`
  */
 export async function submitLead(db: Db, lead: Lead): Promise<void> {
@@ -45,7 +45,6 @@ export async function submitLead(db: Db, lead: Lead): Promise<void> {
   `;
 }
 
-/** @throws {AppError} `rate_limited` */
 async function count(db: Db, rule: ThrottleRule, subject: string): Promise<number> {
   const use = await countWithin(db, rule, subject);
   if (use.count <= rule.limit) return use.count;
@@ -76,8 +75,7 @@ interface UnmailedLead {
 const BATCH = 500;
 
 /**
- * Queues the mails of enquiries that have none yet, older ones too, which came before the operator said where to send
- * them.
+ * Queues the mails of enquiries without one, also of those from before the operator named an address.
  * @returns how many
  */
 export function queueLeadMails(database: Database): Promise<number> {

@@ -1,5 +1,6 @@
 import { hash, randomInt } from 'node:crypto';
 import { recordAudit, type Actor } from '#core/foundation/audit/index.ts';
+import { now } from '#lib/clock.ts';
 import { sql, type Db, type Sql } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { afterCursor, type Page } from '#lib/paging.ts';
@@ -24,7 +25,7 @@ export interface ApiKey {
   readonly name: string;
   readonly prefix: string;
   readonly scopes: readonly Scope[];
-  /** The person who made it; null when they have deleted their account. */
+  /** Person who made it; null when they have deleted their account. */
   readonly createdBy: { readonly id: string; readonly name: string } | null;
   readonly createdAt: Date;
   readonly expiresAt: Date | null;
@@ -51,8 +52,10 @@ interface NewApiKey {
   readonly name: string;
   readonly scopes: readonly Scope[];
   readonly expiresAt: Date | null;
-  /** How the key was asked for, where it was not in the dashboard. */
+  /** How the key was requested, where not in the dashboard. */
   readonly through?: string;
+  /** The CI sign-in that it was made for, with which it ends. */
+  readonly trustId?: string;
 }
 
 /**
@@ -64,15 +67,16 @@ export async function createApiKey(
   by: Actor & { readonly id: string },
   input: NewApiKey,
 ): Promise<{ apiKey: ApiKey; plaintext: string }> {
-  const { id, organizationId, projectId, name, scopes, expiresAt, through } = input;
+  const { id, organizationId, projectId, name, scopes, expiresAt, through, trustId = null } = input;
   await holdProject(tx, projectId);
   const role = await roleOf(tx, { organizationId, userId: by.id });
   if (role === 'member' && scopes.some((scope) => scope.endsWith(':write'))) {
     throw new AppError('forbidden', 'Keys with a write scope are made by owners and admins.');
   }
-  if (expiresAt !== null && expiresAt.getTime() <= Date.now()) {
+  if (expiresAt !== null && expiresAt.getTime() <= now()) {
     throw new AppError('invalid_request', 'expiresAt: must be in the future');
   }
+  if (trustId !== null) await forgetKeysOfTrust(tx, trustId);
   await assertWithinKeptQuota(tx, {
     all: sql`select from api_keys where project_id = ${projectId} and id <> ${id}`,
     ever: { max: MAX_KEYS_EVER, what: 'API keys, revoked ones included' },
@@ -82,8 +86,8 @@ export async function createApiKey(
   // The id exists only when an earlier attempt of the same request committed and its response was lost: no one
   // saw that secret, so the new one replaces it.
   const created = await tx.row<ApiKey>`
-    insert into api_keys as k (id, project_id, name, prefix, hash, scopes, created_by, expires_at)
-    values (${id}, ${projectId}, ${name}, ${prefix}, ${hash}, ${scopes}, ${by.id}, ${expiresAt})
+    insert into api_keys as k (id, project_id, name, prefix, hash, scopes, created_by, expires_at, ci_trust_id)
+    values (${id}, ${projectId}, ${name}, ${prefix}, ${hash}, ${scopes}, ${by.id}, ${expiresAt}, ${trustId})
     on conflict (id) do update set prefix = excluded.prefix, hash = excluded.hash
       where k.project_id = excluded.project_id
     returning ${columns}
@@ -150,7 +154,7 @@ export interface RevokedKey {
 
 /**
  * Revokes the API keys that a person made in an organization.
- * @param role what they are now: keys that this role could make go on; undefined for a person who leaves
+ * @param role their present role: keys that it could make stay; undefined for a person who leaves
  */
 export function revokeKeysOf(tx: Db, by: Actor, member: Member, role?: Role): Promise<RevokedKey[]> {
   const { organizationId, userId } = member;
@@ -165,7 +169,6 @@ export function revokeKeysOf(tx: Db, by: Actor, member: Member, role?: Role): Pr
   );
 }
 
-/** Returns an SQL condition that is true of keys that a person of this role could not make. */
 function beyond(role: Role): Sql {
   return role === 'member' ? sql`exists (select from unnest(scopes) as scope where scope like '%:write')` : sql`false`;
 }
@@ -177,6 +180,14 @@ export function revokeKeysOfProject(
   { organizationId, projectId }: { organizationId: string; projectId: string },
 ): Promise<RevokedKey[]> {
   return revoke(tx, by, organizationId, sql`project_id = ${projectId}`);
+}
+
+/** Deletes keys of a CI sign-in that ended a week ago: each job makes one, and keys are counted. */
+async function forgetKeysOfTrust(tx: Db, trustId: string): Promise<void> {
+  await tx.run`
+    delete from api_keys where id in (
+      select id from api_keys where ci_trust_id = ${trustId} and expires_at < now() - interval '7 days' limit 100)
+  `;
 }
 
 async function revoke(tx: Db, by: Actor, organizationId: string, which: Sql): Promise<RevokedKey[]> {
@@ -218,7 +229,7 @@ function hashApiKey(plaintext: string): Buffer {
   return hash('sha256', plaintext, 'buffer');
 }
 
-/** Returns what a presented key is looked up by; undefined where it is no well-formed key of this product. */
+/** Returns the prefix by which a presented key is looked up; undefined for a malformed key. */
 export function readApiKey(
   tag: string,
   presented: string,

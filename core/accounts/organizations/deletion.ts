@@ -6,7 +6,7 @@ import { findOrganization, type Organization, type PaidPlan } from './organizati
 import { findProject, type Project } from './projects.ts';
 import { assertAdmin, lockOrganization } from './roles.ts';
 
-/** The name of what is to be deleted, as the person typed it. */
+/** The name of the thing to delete, as the person typed it. */
 interface Confirmed {
   readonly id: string;
   readonly confirm: string;
@@ -31,7 +31,7 @@ export async function markProjectDeleted(
 }
 
 /**
- * Marks an organization with all its projects deleted. Its members stay on record, but none of them reaches it.
+ * Marks an organization and all its projects deleted. Its members stay on record and lose access.
  * @returns the ids of its projects
  * @throws {AppError} `organization_not_found`, `owner_required`, `confirmation_required`, `subscription_active`
  */
@@ -102,7 +102,7 @@ const PROJECTS = 100;
  */
 const LATE_WRITES = sql`interval '1 hour'`;
 
-/** Finds deleted projects in which there may still be something that people wrote. */
+/** Finds deleted projects that may still hold text of people. */
 export async function projectsToErase(db: Db): Promise<string[]> {
   const found = await db.rows<{ id: string }>`
     select id from projects where deleted_at is not null and erased_at is null
@@ -112,7 +112,7 @@ export async function projectsToErase(db: Db): Promise<string[]> {
 }
 
 /**
- * Records that nothing is left in these projects. Waits until late writes are impossible, so that they are erased too.
+ * Records that these projects are empty. Waits until late writes are impossible, so that those are erased too.
  * @returns how many are done
  */
 export function markErased(db: Db, ids: readonly string[]): Promise<number> {

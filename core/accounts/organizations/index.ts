@@ -35,4 +35,5 @@ export {
   type PaidPlan,
 } from './organizations.ts';
 export { createProject, holdProject, listProjects, type Project } from './projects.ts';
+export * as rows from './writes.ts';
 export { admitted, assertAdmin, lacksSecondFactor, lockOrganization, type Role } from './roles.ts';

@@ -19,7 +19,7 @@ export interface Invitation {
   readonly expiresAt: Date;
 }
 
-/** Invitations are for a week; ownership is handed over to a member, never by mail. */
+/** Days of an invitation. Ownership is handed to a member, never by mail. */
 const LIFETIME_SECONDS = 7 * 24 * 60 * 60;
 
 const MAX_OPEN_INVITATIONS = 100;
@@ -48,9 +48,9 @@ export async function listInvitations(
 type InvitationDeps = Pick<Core, 'database' | 'uiOrigin'> & WithAccountMails;
 
 /**
- * Invites an address, and mails it where there is a mail server. It replaces an earlier invitation of the same address
- * to the same organization, with its token.
- * @returns the token too, which is shown once and mailed; only its hash is kept
+ * Invites an address, by mail where there is a mail server. A new invitation replaces an earlier one of the same
+ * address and its token.
+ * @returns the token too, which is shown once and mailed; the database has its hash
  * @throws {AppError} `organization_not_found`, `forbidden`, `already_member`, `limit_reached`
  */
 export async function createInvitation(
@@ -128,13 +128,13 @@ const MAILS: ThrottleRule = {
   windowSeconds: 24 * 60 * 60,
 };
 
-/** The same while their account is new. */
+/** Mails of invitations that one person with a new account sends. */
 const MAILS_OF_NEW: ThrottleRule = { ...MAILS, limit: 10 };
 
 /**
- * Mails an invitation, unless the person who invites has sent a hundred today; ten where their account is younger than
- * a week. It goes to a stranger, from the operator's domain: so it names the inviter's address, and the organization in
- * a way that makes no link.
+ * Mails an invitation, unless the inviter has sent a hundred today, or ten with an account younger than a week. The
+ * mail goes to a stranger from the operator's domain: it names the inviter's address, and writes the organization so
+ * that it becomes no link.
  */
 async function mailInvitation(
   db: Db,
@@ -199,8 +199,7 @@ export async function deleteInvitation(
 }
 
 /**
- * Joins the organization of an invitation, which is used up. It is for one address: for another person its token
- * is refused like an unknown one.
+ * Joins the organization of an invitation and uses it up. For another address its token is refused like an unknown one.
  * @throws {AppError} `invitation_not_found`, `limit_reached`
  */
 export async function acceptInvitation(
@@ -215,7 +214,7 @@ export async function acceptInvitation(
   `;
   if (invited === undefined) throw new AppError('invitation_not_found');
   const { id, organizationId, role } = invited;
-  // The organization before the invitation: locks are taken in the order of those who invite.
+  // The organization before the invitation, in the order in which inviting locks them.
   await lockOrganization(tx, organizationId).catch(() => {
     throw new AppError('invitation_not_found');
   });
@@ -260,7 +259,6 @@ export async function isInvited(db: Db, email: string, token: string): Promise<b
   return found !== undefined;
 }
 
-/** Makes the token of an invitation: 256 random bits, of which only the hash is kept. */
 function newInvitationToken(): { token: string; tokenHash: Buffer } {
   const token = `inv_${randomBytes(32).toString('base64url')}`;
   return { token, tokenHash: hashInvitationToken(token) };

@@ -15,7 +15,7 @@ export interface ListedMember {
   readonly joinedAt: Date;
 }
 
-/** A person, and the API keys of theirs that were revoked because they lost rights. */
+/** A person, and their API keys that were revoked because they lost rights. */
 interface DemotedMember extends ListedMember {
   readonly revokedKeys: readonly RevokedKey[];
 }
@@ -35,8 +35,8 @@ export async function listMembers(db: Db, by: { userId: string }, organizationId
 }
 
 /**
- * Gives a person another role. Only an owner makes or unmakes an owner, which is how ownership is handed over. API keys
- * of theirs that the new role could not make are revoked.
+ * Gives a person another role. Only an owner makes or unmakes an owner, which also hands ownership over. API keys that
+ * the new role could not make are revoked.
  * @throws {AppError} `organization_not_found`, `member_not_found`, `forbidden`, `owner_required`, `last_owner`
  */
 export async function changeRole(
@@ -66,8 +66,8 @@ export async function changeRole(
 }
 
 /**
- * Takes a person out of an organization, or lets them leave. The API keys that they made there are revoked, unless an
- * owner keeps them. What they had signed in to is left to the caller.
+ * Removes a person from an organization, or lets them leave. Their API keys there are revoked, unless an owner keeps
+ * them. The caller ends their sign-ins to connections.
  * @throws {AppError} `organization_not_found`, `member_not_found`, `forbidden`, `owner_required`, `last_owner`
  */
 export async function endMembership(
@@ -114,7 +114,6 @@ async function removeHeld(tx: Db, by: Actor, member: Member, keepKeys: boolean):
   return keepKeys ? [] : revokeKeysOf(tx, by, member);
 }
 
-/** Reads a member. @throws {AppError} `member_not_found` */
 async function readMember(tx: Db, { organizationId, userId }: Member): Promise<ListedMember> {
   const found = await tx.row<ListedMember>`
     select ${columns} from memberships m join users u on u.id = m.user_id
@@ -125,10 +124,10 @@ async function readMember(tx: Db, { organizationId, userId }: Member): Promise<L
 }
 
 /**
- * Has the sessions of a member prove their person again before they act in an organization, for an owner or admin of it.
- * Holds the organization.
+ * Makes a member prove who they are again before they act in an organization, for an owner or admin of it. Locks the
+ * organization.
  * @throws {AppError} `organization_not_found`, `member_not_found`, `forbidden`, `owner_required` when an admin would
- * end what an owner has
+ * end an owner's sessions
  */
 export async function demandProofOf(tx: Db, by: { readonly id: string }, member: Member): Promise<void> {
   const { organizationId, userId } = member;

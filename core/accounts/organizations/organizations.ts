@@ -14,8 +14,8 @@ export interface Organization {
 }
 
 /**
- * Creates the organization, its founder's ownership and its default project together. Ids that exist already come from
- * an earlier attempt of the same request whose response was lost; its organization is returned.
+ * Creates an organization with its founder and its default project. An id that exists belongs to an earlier attempt of
+ * the same request, whose response was lost: that organization is returned.
  */
 async function createOrganization(
   tx: Db,
@@ -52,8 +52,8 @@ async function createOrganization(
 }
 
 /**
- * Creates an organization for a person who has not founded too many. Deleted ones count for a month, so that no one
- * evades the spending limits of an organization by making the next one.
+ * Creates an organization for a person within their limit. Deleted ones count for a month, so that a new organization
+ * does not evade spending limits.
  * @throws {AppError} `limit_reached`
  */
 export async function foundOrganization(
@@ -69,7 +69,6 @@ export async function foundOrganization(
   return createOrganization(tx, by, input);
 }
 
-/** Counts the organizations that a person has founded. @param except the one that is about to be founded */
 async function countFounded(tx: Db, userId: string, except: string | null): Promise<number> {
   const found = await tx.row<{ founded: number }>`
     select count(*) as founded from organizations
@@ -80,10 +79,10 @@ async function countFounded(tx: Db, userId: string, except: string | null): Prom
 }
 
 /**
- * Gives a person who belongs nowhere an organization of their own. Runs on each sign-in, so that a crash between the
- * account and its organization is made good; the lock keeps two sign-ins from making two. A person who has founded as
- * many as allowed belongs nowhere until another person invites them: deleting one and signing in again founds no other.
- * @param options.address of the person who signs in
+ * Gives a person without an organization one. It runs on each sign-in, which repairs a crash between the account and
+ * its organization; the lock keeps two sign-ins from making two. A person at their limit stays without one until they
+ * are invited.
+ * @param options.address of the person
  */
 export async function ensureOrganization(
   database: Database,
@@ -107,7 +106,6 @@ export async function ensureOrganization(
   });
 }
 
-/** Lets one transaction at a time found an organization of this person. */
 async function lockFounder(tx: Db, userId: string): Promise<void> {
   await tx.row`select pg_advisory_xact_lock(hashtextextended(${userId}, 0))`;
 }
@@ -138,8 +136,8 @@ export function listOrganizations(db: Db, userId: string, page: Page): Promise<O
 export type PaidPlan = 'starter' | 'pro' | 'scale';
 
 /**
- * Returns the plan that a row of `organizations` has paid for, as an SQL expression. It ends by itself at the end of
- * the paid time, so that neither a tick nor the processor has to end it.
+ * Returns an SQL expression: the plan that a row of `organizations` has paid for. It ends at the end of the paid time
+ * without a tick or the processor.
  */
 export function paidPlanOf(organization: Sql): Sql {
   return sql`(case when ${organization}.paid_until > now() then ${organization}.paid_plan end)`;

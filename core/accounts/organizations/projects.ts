@@ -9,7 +9,7 @@ export interface Project {
   readonly id: string;
   readonly organizationId: string;
   readonly name: string;
-  /** True for the project that a local start fills with made-up runs. */
+  /** True for the demo project of a local start. */
   readonly isDemo: boolean;
   readonly createdAt: Date;
 }
@@ -18,7 +18,7 @@ const projectColumns = sql`
   p.id, p.organization_id as "organizationId", p.name, p.is_demo as "isDemo", p.created_at as "createdAt"
 `;
 
-/** Lists the projects of all the person's organizations, or of one of them; none of a foreign organization. */
+/** Lists the projects of all the person's organizations, or of one of them. A foreign organization gives none. */
 export function listProjects(
   db: Db,
   input: { userId: string; organizationId: string | undefined; page: Page },
@@ -48,7 +48,7 @@ export async function findProject(db: Db, key: { userId: string; id: string }): 
   return admitted(found, 'project_not_found');
 }
 
-/** The most projects of an organization, so that no list grows without end. */
+/** The most projects of an organization, which bounds every list. */
 const MAX_PROJECTS = 200;
 
 /** The most that it ever has: the rows of deleted projects are kept. */
@@ -97,7 +97,7 @@ async function assertRoomForProject(
   });
 }
 
-/** Inserts a project; one of the same id comes from an earlier attempt of the same request, and is returned. */
+/** Inserts a project. An id that exists belongs to an earlier attempt of the same request: that project is returned. */
 export async function insertProject(
   tx: Db,
   input: { id: string; organizationId: string; name: string },
@@ -113,8 +113,9 @@ export async function insertProject(
 }
 
 /**
- * Holds a project against its deletion for the rest of the transaction: the deletion erases the credentials and revokes
- * the keys that are there, and later ones would stay behind. @throws {AppError} `project_not_found`
+ * Locks a project against its deletion until the end of the transaction. A deletion erases the credentials and revokes
+ * the keys that it finds; later ones would stay.
+ * @throws {AppError} `project_not_found`
  */
 export async function holdProject(tx: Db, projectId: string): Promise<void> {
   const held = await tx.row`select 1 from projects where id = ${projectId} and deleted_at is null for share`;

@@ -10,8 +10,8 @@ export interface Member {
 }
 
 /**
- * Reads the role of a person, and holds it for the rest of a transaction. @throws {AppError} `organization_not_found`
- * when they do not belong to it, `second_factor_required`
+ * Reads and locks the role of a person until the end of the transaction.
+ * @throws {AppError} `organization_not_found` when they do not belong to it, `second_factor_required`
  */
 export async function roleOf(db: Db, { organizationId, userId }: Member): Promise<Role> {
   const found = await db.row<{ role: Role; lacks: boolean }>`
@@ -23,12 +23,12 @@ export async function roleOf(db: Db, { organizationId, userId }: Member): Promis
   return admitted(found, 'organization_not_found').role;
 }
 
-/** What a query finds of a person's organization; `lacks` is true when it demands a second factor that they lack. */
+/** Result of a query for a person's organization; `lacks` is true when the person lacks a demanded second factor. */
 interface Admission {
   readonly lacks: boolean;
 }
 
-/** Returns what was found. @throws {AppError} `missing` when nothing was, `second_factor_required` */
+/** Returns the found row. @throws {AppError} `missing` without one, `second_factor_required` */
 export function admitted<R extends Admission>(found: R | undefined, missing: ErrorCode): R {
   if (found === undefined) throw new AppError(missing);
   if (found.lacks) throw new AppError('second_factor_required');
@@ -43,8 +43,8 @@ export async function assertAdmin(db: Db, member: Member): Promise<Role> {
 }
 
 /**
- * Holds an organization for the rest of the transaction, so that changes of its members come one after another and
- * each sees who owns it. Runs that begin or end meanwhile do not wait: this lock leaves the id to them.
+ * Locks an organization until the end of the transaction: changes of its members come one after another, and each sees
+ * its owners. Runs do not wait: the lock leaves the id to them.
  * @throws {AppError} `organization_not_found`
  */
 export async function lockOrganization(tx: Db, organizationId: string): Promise<{ name: string }> {
@@ -65,7 +65,7 @@ export async function assertAnotherOwner(tx: Db, { organizationId, userId }: Mem
 }
 
 /**
- * Returns an SQL condition that is true when an organization demands a second factor that a person lacks.
+ * Returns an SQL condition: the organization demands a second factor that the person lacks.
  * @param organization alias of a row of `organizations`
  * @param userId id of the person, a value or a column
  */

@@ -19,7 +19,7 @@ export function findClient(db: Db, clientId: string): Promise<AssistantClient | 
 }
 
 /**
- * Tells whether a client has registered this address; an app on the person's machine takes any port (RFC 8252, 7.3).
+ * Tells whether a client has registered this address. An app on the person's machine may use any port (RFC 8252, 7.3).
  */
 export function isRedirectOf({ redirectUris }: AssistantClient, requested: string): boolean {
   if (!URL.canParse(requested)) return false;
@@ -38,16 +38,13 @@ function withoutPort(uri: string): string {
   return url.href;
 }
 
-/** Returns the name that a client gave itself, without characters that could pass for something else. */
+/** Returns a client's own name without characters that imitate others. */
 export function shownName({ name }: Pick<AssistantClient, 'name'>): string {
   const plain = (name ?? '').normalize('NFKC').replaceAll(/[\p{C}\p{Z}]+/gu, ' ');
   return plain.trim().slice(0, 100) || 'Unnamed client';
 }
 
-/**
- * Enters a client on behalf of the operator, who knows whose it is, or changes its addresses.
- * @returns its client id
- */
+/** Enters a client for the operator, or changes its addresses. @returns its client id */
 export async function enterClient(
   db: Db,
   { name, redirectUris }: { readonly name: string; readonly redirectUris: readonly string[] },
@@ -68,7 +65,7 @@ export async function enterClient(
   return clientId;
 }
 
-/** Deletes clients that registered themselves a day ago and that no person has given access. */
+/** Deletes clients that registered themselves a day ago and have access to nothing. */
 export function forgetClients(db: Db, limit: number): Promise<number> {
   return deleteBatch(db, {
     table: 'oauth_clients',

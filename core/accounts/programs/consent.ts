@@ -7,21 +7,21 @@ import { findClient, isRedirectOf, shownName, type AssistantClient } from './cli
 import { mailApproval } from './mail.ts';
 import { includeWriting } from './terminals.ts';
 
-/** What an assistant asks for, as the person who decides sees it. */
+/** A request of an assistant, as the person who decides sees it. */
 export interface AskedConsent {
   readonly clientId: string;
   readonly clientName: string;
-  /** Where the person is sent afterwards, with the code: the host, or the scheme of an app. */
+  /** Host, or scheme of an app, to which the person is sent with the code. */
   readonly redirectHost: string;
   /** True where the operator has entered the client. */
   readonly isVerified: boolean;
-  /** The scopes of ours that it asks for. */
+  /** The scopes of ours that it requests. */
   readonly scopes: readonly Scope[];
 }
 
 /**
- * Reads what is asked for from the query that the authorization server has signed; the signature is checked with the
- * decision. @throws {AppError} `attempt_not_found`, `attempt_expired`
+ * Reads a request from the query that the authorization server has signed. The decision checks the signature.
+ * @throws {AppError} `attempt_not_found`, `attempt_expired`
  */
 export async function readAskedConsent(db: Db, oauthQuery: string): Promise<AskedConsent> {
   const { client, redirectUri, scopes } = await parse(db, oauthQuery);
@@ -51,9 +51,9 @@ async function parse(db: Db, oauthQuery: string) {
 
 /**
  * Gives an assistant access to a project.
- * @returns where the browser goes on, with the code
- * @throws {AppError} of `readAskedConsent`, and `invalid_request` for scopes that were not asked for, `forbidden` for
- * scopes that this person may give to no program, or where the project has switched MCP off
+ * @returns the address to which the browser goes, with the code
+ * @throws {AppError} those of `readAskedConsent`; `invalid_request` for scopes that were not requested; `forbidden` for
+ * scopes that this person may give to no program, and where the project has switched MCP off
  */
 export async function approveAssistant(
   { database, auth }: { readonly database: Database; readonly auth: Auth },
@@ -81,7 +81,7 @@ export async function approveAssistant(
     if (project?.isOn !== true) {
       throw new AppError('forbidden', 'This project has switched MCP off.');
     }
-    // The library commits by itself: a consent never stands without this event, also when the process ends in between.
+    // The library commits by itself. The event comes first, so that no consent stands without one.
     await recordConsent(tx, by, 'assistant.approved', given);
     if (!includeWriting(scopes)) return;
     const program = `The assistant "${shownName(client)}"`;
@@ -91,8 +91,7 @@ export async function approveAssistant(
   const kept = asked.filter((scope) => scope === 'offline_access');
   const scope = [...scopes, ...kept].join(' ');
   const decide = () => auth.decideConsent({ oauthQuery, sessionId, accepts: { scope, projectId } });
-  // The library looks for a consent and makes one: of two at once the later finds that of the other when it is asked
-  // again.
+  // The library looks for a consent, then makes one. Of two at once the later is asked again and finds the first.
   const redirectTo = await decide().catch((error: unknown) => {
     if (!isDuplicate(error)) throw error;
     return decide();
@@ -101,7 +100,6 @@ export async function approveAssistant(
   return { redirectTo };
 }
 
-/** Tells whether Postgres refused a row that is there already. */
 function isDuplicate(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === '23505';
 }

@@ -6,6 +6,7 @@ import { assertAdmin, type Scope } from '#core/accounts/organizations/index.ts';
 import { deleteBatch, sql, transaction, type Database, type Db, type Sql } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { forgetClients, shownName } from './clients.ts';
+import { forgetTrustsOfMember, forgetTrustsOfProject } from './ci-trusts.ts';
 
 /** The access that a person has given an assistant in a project. */
 export interface AssistantGrant {
@@ -18,7 +19,7 @@ export interface AssistantGrant {
   readonly lastUsedAt: Date | null;
 }
 
-/** The most that are listed, far above what a project has. */
+/** The most that a list shows, far above what a project has. */
 const MAX_LISTED = 500;
 
 const columns = sql`
@@ -38,7 +39,7 @@ export async function listAssistants(db: Db, projectId: string): Promise<Assista
 }
 
 /**
- * Takes access back, with the next request. One's own, and as owner or admin that of others.
+ * Ends access with the next request: a person's own, and for an owner or admin that of others.
  * @throws {AppError} `assistant_not_found`, `forbidden`
  */
 export async function disconnectAssistant(
@@ -68,17 +69,19 @@ export async function disconnectAssistant(
   return named(grant);
 }
 
-/** Takes back all access to a project that is being deleted. */
-export function forgetGrantsOfProject(tx: Db, projectId: string): Promise<void> {
-  return forget(tx, sql`reference_id = ${projectId}`);
+/** Ends all access to a project that is being deleted. */
+export async function forgetGrantsOfProject(tx: Db, projectId: string): Promise<void> {
+  await forgetTrustsOfProject(tx, projectId);
+  await forget(tx, sql`reference_id = ${projectId}`);
 }
 
-/** Takes back what a person has given in an organization, with a record of each. @returns how many */
-export function endGrantsOfMember(
+/** Ends all access that a person gave in an organization, with an audit event for each assistant. @returns how many */
+export async function endGrantsOfMember(
   tx: Db,
   { organizationId, userId }: { readonly organizationId: string; readonly userId: string },
   ending: Ending,
 ): Promise<number> {
+  await forgetTrustsOfMember(tx, { organizationId, userId });
   const projects = sql`select id from projects where organization_id = ${organizationId}`;
   return endGrants(tx, sql`g.user_id = ${userId} and g.reference_id in (${projects})`, ending);
 }
@@ -90,7 +93,8 @@ interface Ending {
 }
 
 /**
- * Deletes consents and their tokens. The consent goes first: without it no token counts, also one that is being made.
+ * Deletes consents and their tokens. The consent goes first: without it no token counts, not even one that is being
+ * issued.
  */
 async function forget(tx: Db, which: Sql): Promise<void> {
   await tx.run`delete from oauth_consents where ${which}`;
@@ -98,11 +102,7 @@ async function forget(tx: Db, which: Sql): Promise<void> {
   await tx.run`delete from oauth_refresh_tokens where ${which}`;
 }
 
-/**
- * Deletes consents with their tokens, and records that they ended.
- * @param which consents, as `g`
- * @returns how many
- */
+/** Deletes consents with their tokens and records it. @param which condition on consents `g` @returns how many */
 async function endGrants(tx: Db, which: Sql, { by, because }: Ending): Promise<number> {
   const ended = await tx.rows<{ projectId: string; userId: string; clientId: string; name: string | null }>`
     select g.reference_id as "projectId", g.user_id as "userId", g.client_id as "clientId", c.name
@@ -133,9 +133,8 @@ interface TokenDeps {
 }
 
 /**
- * Ends the access of an assistant whose refresh token comes again after the time in which a repeated request may: one of
- * two who hold it has stolen it. It ends in the project of the token alone, where the library would end all of the
- * person's.
+ * Ends the access of an assistant whose refresh token returns after the time for repeated requests: one of its two
+ * holders stole it. The access ends in the token's project alone, where the library would end all of the person's.
  * @returns whether it was such a token
  */
 export function endReusedGrant({ database, config }: TokenDeps, presented: Presented): Promise<boolean> {
@@ -160,8 +159,8 @@ const LOOK_MS = 50;
 const LOOKS = 60;
 
 /**
- * Tells whether another request has exchanged this token a moment ago, so that its response is there for this one too.
- * Waits for that response where it is being made.
+ * Tells whether another request exchanged this token a moment ago, so that its response serves this one. Waits while
+ * that response is being made.
  */
 export async function isExchangedNow(
   { database, config }: TokenDeps,
@@ -184,7 +183,6 @@ function readExchange(db: Db, stored: string, clientId: string): Promise<{ hasRe
   `;
 }
 
-/** Returns a refresh token as the library stores it. */
 function storedAs(token: string, productTag: string): string {
   const prefix = tokenPrefix(productTag, 'refresh');
   return hash('sha256', token.startsWith(prefix) ? token.slice(prefix.length) : token, 'base64url');
@@ -196,9 +194,9 @@ const isOfConsent = sql`
 `;
 
 /**
- * Delete terminals that no one let in, an hour late, so that a person who comes late is told; tokens that have expired;
- * clients that no one uses; and consents of which no token is left an hour after they were given: then the assistant
- * has to ask again. Each deletes at most `limit` rows and returns how many.
+ * Deletes unused sign-ins of terminals after another hour, so that a late person is told; expired tokens; unused
+ * clients; and consents that have no token an hour after they were given, for which the assistant asks again. Each
+ * deletes at most `limit` rows and returns how many.
  */
 export const forgetPrograms: readonly ((db: Database, limit: number) => Promise<number>)[] = [
   (db, limit) =>
@@ -211,7 +209,7 @@ export const forgetPrograms: readonly ((db: Database, limit: number) => Promise<
   forgetClients,
   (db, limit) => deleteBatch(db, { table: 'oauth_access_tokens', ...expired, limit }),
   (db, limit) => deleteBatch(db, { table: 'oauth_refresh_tokens', ...expired, limit }),
-  // The response to an exchange holds tokens, and is of no use after its time.
+  // The response to an exchange holds tokens, and is useless after its time.
   (db, limit) => db.run`
     update oauth_refresh_tokens set rotation_replay_response = null where id = any(array(
       select id from oauth_refresh_tokens

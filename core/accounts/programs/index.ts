@@ -1,3 +1,5 @@
+export { exchangeIdToken } from './ci-sign-in.ts';
+export { createCiTrust, deleteCiTrust, listCiTrusts } from './ci-trusts.ts';
 export { enterClient } from './clients.ts';
 export { approveAssistant, denyAssistant, readAskedConsent } from './consent.ts';
 export {

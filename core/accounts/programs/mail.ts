@@ -7,16 +7,16 @@ interface Approval {
   readonly organizationId: string;
   readonly projectId: string;
   readonly userId: string;
-  /** The program and how it got in, as the beginning of a sentence. */
+  /** The program and its way in, as the beginning of a sentence. */
   readonly program: string;
   readonly scopes: readonly Scope[];
-  /** The page of the project on which a person takes it back. */
+  /** The page of the project on which a person ends the access. */
   readonly page: 'api-keys' | 'settings?tab=assistants';
 }
 
 /**
- * Mails a person that a program was let in in their name, in the transaction that lets it in: a thief of their session
- * would have let it in too, and it stays when the session ends. There is no unsubscribing from it.
+ * Mails a person that a program got access in their name, in the transaction that gives it: a thief of their session
+ * could have given it, and the access outlives the session. No one can unsubscribe from this mail.
  */
 export async function mailApproval(tx: Db, approval: Approval): Promise<void> {
   const { organizationId, projectId, userId, program, scopes, page } = approval;
@@ -39,7 +39,6 @@ export async function mailApproval(tx: Db, approval: Approval): Promise<void> {
   });
 }
 
-/** Words a scope: `runs:read` is to read runs. */
 function inWords(scope: Scope): string {
   const [what, action] = scope.split(':');
   return `${action} ${what}`;

@@ -2,6 +2,7 @@ import { hash, randomBytes, randomInt } from 'node:crypto';
 import type { Actor } from '#core/foundation/audit/index.ts';
 import { assertAdmin, createApiKey, holdProject, type Scope } from '#core/accounts/organizations/index.ts';
 import { throttle, uncount, type ThrottleRule } from '#core/foundation/rate-limits/index.ts';
+import { now } from '#lib/clock.ts';
 import { sql, transaction, type Database, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { newId } from '#lib/ids.ts';
@@ -9,7 +10,7 @@ import { mailApproval } from './mail.ts';
 
 /** A terminal that waits for a person's consent, as the person sees it (RFC 8628). */
 export interface TerminalSignIn {
-  /** The name that the terminal gave itself, which proves nothing. */
+  /** Name that the terminal gave itself, which proves nothing. */
   readonly host: string;
   readonly address: string;
   readonly createdAt: Date;
@@ -17,25 +18,26 @@ export interface TerminalSignIn {
 }
 
 interface TerminalCodes {
-  /** Held by the terminal alone. */
+  /** Known to the terminal alone. */
   readonly deviceCode: string;
   /** Shown to the person: `ABCD-EFGH`. */
   readonly userCode: string;
 }
 
-/** The codes hold for ten minutes, and the terminal asks every five seconds. */
+/** Codes are valid for ten minutes, and the terminal asks every five seconds. */
 export const TERMINAL_SECONDS = { expiresIn: 600, interval: 5 };
 
 /** Days that the key of a terminal works; then the person signs in again. */
 const KEY_DAYS = 90;
 
 const REQUESTS: ThrottleRule = { name: 'terminal-code', limit: 20, windowSeconds: 15 * 60 };
-/** Wrong codes of a person, of which there are 20^8. */
+/** Limits the wrong codes of a person. There are 20^8 codes. */
 const CODES: ThrottleRule = { name: 'terminal-guess', limit: 10, windowSeconds: 15 * 60 };
 
 /**
- * Begins the sign-in of a terminal. @throws {AppError} `rate_limited`
- * @param input.network what the caller has to itself, for the limit
+ * Begins the sign-in of a terminal.
+ * @throws {AppError} `rate_limited`
+ * @param input.network network of the caller, for the limit
  */
 export async function requestTerminalSignIn(
   db: Db,
@@ -53,7 +55,7 @@ export async function requestTerminalSignIn(
   return { deviceCode, userCode };
 }
 
-/** Consonants, so that a code spells no word and no letter is taken for a digit (RFC 8628, section 6.1). */
+/** Consonants only, so that a code spells no word and no letter looks like a digit (RFC 8628, section 6.1). */
 const LETTERS = 'BCDFGHJKLMNPQRSTVWXZ';
 
 /**
@@ -74,7 +76,7 @@ export async function readTerminalSignIn(db: Db, userId: string, userCode: strin
 }
 
 /**
- * Lets the terminal have an API key of a project, which it fetches itself.
+ * Approves a terminal, which then fetches its API key of a project itself.
  * @throws {AppError} of `readTerminalSignIn`, and `forbidden` for scopes that this person may give no key
  */
 export async function approveTerminalSignIn(
@@ -91,7 +93,7 @@ export async function approveTerminalSignIn(
   const found = await readTerminalSignIn(database, by.id, userCode);
   await transaction(database, async (tx) => {
     await holdProject(tx, projectId);
-    // `createApiKey` asks again: this tells the person now.
+    // `createApiKey` checks again. This check tells the person now.
     if (includeWriting(scopes)) await assertAdmin(tx, { organizationId, userId: by.id });
     await decide(
       tx,
@@ -105,7 +107,7 @@ export async function approveTerminalSignIn(
   return found;
 }
 
-/** Refuses the terminal, which is told so. @throws {AppError} of `readTerminalSignIn` */
+/** Refuses the terminal, which learns of it. @throws {AppError} of `readTerminalSignIn` */
 export async function denyTerminalSignIn(db: Db, userId: string, userCode: string): Promise<TerminalSignIn> {
   const found = await readTerminalSignIn(db, userId, userCode);
   await decide(db, userCode, sql`state = 'denied', decided_by = ${userId}`);
@@ -117,14 +119,14 @@ async function decide(db: Db, userCode: string, values: ReturnType<typeof sql>):
     update terminal_sign_ins set ${values}
     where user_code_hash = ${hashOf(lettersOf(userCode))} and state = 'pending' and expires_at > now()
   `;
-  // Decided in another tab meanwhile.
+  // The person decided in another tab meanwhile.
   if (decided === 0) throw new AppError('attempt_not_found', 'No terminal waits with this code.');
 }
 
-/** Errors by which a terminal knows whether to go on asking (RFC 8628, section 3.5). */
+/** Errors that tell a terminal whether to go on asking (RFC 8628, section 3.5). */
 type TerminalError = 'authorization_pending' | 'slow_down' | 'access_denied' | 'expired_token' | 'invalid_grant';
 
-/** The key that a person let a terminal have, or why there is none. */
+/** The key that a person approved for a terminal, or the error. */
 export type TerminalGrant =
   | { readonly error: TerminalError; readonly reason: string }
   | {
@@ -147,8 +149,8 @@ interface Waiting {
 }
 
 /**
- * Redeems a device code: makes the API key that a person approved, as that person, and forgets the code in the same
- * transaction, so that it counts once. What the person may do is checked again.
+ * Redeems a device code: makes the API key that a person approved, in their name, and forgets the code in the same
+ * transaction, so that it counts once. The person's rights are checked again.
  */
 export async function redeemTerminalSignIn(
   database: Database,
@@ -175,7 +177,7 @@ export async function redeemTerminalSignIn(
       return makeKey(tx, found, tag);
     });
   } catch (error) {
-    // They were let out of the organization or lost their role since they approved, or there are too many keys.
+    // Since the approval the person left or lost their role, or there are too many keys.
     if (!(error instanceof AppError) || error.status >= 500) throw error;
     await database.run`delete from terminal_sign_ins where device_hash = ${deviceHash}`;
     return { error: 'access_denied', reason: error.message };
@@ -184,7 +186,7 @@ export async function redeemTerminalSignIn(
 
 async function makeKey(tx: Db, found: Waiting, tag: string): Promise<TerminalGrant> {
   const { host: name, decidedBy, decidedFrom, projectId, organizationId, scopes } = found;
-  const expiresAt = new Date(Date.now() + KEY_DAYS * 24 * 60 * 60 * 1_000);
+  const expiresAt = new Date(now() + KEY_DAYS * 24 * 60 * 60 * 1_000);
   const by = { kind: 'person', id: decidedBy, address: decidedFrom } as const;
   const input = { organizationId, projectId, tag, name, scopes, expiresAt };
   const { plaintext: key } = await createApiKey(tx, by, {
@@ -207,10 +209,10 @@ function refusal(error: TerminalError): TerminalGrant {
   return { error, reason: REASONS[error] };
 }
 
-/** What a device code gets that no terminal has. */
+/** Response to an unknown device code. */
 export const UNKNOWN_CODE = refusal('invalid_grant');
 
-/** Tells whether scopes change things, which owners and admins alone give to a program. */
+/** Tells whether scopes change things. Only owners and admins give such scopes to a program. */
 export function includeWriting(scopes: readonly Scope[]): boolean {
   return scopes.some((scope) => scope.endsWith(':write'));
 }
@@ -223,7 +225,6 @@ async function assertFew(db: Db, rule: ThrottleRule, subject: string): Promise<v
   });
 }
 
-/** Reads a code as people type it: in small letters, without the dash. */
 function lettersOf(userCode: string): string {
   return userCode.toUpperCase().replaceAll(/[^A-Z]/g, '');
 }

@@ -19,7 +19,7 @@ interface AssistantAccess {
   readonly grantId: string;
   readonly clientId: string;
   readonly clientName: string;
-  /** The scopes that the consent gave and that the person may still give. */
+  /** The scopes of the consent that the person may still give. */
   readonly scopes: readonly Scope[];
   readonly paidPlan: PaidPlan | null;
 }
@@ -31,9 +31,9 @@ interface Found extends AssistantAccess {
 }
 
 /**
- * Finds whom a bearer token of ours for `PUBLIC_URL/mcp` acts for. Undefined for any other token, and for one that has
- * expired, was revoked or is for another resource; also while the project has switched MCP off, and for a person who
- * left the organization or lacks the second factor that it demands.
+ * Finds the person and project of a bearer token for `PUBLIC_URL/mcp`. Undefined for a token that is not ours, has
+ * expired, was revoked or is for another resource; while the project has switched MCP off; and for a person who left
+ * the organization or lacks a second factor that it demands.
  */
 export async function authenticateMcpToken(
   deps: {
@@ -71,12 +71,11 @@ export async function authenticateMcpToken(
   return {
     ...access,
     clientName: shownName({ name }),
-    // An admin who gave it is a member now.
+    // An admin who gave the scope may be a member now.
     scopes: role === 'member' ? scopes.filter((scope) => scope.endsWith(':read')) : scopes,
   };
 }
 
-/** Notes the use of a grant, at most once a minute. */
 async function noteUse(db: Db, grantId: string): Promise<void> {
   await db.run`
     update oauth_consents set last_used_at = now()

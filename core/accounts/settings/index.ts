@@ -1,11 +1,4 @@
-export {
-  assertRecipients,
-  findRecipients,
-  MAIL_EVENTS,
-  RECIPIENT_GROUPS,
-  type MailEvent,
-  type MailSettings,
-} from './mail-settings.ts';
+export { assertRecipients, findRecipients, mailSettings, type MailEvent, type MailSettings } from './mail-settings.ts';
 export {
   contentDaysOf,
   contentDaysOfAll,
@@ -15,6 +8,7 @@ export {
   type RetentionRule,
 } from './retention.ts';
 export {
+  budgetFields,
   patchOrganization,
   patchProject,
   readOrganization,

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { sql, type Db } from '#lib/database/index.ts';
 import { invalid } from '#lib/errors.ts';
 
@@ -17,6 +18,42 @@ export interface MailSettings {
   readonly to: RecipientGroup | readonly string[];
 }
 
+function isUnique(list: readonly string[]): boolean {
+  return new Set(list).size === list.length;
+}
+
+/** Mail settings as a caller sends them. */
+export const mailSettings = z
+  .strictObject({
+    on: z
+      .array(z.enum(MAIL_EVENTS))
+      .max(MAIL_EVENTS.length)
+      .refine(isUnique, 'the same event twice')
+      .meta({
+        uniqueItems: true,
+        description:
+          '`failed`: a run failed. `paused`: the service paused the routine. `budget`: 80 % or all of a budget is spent. ' +
+          '`partial`: a run succeeded with the outcome `partial`. `recovered`: the first run that succeeded after failures. Empty for no mail at all.',
+        example: ['failed', 'paused'],
+      }),
+    to: z
+      .union([
+        z.enum(RECIPIENT_GROUPS),
+        z
+          .array(z.string().min(1).max(100))
+          .min(1)
+          .max(50)
+          .refine(isUnique, 'the same person twice')
+          .meta({ uniqueItems: true }),
+      ])
+      .meta({
+        description:
+          'A group of the organization, or ids of members; `admins` includes the owners. Mail goes to confirmed addresses of people who are members when it is sent, and to no other person.',
+        example: 'admins',
+      }),
+  })
+  .meta({ id: 'MailSettings' });
+
 const ROLES: Readonly<Record<RecipientGroup, readonly string[]>> = {
   owners: ['owner'],
   admins: ['owner', 'admin'],
@@ -27,7 +64,7 @@ const ROLES: Readonly<Record<RecipientGroup, readonly string[]>> = {
 const MOST_RECIPIENTS = 200;
 
 /**
- * Checks that all who are named belong to the project's organization: no one else can be sent mail.
+ * Checks that every named person belongs to the project's organization: no one else is sent mail.
  * @param path of the settings in the request
  * @throws {AppError} `invalid_request`
  */
@@ -50,7 +87,7 @@ export async function assertRecipients(
   throw invalid([{ path: `${path}.to`, message }]);
 }
 
-/** Finds those of the recipients who may be mailed: members whose address is confirmed. */
+/** Finds the recipients who may be mailed: members whose address is confirmed. */
 export async function findRecipients(db: Db, organizationId: string, to: MailSettings['to']): Promise<string[]> {
   const isGroup = typeof to === 'string';
   const found = await db.rows<{ id: string }>`

@@ -9,20 +9,20 @@ export interface RetentionRule {
   readonly runDays: number;
 }
 
-/** Days that a project's runs are kept, as they are in force. */
+/** Days for which a project's runs are kept now. */
 export interface Retention {
   readonly runContentDays: number;
   readonly runDays: number;
 }
 
-/** A change of a project's choice; null for as long as the operator keeps them, undefined for no change. */
+/** A change of a project's days; null for the operator's days, undefined for no change. */
 export type RetentionPatch = {
   readonly [Field in keyof Retention]?: number | null | undefined;
 };
 
 /**
- * Returns the days for which a project keeps the content of runs, as an SQL expression: never longer than the runs
- * themselves, and never longer than the operator does, who may have lowered it since.
+ * Returns an SQL expression: the days for which a project keeps the content of runs. They are at most those of the runs
+ * themselves, and at most the operator's, who may have lowered them since.
  * @param project alias of a row of `projects`
  */
 export function contentDaysOf(rule: RetentionRule, project: Sql): Sql {
@@ -39,22 +39,14 @@ export function runDaysOf({ runDays }: RetentionRule, project: Sql): Sql {
   return sql`least(${project}.run_days, ${runDays}::integer)`;
 }
 
-/** Returns the days for which the content of any run is kept at most. */
+/** Returns the most days for which the content of any run is kept. */
 export function contentDaysOfAll({ contentDays, runDays }: RetentionRule): number {
   return Math.min(contentDays, runDays);
 }
 
-/** Returns an SQL condition, backed by an index, that is true when a project has chosen its own retention. */
+/** Returns an SQL condition, backed by an index: the project has chosen its own retention. */
 export function hasOwnRetention(project: Sql): Sql {
   return sql`(${project}.run_content_days is not null or ${project}.run_days is not null)`;
-}
-
-/** Assigns a project's choice: assignments of an update of `projects`. */
-export function assignRetention({ runContentDays, runDays }: RetentionPatch): Sql {
-  return sql`
-    run_content_days = case when ${runContentDays === undefined}::boolean then run_content_days
-      else ${runContentDays ?? null}::integer end,
-    run_days = case when ${runDays === undefined}::boolean then run_days else ${runDays ?? null}::integer end`;
 }
 
 /** @throws {AppError} `invalid_request` when a project chooses more than the operator keeps */

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { isDeepStrictEqual } from 'node:util';
 import { recordAudit, type Actor } from '#core/foundation/audit/index.ts';
 import {
@@ -5,6 +6,7 @@ import {
   assertAdmin,
   lacksSecondFactor,
   lockOrganization,
+  rows,
   type Organization,
   type Project,
 } from '#core/accounts/organizations/index.ts';
@@ -12,7 +14,6 @@ import { sql, type Db, type Sql } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import {
   assertRetentionWithin,
-  assignRetention,
   contentDaysOf,
   runDaysOf,
   type Retention,
@@ -21,7 +22,7 @@ import {
 } from './retention.ts';
 import { assertRecipients, type MailSettings } from './mail-settings.ts';
 
-/** Limits of what may be spent; null for no limit. */
+/** Spending limits; null for no limit. */
 export interface Budget {
   /** Input and output tokens per calendar day, UTC. */
   readonly maxTokensPerDay: number | null;
@@ -29,15 +30,31 @@ export interface Budget {
   readonly maxCostUsdPerMonth: string | null;
 }
 
+/** The fields of a budget as a caller sets them. */
+export const budgetFields = {
+  maxTokensPerDay: z
+    .number()
+    .int()
+    .min(1)
+    .max(1_000_000_000_000)
+    .nullable()
+    .meta({ description: 'Input and output tokens of a calendar day (UTC); null for no limit.' }),
+  maxCostUsdPerMonth: z
+    .string()
+    .regex(/^(?!0+(\.0+)?$)\d{1,9}(\.\d{1,10})?$/, 'a positive decimal string, like "25.00"')
+    .nullable()
+    .meta({ description: 'US dollars of a calendar month (UTC); null for no limit.' }),
+};
+
 export interface OrganizationSettings extends Organization {
   readonly budget: Budget;
-  /** True when people need a second factor for every request in it; API keys work without one. */
+  /** True when people need a second factor for every request. API keys work without one. */
   readonly requiresSecondFactor: boolean;
 }
 
 export interface ProjectSettings extends Project, Retention {
   readonly budget: Budget;
-  /** Settings of its routines that have none of their own; null for no mail. */
+  /** Mail settings of routines without their own; null for no mail. */
   readonly mail: MailSettings | null;
   /** False where no program reaches the project through `/mcp`. */
   readonly mcpEnabled: boolean;
@@ -106,7 +123,7 @@ export async function readProject(
 }
 
 /**
- * Changes an organization. Only an owner who has a second factor demands one from the others.
+ * Changes an organization. Only an owner who has a second factor can demand one.
  * @throws {AppError} `organization_not_found`, `forbidden` when the person is neither owner nor admin,
  * `owner_required`, `second_factor_required`
  */
@@ -118,13 +135,13 @@ export async function patchOrganization(
 ): Promise<OrganizationSettings> {
   const key = { userId: by.id, id };
   const before = await readOrganization(tx, key);
-  // The organization before the role, as changes of its members take them.
+  // The organization before the role, in the order in which changes of members lock them.
   await lockOrganization(tx, id);
   const role = await assertAdmin(tx, { organizationId: id, userId: by.id });
-  await tx.run`update organizations set ${assignments(patch)} where id = ${id}`;
-  if (requiresSecondFactor !== undefined && requiresSecondFactor !== before.requiresSecondFactor) {
-    if (role !== 'owner') throw new AppError('owner_required');
-    await tx.run`update organizations set requires_second_factor = ${requiresSecondFactor} where id = ${id}`;
+  const isDemandChanged = requiresSecondFactor !== undefined && requiresSecondFactor !== before.requiresSecondFactor;
+  if (isDemandChanged && role !== 'owner') throw new AppError('owner_required');
+  await rows.writeOrganization(tx, id, { ...patch, requiresSecondFactor });
+  if (isDemandChanged) {
     await recordAudit(tx, {
       organizationId: id,
       by,
@@ -133,7 +150,7 @@ export async function patchOrganization(
       details: { required: requiresSecondFactor },
     });
   }
-  // This refuses a person who lacks the second factor that they demand.
+  // This refuses a person who demands a second factor and has none.
   const after = await readOrganization(tx, key);
   await recordChange(tx, { by, organizationId: id, kind: 'organization' }, before, after);
   return after;
@@ -142,7 +159,7 @@ export async function patchOrganization(
 /**
  * Changes a project.
  * @throws {AppError} `project_not_found`, `forbidden` when the person is neither owner nor admin of its organization,
- * `invalid_request` when it is to keep runs for longer than the service does
+ * `invalid_request` for more days than the service keeps runs
  */
 export async function patchProject(
   tx: Db,
@@ -158,11 +175,7 @@ export async function patchProject(
   assertRetentionWithin(rule, patch);
   const mail = patch.notifications?.mail;
   await assertRecipients(tx, id, mail ?? null, 'notifications.mail');
-  await tx.run`
-    update projects set ${assignments(patch)}, ${assignRetention(patch)}, ${assignMail(mail)},
-      mcp_enabled = coalesce(${patch.mcpEnabled ?? null}, mcp_enabled)
-    where id = ${id}
-  `;
+  await rows.writeProject(tx, id, { ...patch, mail });
   const after = await readProject(tx, key, rule);
   await recordChange(tx, { by, organizationId, projectId: id, kind: 'project' }, before, after);
   return after;
@@ -203,19 +216,4 @@ async function recordChange(
     const details = { maxTokensPerDay, maxCostUsdPerMonth };
     await recordAudit(tx, { ...entry, action: 'budget.changed', details });
   }
-}
-
-function assignMail(mail: MailSettings | null | undefined): Sql {
-  if (mail === undefined) return sql`notify_mail = notify_mail`;
-  return sql`notify_mail = ${mail === null ? null : JSON.stringify(mail)}::jsonb`;
-}
-
-/** Assigns what the patch names; a field that it leaves out keeps its value. */
-function assignments({ name, budget: { maxTokensPerDay, maxCostUsdPerMonth } = {} }: SettingsPatch): Sql {
-  return sql`
-    name = coalesce(${name ?? null}, name),
-    max_tokens_per_day = case when ${maxTokensPerDay === undefined}::boolean then max_tokens_per_day
-      else ${maxTokensPerDay ?? null}::bigint end,
-    max_cost_usd_per_month = case when ${maxCostUsdPerMonth === undefined}::boolean then max_cost_usd_per_month
-      else ${maxCostUsdPerMonth ?? null}::numeric end`;
 }

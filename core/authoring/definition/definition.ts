@@ -6,14 +6,9 @@ import { BUILT_IN_TOOLS } from '#core/integrations/tools/index.ts';
 import { JSON_POINTER } from '#lib/json.ts';
 import { looseOf, type Fields, type ValuesOf } from './field.ts';
 import { gate, gateInput } from './gate.ts';
+import { limits, LIMIT_PARTS } from './limits.ts';
 import { BUILT_IN_VARIABLES } from './placeholders.ts';
 import { checks } from './results.ts';
-
-/** The runs at most that the median of `limits.abnormalFactor` is taken from. */
-export const MEDIAN_OF_RUNS = 20;
-
-/** Tokens from which a run is compared with others; one that has used fewer is cheap in any case. */
-export const ABNORMAL_FROM_TOKENS = 20_000;
 
 const reserved: readonly string[] = BUILT_IN_VARIABLES;
 
@@ -65,7 +60,7 @@ const model = z
 
 const MAX_REFERENCE_LENGTH = 80;
 
-/** A reference of any other length is no skill's, and refused like every other unknown one. */
+/** No skill has a reference of another length: it is refused like any unknown one. */
 const skillReference = z
   .string()
   .refine((reference) => reference.length >= 1 && reference.length <= MAX_REFERENCE_LENGTH, {
@@ -139,38 +134,6 @@ const resultKey = z
     example: { list: '/items', key: '/id' },
   });
 
-const limits = z.strictObject({
-  maxSteps: z.number().int().min(1).max(200).default(25).meta({ description: 'Model steps of one run.' }),
-  timeoutSeconds: z.number().int().min(10).max(86_400).default(900),
-  maxTotalTokens: z
-    .number()
-    .int()
-    .min(1)
-    .max(1_000_000_000)
-    .nullable()
-    .default(null)
-    .meta({ description: 'Input and output tokens of one run. A step gets at most what is left.' }),
-  maxOutputTokens: z.number().int().min(1).max(1_000_000_000).nullable().default(null).meta({
-    description: 'Output tokens of one model step; null leaves them to the provider.',
-  }),
-  maxQueueSeconds: z
-    .number()
-    .int()
-    .min(60)
-    .max(604_800)
-    .default(21_600)
-    .meta({ description: 'How long a run may wait for its first step before it is skipped.' }),
-  abnormalFactor: z
-    .number()
-    .min(1.5)
-    .max(1_000)
-    .nullable()
-    .default(5)
-    .meta({
-      description: `A run that has used more than this many times the median of the last ${MEDIAN_OF_RUNS} runs of its version, and more than ${ABNORMAL_FROM_TOKENS} tokens, ends before its next step; null for never.`,
-    }),
-});
-
 /**
  * Everything of a routine that is material: what its runs are told, and what they may do. A change makes a new
  * revision, which no manual run has proven yet, so the routine returns to draft. The tools of its connections are
@@ -226,6 +189,7 @@ export const DEFINITION = {
     shown: looseOf(limits, false),
     label: 'Limits',
     help: 'The steps, the time and the tokens that one run may take.',
+    inside: LIMIT_PARTS,
     since: '0.1.0',
     merged: true,
   },
@@ -297,8 +261,8 @@ export const DEFINITION = {
   gate: {
     schema: gateInput.default(null),
     shown: gate,
-    label: 'Gate',
-    help: 'What a scheduled run looks at before it wakes its model.',
+    label: 'Checked before it runs',
+    help: 'What a scheduled run looks at before it asks its model.',
     since: '0.1.0',
     long: true,
   },

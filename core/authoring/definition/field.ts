@@ -1,18 +1,29 @@
 import { z } from 'zod';
 
+/** What people read of a field, or of a part of one. */
+export interface Said {
+  readonly label: string;
+  /** A sentence or two beside it. */
+  readonly help?: string;
+  /** What its number counts: "steps", "seconds". */
+  readonly unit?: string;
+  /** Shown while it is empty. */
+  readonly placeholder?: string;
+  /** The words of each value of a choice. */
+  readonly choices?: Readonly<Record<string, Pick<Said, 'label' | 'help'>>>;
+}
+
 /** One field of a routine. It is declared once; requests, responses, storage and the dashboard are made from it. */
-export interface Field<S extends z.ZodType = z.ZodType> {
+export interface Field<S extends z.ZodType = z.ZodType> extends Said {
   /** The field in the request that creates a routine, with its default; one without a default is required. */
   readonly schema: S;
   /** The field in responses, where more than the default differs. */
   readonly shown?: z.ZodType;
-  /** The name that people see. */
-  readonly label: string;
-  /** A sentence or two that people read beside it. */
-  readonly help?: string;
+  /** The fields inside, where people read of each. */
+  readonly inside?: Readonly<Record<string, Said>>;
   /** The release that brought it. */
   readonly since: string;
-  /** A patch changes what is inside one by one, not the field as a whole. */
+  /** A patch changes its parts one by one, not the field as a whole. */
   readonly merged?: true;
   /** Too long for lists of routines. */
   readonly long?: true;
@@ -23,6 +34,23 @@ export interface Field<S extends z.ZodType = z.ZodType> {
   /** Says the field in a line of the briefing; undefined where there is nothing to say. */
   // oxlint-disable-next-line typescript/no-explicit-any -- the type of the value is that of the schema beside it
   readonly told?: (value: any) => string | undefined;
+}
+
+/** A field with columns of its own: one of its name, or one for each of its parts. */
+export interface Setting extends Field {
+  readonly column?: Column;
+  readonly parts?: Readonly<Record<string, Column>>;
+}
+
+/** How a value stands in a column. */
+export interface Column {
+  /** The name, where it is not that of the field. */
+  readonly name?: string;
+  /** The expression by which it is read. */
+  readonly read?: string;
+  readonly isJson?: true;
+  /** A list whose order means nothing: it is stored sorted. */
+  readonly isSet?: true;
 }
 
 export type Fields = Readonly<Record<string, Field>>;
@@ -36,13 +64,15 @@ type Patched<F extends Field> = F extends { readonly merged: true }
 type Shown<F extends Field> = F extends { readonly shown: infer S extends z.ZodType } ? S : Bare<F['schema']>;
 
 /** A value that nothing changes. */
-export type Frozen<T> = T extends readonly (infer I)[]
-  ? readonly Frozen<I>[]
-  : T extends object
-    ? { readonly [K in keyof T]: Frozen<T[K]> }
-    : T;
+export type Frozen<T> = T extends Date
+  ? T
+  : T extends readonly (infer I)[]
+    ? readonly Frozen<I>[]
+    : T extends object
+      ? { readonly [K in keyof T]: Frozen<T[K]> }
+      : T;
 
-/** The values of fields, as the code has them. */
+/** Values of fields in the code. */
 export type ValuesOf<T extends Fields> = {
   readonly [K in keyof T]: Frozen<z.output<T[K]['schema']>>;
 };

@@ -1,6 +1,6 @@
 const PLACEHOLDER = /\{\{\s*([A-Za-z_][A-Za-z0-9_.]*)\s*\}\}/g;
 
-/** Lists the placeholders that a run has a value for besides its variables. */
+/** Placeholders that a run fills besides its variables. */
 export const BUILT_IN_VARIABLES = [
   'now',
   'date',
@@ -16,8 +16,8 @@ export const BUILT_IN_VARIABLES = [
 export type BuiltInVariable = (typeof BUILT_IN_VARIABLES)[number];
 
 /**
- * Returns the placeholders that neither `variables` nor the built-ins have a value for, each once. That of the gate has
- * one only where there is a gate.
+ * Returns the placeholders without a value, each once: neither variables nor built-ins have one. The gate's placeholder
+ * has a value only where there is a gate.
  */
 export function unknownPlaceholders(
   instructions: string,
@@ -44,7 +44,7 @@ export function fillPlaceholders(
   return instructions.replaceAll(PLACEHOLDER, (whole, name: string) => valueOf(name, variables, builtIns) ?? whole);
 }
 
-/** Returns the length that `fillPlaceholders` would come to, in characters, without making the text. */
+/** Returns the length of the text that `fillPlaceholders` would make, in characters. */
 export function filledLength(
   instructions: string,
   variables: Readonly<Record<string, string>>,

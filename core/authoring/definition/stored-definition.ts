@@ -15,8 +15,8 @@ export interface DefinitionForm<V> {
   /** Writes a definition as JSON; fields of the value that are no part of it are left out. */
   write(value: V): string;
   /**
-   * Reads what is stored. A field that is not there is of a later release, and has its default. What this release
-   * cannot read is named by `blocked`, and has its default as well.
+   * Reads a stored definition. A missing field is newer than it and takes its default. `blocked` names a field that
+   * this release cannot read, which takes its default too.
    */
   read(stored: unknown): StoredDefinition<V>;
   /** Lists the fields in which `after` differs. */
@@ -27,7 +27,7 @@ export interface DefinitionForm<V> {
 
 export interface StoredDefinition<V> {
   readonly value: V;
-  /** Says which field cannot be read; null where all can. */
+  /** Names the field that cannot be read; null where all can. */
   readonly blocked: string | null;
 }
 
@@ -117,7 +117,6 @@ function blankOf({ schema, blank }: Field): unknown {
   return blank === undefined ? schema.parse(undefined) : blank;
 }
 
-/** Names the first field that cannot be read, with its path. */
 function blockedBy({ issues: [issue] }: z.ZodError): string {
   const inner = issue?.code === 'unrecognized_keys' ? issue.keys.slice(0, 1) : [];
   const path = [...(issue?.path ?? []), ...inner].join('.');

@@ -5,12 +5,12 @@ import { resultSection, type ResultKey } from './results.ts';
 import { filledLength, type BuiltInVariable } from './placeholders.ts';
 
 /**
- * Limits the text that a run gives to its model, in characters: instructions with their placeholders, skills, facts,
- * the form of the result, and the result that is carried over.
+ * Limits the text that a run sends its model, in characters: instructions with their placeholders, skills, facts, the
+ * form of the result, and the carried result.
  */
 const MAX_PROMPT_LENGTH = 400_000;
 
-/** Limits the part of a result that the next run is told, in characters. */
+/** Limits the part of a result that the next run receives, in characters. */
 export const MAX_CARRIED_LENGTH = 12_000;
 
 /** Limits the values of all variables together, in characters. */
@@ -34,13 +34,13 @@ export interface PromptParts {
 function promptLength(parts: PromptParts): number {
   const { instructions, variables, builtIns, skills, resultSchema, resultKey, factsLength } = parts;
   const sections = skills.map((skill) => sectionLength(skill) + 2);
-  // A skill may show a state block or not: counted as if one did, so that a text that was saved also runs.
+  // A skill's state block is counted in any case, so that a text that was saved also runs.
   if (skills.length > 0) sections.push(STATE_SECTION.length + 2);
   const form = resultSchema === null ? 0 : resultSection({ schema: resultSchema, key: resultKey }).length + 2;
   return filledLength(instructions, variables, builtIns) + sum(sections) + form + factsLength;
 }
 
-/** Returns the characters that a run's text has left, or undefined when it or its variables pass their limits. */
+/** Returns the characters left for a run's text; undefined when it or its variables exceed their limits. */
 export function promptRoom(parts: PromptParts): number | undefined {
   if (variablesLength(parts.variables) > MAX_VARIABLES_LENGTH) return undefined;
   const room = MAX_PROMPT_LENGTH - promptLength(parts);

@@ -27,7 +27,7 @@ const MAX_OUTPUT = 4_000;
 /** Both attempts end before clients give the request up, after 60 s. */
 const ATTEMPT_MS = 25_000;
 
-export interface Asked {
+export interface ModelDraft {
   readonly drafted: DraftedFields | undefined;
   /** What it has used; null where no model was asked. */
   readonly spent: Omit<SpentBesideRuns<unknown>, 'value'> | null;
@@ -38,7 +38,7 @@ export async function askModel(
   deps: AskDeps,
   where: Where,
   { sentence, found }: { readonly sentence: string; readonly found: Found },
-): Promise<Asked> {
+): Promise<ModelDraft> {
   const { drafter, lists: all } = found;
   const lists = { ...all, skills: shortened(sentence, all.skills) };
   const first = draftRequest(sentence, lists);
@@ -76,7 +76,7 @@ export async function askModel(
   return { drafted: value, spent };
 }
 
-const NOT_ASKED: Asked = { drafted: undefined, spent: null };
+const NOT_ASKED: ModelDraft = { drafted: undefined, spent: null };
 const REFUSAL_TOKENS = 300;
 const spentAtMost = { cachedInputTokens: 0, outputTokens: MAX_OUTPUT, reasoningTokens: 0, estimated: true };
 

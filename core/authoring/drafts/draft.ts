@@ -4,7 +4,7 @@ import type { ModelReference } from '#core/models/directory/index.ts';
 import type { Need } from '#core/authoring/skills/index.ts';
 import { databaseTime, type Database } from '#lib/database/index.ts';
 import { readSchedulePhrase, scheduleInWords, type PhraseReading } from '#lib/schedule/index.ts';
-import { askModel, type AskDeps, type Asked, type Where } from './ask-model.ts';
+import { askModel, type AskDeps, type ModelDraft, type Where } from './ask-model.ts';
 import { fillBlueprint, type Blueprint } from './blueprints.ts';
 import { lookUp, missingNeeds, toolId, type LookUpDeps, type Named } from './look-up.ts';
 import type { DraftedFields, OwnLists } from './response.ts';
@@ -43,7 +43,7 @@ export interface Draft {
   /** Routines of the project that seem to do the like. */
   readonly similar: readonly Named[];
   /** What asking the model has used; null where none was asked. */
-  readonly spent: Asked['spent'];
+  readonly spent: ModelDraft['spent'];
 }
 
 export interface DraftDeps extends AskDeps, LookUpDeps {
@@ -51,7 +51,7 @@ export interface DraftDeps extends AskDeps, LookUpDeps {
   readonly blueprints: readonly Blueprint[];
 }
 
-export interface DraftInput extends Where {
+export interface RoutineIdea extends Where {
   readonly timezone: string;
   /** A sentence, or a blueprint with the values of its slots. */
   readonly from:
@@ -64,7 +64,7 @@ export interface DraftInput extends Where {
  * the lists of the project. Where no model does that in two attempts, the words of the sentence are matched instead.
  * @throws {AppError} `invalid_timezone`, `invalid_request`, `rate_limited`, `allowance_exceeded`
  */
-export async function draftRoutine(deps: DraftDeps, { from, timezone, ...where }: DraftInput): Promise<Draft> {
+export async function draftRoutine(deps: DraftDeps, { from, timezone, ...where }: RoutineIdea): Promise<Draft> {
   checkTimeZone(timezone);
   const found = await lookUp(deps, where.projectId);
   const now = await databaseTime(deps.database);

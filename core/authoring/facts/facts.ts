@@ -78,14 +78,12 @@ async function lockFacts(tx: Db, projectId: string): Promise<void> {
 /** How many of the newest versions are always kept. */
 export const KEPT_FACTS = 100;
 
-/**
- * The oldest versions are looked at once in so many changes: that reads the runs of all routines that are told facts.
- */
+/** Looks for old versions once in so many changes, because that reads the runs of all routines with facts. */
 const FORGET_EVERY = 20;
 
 /**
- * Deletes versions beyond the newest hundred, except those that a routine's version names as proof or activation, or
- * that a kept run was told. A program can write facts ten times a second.
+ * Deletes versions beyond the newest hundred, except those that a routine's version names as proof or activation, and
+ * those of kept runs. A program can write facts ten times a second.
  */
 async function forgetFacts(
   tx: Db,

@@ -33,7 +33,7 @@ export interface Changes {
 export interface ComparedResult extends Changes {
   /** Id of the run that was delivered last; null for the first run, to which everything is new. */
   readonly against: string | null;
-  /** How many runs in a row brought no change, this one included; where it brings one, up to the run before. */
+  /** How many runs in a row brought no change, this one included; after a change, how many came before it. */
   readonly unchangedRuns: number;
 }
 
@@ -48,8 +48,8 @@ export interface DeliveredData {
 }
 
 /**
- * Compares the data of a run with the data delivered last. Where that was matched by another key, its items cannot be
- * compared and everything is new.
+ * Compares the data of a run with the data delivered last. Data that was matched by another key cannot be compared:
+ * everything is new.
  */
 export function compareWith(delivered: DeliveredData | undefined, data: unknown, by: ResultKey | null): ComparedResult {
   const known = isDeepStrictEqual(delivered?.by, by) ? delivered : undefined;
@@ -61,14 +61,13 @@ export function compareWith(delivered: DeliveredData | undefined, data: unknown,
   return { ...boundChanges(changes), against, unchangedRuns };
 }
 
-/** Reads the items of recorded data. Its key fitted when the data was recorded. */
 function itemsOf(data: unknown, by: ResultKey | null): Items {
   const read = readItems(data, by);
   if (!read.ok) throw new Error(read.issue);
   return read.items;
 }
 
-/** Finds the differences. Neither the order of items counts, nor data beside the list. */
+/** Finds the differences. The order of items and data beside the list do not matter. */
 export function findChanges(before: Items, after: Items, by: ResultKey | null): Changes {
   const added = missingFrom(before, after);
   const removed = missingFrom(after, before);

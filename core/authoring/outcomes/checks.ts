@@ -9,7 +9,7 @@ export const OUTCOMES = {
 } as const;
 export type Outcome = keyof typeof OUTCOMES;
 
-/** Lists what a run that succeeded may be warned of. Such a run is `partial` at best, and proves nothing. */
+/** Warnings of a run that succeeded. Such a run is `partial` at best, and proves nothing. */
 export const RUN_WARNINGS = {
   tools_failed: 'every call to the tools of a connection failed, so the run did its work without them',
 } as const;
@@ -35,13 +35,11 @@ export interface RunOutcome {
   readonly warnings: readonly RunWarning[];
 }
 
-/** The facts by which a run is checked. */
+/** The facts that checks look at. */
 export interface Evidence {
   readonly outcome: Outcome;
   readonly result: string;
-  /**
-   * By the index of the check, whether the result matches its pattern; undefined where that could not be determined.
-   */
+  /** Whether the result matches the pattern of a check, by the check's index; undefined where that is unknown. */
   readonly patterns: ReadonlyMap<number, boolean | undefined>;
   readonly calls: readonly CallCount[];
 }
@@ -86,8 +84,8 @@ function findingOf(check: ResultCheck, evidence: Evidence, found: boolean | unde
 }
 
 /**
- * Checks of a report's content, which do not apply to a run that has nothing to report. Checks of tool calls, and of
- * what no result may contain, do.
+ * Checks of a report's content. A run with nothing to report skips them; checks of tool calls and of forbidden text
+ * still apply.
  */
 const ASKS_FOR_REPORT: ReadonlySet<ResultCheck['type']> = new Set(['result_matches', 'distinct_sources']);
 

@@ -21,11 +21,11 @@ export interface EndRule {
 interface Call {
   readonly name: string;
   readonly input: unknown;
-  /** True when its arguments could not be read. The model has been told so. */
+  /** True when its arguments could not be read. The model knows. */
   readonly invalid: boolean;
 }
 
-/** What a response means for the end of a run that is offered `finish`. */
+/** Meaning of a response for the end of a run that is offered `finish`. */
 export type Finish =
   | {
       readonly kind: 'stated';
@@ -36,11 +36,13 @@ export type Finish =
       readonly result: string | null;
       readonly next?: NextRuns | undefined;
     }
-  /** No call of `finish` in the response counts, for this reason, and the run goes on. */
+  /** Why no call of `finish` in the response counts, so that the run goes on. */
   | { readonly kind: 'refused'; readonly why: string }
   | { readonly kind: 'absent' };
 
-/** Tells whether a response ends the run: only a single call of `finish` does that holds what the routine requires. */
+/**
+ * Tells whether a response ends the run. Only a single call of `finish` with everything that the routine requires does.
+ */
 export function readFinish(calls: readonly Call[], rule: EndRule, now = new Date()): Finish {
   const finish = calls.find(({ name, invalid }) => name === FINISH && !invalid);
   if (finish === undefined) return { kind: 'absent' };
@@ -105,7 +107,7 @@ function jsonText(result: unknown): string {
   }
 }
 
-/** Reminds a model, once, to state its outcome. It is kept with the step before it. */
+/** Reminds a model, once, to state its outcome. The step before stores the reminder. */
 export const REMINDER = {
   role: 'user',
   content: [
@@ -116,7 +118,6 @@ export const REMINDER = {
   ].join(' '),
 } as const satisfies ModelMessage;
 
-/** Finds the reminder among the messages of a run. No other message has its text. */
 function reminderIn(transcript: readonly ModelMessage[]): number {
   return transcript.findIndex(({ role, content }) => role === REMINDER.role && content === REMINDER.content);
 }
@@ -125,7 +126,7 @@ export function wasReminded(transcript: readonly ModelMessage[]): boolean {
   return reminderIn(transcript) !== -1;
 }
 
-/** Returns the text before the reminder, which would have been the result; null when there is none. */
+/** Returns the text before the reminder, which would have been the result; null without one. */
 export function textBeforeReminder(transcript: readonly ModelMessage[]): string | null {
   const message = transcript[reminderIn(transcript) - 1];
   const text = message === undefined ? '' : textOf(message);

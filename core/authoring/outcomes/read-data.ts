@@ -7,7 +7,7 @@ import { jsonFault } from '#lib/exact-json/faults.ts';
 import { parseExact } from '#lib/exact-json/parse.ts';
 import { readItems } from './items.ts';
 
-/** The data of a result, or what is wrong with its text. */
+/** The data of a result, or the fault of its text. */
 export type ReadData = { readonly ok: true; readonly data: unknown } | { readonly ok: false; readonly issue: string };
 
 /** The most data of a result, as JSON in bytes of UTF-8. */
@@ -58,8 +58,8 @@ function fault(issue: string): ReadData {
 }
 
 /**
- * Asks a model for its result once more: in the response to the call that would have ended the run, since every call
- * needs one, or else as the user.
+ * Asks a model for its result once more: in the response to its last call, since every call needs one, or else as the
+ * user.
  */
 export function repairRequest(
   issue: string,
@@ -104,7 +104,7 @@ function asksForText({ role, content }: ModelMessage): boolean {
   return role === 'user' && typeof content === 'string' && content.startsWith(REPAIR);
 }
 
-/** Tells whether the next step repairs a result that was written as text, for which it needs no tools. */
+/** Tells whether the next step repairs a result that was written as text. It needs no tools. */
 export function repairsText(transcript: readonly ModelMessage[]): boolean {
   const last = transcript.at(-1);
   return last !== undefined && asksForText(last);

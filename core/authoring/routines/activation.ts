@@ -2,6 +2,7 @@ import { mayActivate, type Plan } from '#core/accounts/billing/index.ts';
 import { readFacts } from '#core/authoring/facts/index.ts';
 import { skillsBehind, type SkillBehind, type SkillCatalogue } from '#core/authoring/skills/index.ts';
 import type { HintedTool } from '#core/integrations/tools/index.ts';
+import { now } from '#lib/clock.ts';
 import type { Db } from '#lib/database/index.ts';
 import { isOver, nextTimeFrom } from '#core/foundation/timetable/index.ts';
 import { readProvenTexts } from './proof.ts';
@@ -48,9 +49,7 @@ export interface FactsBehind {
   readonly newest: number;
 }
 
-/**
- * Reads a routine, whether it can be activated, and what may be amiss with it. @throws {AppError} `routine_not_found`
- */
+/** Reads a routine, whether it can be activated, and its warnings. @throws {AppError} `routine_not_found` */
 export async function readRoutineDetail(
   deps: WarningDeps & { readonly database: Db },
   input: { projectId: string; organizationId: string; plan: Plan; id: string },
@@ -69,13 +68,12 @@ export async function readRoutineDetail(
 
 type Behind = Pick<RoutineDetail, 'skillsBehind' | 'factsBehind'>;
 
-/** Finds the texts that are newer than those that the scheduled runs of an active routine take. */
 async function behind(db: Db, catalogue: SkillCatalogue, routine: ProvenRoutine): Promise<Behind> {
   const custom = routine.skills.filter((reference) => catalogue.find(reference) === undefined);
   const none: Behind = { skillsBehind: [], factsBehind: null };
   if (routine.state !== 'active' || (custom.length === 0 && !routine.facts)) return none;
   const { active, proven, proofRunId } = await readProvenTexts(db, routine);
-  // A routine without a proof has proven no text. Null would stand for the first text of each skill.
+  // Without a proof there are no proven texts. Null would mean the first text of each skill.
   const skills = { active: active.skills, proven: proofRunId === null ? {} : proven.skills };
   return {
     skillsBehind: await skillsBehind(db, routine.projectId, custom, skills),
@@ -108,5 +106,5 @@ async function refusalOf(
 }
 
 function hasEnded(routine: ProvenRoutine): boolean {
-  return routine.endsAt !== null && isOver(routine, nextTimeFrom(routine, new Date()));
+  return routine.endsAt !== null && isOver(routine, nextTimeFrom(routine, new Date(now())));
 }

@@ -24,11 +24,13 @@ export interface RoutineChecks {
   readonly outbound: Pick<OutboundClient, 'checkUrl'>;
 }
 
-/** Fields that a change leaves as they are, so that what has become of them since does not block a new name. */
+/** Fields that a change leaves as they are: faults that came to them later do not block a new name. */
 interface Untouched {
-  /** Skill references; one that was deleted since is not looked for. */
+  /** Skill references. Deleted ones are not looked for. */
   readonly attached?: readonly string[];
-  /** False when neither instructions nor variables nor skills nor facts change: a skill may have grown since. */
+  /** Lengths of custom skills that are about to be written, by reference, in place of what is stored. */
+  readonly skillLengths?: ReadonlyMap<string, number>;
+  /** False when instructions, variables, skills and facts stay: a skill may have grown since. */
   readonly textChanged?: boolean;
   readonly scheduleChanged?: boolean;
   /** False where what its model has shown since blocks nothing. */
@@ -36,55 +38,94 @@ interface Untouched {
 }
 
 /**
- * Checks what the request's schema cannot: schedule, time zone, placeholders, form of the result, webhook URL,
- * patterns, skills and model. A change is checked as the whole routine that it makes.
- * @throws {AppError} `invalid_request`, `invalid_schedule`, `invalid_timezone`, `invalid_variable`,
- * `invalid_webhook_url`, `invalid_skill`, `invalid_model`, `models_unavailable`
+ * One rule of a routine, which throws what it refuses. Where all faults are looked for, it gets those found before it.
  */
-export async function checkRoutine(
+export type SaveCheck = (found: readonly AppError[]) => unknown;
+
+/** Throws the first refusal. @throws {AppError} */
+export async function assertChecks(checks: readonly SaveCheck[]): Promise<void> {
+  for (const check of checks) await check([]);
+}
+
+/** Collects all refusals. @throws {AppError} what a later attempt may not meet, such as `models_unavailable` */
+export async function refusalsOf(checks: readonly SaveCheck[]): Promise<AppError[]> {
+  const found: AppError[] = [];
+  for (const check of checks) {
+    try {
+      await check(found);
+    } catch (error) {
+      if (!(error instanceof AppError) || error.status >= 429) throw error;
+      found.push(error);
+    }
+  }
+  return found;
+}
+
+/**
+ * Lists the checks of what the request's schema cannot say: schedule, time zone, placeholders, form of the result,
+ * webhook URL, patterns, skills and model. A change is checked as the whole routine that it makes. They throw
+ * `invalid_request`, `invalid_schedule`, `invalid_timezone`, `invalid_variable`, `invalid_webhook_url`, `invalid_skill`,
+ * `invalid_model` and `models_unavailable`.
+ */
+export function routineChecks(
   db: Db,
   { models, skills, outbound }: RoutineChecks,
   projectId: string,
   fields: RoutineFields,
-  { attached = [], textChanged = true, scheduleChanged = true, modelChanged = true }: Untouched = {},
-): Promise<void> {
-  checkTimeZone(fields.timezone);
-  // One that was accepted before a rule was blocks no other change.
-  if (scheduleChanged) checkSchedule(fields.schedule);
-  const unknown = unknownPlaceholders(fields.instructions, fields.variables, fields.gate !== null);
-  if (unknown.length > 0) {
-    const message = `no value for ${unknown.map((name) => `{{${name.slice(0, 64)}}}`).join(', ')}`;
-    throw invalid([{ path: 'instructions', message }], 'invalid_variable');
-  }
-  checkOverridable(fields);
-  checkEnds(fields);
-  await checkForm(projectId, fields);
-  if (fields.deliver === 'changed' && fields.resultSchema === null) {
-    const message = 'only the data of a resultSchema can be compared, and there is none';
-    throw invalid([{ path: 'deliver', message }]);
-  }
-  if (fields.webhookUrl !== null) checkWebhookUrl(outbound, fields.webhookUrl);
-  checkPatterns(fields.checks);
-  const sizes = await measureSkills(db, skills, projectId, fields.skills, attached);
-  if (textChanged) {
-    // The longest that facts may be, in UTF-16 code units: a later change of the facts must not make the text of a run
-    // too long.
-    const factsLength = fields.facts ? 2 * MAX_FACTS + FENCE_LENGTH : 0;
-    checkTextLimits({ ...fields, skills: sizes, builtIns: builtInsOf(fields), factsLength });
-  }
-  const model = await models.find(projectId, fields.model);
+  {
+    attached = [],
+    skillLengths = new Map(),
+    textChanged = true,
+    scheduleChanged = true,
+    modelChanged = true,
+  }: Untouched = {},
+): SaveCheck[] {
+  return [
+    () => checkTimeZone(fields.timezone),
+    // A schedule that was accepted under older rules blocks no other change.
+    () => scheduleChanged && checkSchedule(fields.schedule),
+    () => {
+      const unknown = unknownPlaceholders(fields.instructions, fields.variables, fields.gate !== null);
+      if (unknown.length === 0) return;
+      const message = `no value for ${unknown.map((name) => `{{${name.slice(0, 64)}}}`).join(', ')}`;
+      throw invalid([{ path: 'instructions', message }], 'invalid_variable');
+    },
+    () => checkOverridable(fields),
+    () => checkEnds(fields),
+    () => checkForm(projectId, fields),
+    () => {
+      if (fields.deliver !== 'changed' || fields.resultSchema !== null) return;
+      const message = 'only the data of a resultSchema can be compared, and there is none';
+      throw invalid([{ path: 'deliver', message }]);
+    },
+    () => fields.webhookUrl !== null && checkWebhookUrl(outbound, fields.webhookUrl),
+    () => checkPatterns(fields.checks),
+    async () => {
+      const sizes = await measureSkills(db, skills, projectId, fields.skills, { attached, skillLengths });
+      if (!textChanged) return;
+      // The longest that facts may be, in UTF-16 code units: a later change of the facts must not make the text of a run
+      // too long.
+      const factsLength = fields.facts ? 2 * MAX_FACTS + FENCE_LENGTH : 0;
+      checkTextLimits({ ...fields, skills: sizes, builtIns: builtInsOf(fields), factsLength });
+    },
+    async () => {
+      const model = await checkModel(models, projectId, fields);
+      if (!modelChanged || fields.model.effort === undefined || model.abilities.effort !== 'none') return;
+      throw invalid([{ path: 'model.effort', message: 'the model takes no effort; leave it out' }]);
+    },
+  ];
+}
+
+async function checkModel(models: ProjectModels, projectId: string, { model: chosen, budget }: RoutineFields) {
+  const model = await models.find(projectId, chosen);
   if (model === undefined) {
     const message =
-      models.explainAbsence(fields.model) ?? 'no such provider, connectionId and modelId in the live model directory';
+      models.explainAbsence(chosen) ?? 'no such provider, connectionId and modelId in the live model directory';
     throw invalid([{ path: 'model', message }], 'invalid_model');
   }
-  if (modelChanged && fields.model.effort !== undefined && model.abilities.effort === 'none') {
-    throw invalid([{ path: 'model.effort', message: 'the model takes no effort; leave it out' }]);
-  }
-  if (model.prices === null && fields.budget.maxCostUsdPerMonth !== null) {
-    const message = 'the model has no prices, so its cost cannot be limited';
-    throw invalid([{ path: 'budget.maxCostUsdPerMonth', message }]);
-  }
+  if (model.prices !== null || budget.maxCostUsdPerMonth === null) return model;
+  const message = 'the model has no prices, so its cost cannot be limited';
+  throw invalid([{ path: 'budget.maxCostUsdPerMonth', message }]);
 }
 
 /**
@@ -108,7 +149,6 @@ async function checkForm(
   }
 }
 
-/** Refuses names of variables that the routine does not have. */
 function checkOverridable({ overridable, variables }: RoutineFields): void {
   const faults = (overridable ?? []).flatMap((name, index) =>
     Object.hasOwn(variables, name)
@@ -118,7 +158,7 @@ function checkOverridable({ overridable, variables }: RoutineFields): void {
   if (faults.length > 0) throw invalid(faults, 'invalid_variable');
 }
 
-/** Stands in for the values of a run, with the longest texts that those may have. */
+/** The values of a run at their greatest length. */
 function builtInsOf({ name }: RoutineFields) {
   const now = new Date(0).toISOString();
   const carried = ' '.repeat(MAX_CARRIED_LENGTH + FENCE_LENGTH);
@@ -151,12 +191,12 @@ function checkWebhookUrl(outbound: Pick<OutboundClient, 'checkUrl'>, url: string
     outbound.checkUrl(url);
   } catch (error) {
     if (!(error instanceof OutboundError)) throw error;
-    throw new AppError('invalid_webhook_url', `webhookUrl: ${error.message}`);
+    throw invalid([{ path: 'webhookUrl', message: error.message }], 'invalid_webhook_url');
   }
 }
 
 /**
- * Checks who is told: members only, and a monitor that the guarded client may reach.
+ * Checks the recipients: members only, and a monitor that the guarded client may reach.
  * @throws {AppError} `invalid_request`
  */
 export async function checkNotifications(

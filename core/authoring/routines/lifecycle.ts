@@ -10,14 +10,15 @@ import { lockRoutine, readRoutine, type ProvenRoutine } from './queries.ts';
 import { recordDeactivation } from './record-changes.ts';
 import type { Routine, RoutineState } from './routine.ts';
 import { routineStatesBefore, type StateMove } from './states.ts';
-import { moveRoutine, returnToDraft } from './writes.ts';
+import { assertRoomForRoutine } from './save.ts';
+import { moveRoutine, returnToDraft, writeRestored } from './writes.ts';
 
 export interface ActivationInput {
   readonly projectId: string;
   readonly organizationId: string;
   readonly plan: Plan;
   readonly id: string;
-  /** Judges a routine that could be activated. Called before the row is locked, as it may send a request. */
+  /** Judges a routine that could be activated. It may send a request, so it runs before the row is locked. */
   readonly judge?: (routine: ProvenRoutine) => Promise<AppError | undefined>;
 }
 
@@ -34,7 +35,7 @@ export async function activateRoutine(database: Database, by: Actor, input: Acti
   const activated = await transaction(database, async (tx) => {
     const routine = await lockRoutine(tx, input.projectId, input.id);
     if (!hasToMove(routine, 'active')) return takeNewerTexts(tx, by, routine);
-    // Another request changed it in between, so what was judged is not what would run: start again.
+    // Another request changed the routine after it was judged: start again.
     if (routine.version !== seen.version) return undefined;
     if (routine.blocked !== null) throw new AppError('definition_unreadable', routine.blocked);
     if (!(await hasProofRun(tx, routine))) throw new AppError('successful_run_required');
@@ -80,33 +81,31 @@ async function takeNewerTexts(tx: Db, by: Actor, routine: Routine): Promise<Rout
 }
 
 /**
- * Takes the routine off its schedule and skips its waiting scheduled runs.
- * @throws {AppError} `routine_not_found`, `routine_archived`
+ * Takes a routine out of the archive: it is a draft with the history that it had, and needs a new proof run. One that is
+ * not archived stays as it is.
+ * @throws {AppError} `routine_not_found`, `limit_reached`, `external_key_taken` where another routine has its key by now
  */
-export function pauseRoutine(
-  deps: Pick<Core, 'database' | 'emit'>,
+export async function restoreRoutine(
+  database: Database,
   by: Actor,
-  projectId: string,
-  id: string,
+  { projectId, id }: { readonly projectId: string; readonly id: string },
 ): Promise<Routine> {
-  return stopRoutine(deps, by, { projectId, id, state: 'paused' });
+  await assertRoomForRoutine(database, { id, projectId });
+  return transaction(database, async (tx) => {
+    const routine = await lockRoutine(tx, projectId, id);
+    if (routine.state !== 'archived') return routine;
+    const restored = await writeRestored(tx, routine, by.id);
+    await recordProjectAudit(tx, { by, projectId, action: 'routine.restored', targetId: id });
+    return restored;
+  });
 }
 
 /**
- * Archives a routine for good. Its runs and their history stay; waiting runs are skipped. Archiving again changes
- * nothing.
- * @throws {AppError} `routine_not_found`
+ * Pauses or archives a routine and skips its waiting scheduled runs. Its runs and their history stay; where it is paused
+ * or archived already nothing changes.
+ * @throws {AppError} `routine_not_found`, `routine_archived` where an archived one is to be paused
  */
-export function archiveRoutine(
-  deps: Pick<Core, 'database' | 'emit'>,
-  by: Actor,
-  projectId: string,
-  id: string,
-): Promise<Routine> {
-  return stopRoutine(deps, by, { projectId, id, state: 'archived' });
-}
-
-function stopRoutine(
+export function stopRoutine(
   { database, emit }: Pick<Core, 'database' | 'emit'>,
   by: Actor,
   { projectId, id, state }: { projectId: string; id: string; state: 'paused' | 'archived' },
@@ -175,7 +174,6 @@ function scheduleEnded({ endsAt }: Routine): AppError {
   return new AppError('schedule_ended', message);
 }
 
-/** Tells whether the routine still has to be moved to `to`. @throws {AppError} `routine_archived` */
 function hasToMove({ state }: Routine, to: StateMove): boolean {
   if (state === to) return false;
   if (!routineStatesBefore(to).includes(state)) throw new AppError('routine_archived');

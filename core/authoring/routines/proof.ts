@@ -9,7 +9,7 @@ const succeeded = sql`${ownedBy(sql`p.routine_id`, sql`routines.id`)} and p.proj
 
 /**
  * Selects the latest manual run that has succeeded with the present version of a row of `routines` and with its own
- * variables; other values prove something else. Once retention has deleted the run, the version remembers its id.
+ * variables; other values prove another text. Once retention has deleted the run, the version remembers its id.
  */
 export const proofRunId = sql`coalesce((
         select p.id from runs p
@@ -34,7 +34,7 @@ export async function hasProofRun(db: Db, { id, projectId }: Routine): Promise<b
  */
 export const hasSucceeded = sql`case when state in ('draft', 'paused') then exists (select from runs p where ${succeeded}) end`;
 
-/** The texts that a run is told besides its definition, by their revisions. */
+/** Revisions of the texts that a run gets besides its definition. */
 export interface ToldTexts {
   readonly skills: SkillRevisions;
   /** Version of the facts of the project; null for none. */
@@ -77,8 +77,8 @@ export async function activateTexts(tx: Db, routine: Routine, { skills, facts }:
 }
 
 /**
- * Notes on their versions which of these runs are proof, in the transaction that deletes the runs. Versions are locked
- * in one order, since two such transactions may meet on them.
+ * Records on their versions which of these runs are proof, in the transaction that deletes the runs. Versions are
+ * locked in one order, because two such transactions may meet on them.
  */
 export async function keepProofs(tx: Db, runIds: readonly string[]): Promise<void> {
   await tx.run`

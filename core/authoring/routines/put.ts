@@ -1,15 +1,25 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Actor } from '#core/foundation/audit/index.ts';
+import type { AppError } from '#lib/errors.ts';
 import { putByKey, type IsExpected } from '#lib/external-keys.ts';
 import { findRoutineByKey } from './queries.ts';
 import type { Routine, RoutineFields } from './routine.ts';
-import { createRoutine, patchRoutine, type SaveDeps, type SavedRoutine } from './save.ts';
+import { refusalsOf } from './check.ts';
+import {
+  assertPatchable,
+  changeChecks,
+  createRoutine,
+  creationChecks,
+  patchRoutine,
+  type SaveDeps,
+  type SavedRoutine,
+} from './save.ts';
 import { routineWarnings } from './warnings.ts';
 
 /**
- * Creates the routine of a key, or gives these fields to the routine that has the key. Unchanged fields are not
- * checked; when all are unchanged, nothing is written.
- * @throws {AppError} `precondition_failed`, and what `createRoutine` and `patchRoutine` throw
+ * Creates the routine of a key, or gives its routine these fields. Unchanged fields are not checked, and without a
+ * change nothing is written.
+ * @throws {AppError} `precondition_failed`, and those of `createRoutine` and `patchRoutine`
  */
 export function putRoutine(
   deps: SaveDeps,
@@ -37,7 +47,7 @@ export function putRoutine(
       return patchRoutine(deps, {
         id: found.id,
         projectId,
-        patch: { ...patch, managedBy: fields.managedBy },
+        patch: { ...patch, managedBy: fields.managedBy, managedFrom: fields.managedFrom },
         expectedVersions: [found.version],
         origin: { actor: by.id },
         by,
@@ -47,7 +57,28 @@ export function putRoutine(
   });
 }
 
-/** Returns the fields that differ from the stored ones. */
+/**
+ * Finds all that saving these fields would refuse, and writes nothing. With a key that a routine has it is checked as a
+ * change of that routine, otherwise as a new one.
+ * @param input.skillLengths lengths of custom skills that are to be written before, by reference
+ */
+export async function findRefusals(
+  deps: SaveDeps,
+  input: {
+    readonly id: string;
+    readonly projectId: string;
+    readonly fields: RoutineFields;
+    readonly skillLengths: ReadonlyMap<string, number>;
+  },
+): Promise<AppError[]> {
+  const { projectId, fields, skillLengths } = input;
+  const seen =
+    fields.externalKey === null ? undefined : await findRoutineByKey(deps.database, projectId, fields.externalKey);
+  if (seen === undefined) return refusalsOf(creationChecks(deps, input));
+  const patch = differing(seen, fields);
+  return refusalsOf([() => assertPatchable(seen, undefined), ...changeChecks(deps, { seen, patch, skillLengths })]);
+}
+
 function differing(before: Routine, fields: RoutineFields): Partial<RoutineFields> {
   const { maxCostUsdPerMonth: cost, ...budget } = fields.budget;
   const maxCostUsdPerMonth = cost === null ? null : cost.replace(ZEROS, '');

@@ -1,4 +1,5 @@
 import DataLoader from 'dataloader';
+import { authorJson } from '#core/foundation/audit/index.ts';
 import { chosenContentDays } from '#core/accounts/settings/index.ts';
 import {
   callableTools,
@@ -10,25 +11,26 @@ import {
 import { ownedBy, sql, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { afterCursor, type Page } from '#lib/paging.ts';
-import { type Definition, definitionForm, shortDefinition, shortForm } from '#core/authoring/definition/index.ts';
+import {
+  type Definition,
+  definitionForm,
+  settingsForm,
+  shortDefinition,
+  shortForm,
+} from '#core/authoring/definition/index.ts';
 import { hasSucceeded, proofRunId } from './proof.ts';
 import type { Routine, RoutineState, RoutineSummary } from './routine.ts';
 
-const settingColumns = sql`
-  id, project_id as "projectId", name, schedule, timezone, starts_at as "startsAt", ends_at as "endsAt",
-  skip_dates as "skipDates", jitter_seconds as "jitterSeconds", state, state_reason as "stateReason",
-  revision, version, external_key as "externalKey", managed_by as "managedBy", drifted_at as "driftedAt", overlap,
-  misfire,
-  jsonb_build_object('maxTokensPerDay', max_tokens_per_day,
-    'maxCostUsdPerMonth', trim_scale(max_cost_usd_per_month)::text) as budget,
-  pause_after_failures as "pauseAfterFailures", webhook_url as "webhookUrl", deliver,
-  jsonb_build_object('mail', notify_mail, 'successPingUrl', success_ping_url) as notifications,
+const ownColumns = sql`
+  id, project_id as "projectId", ${settingsForm.columns}, state, state_reason as "stateReason", revision, version,
+  external_key as "externalKey", managed_by as "managedBy", managed_from as "managedFrom", drifted_at as "driftedAt",
+  ${authorJson({ createdBy: sql`routines.drifted_by`, projectId: sql`routines.project_id` })} as "driftedBy",
   webhook_failed_at as "webhookFailedAt", next_run_at as "nextRunAt", not_before as "notBefore",
   last_run_at as "lastRunAt",
   created_at as "createdAt", updated_at as "updatedAt", archived_at as "archivedAt"
 `;
 
-/** A routine, as a read of one returns it. */
+/** A routine with everything that a read of one returns. */
 export interface ProvenRoutine extends Routine {
   /** The latest manual run that has succeeded with its present version. It may be deleted by now. */
   readonly proofRunId: string | null;
@@ -43,7 +45,7 @@ export interface ProvenRoutine extends Routine {
 }
 
 /** The columns that `routineOf` reads. */
-export const columns = sql`${settingColumns}, definition`;
+export const columns = sql`${ownColumns}, definition`;
 
 export type RoutineRow = Omit<Routine, keyof Definition | 'blocked'> & {
   readonly definition: unknown;
@@ -147,7 +149,7 @@ export interface RoutineFilter {
   /** Id of a skill, account or connection; or the slug of a skill, with its earlier slugs. */
   readonly uses: readonly [string, ...string[]] | undefined;
   readonly sendsResults: boolean | undefined;
-  /** Archived routines have lost their key, so they are never found by it. */
+  /** Archived routines have lost their key and are never found. */
   readonly externalKey: string | undefined;
   readonly managedBy: Routine['managedBy'] | undefined;
   readonly page: Page;
@@ -163,7 +165,7 @@ export async function listRoutines(db: Db, projectId: string, filter: RoutineFil
   const externalKey = filter.externalKey ?? null;
   const managedBy = filter.managedBy ?? null;
   const found = await db.rows<RoutineRow>`
-    select ${settingColumns}, ${shortDefinition} as definition from routines
+    select ${ownColumns}, ${shortDefinition} as definition from routines
     where ${ownedBy(sql`project_id`, projectId)} and (${state}::text is null or state = ${state})
       and (${stateChangedBy}::text is null or (state_reason is not null) = (${stateChangedBy} = 'service'))
       and (${sendsResults}::boolean is null

@@ -13,9 +13,10 @@ import { definitionForm } from '#core/authoring/definition/index.ts';
 import type { Routine } from './routine.ts';
 
 /**
- * Records in the audit log, in the transaction of a change, what it does to a routine's runs, its budget and the
- * destination of its results. Of an address it records the host alone: paths and queries of webhooks hold secrets. The
- * owners of the organization are mailed when results of a routine that is or was active go to another host.
+ * Records a change in the audit log, in its transaction: what it does to the routine's runs, its budget and the
+ * destination of its results. Only the host of an address is recorded, because webhooks have secrets in paths and
+ * queries. The owners of the organization are mailed when results of a routine that is or was active go to another
+ * host.
  */
 export async function recordChanges(tx: Db, { before, after, by, restoredFrom }: RecordedChange): Promise<void> {
   const record = (action: AuditAction, details: AuditDetails) =>
@@ -63,7 +64,7 @@ function hostOf(url: string | null): string | null {
 
 /**
  * Mails the owners that results of a routine go elsewhere, unless the routine has never been active. Its present state
- * is no answer: a thief pauses it first, or makes it a draft. No one can unsubscribe from this mail.
+ * does not count: a thief would pause it first, or make it a draft. No one can unsubscribe from this mail.
  */
 async function mailOwners(
   tx: Db,

@@ -7,7 +7,14 @@ import { driftOf } from '#lib/external-keys.ts';
 import { assertWithinKeptQuota } from '#lib/quota.ts';
 import { definitionForm } from '#core/authoring/definition/index.ts';
 import { checkTiming, nextTimeAfterSave } from '#core/foundation/timetable/index.ts';
-import { checkGate, checkRoutine, type RoutineChecks, checkNotifications } from './check.ts';
+import {
+  assertChecks,
+  checkGate,
+  checkNotifications,
+  routineChecks,
+  type SaveCheck,
+  type RoutineChecks,
+} from './check.ts';
 import { recordDeactivation, recordChanges } from './record-changes.ts';
 import { lockRoutine, readRoutine } from './queries.ts';
 import type { Routine, RoutineFields } from './routine.ts';
@@ -34,19 +41,15 @@ export interface SavedRoutine {
 }
 
 /**
- * Creates a draft. @throws {AppError} `limit_reached`, `external_key_taken`, and everything that `checkRoutine` and
- * `checkGate` throw
+ * Creates a draft. @throws {AppError} `limit_reached`, `external_key_taken`, and everything that `creationChecks`
+ * throw
  */
 export async function createRoutine(
   deps: Omit<SaveDeps, 'emit'>,
   input: { id: string; projectId: string; fields: RoutineFields; actor: string | null },
 ): Promise<SavedRoutine> {
   const { id, projectId, fields } = input;
-  await assertRoomForRoutine(deps.database, { id, projectId });
-  await checkRoutine(deps.database, deps, projectId, fields);
-  await checkTiming(deps.database, fields, undefined);
-  await checkGate(deps.database, deps, { projectId, routineId: id }, fields.gate);
-  await checkNotifications(deps, projectId, fields);
+  await assertChecks(creationChecks(deps, input));
   const webhookSecret = fields.webhookUrl === null ? undefined : generateWebhookSecret();
   const sealed = webhookSecret === undefined ? null : deps.webhookSecrets.seal(id, webhookSecret);
   const created = await insertRoutine(deps.database, {
@@ -59,7 +62,7 @@ export async function createRoutine(
   const routine = await readRoutine(deps.database, projectId, id);
   const warnings = await routineWarnings(deps.database, deps, routine);
   if (created !== undefined) return { routine, webhookSecret, warnings };
-  // An earlier attempt of this request committed but its response was lost, so no one has seen the secret.
+  // An earlier attempt of this request committed and its response was lost: no one has seen the secret.
   const stored = await readWebhookSecret(deps.database, projectId, id);
   return {
     routine,
@@ -68,11 +71,67 @@ export async function createRoutine(
   };
 }
 
+/** Lists the checks of a routine that is created. They throw `limit_reached` and what `routineChecks` lists. */
+export function creationChecks(
+  deps: Omit<SaveDeps, 'emit'>,
+  { id, projectId, fields, skillLengths = new Map() }: Checked & { readonly fields: RoutineFields },
+): SaveCheck[] {
+  const { database } = deps;
+  return [
+    () => assertRoomForRoutine(database, { id, projectId }),
+    ...routineChecks(database, deps, projectId, fields, { skillLengths }),
+    (found) => hasTimes(found) && checkTiming(database, fields, undefined),
+    () => checkGate(database, deps, { projectId, routineId: id }, fields.gate),
+    () => checkNotifications(deps, projectId, fields),
+  ];
+}
+
+interface Checked {
+  readonly id: string;
+  readonly projectId: string;
+  /** Lengths of custom skills that are about to be written, by reference. */
+  readonly skillLengths?: ReadonlyMap<string, number>;
+}
+
+/** Lists the checks of a change, which leave alone what the change does not touch. */
+export function changeChecks(
+  deps: SaveDeps,
+  { seen, patch, skillLengths = new Map() }: Pick<Checked, 'skillLengths'> & { seen: Routine; patch: RoutinePatch },
+): SaveCheck[] {
+  const { database } = deps;
+  const { id: routineId, projectId } = seen;
+  const attached = patch.skills === undefined ? seen.skills : [];
+  const { instructions, variables, skills, facts, resultSchema, resultKey } = patch;
+  const text = [instructions, variables, skills, facts, resultSchema, resultKey];
+  const textChanged = text.some((field) => field !== undefined);
+  const changed = applyPatch(seen, patch);
+  const scheduleChanged = changed.schedule !== seen.schedule;
+  return [
+    ...routineChecks(database, deps, projectId, changed, {
+      attached,
+      skillLengths,
+      textChanged,
+      scheduleChanged,
+      modelChanged: !isDeepStrictEqual(changed.model, seen.model),
+    }),
+    (found) => hasTimes(found) && checkTiming(database, changed, seen),
+    // A tool that was disabled since does not block a new name.
+    () => patch.gate !== undefined && checkGate(database, deps, { projectId, routineId }, patch.gate),
+    // A person who has left since blocks no other change.
+    () => patch.notifications !== undefined && checkNotifications(deps, projectId, changed),
+  ];
+}
+
+/** Tells whether the times of a schedule can be worked out, for checks that come after those of its form. */
+function hasTimes(found: readonly AppError[]): boolean {
+  return !found.some(({ code }) => code === 'invalid_schedule' || code === 'invalid_timezone');
+}
+
 /**
  * Changes a routine. A material change makes a new version: the routine returns to draft, has no next time, and its
  * waiting scheduled runs are skipped.
  * @throws {AppError} `routine_not_found`, `routine_archived`, `definition_unreadable`, `precondition_failed`,
- * `external_key_taken`, and what `checkRoutine` and `checkGate` throw
+ * `external_key_taken`, and what `changeChecks` throw
  */
 export async function patchRoutine(
   deps: SaveDeps,
@@ -84,38 +143,20 @@ export async function patchRoutine(
     expectedVersions: readonly number[] | undefined;
     origin: VersionOrigin;
     by: Actor;
-    /** Set where the patch makes the routine what its manager keeps. */
+    /** Set where the patch is what the manager of the routine stores. */
     isPut?: true;
   },
 ): Promise<SavedRoutine> {
   const { id, projectId, patch, expectedVersions } = input;
-  // Checked before the row is locked: checks may call the gateway, and no transaction waits for HTTP.
+  // Before the row is locked: checks may call the gateway, and no transaction waits for HTTP.
   const seen = await readRoutine(deps.database, projectId, id);
   assertPatchable(seen, expectedVersions);
-  const attached = patch.skills === undefined ? seen.skills : [];
-  const { instructions, variables, skills, facts, resultSchema, resultKey } = patch;
-  const text = [instructions, variables, skills, facts, resultSchema, resultKey];
-  const textChanged = text.some((field) => field !== undefined);
-  const changed = applyPatch(seen, patch);
-  const scheduleChanged = changed.schedule !== seen.schedule;
-  await checkRoutine(deps.database, deps, projectId, changed, {
-    attached,
-    textChanged,
-    scheduleChanged,
-    modelChanged: !isDeepStrictEqual(changed.model, seen.model),
-  });
-  await checkTiming(deps.database, changed, seen);
-  // Unchanged, it is not checked: a tool that was disabled since does not block a new name.
-  if (patch.gate !== undefined) {
-    await checkGate(deps.database, deps, { projectId, routineId: id }, patch.gate);
-  }
-  // A person who has left since blocks no other change.
-  if (patch.notifications !== undefined) await checkNotifications(deps, projectId, changed);
+  await assertChecks(changeChecks(deps, { seen, patch }));
 
   const saved = await transaction(deps.database, async (tx) => {
     const before = await lockRoutine(tx, projectId, id);
     assertPatchable(before, expectedVersions);
-    // Another request changed it in between, so what was checked is not what would be written: start again.
+    // Another request changed the routine after it was checked: start again.
     if (before.version !== seen.version) return undefined;
     const fields = applyPatch(before, patch);
     const firstUrl = before.webhookUrl === null && fields.webhookUrl !== null;
@@ -129,9 +170,10 @@ export async function patchRoutine(
       fields,
       version: material ? input.origin : undefined,
       nextRunAt: nextTimeAfterSave(before, fields, await databaseTime(tx)),
-      // Saving the URL, even the same one, says that its receiver works again.
+      // Saving the URL, even unchanged, says that its receiver works again.
       rearmWebhook: patch.webhookUrl !== undefined,
       drift: driftOf(before, fields, { managedBy: patch.managedBy, isPut: input.isPut === true }),
+      by: input.by.id,
     });
     if (material) await deps.emit(tx, 'routine.changed', { routineIds: [id] });
     const { restoredFrom } = input.origin;
@@ -189,9 +231,9 @@ export async function rotateWebhookSecret(
   });
 }
 
-function assertPatchable(routine: Routine, expected: readonly number[] | undefined): void {
+export function assertPatchable(routine: Routine, expected: readonly number[] | undefined): void {
   if (routine.state === 'archived') throw new AppError('routine_archived');
-  // Written by this release, it would lose the fields of a newer one.
+  // This release would write it without the fields of a newer one.
   if (routine.blocked !== null) throw new AppError('definition_unreadable', routine.blocked);
   if (expected !== undefined && !expected.includes(routine.version)) {
     throw new AppError('precondition_failed');
@@ -201,7 +243,7 @@ function assertPatchable(routine: Routine, expected: readonly number[] | undefin
 /**
  * Restores everything material of an earlier version, as a new revision without a proof run. The tools stay as they are
  * confirmed now. Restoring the present version changes nothing.
- * @throws {AppError} `routine_not_found`, `version_not_found`, `routine_archived`, and what `checkRoutine` throws
+ * @throws {AppError} `routine_not_found`, `version_not_found`, `routine_archived`, and what `changeChecks` throw
  */
 export async function restoreVersion(
   deps: SaveDeps,
@@ -229,7 +271,7 @@ const MAX_ROUTINES = 5_000;
 const MAX_EVER = 50_000;
 
 /** Refuses a routine too many. @throws {AppError} `limit_reached` */
-async function assertRoomForRoutine(
+export async function assertRoomForRoutine(
   db: Db,
   { id, projectId }: { readonly id: string; readonly projectId: string },
 ): Promise<void> {

@@ -11,7 +11,7 @@ interface Stopped {
   readonly ended: readonly string[];
 }
 
-/** Pauses routines that cannot go on. The caller calls `followPause`. */
+/** Pauses routines that cannot go on. The caller calls `followPauses`. */
 export async function pauseStopped(tx: Db, stopped: Stopped): Promise<PausedRoutine[]> {
   return [...(await pauseUnreadable(tx, stopped.unreadable)), ...(await pauseEnded(tx, stopped.ended))];
 }
@@ -23,10 +23,9 @@ export async function pauseUnreadable(tx: Db, ids: readonly string[]): Promise<P
   return pauseByService(tx, { those: sql`id = any(${ids})`, reason });
 }
 
-/** The reason that a routine shows whose window is over: a word that clients can switch on. */
+/** State reason of a routine whose window is over, a word that clients can switch on. */
 export const SCHEDULE_ENDED = 'schedule_ended';
 
-/** Pauses routines whose windows are over. Their last runs stay queued. */
 async function pauseEnded(tx: Db, ids: readonly string[]): Promise<PausedRoutine[]> {
   if (ids.length === 0) return [];
   return pauseByService(tx, { those: sql`id = any(${ids})`, reason: SCHEDULE_ENDED });

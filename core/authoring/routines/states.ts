@@ -29,7 +29,13 @@ export const ROUTINE_TRANSITIONS = [
     to: 'archived',
     from: ['draft', 'active', 'paused'],
     by: ['person'],
-    when: 'it is deleted; its runs stay, and nothing follows',
+    when: 'it is deleted; its runs stay, and nothing follows unless it is restored',
+  },
+  {
+    to: 'draft',
+    from: ['archived'],
+    by: ['restorer'],
+    when: 'it is restored, as a new revision that needs a proof run',
   },
 ] as const satisfies readonly {
   readonly to: RoutineState;
@@ -38,7 +44,8 @@ export const ROUTINE_TRANSITIONS = [
   readonly when: string;
 }[];
 
-type Mover = 'person' | 'service';
+/** A restorer is the person who takes a routine out of the archive; no other change of theirs reaches it there. */
+export type Mover = 'person' | 'service' | 'restorer';
 
 export type StateMove = (typeof ROUTINE_TRANSITIONS)[number]['to'];
 

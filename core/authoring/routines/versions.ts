@@ -6,8 +6,8 @@ import type { Page } from '#lib/paging.ts';
 import { type Definition, definitionForm, type VersionField } from '#core/authoring/definition/index.ts';
 
 /**
- * Inserts the version of each routine that the same statement writes. The statement's CTE `written` has to return whole
- * rows of `routines`. A version never changes afterwards, so its differences from the one before are found once, here.
+ * Inserts the version of each routine that the same statement writes. The statement's CTE `written` returns whole rows
+ * of `routines`. A version never changes, so its differences from the one before are computed once, here.
  */
 export function insertVersions(origin: VersionOrigin): Sql {
   return sql`
@@ -92,9 +92,9 @@ export interface VersionSummary {
 /** One revision of a routine, as its runs carry it out. */
 export interface Version extends VersionSummary, Definition {
   readonly routineId: string;
-  /** The tools that were automatic; a record only, as a restoration keeps the confirmations of today. */
+  /** The tools that were automatic, as a record only: a restoration keeps the confirmations of today. */
   readonly tools: readonly VersionTool[];
-  /** Says which field this release cannot read; else null. */
+  /** The field that this release cannot read; else null. */
   readonly blocked: string | null;
 }
 

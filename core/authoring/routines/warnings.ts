@@ -2,6 +2,7 @@ import { readFacts } from '#core/authoring/facts/index.ts';
 import { contentDaysOfAll, type RetentionRule } from '#core/accounts/settings/index.ts';
 import { missingSkills, unmetNeeds, type Need, type SkillCatalogue } from '#core/authoring/skills/index.ts';
 import type { HintedTool } from '#core/integrations/tools/index.ts';
+import { now } from '#lib/clock.ts';
 import type { Db } from '#lib/database/index.ts';
 import { asksFor } from '#core/authoring/definition/index.ts';
 import { nextStarts, TIMING_WARNINGS, timingWarnings } from '#core/foundation/timetable/index.ts';
@@ -21,7 +22,7 @@ export const WARNING_CODES = [
 
 export interface RoutineWarning {
   readonly code: (typeof WARNING_CODES)[number];
-  /** The reference of the skill, where the warning is of one. */
+  /** Reference of the skill that the warning is about. */
   readonly skill?: string;
   readonly need?: Need;
   readonly message: string;
@@ -33,9 +34,9 @@ export interface WarningDeps {
 }
 
 /**
- * Warns of each skill that is gone or works on something which none of the routine's tools seems to offer, of facts
- * that no one has written, of a routine that reads what strangers write and acts elsewhere, or compares with a run that
- * has lost its content, and of a schedule that may not be what was meant.
+ * Warns of each skill that is gone or needs what no tool of the routine seems to offer; of missing facts; of a routine
+ * that reads what strangers write and acts elsewhere; of a comparison with a run that has lost its content; and of a
+ * schedule that may be a mistake.
  */
 export async function routineWarnings(
   db: Db,
@@ -70,11 +71,10 @@ export async function routineWarnings(
     ...(await factsMissing(db, routine)),
     ...(mixing === undefined ? [] : [{ code: 'mixes_untrusted_and_outward' as const, message: mixing }]),
     ...intervalBeyondRetention(retention, routine),
-    ...timingWarnings(routine, new Date()),
+    ...timingWarnings(routine, new Date(now())),
   ];
 }
 
-/** Warns of a routine that is told the facts of its project, which has none. */
 async function factsMissing(db: Db, { facts, projectId }: Routine): Promise<RoutineWarning[]> {
   if (!facts || (await readFacts(db, projectId)).text.trim() !== '') return [];
   const message = 'The project has no facts yet, so runs are told none. Write them under Settings › Facts.';
@@ -92,7 +92,7 @@ function intervalBeyondRetention(
   const { carryResult, resultSchema, instructions, chosenContentDays } = routine;
   const compares = carryResult || resultSchema !== null || /\bprevious\./.test(instructions);
   if (!compares) return [];
-  const starts = nextStarts(routine, new Date(), LOOKED_AT);
+  const starts = nextStarts(routine, new Date(now()), LOOKED_AT);
   const gaps = starts.map((start, index) => start.getTime() - (starts[index - 1] ?? start).getTime());
   const days = Math.ceil(Math.max(0, ...gaps) / 86_400_000);
   const kept = Math.min(contentDaysOfAll(rule), chosenContentDays ?? Infinity);
@@ -101,7 +101,7 @@ function intervalBeyondRetention(
   return [{ code: 'interval_beyond_retention', message }];
 }
 
-/** A tool that is confirmed or about to be, as far as warnings go by it. */
+/** A tool that is or will be confirmed, with what warnings look at. */
 export type KnownTool = Pick<HintedTool, 'policyId' | 'toolName' | 'hints'> & {
   readonly connectionId: string | null;
   readonly connectionName: string | null;
@@ -115,9 +115,9 @@ interface End {
 }
 
 /**
- * Says that a routine both reads text that strangers may write and can send or change something elsewhere: in that text
- * a stranger may ask its model to do the latter. Undefined where it does not do both.
- * @param about the policy that the pair has to have a part in; without it any pair will do
+ * Warns when a routine reads text that strangers may write and can send or change something elsewhere: a stranger's
+ * text may ask its model to do so.
+ * @param about policy that must be one of the two; without it any pair counts
  */
 export function mixingIn(
   routine: Pick<Routine, 'gate' | 'instructions'>,
@@ -149,7 +149,7 @@ function gateOf({ gate, instructions }: Pick<Routine, 'gate' | 'instructions'>):
 
 /**
  * Tells whether a tool reads what strangers may have written: its server says that it only reads, from an open world.
- * Few servers say the latter, so where it is missing the name of the tool decides.
+ * Few servers do; without the second hint the tool's name decides.
  */
 function readsStrangers({ toolName, hints, connectionId }: KnownTool): boolean {
   if (connectionId === null || !reads({ toolName, hints })) return false;
@@ -163,7 +163,6 @@ function acts({ toolName, hints, connectionId }: KnownTool): boolean {
   return hints.openWorld !== false || hints.destructive !== false;
 }
 
-/** Tells whether a tool only reads; where its server says nothing at all, its name tells. */
 function reads({ toolName, hints }: Pick<KnownTool, 'toolName' | 'hints'>): boolean {
   const { readOnly, destructive } = hints;
   if (typeof readOnly === 'boolean') return readOnly && destructive !== true;
@@ -180,7 +179,7 @@ const VERBS = new Set([
   ...'send post create update delete remove add write set move reply publish upload merge close'.split(' '),
 ]);
 
-/** Words by which tools are known whose texts come from anybody. */
+/** Words in the names of tools that read texts from strangers. */
 const OF_STRANGERS = new Set(
   'web website websites webpage url browse browser crawl scrape rss feed news mail email emails inbox message messages conversation conversations comment comments review reviews issue issues ticket tickets thread threads forum feedback survey'.split(
     ' ',

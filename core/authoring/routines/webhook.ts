@@ -35,8 +35,7 @@ export async function writeWebhookSecret(
 }
 
 /**
- * Marks the routine's webhook as failed after a 410, unless the routine has another URL by now, of which the response
- * says nothing.
+ * Marks the routine's webhook as failed after a 410. A routine with another URL by now is left alone.
  * @returns whether it was marked
  */
 export async function markWebhookGone(

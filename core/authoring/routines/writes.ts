@@ -1,14 +1,14 @@
-import { empty, sql, storableJson, type Db, type Sql } from '#lib/database/index.ts';
+import { empty, sql, type Db, type Sql } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
-import { DRIFT, freeKey } from '#lib/external-keys.ts';
-import { definitionForm } from '#core/authoring/definition/index.ts';
+import { freeKey, nameColumns, type driftOf } from '#lib/external-keys.ts';
+import { definitionForm, settingsForm } from '#core/authoring/definition/index.ts';
 import { columns, routineOf, type RoutineRow } from './queries.ts';
 import type { Routine, RoutineFields } from './routine.ts';
-import { routineStatesBefore, type StateMove } from './states.ts';
+import { routineStatesBefore, type Mover, type StateMove } from './states.ts';
 import { type VersionOrigin, forgetVersions, insertVersions } from './versions.ts';
 
 /**
- * Inserts a draft with its first version. Undefined when an earlier attempt of the same request has inserted it.
+ * Inserts a draft with its first version. Undefined when an earlier attempt of the same request inserted it.
  * @throws {AppError} `external_key_taken`
  */
 export async function insertRoutine(
@@ -20,27 +20,21 @@ export async function insertRoutine(
     origin: VersionOrigin;
   },
 ): Promise<Routine | undefined> {
-  const { budget, notifications } = input;
   const inserted = await freeKey(
     db.row<RoutineRow>`
       with written as (
         insert into routines (
-          id, project_id, name, definition, schedule, timezone, starts_at, ends_at, skip_dates, jitter_seconds,
-          overlap, misfire, max_tokens_per_day, max_cost_usd_per_month, pause_after_failures,
-          webhook_url, deliver, webhook_secret, notify_mail, success_ping_url, external_key, managed_by
+          id, project_id, definition, webhook_secret, external_key, managed_by, managed_from,
+          ${settingsForm.names}
         ) values (
-          ${input.id}, ${input.projectId}, ${input.name}, ${definitionForm.write(input)},
-          ${input.schedule}, ${input.timezone}, ${input.startsAt}, ${input.endsAt},
-          ${input.skipDates.toSorted()}, ${input.jitterSeconds},
-          ${input.overlap}, ${input.misfire}, ${budget.maxTokensPerDay}, ${budget.maxCostUsdPerMonth},
-          ${input.pauseAfterFailures}, ${input.webhookUrl}, ${input.deliver}, ${input.webhookSecret},
-          ${jsonOrNull(notifications.mail)}::jsonb, ${notifications.successPingUrl},
-          ${input.externalKey}, ${input.managedBy}
+          ${input.id}, ${input.projectId}, ${definitionForm.write(input)}, ${input.webhookSecret},
+          ${input.externalKey}, ${input.managedBy}, ${input.managedBy && input.managedFrom},
+          ${settingsForm.values(input)}
         )
         on conflict (id) do nothing
         returning *
       ), version as (${insertVersions(input.origin)})
-      select ${columns} from written
+      select ${columns} from written routines
     `,
   );
   return inserted && routineOf(inserted);
@@ -49,14 +43,16 @@ export async function insertRoutine(
 /** A change of a routine, as it is written to the row. */
 export interface RoutineChange {
   readonly fields: RoutineFields;
-  /** The origin of the new version with which the routine returns to draft; undefined when nothing material changes. */
+  /** Origin of the new version, which returns the routine to draft; undefined when nothing material changes. */
   readonly version: VersionOrigin | undefined;
   /** The next time, unless the change is material. */
   readonly nextRunAt: Date | null;
   /** Starts deliveries again after a 410 has stopped them. */
   readonly rearmWebhook: boolean;
   /** Sets, removes or leaves the mark that the routine differs from its files. */
-  readonly drift: keyof typeof DRIFT;
+  readonly drift: ReturnType<typeof driftOf>;
+  /** Id of the person or the API key. */
+  readonly by: string | null;
 }
 
 /**
@@ -65,28 +61,19 @@ export interface RoutineChange {
  */
 export async function updateRoutine(tx: Db, { id, projectId }: Routine, change: RoutineChange): Promise<Routine> {
   const { fields, version } = change;
-  const { budget, notifications } = fields;
   const updated = await freeKey(
     tx.row<RoutineRow>`
       with written as (
         update routines set
-          name = ${fields.name}, definition = ${definitionForm.write(fields)},
-          schedule = ${fields.schedule}, timezone = ${fields.timezone}, starts_at = ${fields.startsAt},
-          ends_at = ${fields.endsAt}, skip_dates = ${fields.skipDates.toSorted()},
-          jitter_seconds = ${fields.jitterSeconds}, overlap = ${fields.overlap}, misfire = ${fields.misfire},
-          max_tokens_per_day = ${budget.maxTokensPerDay}, max_cost_usd_per_month = ${budget.maxCostUsdPerMonth},
-          pause_after_failures = ${fields.pauseAfterFailures},
+          definition = ${definitionForm.write(fields)}, ${settingsForm.assignments(fields)},
           webhook_failed_at = case when ${change.rearmWebhook}::boolean then null else webhook_failed_at end,
-          webhook_url = ${fields.webhookUrl}, deliver = ${fields.deliver},
-          notify_mail = ${jsonOrNull(notifications.mail)}::jsonb, success_ping_url = ${notifications.successPingUrl},
-          external_key = ${fields.externalKey}, managed_by = ${fields.managedBy},
-          ${DRIFT[change.drift]}
+          ${nameColumns(fields, change.drift, change.by)}
           ${version ? draft(null) : sql`next_run_at = ${change.nextRunAt}`},
           version = version + 1, updated_at = now()
         where id = ${id} and project_id = ${projectId} ${version ? sql`and ${mayMove('draft')}` : empty}
         returning *
       ) ${version ? sql`, version as (${insertVersions(version)})` : empty}
-      select ${columns} from written
+      select ${columns} from written routines
     `,
   );
   if (updated === undefined) throw new AppError('routine_not_found');
@@ -149,6 +136,27 @@ export async function returnToDraft(
   return changed;
 }
 
+/**
+ * Takes a routine out of the archive, as a draft with a new revision of the same definition. The caller has locked the
+ * row. @throws {AppError} `external_key_taken`
+ */
+export async function writeRestored(tx: Db, { id, projectId }: Routine, actor: string | null): Promise<Routine> {
+  const restored = await freeKey(
+    tx.row<RoutineRow>`
+      with written as (
+        update routines set ${draft(null)}, archived_at = null, consecutive_failures = 0,
+          version = version + 1, updated_at = now()
+        where id = ${id} and project_id = ${projectId} and ${mayMove('draft', 'restorer')}
+        returning *
+      ), version as (${insertVersions({ actor })})
+      select ${columns} from written routines
+    `,
+  );
+  if (restored === undefined) throw new AppError('routine_not_found');
+  await forgetVersions(tx, [id]);
+  return routineOf(restored);
+}
+
 /** A routine after a material change outside its own row. */
 export interface ReturnedToDraft {
   readonly id: string;
@@ -157,17 +165,12 @@ export interface ReturnedToDraft {
   readonly wasActive: boolean;
 }
 
-/** Assigns the columns of a material change: a new revision without a proof run and a next time. */
 function draft(reason: string | null): Sql {
   return sql`state = 'draft', state_reason = ${reason}, revision = revision + 1, next_run_at = null`;
 }
 
-function jsonOrNull(value: object | null): string | null {
-  return value === null ? null : storableJson(value);
-}
-
-function mayMove(to: StateMove): Sql {
-  return sql`state = any(${routineStatesBefore(to)})`;
+function mayMove(to: StateMove, by?: Mover): Sql {
+  return sql`state = any(${routineStatesBefore(to, by)})`;
 }
 
 /** Writes the next times of routines. The caller has locked the rows. */

@@ -22,8 +22,8 @@ export const MAX_INSTRUCTIONS = 24_000;
 const FOLDER = fileURLToPath(new URL('../../../skills/', import.meta.url));
 
 /**
- * Reads and checks the catalogue once, when the process starts.
- * @throws naming the first broken file and what is wrong with it, so that no process runs on half a catalogue
+ * Reads and checks the catalogue once, at start.
+ * @throws naming the first broken file and its fault, so that no process runs on half a catalogue
  */
 export async function loadCatalogue(folder: string = FOLDER): Promise<SkillCatalogue> {
   const files = (await readdir(folder)).filter((file) => file.endsWith('.md'));
@@ -48,7 +48,7 @@ export async function loadCatalogue(folder: string = FOLDER): Promise<SkillCatal
   return { skills, find: (slug) => bySlug.get(slug) };
 }
 
-/** Reads one skill from its file's text. @throws naming the file and what is wrong with it */
+/** Reads one skill from its file's text. @throws naming the file and the fault */
 export function readSkill(file: string, text: string): CuratedSkill {
   const fault = (message: string) => new Error(`skills/${file}: ${message}`);
   const slug = file.replace(/\.md$/, '');

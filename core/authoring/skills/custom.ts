@@ -1,7 +1,7 @@
-import { recordProjectAudit, type Actor } from '#core/foundation/audit/index.ts';
+import { authorJson, recordProjectAudit, type Actor, type Author } from '#core/foundation/audit/index.ts';
 import { deleteBatch, sql, transaction, type Database, type Db, type Sql } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
-import { DRIFT, driftOf, freeKey, type ExternalName } from '#lib/external-keys.ts';
+import { driftOf, freeKey, nameColumns, type ExternalName } from '#lib/external-keys.ts';
 import { afterCursor, type Page } from '#lib/paging.ts';
 import { assertWithinQuota } from '#lib/quota.ts';
 import { forgetRevisions } from './revisions.ts';
@@ -12,6 +12,8 @@ export interface CustomSkill extends ExternalName {
   readonly description: string | null;
   readonly instructions: string;
   readonly driftedAt: Date | null;
+  /** The author of the last change beside the files. */
+  readonly driftedBy: Author | null;
   /** Counts the changes of name and instructions. */
   readonly revision: number;
   /** Counts every change; serves as the `ETag`. */
@@ -26,11 +28,12 @@ export interface CustomSkillSummary extends Omit<CustomSkill, 'instructions'> {
   readonly length: number;
 }
 
-const shortColumns = sql`id, external_key as "externalKey", managed_by as "managedBy", drifted_at as "driftedAt",
-  name, description, revision, version, created_at as "createdAt", updated_at as "updatedAt"`;
+const shortColumns = sql`id, external_key as "externalKey", managed_by as "managedBy",
+  managed_from as "managedFrom", drifted_at as "driftedAt",
+  ${authorJson({ createdBy: sql`skills.drifted_by`, projectId: sql`skills.project_id` })} as "driftedBy", name, description, revision, version, created_at as "createdAt", updated_at as "updatedAt"`;
 const columns = sql`${shortColumns}, instructions`;
 
-/** Postgres counts a character beyond the Basic Multilingual Plane as one, JavaScript as two. */
+/** Postgres counts a character outside the Basic Multilingual Plane as one, JavaScript as two. */
 const summaryColumns = sql`${shortColumns},
   length(instructions) + regexp_count(instructions, '[\\U00010000-\\U0010FFFF]') as length`;
 
@@ -62,13 +65,14 @@ export async function createSkill(
     const inserted = await freeKey(
       tx.row<CustomSkill>`
         with written as (
-          insert into skills (id, project_id, name, description, instructions, external_key, managed_by)
+          insert into skills (id, project_id, name, description, instructions, external_key, managed_by,
+            managed_from)
           values (${id}, ${projectId}, ${input.name}, ${input.description}, ${input.instructions},
-            ${input.externalKey}, ${input.managedBy})
+            ${input.externalKey}, ${input.managedBy}, ${input.managedBy && input.managedFrom})
           on conflict (id) do nothing
           returning *
         ), kept as (${keepRevision(by)})
-        select ${columns} from written
+        select ${columns} from written skills
       `,
     );
     if (inserted === undefined) return undefined;
@@ -78,7 +82,6 @@ export async function createSkill(
   return created ?? readCustomSkill(database, projectId, id);
 }
 
-/** Inserts the revision of each skill that the same statement has in `written`, unless it is there already. */
 function keepRevision(by: Actor): Sql {
   return sql`insert into skill_revisions (skill_id, revision, project_id, name, instructions, created_by)
           select id, revision, project_id, name, instructions, ${by.id} from written
@@ -155,7 +158,7 @@ export function updateSkill(
     patch: Partial<SkillFields>;
     /** The versions that the caller expects; undefined for any. */
     expectedVersions: readonly number[] | undefined;
-    /** Set where the patch makes the skill what its manager keeps. */
+    /** Set where the patch is what the manager of the skill stores. */
     isPut?: true;
   },
 ): Promise<CustomSkill> {
@@ -172,18 +175,18 @@ export function updateSkill(
     const after = { ...before, ...patch };
     const isNew = after.name !== before.name || after.instructions !== before.instructions;
     const revision = before.revision + (isNew ? 1 : 0);
+    const drift = driftOf(before, after, { managedBy: patch.managedBy, isPut: input.isPut === true });
     const skill = await freeKey(
       tx.row<CustomSkill>`
         with written as (
           update skills set
             name = ${after.name}, description = ${after.description}, instructions = ${after.instructions},
-            external_key = ${after.externalKey}, managed_by = ${after.managedBy},
-            ${DRIFT[driftOf(before, after, { managedBy: patch.managedBy, isPut: input.isPut === true })]}
+            ${nameColumns(after, drift, by.id)}
             revision = ${revision}, version = version + 1, updated_at = now()
           where id = ${id} and project_id = ${projectId}
           returning *
         ), kept as (${keepRevision(by)})
-        select ${columns} from written
+        select ${columns} from written skills
       `,
     );
     if (skill === undefined) throw new AppError('skill_not_found');

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { NEEDS } from './needs.ts';
 
-/** Lists how often a skill, or the small check of one for one-off work, can best be scheduled. */
+/** How often a skill, or the small check of a one-off skill, can be scheduled. */
 export const SCHEDULED = ['daily', 'weekly', 'monthly', 'quarterly'] as const;
 /** Lists how often a skill can best be run. */
 export const CADENCES = [...SCHEDULED, 'on-demand'] as const;
@@ -15,7 +15,7 @@ export const SUGGESTED_SCHEDULES: Readonly<Record<Scheduled, string>> = {
   quarterly: '0 7 1 1,4,7,10 *',
 };
 
-/** Returns the schedule to suggest for a skill: of one for one-off work that of its check, null without one. */
+/** Returns the schedule to suggest for a skill: for one-off work that of its check, null without one. */
 export function suggestedSchedule({ cadence, check }: Cadences): string | null {
   const scheduled = cadence === 'on-demand' ? check : cadence;
   return scheduled === null ? null : SUGGESTED_SCHEDULES[scheduled];
@@ -46,11 +46,11 @@ export const frontMatter = z
     /** Abilities that the routine's tools should offer; empty for a skill that works on its instructions alone. */
     needs: z.array(z.enum(NEEDS)),
     cadence: z.enum(CADENCES),
-    /** How often the small check of a skill for one-off work is worth a run; null where it has none. */
+    /** How often the small check of a one-off skill is worth a run; null without one. */
     check: z.enum(SCHEDULED).nullable().default(null),
-    /** Slugs of skills that were folded into this one. Routines that name them go on with it. */
+    /** Slugs of skills that were folded into this one. Routines that name them use it. */
     formerly: z.array(z.string().regex(SLUG)).default([]),
-    /** The day on which a person last held the text against its sources. */
+    /** Day on which a person last checked the text against its sources. */
     checked: z.iso.date(),
     sources: z.array(source).min(1),
   })

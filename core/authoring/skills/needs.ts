@@ -1,4 +1,4 @@
-/** The closed vocabulary of what a skill works on, each with the words by which a tool that offers it is known. */
+/** Closed vocabulary of what a skill works on, with the words that identify a tool for it. */
 const WORDS = {
   web: 'web browse browser fetch url crawl crawler scrape serp search http lighthouse pagespeed webpage website websites',
   'search-console': 'searchconsole gsc webmaster semrush ahrefs keyword keywords serp rank ranking',
@@ -26,7 +26,7 @@ export type Need = keyof typeof WORDS;
 
 export const NEEDS = Object.keys(WORDS).filter(isNeed);
 
-/** The facts about a tool that are known before it is called. */
+/** Facts about a tool before it is called. */
 export interface ToolHint {
   readonly name: string;
   readonly title?: string | null | undefined;
@@ -41,8 +41,8 @@ export interface UnmetNeed {
 }
 
 /**
- * Finds what the skills work on and none of the tools seems to offer, for a warning when a routine is saved. It reads
- * words only, so it is a hint: it misses a tool whose name says nothing, and the instructions may hold the data.
+ * Finds what the skills need and no tool seems to offer, for a warning. It only reads words: it misses a tool whose
+ * name says nothing, and the instructions may hold the data.
  */
 export function unmetNeeds(
   skills: readonly { readonly slug: string; readonly needs: readonly Need[] }[],
@@ -61,7 +61,6 @@ function needsOffered(tool: ToolHint): Need[] {
   return rows ? [...direct, ...FROM_WAREHOUSE] : direct;
 }
 
-/** Returns the words of a text, of snake_case and camelCase names too, and each pair of neighbours written together. */
 function wordsOf(text: string): Set<string> {
   const words = text
     .replace(/([a-z0-9])([A-Z])/g, '$1 $2')

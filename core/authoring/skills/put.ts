@@ -5,8 +5,8 @@ import { putByKey, type IsExpected } from '#lib/external-keys.ts';
 import { createSkill, findSkillByKey, updateSkill, type CustomSkill, type SkillFields } from './custom.ts';
 
 /**
- * Creates the custom skill of a key, or gives the one that has it these fields. Where they are as they were nothing is
- * written. @throws {AppError} `precondition_failed`, `limit_reached`
+ * Creates the custom skill of a key, or gives its skill these fields. Without a change nothing is written.
+ * @throws {AppError} `precondition_failed`, `limit_reached`
  */
 export function putSkill(
   database: Database,

@@ -69,20 +69,22 @@ function headingOf(name: string): string {
 
 /**
  * Returns the sizes of the referenced skills.
- * @param attached references that may be gone; they are left out then
- * @throws {AppError} `invalid_skill` naming each other one that is unknown, with its place
+ * @param attached references that may be gone and are left out then
+ * @throws {AppError} `invalid_skill` naming each other unknown reference, with its place
  */
 export async function measureSkills(
   db: Db,
   catalogue: SkillCatalogue,
   projectId: string,
   references: readonly string[],
-  attached: readonly string[],
+  { attached, skillLengths }: MeasuredOtherwise,
 ): Promise<SkillSize[]> {
   const customIds = references.filter((reference) => catalogue.find(reference) === undefined);
   const custom = await findCustomSummaries(db, projectId, customIds);
   const found = references.map((reference, index) => {
     const curated = catalogue.find(reference);
+    const length = skillLengths.get(reference);
+    if (length !== undefined) return { reference, index, size: { name: reference, length } };
     const size =
       curated === undefined
         ? custom.find(({ id }) => id === reference)
@@ -99,7 +101,14 @@ export async function measureSkills(
   return found.flatMap(({ reference, size }) => (size === undefined || !told.includes(reference) ? [] : [size]));
 }
 
-/** Returns those of the references that name neither a curated skill nor a custom one of the project. */
+interface MeasuredOtherwise {
+  /** References that are not looked for: a skill that was deleted since blocks no other change. */
+  readonly attached: readonly string[];
+  /** Lengths of custom skills that are about to be written, by reference. */
+  readonly skillLengths: ReadonlyMap<string, number>;
+}
+
+/** Returns the references that name neither a curated skill nor a custom one of the project. */
 export async function missingSkills(
   db: Db,
   catalogue: SkillCatalogue,
@@ -111,7 +120,6 @@ export async function missingSkills(
   return customIds.filter((reference) => !custom.some(({ id }) => id === reference));
 }
 
-/** Leaves out a reference whose skill an earlier one names already, by a former slug: its text is told once. */
 function distinct(catalogue: SkillCatalogue, references: readonly string[]): string[] {
   const slugs = references.map((reference) => catalogue.find(reference)?.slug ?? reference);
   return references.filter((_, index) => slugs.indexOf(slugs[index] ?? '') === index);

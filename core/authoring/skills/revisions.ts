@@ -3,8 +3,8 @@ import { sql, type Db } from '#lib/database/index.ts';
 import type { Page } from '#lib/paging.ts';
 
 /**
- * The revision of each custom skill that a run was made with, by skill id. Null for what was made before revisions were
- * kept, which stands for revision 1 of each.
+ * Revisions of a run's custom skills, by skill id. Null for a run from before revisions, which stands for revision 1 of
+ * each.
  */
 export type SkillRevisions = Readonly<Record<string, number>> | null;
 
@@ -13,7 +13,7 @@ export interface SkillRevision {
   readonly revision: number;
   readonly name: string;
   readonly instructions: string;
-  /** The person or the API key that made it, by their present name; null when it is not on record. */
+  /** Person or API key that made it, by the present name; null when unknown. */
   readonly createdBy: Author | null;
   readonly createdAt: Date;
   /** Fields that differ from the revision before; empty for the first one. */
@@ -62,7 +62,7 @@ export interface SkillBehind {
   readonly skill: string;
   readonly name: string;
   readonly activated: number;
-  /** The revision that the latest proof had; null where it had none of the skill, or where there is no proof. */
+  /** Revision in the latest proof; null without the skill or without a proof. */
   readonly proven: number | null;
   readonly newest: number;
 }
@@ -109,12 +109,12 @@ export function revisionsInUse(db: Db, skill: { projectId: string; id: string })
 /** The newest revisions of a skill that are always kept. */
 export const KEPT_REVISIONS = 100;
 
-/** Changes after which the oldest revisions are looked at: it reads the runs of the routines that had the skill. */
+/** Looks for old revisions once in so many changes, because that reads the runs of the routines with the skill. */
 const FORGET_EVERY = 20;
 
 /**
- * Deletes the revisions of a skill beyond the newest hundred that nothing names: no version of a routine, by its proof
- * or its activation, and no run that is kept. A program can change a skill ten times a second.
+ * Deletes the revisions of a skill beyond the newest hundred, except those that a routine's version names as proof or
+ * activation, and those of kept runs. A program can change a skill ten times a second.
  */
 export async function forgetRevisions(
   tx: Db,

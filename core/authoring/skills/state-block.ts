@@ -8,7 +8,7 @@ export interface StateBlock {
 
 export const MAX_STATE = 2_000;
 
-/** Tells a run once, behind its skills, what the State section of each of them leaves out. */
+/** Says once, behind the skills of a run, what the State section of each leaves out. */
 export const STATE_SECTION = [
   '## State blocks',
   '',
@@ -22,7 +22,7 @@ export function showsState(instructions: string): boolean {
   return stateBlocks(instructions).length > 0;
 }
 
-/** The body is bounded, so that a result full of openings is read as fast as any other. */
+/** The body is bounded, so that many openings do not slow the search. */
 const BLOCK = /^```state ([a-z0-9]+(?:-[a-z0-9]+)*)[ \t]*\n([\s\S]{0,2000}?)^```[ \t]*$/gm;
 const ENTRY = /^([a-z][a-z-]{0,30}): ?(.*)$/;
 
@@ -46,8 +46,8 @@ export function stateKeys(instructions: string, slug: string): string[] {
 }
 
 /**
- * Cuts a result to a length for the next run's prompt and keeps its state blocks, which stand at the end: a plain
- * cut would lose exactly what the next run compares with.
+ * Cuts a result for the next run's prompt and keeps its state blocks. They stand at the end, where a plain cut would
+ * lose them.
  */
 export function cutKeepingState(result: string, limit: number): string {
   if (result.length <= limit) return result;
@@ -55,7 +55,7 @@ export function cutKeepingState(result: string, limit: number): string {
   const tail = blocks.length === 0 ? '' : `\n\n${blocks.join('\n\n')}`;
   const note = '\n\n[cut here]';
   const head = limit - tail.length - note.length;
-  // Blocks that would fill the prompt are no state; the beginning of the result is worth more.
+  // Blocks that would fill the prompt are no state. The beginning of the result is worth more.
   if (head < limit / 2) return result.slice(0, limit);
   return `${cut(result, head)}${note}${tail}`;
 }

@@ -107,7 +107,6 @@ function normalCdf(x: number): number {
   return 0.5 + total * density(x);
 }
 
-/** Computes the chance of a value further from zero than `z`, on both sides. */
 function twoSided(z: number): number {
   const size = Math.abs(z);
   return size > 3 ? 2 * upperTail(size) : 2 * (1 - normalCdf(size));

@@ -7,7 +7,7 @@ interface FactorSplit {
   readonly factors: readonly {
     readonly name: string;
     readonly percent: number;
-    /** What it adds to the difference; the contributions add up to it. */
+    /** Its part of the difference; the contributions add up to it. */
     readonly contribution: number;
   }[];
 }

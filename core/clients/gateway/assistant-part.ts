@@ -2,7 +2,7 @@ import type { ModelMessage } from 'ai';
 import { isJsonObject } from '#lib/json.ts';
 import { withoutThinking, type ThinkingHabits } from './thinking.ts';
 
-/** The assistant's part of a response as the next step sends it back, and its text. */
+/** The assistant's part of a response, in the form in which the next request sends it back. */
 export interface AssistantPart {
   readonly text: string;
   readonly messages: readonly ModelMessage[];

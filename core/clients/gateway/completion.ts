@@ -6,7 +6,7 @@ import { brokenInWords, finishClass, finishWord, isGoodEnd, REFUSED, type Finish
 import type { Refusal } from './refusal.ts';
 import { wholeCalls } from './streamed-calls.ts';
 
-/** Makes the error for what a server says with status 200 instead of a completion. */
+/** Makes the error for a response with status 200 that is no completion. */
 export type Refuse = (refused: {
   readonly body: string;
   readonly status: number;
@@ -33,10 +33,10 @@ export interface Beyond {
 }
 
 /**
- * Rewrites a completion so that the library reads it as it is meant: calls with ids of their own, counts as numbers,
- * reasoning apart from the text.
+ * Rewrites a completion so that the library reads it right: calls with ids of their own, counts as numbers, reasoning
+ * apart from the text.
  * @throws {Refusal} for an error with status 200, and for a completion whose finish reason says that it is not whole
- * @throws {GatewayFailure} for a completion without anything in it
+ * @throws {GatewayFailure} for an empty completion
  */
 export function readCompletion(body: unknown, refuse: Refuse): unknown {
   const values: unknown[] = Array.isArray(body) ? body : [body];
@@ -102,7 +102,9 @@ export function refusedBy({ status, ...fault }: Fault) {
   return status === undefined ? { ...fault, status: 502, message } : { ...fault, status };
 }
 
-/** Returns the finish reason of a choice; that of the host behind a router where it alone says that it is not whole. */
+/**
+ * Returns the finish reason of a choice. A router may say `stop` where the host behind it says that the text was cut.
+ */
 function wordOf({ finish_reason: reason, native_finish_reason: native }: JsonObject): string | undefined {
   const word = finishWord(reason);
   const hosts = finishWord(native);
@@ -119,7 +121,7 @@ export function textOf(content: unknown): string {
 
 type WholeCall = ReturnType<typeof wholeCalls>[number];
 
-/** Gives an id of nine letters and digits, which Mistral asks for, to a call without one or with that of another. */
+/** Gives an id of nine letters and digits, which Mistral asks for, to a call that has none or repeats one. */
 function withOwnIds(calls: readonly WholeCall[]): WholeCall[] {
   const seen = new Set<string | undefined>([undefined]);
   return calls.map((call) => {

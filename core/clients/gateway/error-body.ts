@@ -84,7 +84,7 @@ function placesIn(value: unknown, depth = 0): string[] {
   ];
 }
 
-/** Takes out of a server's words what stands in the prompt, the tools and the schema of a request. */
+/** Removes from a server's words the names and texts that a request's prompt, tools and schema hold. */
 export function withoutOwnTexts(said: string, sent: JsonObject): string {
   const format = isJsonObject(sent['response_format']) ? sent['response_format']['json_schema'] : undefined;
   const schema = isJsonObject(format) ? format['schema'] : undefined;
@@ -119,7 +119,7 @@ export function promptTexts(sent: JsonObject): string[] {
   ]);
 }
 
-/** Returns what a tenant or the model chose of a tool or a call; the words around it are the protocol's. */
+/** Returns the parts of a tool or a call that a tenant or the model chose; the rest is the protocol's. */
 function chosenIn({ function: called }: JsonObject): unknown {
   if (!isJsonObject(called)) return undefined;
   const { name, description, parameters, arguments: args } = called;
@@ -129,7 +129,6 @@ function chosenIn({ function: called }: JsonObject): unknown {
 /** Deeper than any schema that is accepted, and as deep as the stack holds for arguments that a model wrote. */
 const DEEPEST = 200;
 
-/** Collects all names and texts of a JSON value. */
 function textsIn(value: unknown, depth = 0): string[] {
   if (typeof value === 'string') return [value];
   if (depth > DEEPEST) return [];
@@ -139,7 +138,7 @@ function textsIn(value: unknown, depth = 0): string[] {
 }
 
 /**
- * Replaces what a server quotes of a text by `[…]`.
+ * Replaces quotations of a text by `[…]`.
  * @param least length from which a piece that stands in both is a quotation
  */
 export function withoutQuotes(words: string, quoted: string, least: number): string {

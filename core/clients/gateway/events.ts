@@ -93,7 +93,6 @@ function isChunk(value: JsonObject): boolean {
 
 const ERROR_NAME = /error|exception|fail/i;
 
-/** Tells whether an object that is no chunk is an error without that name. */
 function namesError(value: JsonObject, name: string | undefined): boolean {
   const kinds = [value['type'], value['object'], value['status'], value['event']].map(String);
   if (kinds.some((kind) => ERROR_NAME.test(kind)) || value['success'] === false) return true;
@@ -102,7 +101,7 @@ function namesError(value: JsonObject, name: string | undefined): boolean {
   return statusOf([value]) !== undefined || wordsBeside(value).length > 0;
 }
 
-/** Returns the HTTP status that errors name by number or by name; undefined where they name none. */
+/** Returns the HTTP status that errors state as a number or a name; undefined without one. */
 function statusOf(errors: readonly unknown[]): number | undefined {
   for (const error of errors.filter(isJsonObject)) {
     for (const name of STATUS_FIELDS) {
@@ -123,7 +122,6 @@ function statusOf(errors: readonly unknown[]): number | undefined {
 
 const STATUS_FIELDS = ['code', 'status', 'status_code', 'statusCode', 'http_status', 'httpStatus', 'http_code'];
 
-/** Reads the status that words name. */
 function statusInWords(words: string): number | undefined {
   const status = /(?:\b(?:error|status|code|http)\b[^\d\n]{0,12}|^\s*)([45]\d\d)\b/im.exec(words)?.[1];
   if (status !== undefined) return Number(status);

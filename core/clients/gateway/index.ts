@@ -11,6 +11,7 @@ export { catalogueFigures } from './catalogue.ts';
 export { createGatewayClient, type GatewaySettings } from './client.ts';
 export { GatewayFailure } from './failure.ts';
 export { brokenInWords, finishClass, finishWord, NO_REASON } from './finish-words.ts';
+export type { AbilityMemory } from './learning.ts';
 export { faultInWords, ListError, sourceLabel, subjectOf, type ListFault } from './list-fault.ts';
 export { fetchModels, type SeenSource, seenSource } from './list-models.ts';
 export { countInput, countsOf, estimatedTokens, tokensAtLeast, usageOf, type CallInput } from './tokens.ts';

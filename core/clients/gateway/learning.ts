@@ -49,7 +49,7 @@ export function learnRefusals(input: GatewayCall, memory: AbilityMemory): Learni
     return { ...input, maxOutputTokens, abilities: isKept ? { ...others, outputLimit } : others };
   }
 
-  /** Returns the lesson of a refusal of the output limit; undefined where no name is left for a limit that has to stay. */
+  /** Returns the lesson of a refused output limit; undefined where the limit has to stay and no name is left for it. */
   function withLimit({ outputLimit, ...others }: ModelAbilities): ModelAbilities | undefined {
     if (outputLimit === undefined) return others;
     refusedLimits.add(outputLimit === 'max_tokens' ? 'max_completion_tokens' : 'max_tokens');
@@ -89,7 +89,7 @@ export function learnRefusals(input: GatewayCall, memory: AbilityMemory): Learni
   };
 }
 
-/** Returns the abilities but for those that were learned, which the directory has joined. */
+/** Returns the abilities of the list and the dialect alone: the directory has joined the learned ones. */
 function without(abilities: ModelAbilities, learned: ModelAbilities): ModelAbilities {
   return Object.fromEntries(Object.entries(abilities).filter(([name]) => !(name in learned)));
 }

@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject } from '#lib/json.ts';
 import type { ModelAbilities } from './abilities.ts';
 import type { ErrorBody } from './error-body.ts';
 
-/** What a refusal says about the request, as far as the request's own texts did not put the words into its mouth. */
+/** Says what a refusal teaches about the request. Words that it quotes from the request do not count. */
 export interface Lesson {
   /** Undefined where the refusal names no field that could be left out or sent otherwise. */
   readonly learned: ModelAbilities | undefined;
@@ -32,7 +32,9 @@ export function lessonOf(status: number, { said, places }: ErrorBody, own: strin
   const isOverflow = OVERFLOW.test(own) && left === undefined;
   const isRefusing = REFUSING.has(status) && !isOverflow;
   return {
-    learned: isRefusing ? learnFrom({ said, own, places: fieldsAt(places, sent) }, sent) : undefined,
+    learned: isRefusing
+      ? learnFrom({ said, own, places: places.filter((place) => Object.hasOwn(sent, rootOf(place))) }, sent)
+      : undefined,
     outputLeft: left,
     isOverflow,
   };
@@ -46,16 +48,12 @@ interface Named {
   readonly places: readonly string[];
 }
 
-function fieldsAt(places: readonly string[], sent: JsonObject): string[] {
-  return places.filter((place) => Object.hasOwn(sent, rootOf(place)));
-}
-
 function rootOf(place: string): string {
   return place.split('.', 1)[0] ?? '';
 }
 
 /**
- * Returns what a refusal says of the model's server, from the fields that it names among those that were sent.
+ * Returns what a refusal teaches about the model's server, by the fields that it names.
  * Source: the error texts that the servers send, as docs/models.md lists them.
  */
 function learnFrom(named: Named, sent: JsonObject): ModelAbilities | undefined {
@@ -103,7 +101,7 @@ const MOST_OUTPUT =
   /(?:at most|max(?:_completion)?_tokens[`'"]? (?:must be less than or equal to|(?:must|can)(?:not| not) exceed|is \[1,)) [`'"]?(\d+)/i;
 const WINDOW = /maximum (?:context|model) length (?:is|of) (\d+)/i;
 
-/** Below these no model is of use, so that a smaller number is a mistake, and would end every run. */
+/** No model is of use below these numbers, so a smaller one is a mistake that would end every run. */
 const MIN_OUTPUT = 256;
 const MIN_WINDOW = 1_024;
 
@@ -117,7 +115,9 @@ function limitOf(sent: JsonObject): number | undefined {
   return typeof limit === 'number' ? limit : undefined;
 }
 
-/** Reads the room that is left where only the output limit was too large, as vLLM and OpenAI's older models word it. */
+/**
+ * Reads the output tokens that are left where the limit alone was too large, as vLLM and older models of OpenAI say it.
+ */
 function outputLeftIn(words: string, sent: JsonObject): number | undefined {
   const limit = limitOf(sent);
   if (limit === undefined) return undefined;

@@ -58,7 +58,7 @@ export function subjectOf(source: Pick<ModelSource, 'name' | 'dialect'>): string
 }
 
 /**
- * Says in one sentence what came back from a source, and what mends it. It never holds a key.
+ * Says in one sentence why a source gave no list, and what mends it. It never holds a key.
  * @param forOperator adds the address and the name of the key's variable, which tenants do not see
  */
 export function faultInWords(source: ModelSource, fault: ListFault, forOperator: boolean): string {

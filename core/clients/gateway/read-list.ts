@@ -52,7 +52,7 @@ const flag = lenient(z.boolean());
 /** A price by the length of the prompt, the shortest first. */
 const tiers = lenient(z.array(z.object({ cost: price, min: lenient(z.number().int().nonnegative()) })));
 
-/** The fields that differ by server, all optional: which server sends which stands in `test/core/models/directory/lists.test.ts`. */
+/** The fields that differ by server, all optional; `lists.test.ts` of the directory shows which server sends which. */
 const figures = {
   max_input_tokens: tokens,
   max_output_tokens: tokens,
@@ -243,7 +243,7 @@ function writesText(model: Entry): boolean {
   return isSaid || !OTHER_IDS.test(model.id);
 }
 
-/** Takes a field that is not of this form as missing, so that one odd field does not cost the model. */
+/** Reads a field of another form as missing, so that one odd field does not cost the model. */
 function lenient<T extends z.ZodType>(schema: T) {
   return schema.optional().catch(undefined);
 }

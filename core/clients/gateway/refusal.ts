@@ -1,4 +1,5 @@
 import { APICallError, NoSuchToolError } from 'ai';
+import { now } from '#lib/clock.ts';
 import { isAccountEmpty } from '#lib/provider-file/account-empty.ts';
 import { isJsonObject, parseJson, type JsonObject } from '#lib/json.ts';
 import { redactAuthorization } from '#lib/redact-authorization.ts';
@@ -8,7 +9,7 @@ import { textFault } from './events.ts';
 import { brokenOff, GatewayFailure, type GatewayFailureKind } from './failure.ts';
 import { lessonOf, type Lesson } from './lesson.ts';
 
-/** A response of a model server that says no, in its own words. */
+/** A refusal of a model server, in its own words. */
 export class Refusal extends Error {
   override readonly name = 'Refusal';
   readonly status: number;
@@ -149,7 +150,7 @@ function fromRefusal(refusal: Refusal): GatewayFailure {
   return new GatewayFailure(kind, message, {
     ...begunSo,
     retryable: kind === 'rate_limited' || PASSING.has(status) || status >= 500,
-    retryAfterMs: parseRetryAfter(retryAfter, { now: new Date(), maxMs: MAX_RETRY_AFTER_MS }),
+    retryAfterMs: parseRetryAfter(retryAfter, { now: new Date(now()), maxMs: MAX_RETRY_AFTER_MS }),
     isStarting: status === 503,
   });
 }

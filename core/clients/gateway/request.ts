@@ -66,8 +66,8 @@ interface GatewayInit {
 const JSON_BODY = { 'content-type': 'application/json' };
 
 /**
- * Reads a completion by its first signs, since some servers stream under another content type, and answer an error
- * under that of a stream.
+ * Reads a completion by its first signs: some servers stream under another content type, and some send an error under
+ * the content type of a stream.
  */
 async function readAnswer(body: AsyncIterable<Buffer>, isEventStream: boolean, refuse: Refuse): Promise<string> {
   const { head, rest } = await startOf(body);
@@ -85,7 +85,6 @@ const EVENTS = /^[\s\uFEFF]*(?:(?:data|event|id|retry)[ \t]*:|:)/;
 /** Signs by which a body shows its form. */
 const SHOWS_FORM = 8;
 
-/** Reads as much of a body as shows its form. */
 async function startOf(body: AsyncIterable<Buffer>): Promise<{ head: Buffer[]; rest: AsyncIterator<Buffer> }> {
   const rest = body[Symbol.asyncIterator]();
   const head: Buffer[] = [];
@@ -107,7 +106,7 @@ async function* resumed(head: readonly Buffer[], rest: AsyncIterator<Buffer>): A
   }
 }
 
-/** Reads a body that was not streamed; what is no JSON is left for the library to refuse. */
+/** Reads a body that was not streamed. The library refuses one that is no JSON. */
 function readBody(text: string, refuse: Refuse): string {
   const value = parseJson(text);
   return value === undefined ? text : JSON.stringify(readCompletion(value, refuse));
@@ -245,7 +244,7 @@ function alternating(messages: readonly ChatMessage[]): ChatMessage[] {
   return result;
 }
 
-/** Writes calls and their results as text, for a server that wants its tools offered as long as they are spoken of. */
+/** Writes calls and their results as text, for servers that refuse calls in a request without tools. */
 function callsAsText(message: ChatMessage): ChatMessage {
   if (message.role === 'tool') {
     return { role: 'user', content: `Result of a tool:\n${textOf(message.content)}` };

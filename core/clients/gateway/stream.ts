@@ -67,7 +67,7 @@ class Collected {
     }
   }
 
-  /** Tells whether a fault is only a part of an event, or an end in another form than usual. */
+  /** Tells whether a text that is no JSON is only the beginning of an event, or came after the finish reason. */
   private passes(data: string): boolean {
     if (parseJson(data) !== undefined) return false;
     return finishWord(this.finishReason) !== undefined || (this.isOver && /^\s*[{["]/.test(data));
@@ -105,7 +105,7 @@ class Collected {
     if (isJsonObject(delta)) this.addDelta(delta);
   }
 
-  /** Keeps the last reason, but for a bad one that a good one follows. */
+  /** Keeps the last reason, but never replaces a bad one by a good one. */
   private addReason({ finish_reason: reason, native_finish_reason: native }: JsonObject): void {
     const word = finishWord(reason);
     if (word === undefined) return;

@@ -12,9 +12,9 @@ export interface ThinkingHabits {
 }
 
 /**
- * Takes thinking out of a text, in every form of which the opening tag is there: blocks that begin the text, and, where
- * the response has shown that its model thinks, those that begin a line or follow a sentence. Tags in code are
- * quotations. A closing tag alone counts only where the server's output may begin inside the thinking.
+ * Takes thinking out of a text: blocks that begin it and, where the response has shown that its model thinks, blocks
+ * that begin a line or follow a sentence. Tags in code are quotations. A closing tag alone counts only where the server
+ * may have written the opening one into its prompt.
  */
 export function withoutThinking(content: string, habits: ThinkingHabits = {}): SaidText {
   const channels = finalChannel(content);
@@ -59,7 +59,7 @@ interface Tag {
   readonly to: number;
 }
 
-/** Ways of writing thinking into a text: the opening tag and the closing one. */
+/** The tags that open and close thinking. */
 const FORMS: readonly (readonly [string, string])[] = [
   ...['think|thinking', 'thoughts?', 'reasoning'].map(
     // Qwen, DeepSeek, Seed, Gemini and others; some put a name space before the name.

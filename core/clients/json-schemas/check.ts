@@ -177,7 +177,6 @@ const QUICK_LENGTH = 10_000;
  */
 const UNBOUNDED = /"(?:pattern|patternProperties|format|uniqueItems|\$ref|\$dynamicRef|\$recursiveRef)":/;
 
-/** Tells whether a schema has too many nodes to be compiled. */
 function isTooLarge(schema: JsonObject): boolean {
   return countNodes(schema, MAX_NODES + 1) > MAX_NODES;
 }

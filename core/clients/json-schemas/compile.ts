@@ -20,17 +20,17 @@ export interface SchemaJobResult {
   readonly error: string | undefined;
   /** The fault of the value. */
   readonly issue: string | undefined;
-  /** What could be read of the schema. */
+  /** The readable part of the schema. */
   readonly read?: ReadableSchema;
 }
 
 export interface ReadableSchema {
   readonly schema: JsonObject;
-  readonly leftOut: readonly LeftOut[];
+  readonly leftOut: readonly LeftOutPart[];
 }
 
 /** A keyword of a schema that cannot be read. */
-export interface LeftOut {
+export interface LeftOutPart {
   /** In dotted form, like `properties.year.pattern`. */
   readonly place: string;
   readonly reason: string;

@@ -1,6 +1,6 @@
 import { isJsonObject, JSON_POINTER, valueAt, type JsonObject } from '#lib/json.ts';
 import { cut } from '#lib/text.ts';
-import { compileSchema, keywordFault, type LeftOut, type ReadableSchema } from './compile.ts';
+import { compileSchema, keywordFault, type LeftOutPart, type ReadableSchema } from './compile.ts';
 
 /** Keywords that hold a schema, or a list of them. */
 export const SUBSCHEMAS = [
@@ -52,13 +52,13 @@ export function readLeniently(schema: JsonObject): ReadableSchema {
 }
 
 interface Manner {
-  /** A reference counts as a part that was left out, where such parts refuse more. */
+  /** Counts references as left out, where a missing part would refuse more. */
   readonly distrustsRefs?: boolean;
   readonly dropsNames?: boolean;
 }
 
 function readRoot(root: JsonObject, { distrustsRefs = false, dropsNames = false }: Manner): ReadableSchema {
-  const leftOut: LeftOut[] = [];
+  const leftOut: LeftOutPart[] = [];
   /** The places of lists of properties that lost one. */
   const shortened = new Set<string>();
   const dialect = root['$schema'];
@@ -119,7 +119,7 @@ function readRoot(root: JsonObject, { distrustsRefs = false, dropsNames = false 
     return Object.fromEntries(read);
   }
 
-  /** What is no schema is replaced by one that takes every value, so that its name or its place is still known. */
+  /** Replaces a value that is no schema by a schema that takes every value, so that its name or place stays known. */
   function readSchema(value: unknown, place: string): unknown {
     if (isJsonObject(value)) return readNode(value, place);
     if (typeof value === 'boolean') return value;

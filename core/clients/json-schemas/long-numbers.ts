@@ -102,7 +102,6 @@ class FreeDoubles {
 
 const bits = new DataView(new ArrayBuffer(8));
 
-/** Returns the next double below or above, or the double itself. */
 function neighbour(double: number, step: number): number {
   if (step === 0 || !Number.isFinite(double)) return double;
   if (double === 0) return step * Number.MIN_VALUE;

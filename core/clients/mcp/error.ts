@@ -35,7 +35,7 @@ export class ToolServerError extends Error {
   readonly kind: ToolServerErrorKind;
   /** False only when it is certain that the server has not acted on the request. */
   readonly mayHaveArrived: boolean;
-  /** The server has answered this very request with an error: what became of it is known to the server. */
+  /** The server has answered this request with an error, so it knows what came of it. */
   readonly isAnswer: boolean;
   /** The server's own words, where it answered in some: untrusted, for the model and the run's detail only. */
   readonly serverMessage: string | undefined;
@@ -103,7 +103,7 @@ export function wordsInBody({ data: { text } }: SdkHttpError): string | undefine
   return typeof text === 'string' ? statedError(text)?.words : undefined;
 }
 
-/** The version negotiation wraps what the transport threw. */
+/** Version negotiation wraps the error of the transport. */
 function causeOf(error: unknown): ToolServerError | AppError | undefined {
   for (let each = error; each instanceof Error; each = each.cause) {
     if (each instanceof ToolServerError || each instanceof AppError) return each;

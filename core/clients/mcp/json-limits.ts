@@ -45,8 +45,8 @@ const WITHIN_STRING = /["\\\n\r]/g;
 const OUTSIDE = /["{[,]/g;
 
 /**
- * Makes a function that counts on with each chunk. No string of JSON goes over the end of a line, so each line begins
- * outside of one: nothing in an event stream, whose other lines hold anything, makes it take the one for the other.
+ * Makes a function that counts on with each chunk. A string of JSON never goes over the end of a line, so each line
+ * begins outside of one, also in an event stream.
  */
 function createCounter(): (chunk: Uint8Array) => JsonLimits {
   let inString = false;

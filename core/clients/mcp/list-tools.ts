@@ -23,11 +23,11 @@ const MAX_ALL_BYTES = 4 * 1024 * 1024;
 export interface ListedTools {
   readonly tools: readonly ToolDefinition[];
   readonly skipped: readonly SkippedTool[];
-  /** What was left out of tools that can be used. */
+  /** Parts that were left out of usable tools. */
   readonly dropped: readonly SkippedTool[];
   /** True when there are more tools than the limits allow. */
   readonly truncated: boolean;
-  /** True when the server's pages lead back to one that was read: what it has beyond them is unknown. */
+  /** True when the server's pages lead back to one that was read, so that the rest is unknown. */
   readonly circular: boolean;
 }
 
@@ -139,7 +139,6 @@ export async function findTool(session: ToolSession, name: string, limits: CallL
   return { definition: listed.get(name), listed, ttlMs };
 }
 
-/** Says why a tool is left out; undefined when it is not. */
 function unusable({ server }: ToolSession, definition: ToolDefinition, size: number): string | undefined {
   const { name, inputSchema } = definition;
   if (!isUsableName(name)) return 'its name is empty, too long, or holds control characters';

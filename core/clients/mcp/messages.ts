@@ -8,7 +8,7 @@ export interface Asked {
   readonly method: string;
 }
 
-/** Takes what the library is not shown of a response. */
+/** Receives the parts of a response that the library is not shown. */
 export interface Hold {
   result(value: unknown): void;
   /** The error of the response names no request: the library is shown it as one of ours. */
@@ -36,7 +36,7 @@ function parseText(text: string): unknown {
 export interface StatedError {
   /** It names the request. */
   readonly isOurs: boolean;
-  /** It is one of JSON-RPC: other errors with a message may be those of a gateway. */
+  /** True for an error of JSON-RPC; other errors with a message may be those of a gateway. */
   readonly isJsonRpc: boolean;
   readonly words: string;
 }
@@ -114,7 +114,7 @@ function mend(message: unknown, asked: Asked, hold: Hold): unknown {
   return { jsonrpc: '2.0', id: asked.id, result: readAnswer(result, asked, hold) };
 }
 
-/** What asks for more, as `input_required` does, is left to the library. */
+/** The library handles results that ask for more, such as `input_required`. */
 function readAnswer(result: unknown, { method }: Asked, hold: Hold): unknown {
   if (method === 'initialize') return readHandshake(result);
   if (method === 'server/discover') return readDiscovery(result);
@@ -126,7 +126,7 @@ function readAnswer(result: unknown, { method }: Asked, hold: Hold): unknown {
   return placeholder;
 }
 
-/** The results that the library is given in place of those that are read elsewhere, valid in all revisions. */
+/** Results that stand in for those that are read elsewhere, valid in all revisions. */
 const PLACEHOLDERS: Readonly<Record<string, JsonObject>> = {
   'tools/list': { resultType: 'complete', tools: [], ttlMs: 0, cacheScope: 'private' },
   'tools/call': { resultType: 'complete', content: [] },
@@ -138,7 +138,6 @@ export function isOfSession({ method }: Asked): boolean {
   return method in PLACEHOLDERS;
 }
 
-/** Reads the error of a message, which may be a mere text. */
 function readError(error: unknown): { code: number; message: string; data?: unknown } {
   if (!isJsonObject(error)) return { code: UNSTATED, message: stated(error) };
   const { code, message, data } = error;

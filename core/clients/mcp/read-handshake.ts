@@ -1,8 +1,8 @@
 import { isJsonObject, type JsonObject } from '#lib/json.ts';
 
 /**
- * Reads the result of `initialize`, as far as it is used: the version, whether there are tools, and the server's name.
- * @returns it in the form that the MCP library takes; what is no result at all as it is
+ * Reads the used parts of the result of `initialize`: the version, whether there are tools, and the server's name.
+ * @returns the form that the MCP library takes; a value that is no result is returned as it is
  */
 export function readHandshake(result: unknown): unknown {
   if (!isJsonObject(result)) return result;

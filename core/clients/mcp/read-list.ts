@@ -13,7 +13,7 @@ export interface ToolPage {
   readonly ttlMs: number;
 }
 
-/** A tool of a list: a definition, or the field for which there is none. */
+/** A definition, or the field that keeps the tool from being one. */
 export type ListedTool =
   | { readonly definition: ToolDefinition; readonly dropped: readonly FieldFault[] }
   | { readonly definition?: undefined; readonly name: string | null; readonly fault: FieldFault };

@@ -16,7 +16,7 @@ export interface ServerFetch {
   held(this: void): unknown;
   /** The error of the latest request came without an id, so that it proves nothing of the request. */
   isUnnamed(this: void): boolean;
-  /** The values that authenticated requests, so that they can be kept out of what is recorded. */
+  /** Values that authenticated requests, to be removed from everything that is recorded. */
   secrets(this: void): readonly string[];
 }
 
@@ -49,7 +49,7 @@ export function createServerFetch({
   const home = new URL(server.url).origin;
   const watch = createResponseWatch();
   const secrets = new Set(secretsInAddress(server.url));
-  /** The latest request; what a stream goes on with after a break is the response to it. */
+  /** The latest request, which a resumed stream still responds to. */
   let latest: Asked | undefined;
   let held: unknown;
   let isUnnamed = false;
@@ -149,7 +149,7 @@ function jsonRpcRequest(body: RequestInit['body']): Asked | undefined {
 }
 
 /** The response of a server that does not take the credentials of a request, and so has not carried it out. */
-export interface Refusal {
+export interface ServerRefusal {
   /** The `WWW-Authenticate` header (RFC 9728, section 5.1). */
   readonly challenge: string | undefined;
   /** The scopes that the credentials, good otherwise, would have to cover too. Undefined in a plain 401. */
@@ -157,7 +157,7 @@ export interface Refusal {
 }
 
 /** Tells a refusal from other responses: 401, or 403 where a scope is missing (RFC 6750, section 3.1). */
-function refusalOf(response: Response): Refusal | undefined {
+function refusalOf(response: Response): ServerRefusal | undefined {
   const challenge = response.headers.get('www-authenticate') ?? undefined;
   if (response.status === 401) return { challenge, demandedScopes: undefined };
   if (response.status !== 403) return undefined;

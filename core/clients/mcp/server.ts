@@ -1,4 +1,4 @@
-/** A tool server, as far as its client has to know it. */
+/** The parts of a tool server that its client needs. */
 export interface ToolServer {
   /** The MCP endpoint, with the whole of its query. */
   readonly url: string;

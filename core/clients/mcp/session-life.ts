@@ -68,8 +68,8 @@ export function createSessionLife(): SessionLife {
 }
 
 /**
- * Notices when the result of a request cannot come any more: its response has ended without it, or the stream it was to
- * come on could not be resumed. The MCP client would wait for ever.
+ * Notices when the result of a request can no longer come: its response has ended without it, or its stream could not
+ * be resumed. The MCP client would wait for ever.
  */
 export interface ResponseWatch {
   /** A request has gone out. */
@@ -78,7 +78,7 @@ export interface ResponseWatch {
   ended(this: void, error: unknown): void;
   /** An attempt to resume a stream was refused. */
   notResumed(): void;
-  /** Resumes a stream after a delay, at most half a minute. @returns how to call that off */
+  /** Resumes a stream after a delay, at most half a minute. @returns a function that cancels it */
   scheduleResume(this: void, resume: () => void, delayMs: number): () => void;
   /** Runs an operation that waits for results. */
   during<T>(operation: () => Promise<T>): Promise<T>;

@@ -166,7 +166,7 @@ function lostSession({ sessionId }: StreamableHTTPClientTransport, error: unknow
   return new ToolServerError('session_lost', { serverMessage: wordsInBody(error) });
 }
 
-/** Returns the error of a response that names no request, which may have been carried out all the same. */
+/** The request may have been carried out although the response does not name it. */
 function unnamed(error: unknown): unknown {
   if (!ProtocolError.isInstance(error)) return error;
   return new ToolServerError('protocol', { isAnswer: false, serverMessage: wordsOf(error) });
@@ -187,13 +187,11 @@ export async function checkToolServer(
   return session.server;
 }
 
-/** Tells which protocol the server has turned out to speak. */
 function discoveryOf(client: Client): PriorDiscovery {
   const discover = client.getDiscoverResult();
   return discover === undefined ? { kind: 'legacy' } : { kind: 'modern', discover };
 }
 
-/** Reads the server's description of itself, cut to what a list can show. */
 function serverInfo(client: Client): ServerInfo {
   const claimed = client.getServerVersion();
   return {

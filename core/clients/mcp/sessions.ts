@@ -8,7 +8,7 @@ import type { CallLimits } from './session-life.ts';
 
 export interface LeasedSession {
   readonly session: ToolSession;
-  /** True when it relies on what an earlier call found, which the server may have forgotten or changed since. */
+  /** True when it relies on an earlier call, whose findings the server may have forgotten or changed since. */
   readonly reused: boolean;
   /**
    * Returns the hash of a tool's definition, if the holder has listed the tool on this session or a kept one before:
@@ -16,7 +16,7 @@ export interface LeasedSession {
    */
   recall(tool: string): string | undefined;
   /**
-   * Notes what a list has said, for the holder's next calls, in place of what the one before said.
+   * Replaces the tools that the holder's next calls go by.
    * @param ttlMs time for which the server itself vouches for the list; five minutes are the most
    */
   remember(hashes: ReadonlyMap<string, string>, ttlMs: number): void;

@@ -20,7 +20,7 @@ export interface Registration {
 
 /** Something that was read, with the names of the fields that could not be. */
 export interface Read<T> {
-  /** Undefined where the one field is missing that has to be there. */
+  /** Undefined without the one field that is required. */
   readonly value: T | undefined;
   readonly dropped: readonly string[];
 }

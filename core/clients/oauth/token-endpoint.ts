@@ -36,7 +36,7 @@ export class TokenError extends Error {
   readonly kind: 'refused' | 'answered' | 'away' | 'unknown';
   /** An error of a closed list, fit for a log; `other` for what a server made up. */
   readonly error: string;
-  /** The status and the error, by which one answer is told from another. */
+  /** Status and error, to tell one answer from another. */
   readonly answer: string;
   /** True where the connection broke after the request was sent. */
   readonly isLost: boolean;
@@ -106,8 +106,8 @@ interface Refresh {
   /** Beyond those of every refresh. */
   readonly parameters?: Readonly<Record<string, string>>;
   /**
-   * Asks once more, at once, where the connection breaks before the response is there: servers with a grace period
-   * expect that of a client whose new tokens were lost.
+   * Asks once more, at once, where the connection breaks before the response: servers with a grace period expect a
+   * client that lost its new tokens to do so.
    */
   readonly repeatsLost?: boolean;
 }
@@ -166,7 +166,7 @@ export function authenticateClient(
   if (method === 'client_secret_post' && secret !== undefined) body.set('client_secret', secret);
 }
 
-/** Statuses below 500 with which a server says that it may do later what it does not do now. */
+/** Statuses below 500 that mean "not now". */
 const NOT_NOW: ReadonlySet<number> = new Set([408, 425, 429, 503]);
 
 function errorOf(status: number, body: unknown, refusals = GRANT_REFUSED): TokenError {

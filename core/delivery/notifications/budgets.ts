@@ -1,7 +1,9 @@
-import { isLimited, sharesUsed, type LimitName, type PassedLimit } from '#core/usage/index.ts';
-import { deleteBatch, sql, type Db, type Sql } from '#lib/database/index.ts';
-import { followsBudgets, readSubscriptions, type Subscription } from './subscription.ts';
-import { mailProject, mailTo, tell, type News, type ProjectNews } from './tell.ts';
+import { z } from 'zod';
+import { addWork, type RecordKind } from '#core/foundation/work/index.ts';
+import { isLimited, sharesUsed, type LimitName } from '#core/usage/index.ts';
+import { AT_ONCE, deleteBatch, sql, type Db, type Sql } from '#lib/database/index.ts';
+import { followsBudgets, hasSubscription, readSubscriptions, type Subscription } from './subscription.ts';
+import { mailProject, mailTo, RECORDED_AT_ONCE, RETRIES_MS, tell, type News, type ProjectNews } from './tell.ts';
 
 /** A budget that reaches a threshold for the first time in its period, as the followers of one project are told. */
 interface Crossing {
@@ -10,6 +12,9 @@ interface Crossing {
   readonly percent: 80 | 100;
   readonly followers: Followers;
 }
+
+/** The budget into which a step no longer fitted. */
+export type UsedUp = { readonly scope: string; readonly name: string } | 'unknown';
 
 type Followers = Pick<ProjectNews, 'projectId' | 'projectName' | 'to'>;
 
@@ -38,7 +43,7 @@ const NAME_OF: Readonly<Record<Crossing['budget'], LimitName>> = {
 export async function findCrossings(
   tx: Db,
   subscription: Subscription,
-  usedUp: PassedLimit | 'unknown' | undefined,
+  usedUp: UsedUp | undefined,
 ): Promise<Crossing[]> {
   const { projectId, routineId, organizationId, budgets } = subscription;
   const scopes = [
@@ -145,9 +150,30 @@ export function forgetBudgetNotices(db: Db, limit: number): Promise<number> {
   });
 }
 
+const spender = z.object({ runId: z.string(), routineId: z.string() });
+
 /**
- * Mails about the budgets that a step has filled to four fifths, or used up, in the transaction that settles the step:
- * its run may go on for long. Each threshold is reported once in a period, so the end of the run does not repeat it.
+ * Notes that a step has spent, for those who follow the routine: its run may go on for long. It is the content of a
+ * common table expression.
+ * @param step relation with `run_id`, `index`, `routine_id`
+ */
+export function noteSpending(step: Sql): Sql {
+  return addWork(sql`select 'spending', step.run_id || ':' || step.index, o.id, ${AT_ONCE},
+        jsonb_build_object('runId', step.run_id, 'routineId', step.routine_id)
+      from ${step} step join routines r on r.id = step.routine_id join projects p on p.id = r.project_id
+      join organizations o on o.id = p.organization_id where ${hasSubscription}`);
+}
+
+/** Mails about the budgets that a step has filled. */
+export const spendingKind: RecordKind = {
+  batch: RECORDED_AT_ONCE,
+  waitsMs: RETRIES_MS,
+  record: (tx, { payload }) => notifySpending(tx, spender.parse(payload)),
+};
+
+/**
+ * Mails about the budgets that a step has filled to four fifths, or used up. Each threshold is reported once in a
+ * period, so the end of the run does not repeat it.
  */
 export async function notifySpending(
   tx: Db,

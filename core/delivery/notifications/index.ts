@@ -1,4 +1,3 @@
-export { forgetBudgetNotices, notifySpending } from './budgets.ts';
-export { queueDigests, queueProjectDigests } from './digest.ts';
-export { notifyPaused, notifyRunEnded } from './run-ended.ts';
-export { hasAudience, subscriptionOf, type Subscription } from './subscription.ts';
+export { forgetBudgetNotices, noteSpending, notifySpending, spendingKind } from './budgets.ts';
+export { noteEnd, notifyPaused, runEndedKind } from './run-ended.ts';
+export { queueSummaries, summaryKind } from './summary.ts';

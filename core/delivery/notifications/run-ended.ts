@@ -1,59 +1,110 @@
 import { RUN_WARNINGS, type RunWarning } from '#core/authoring/outcomes/index.ts';
+import { z } from 'zod';
 import { enqueuePing } from '#core/foundation/outbox/index.ts';
+import { addWork, type RecordKind } from '#core/foundation/work/index.ts';
 import type { PassedLimit } from '#core/usage/index.ts';
-import type { Db } from '#lib/database/index.ts';
-import { findCrossings, routineBudgetNews, tellOfSharedBudgets } from './budgets.ts';
-import { messageSubjectOf, readSubscriptions, type Subscription } from './subscription.ts';
-import { tell, type News } from './tell.ts';
+import { AT_ONCE, sql, type Db, type Sql } from '#lib/database/index.ts';
+import { findCrossings, routineBudgetNews, tellOfSharedBudgets, type UsedUp } from './budgets.ts';
+import { hasSubscription, messageSubjectOf, readSubscriptions, type Subscription } from './subscription.ts';
+import { RECORDED_AT_ONCE, RETRIES_MS, tell, type News } from './tell.ts';
 
-/** A run that has ended. */
-interface EndedRun {
-  readonly id: string;
-  readonly state: 'succeeded' | 'failed' | 'cancelled';
-  readonly reason: string | null;
+/** What is told of the end of a run, as the statement that ends it notes it. */
+const endedRun = z.object({
+  routineId: z.string(),
+  state: z.enum(['succeeded', 'failed', 'cancelled']),
+  reason: z.string().nullable(),
   /** Outcome of a run that succeeded; null for all others. */
-  readonly outcome: string | null;
+  outcome: z.string().nullable(),
   /** What a run that succeeded lacked. */
-  readonly warnings: readonly RunWarning[];
+  warnings: z.array(z.custom<RunWarning>((each) => typeof each === 'string' && each in RUN_WARNINGS)),
   /** The reason as a sentence of the closed list, without words of a model, a tool or a provider. */
-  readonly reasonInWords: string | null;
+  reasonInWords: z.string().nullable(),
   /** Why the service paused the routine because of this run; null when it did not. */
-  readonly pausedBecause: string | null;
-  /** The budget that left too little for the next step; undefined when none did, or when it is unknown which. */
+  pausedBecause: z.string().nullable(),
+  /** True for the first success after failures. */
+  recovered: z.boolean(),
+  /** The budget that left too little for the next step; null when none did, or when it is unknown which. */
+  passedLimit: z.object({ scope: z.string(), name: z.string() }).nullable(),
+});
+type ToldRun = z.output<typeof endedRun>;
+
+/** What the statement that ends a run knows of the end. */
+interface Ending {
+  readonly state: 'succeeded' | 'failed' | 'cancelled' | 'skipped';
+  readonly reasonInWords: string | null;
+  readonly warnings?: readonly RunWarning[] | undefined;
   readonly passedLimit?: PassedLimit | undefined;
 }
 
 /**
- * Queues the mails about an ended run and the ping of a monitor, in the transaction that ends the run. That transaction
- * holds the routine's row.
+ * Notes the end of a run for those who follow its routine, if any: the common table expressions `follower`, `turned` and
+ * `news`, which read `ended`, the run's row, and `routine` of routines. Whether a routine fails is kept here, where ends
+ * are recorded one after the other; the mails are written later by the work `run_ended`. Reads three rows by their keys,
+ * and the projects of an organization that has a budget.
  */
-export async function notifyRunEnded(tx: Db, run: EndedRun, subscription: Subscription): Promise<void> {
+export function noteEnd({ state, reasonInWords, warnings = [], passedLimit }: Ending): Sql {
+  const isWhole = state === 'succeeded' && warnings.length === 0;
+  const turned =
+    state === 'failed'
+      ? sql`insert into notification_states as s (routine_id, failing)
+          select routine_id, true from follower where has_mail
+          on conflict (routine_id) do update set failing = true where not s.failing returning routine_id`
+      : isWhole
+        ? sql`update notification_states s set failing = false from follower
+          where s.routine_id = follower.routine_id and has_mail and s.failing returning s.routine_id`
+        : sql`select where false`;
+  return sql`follower as (
+      select ended.id, ended.routine_id, ended.state, ended.reason, ended.outcome, ended.warnings,
+        p.organization_id, coalesce(r.notify_mail, p.notify_mail) is not null as has_mail,
+        case when routine.paused then routine.state_reason end as paused_because
+      from ended, routine, routines r join projects p on p.id = r.project_id
+      join organizations o on o.id = p.organization_id
+      where r.id = ended.routine_id and ended.state <> 'skipped' and ${hasSubscription}
+    ), turned as (
+      ${turned}
+    ), news as (
+      ${addWork(sql`select 'run_ended', id, organization_id, ${AT_ONCE}, jsonb_build_object('routineId', routine_id,
+        'state', state, 'reason', reason, 'outcome', outcome, 'warnings', warnings,
+        'reasonInWords', ${reasonInWords}::text, 'pausedBecause', paused_because,
+        'recovered', ${isWhole}::boolean and exists (select from turned),
+        'passedLimit', ${JSON.stringify(passedLimit ?? null)}::jsonb) from follower`)}
+    )`;
+}
+
+/** Queues the mails about an ended run and the ping of a monitor. */
+export const runEndedKind: RecordKind = {
+  batch: RECORDED_AT_ONCE,
+  waitsMs: RETRIES_MS,
+  async record(tx, { key: runId, payload }) {
+    const run = endedRun.parse(payload);
+    const [subscription] = await readSubscriptions(tx, [run.routineId]);
+    if (subscription !== undefined) await notifyRunEnded(tx, runId, run, subscription);
+  },
+};
+
+async function notifyRunEnded(tx: Db, runId: string, run: ToldRun, subscription: Subscription): Promise<void> {
   const { successPingUrl: url } = subscription;
   const isWhole = run.state === 'succeeded' && run.warnings.length === 0;
-  if (isWhole && url !== null) {
-    await enqueuePing(tx, { ...messageSubjectOf(subscription, run.id), url });
-  }
-  // Before the state of the routine, as when a step is settled: locks are taken in one order everywhere.
+  if (isWhole && url !== null) await enqueuePing(tx, { ...messageSubjectOf(subscription, runId), url });
+  // Before the state of the routine, as with the news of spending: locks are taken in one order everywhere.
   const crossings = await findCrossings(tx, subscription, usedUpBy(run));
-  if (subscription.mail !== null) {
-    const news = [
-      ...(run.state === 'failed' ? [await failed(tx, run, subscription)] : []),
-      ...(run.pausedBecause === null ? [] : [paused(run.pausedBecause)]),
-      ...(run.outcome === 'partial' ? [partial(run.warnings)] : []),
-      ...(isWhole ? await recovered(tx, subscription) : []),
-      ...routineBudgetNews(crossings),
-    ];
-    await tell(tx, subscription, { runId: run.id, news });
-  }
-  await tellOfSharedBudgets(tx, subscription, { runId: run.id, crossings });
+  const news = [
+    ...(run.state === 'failed' ? [failed(run)] : []),
+    ...(run.pausedBecause === null ? [] : [paused(run.pausedBecause)]),
+    ...(run.outcome === 'partial' ? [partial(run.warnings)] : []),
+    ...(run.recovered ? [RECOVERED] : []),
+    ...routineBudgetNews(crossings),
+  ];
+  await tell(tx, subscription, { runId, news });
+  await tellOfSharedBudgets(tx, subscription, { runId, crossings });
 }
 
 /** Returns the budget that counts as used up because a step no longer fitted into it. */
-function usedUpBy({ reason, passedLimit }: EndedRun): PassedLimit | 'unknown' | undefined {
+function usedUpBy({ reason, passedLimit }: ToldRun): UsedUp | undefined {
   return passedLimit ?? (reason === 'budget_exceeded' ? 'unknown' : undefined);
 }
 
-function partial(warnings: EndedRun['warnings']): News {
+function partial(warnings: ToldRun['warnings']): News {
   const lines = warnings.map((warning) => `A run ended without its tools: ${RUN_WARNINGS[warning]}.`);
   const said = 'A run succeeded, and says that it could do only a part of its work.';
   return { event: 'partial', heading: 'Partly done', lines: lines.length === 0 ? [said] : lines };
@@ -66,23 +117,13 @@ function paused(because: string): News {
   return { event: 'paused', heading: 'Paused', lines };
 }
 
-async function failed(tx: Db, { reason, reasonInWords }: EndedRun, { routineId }: Subscription): Promise<News> {
-  await tx.run`
-    insert into notification_states as s (routine_id, failing) values (${routineId}, true)
-    on conflict (routine_id) do update set failing = true where not s.failing
-  `;
+function failed({ reason, reasonInWords }: ToldRun): News {
   const why = reason === null ? '' : `: ${reason}, ${reasonInWords ?? ''}`;
   return { event: 'failed', heading: 'Failed', lines: [`A run failed${why}.`] };
 }
 
-/** Writes the news of the first success after failures that were mailed, or would have been. */
-async function recovered(tx: Db, { routineId }: Subscription): Promise<News[]> {
-  const was = await tx.row`
-    update notification_states set failing = false where routine_id = ${routineId} and failing returning 1
-  `;
-  if (was === undefined) return [];
-  return [{ event: 'recovered', heading: 'Works again', lines: ['A run succeeded after failures.'] }];
-}
+/** The news of the first success after failures that were mailed, or would have been. */
+const RECOVERED: News = { event: 'recovered', heading: 'Works again', lines: ['A run succeeded after failures.'] };
 
 /**
  * Tells the subscribers of routines that the service has paused, in the transaction that pauses them.

@@ -17,23 +17,6 @@ export interface Subscription {
   readonly budgets: Budgets;
 }
 
-/**
- * Selects the subscription of a routine as JSON, for the statement that ends its run; null for the many routines
- * without subscribers. Reads three rows by their keys, and the projects of an organization that has a budget.
- */
-export function subscriptionOf(routineId: Sql): Sql {
-  return sql`(select ${columns} from routines r join projects p on p.id = r.project_id
-    join organizations o on o.id = p.organization_id
-    where r.id = ${routineId} and ${hasSubscription})`;
-}
-
-/** SQL condition: a routine's success may have subscribers. */
-export function hasAudience(routine: Sql): Sql {
-  return sql`(${routine}.notify_mail is not null or ${routine}.success_ping_url is not null
-    or exists (select from projects p join organizations o on o.id = p.organization_id
-      where p.id = ${routine}.project_id and (p.notify_mail is not null or ${isFollowedByAnother})))`;
-}
-
 /** SQL condition: people of a project are mailed about its budgets. */
 export function followsBudgets(project: Sql): Sql {
   return sql`${project}.notify_mail->'on' @> '["budget"]'`;
@@ -54,7 +37,8 @@ export async function readSubscriptions(db: Db, routineIds: readonly string[]): 
   return found.map(({ subscription }) => subscription);
 }
 
-const hasSubscription = sql`p.deleted_at is null
+/** SQL condition: the routine `r` of the project `p` and the organization `o` may have subscribers. */
+export const hasSubscription = sql`p.deleted_at is null
   and (r.notify_mail is not null or p.notify_mail is not null or r.success_ping_url is not null
     or ${isFollowedByAnother})`;
 

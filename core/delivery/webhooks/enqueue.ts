@@ -1,36 +1,28 @@
-import type { StartableDelivery } from '#core/foundation/engine/index.ts';
-import { AT_ONCE, type Db } from '#lib/database/index.ts';
+import type { Core } from '#core/core.ts';
+import { afterCommit, AT_ONCE, type Db } from '#lib/database/index.ts';
 import { newId } from '#lib/ids.ts';
-import { eventBody, eventType, pausedBody, type EndedRun, type EventType, type PausedByService } from './event.ts';
+import { eventBody, eventType, pausedBody, type ReportedRun, type EventType, type PausedByService } from './event.ts';
+
+type EnqueueCore = Pick<Core, 'work'>;
 
 /**
- * Queues the event of a run in the transaction that ends the run, so that neither exists without the other. The caller
- * calls `kickDeliveries` after its commit; if that fails, a tick starts the delivery. Costs nothing without a webhook.
- * @returns the delivery, or undefined when the routine has no webhook or its receiver is gone
+ * Queues the event of a run in the transaction that ends the run, so that neither exists without the other, and starts
+ * it after the commit; if that fails, a tick does. Does nothing where the routine has no webhook or its receiver is
+ * gone.
  */
-export async function enqueueDelivery(tx: Db, run: EndedRun & Webhook): Promise<StartableDelivery | undefined> {
+export async function enqueueDelivery(core: EnqueueCore, tx: Db, run: ReportedRun & Webhook): Promise<void> {
   const { id: runId, projectId, routineId, webhookUrl } = run;
-  if (!isArmed(run)) return undefined;
-  return insertDelivery(tx, {
-    projectId,
-    routineId,
-    runId,
-    webhookUrl,
-    eventType: eventType(run),
-    body: eventBody(run),
-  });
+  if (!isArmed(run)) return;
+  const event = { eventType: eventType(run), body: eventBody(run) };
+  await insertDelivery(core, tx, { projectId, routineId, runId, webhookUrl, ...event });
 }
 
 /** Queues the event of a routine that the service pauses, in the transaction that pauses it. */
-export async function enqueuePaused(
-  tx: Db,
-  routine: PausedByService & Webhook,
-): Promise<StartableDelivery | undefined> {
+export async function enqueuePaused(core: EnqueueCore, tx: Db, routine: PausedByService & Webhook): Promise<void> {
   const { id: routineId, projectId, runId, webhookUrl } = routine;
-  if (!isArmed(routine)) return undefined;
-  const body = pausedBody(routine);
-  const eventType = 'routine.paused';
-  return insertDelivery(tx, { projectId, routineId, runId, webhookUrl, eventType, body });
+  if (!isArmed(routine)) return;
+  const event = { eventType: 'routine.paused' as const, body: pausedBody(routine) };
+  await insertDelivery(core, tx, { projectId, routineId, runId, webhookUrl, ...event });
 }
 
 interface Webhook {
@@ -51,17 +43,16 @@ interface NewDelivery {
   readonly body: string;
 }
 
-async function insertDelivery(tx: Db, event: NewDelivery): Promise<StartableDelivery> {
-  const id = newId('delivery');
+async function insertDelivery({ work }: EnqueueCore, tx: Db, event: NewDelivery): Promise<void> {
   await tx.run`
     insert into webhook_deliveries (
       id, organization_id, host, project_id, routine_id, run_id, event_type, body, state, next_attempt_at
     )
-    select ${id}, organization_id, ${hostOf(event.webhookUrl)}, id, ${event.routineId}, ${event.runId},
+    select ${newId('delivery')}, organization_id, ${hostOf(event.webhookUrl)}, id, ${event.routineId}, ${event.runId},
       ${event.eventType}, ${event.body}, 'pending', ${AT_ONCE}
     from projects where id = ${event.projectId}
   `;
-  return { id, attempt: 1, projectId: event.projectId };
+  afterCommit(tx, () => work.nudge('deliveries'));
 }
 
 /**

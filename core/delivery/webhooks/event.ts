@@ -3,8 +3,8 @@ import type { Routine } from '#core/authoring/routines/index.ts';
 import type { ComparedResult } from '#core/authoring/outcomes/index.ts';
 import { utf8Start } from '#lib/text.ts';
 
-/** An ended run with everything that its event says. Skipped occurrences have no event. */
-export interface EndedRun {
+/** An ended run with what its event says. Skipped occurrences have no event. */
+export interface ReportedRun {
   readonly id: string;
   readonly routineId: string;
   readonly projectId: string;
@@ -58,11 +58,14 @@ export const EVENT_TYPES = [
   'run.failed',
   'run.cancelled',
   'routine.paused',
-] as const satisfies readonly (`run.${EndedRun['state'] | 'changed'}` | 'routine.paused')[];
+] as const satisfies readonly (`run.${ReportedRun['state'] | 'changed'}` | 'routine.paused')[];
 export type EventType = (typeof EVENT_TYPES)[number];
 
+/** The type of an event that only tries a webhook. */
+export const TEST_EVENT = 'webhook.test';
+
 /** Returns the type of the event: `run.changed` where the routine delivers changes and the run has some. */
-export function eventType(run: EndedRun): EventType {
+export function eventType(run: ReportedRun): EventType {
   if (run.deliver === 'changed' && run.changes !== null) return 'run.changed';
   return `run.${run.state}`;
 }
@@ -71,7 +74,7 @@ export function eventType(run: EndedRun): EventType {
 export const MAX_RESULT_BYTES = 256 * 1024;
 
 /** Builds the JSON text that is signed and sent. It is stored as text, so every attempt sends the same bytes. */
-export function eventBody(run: EndedRun): string {
+export function eventBody(run: ReportedRun): string {
   const { inputTokens, cachedInputTokens, outputTokens, reasoningTokens, costUsd } = run;
   const { estimatedUsage: estimated } = run;
   return JSON.stringify({

@@ -9,5 +9,6 @@ export {
   giveUpDeliveries,
   hasOpenDelivery,
 } from './erase.ts';
-export { EVENT_TYPES, type EndedRun, type EventType } from './event.ts';
-export { kickDeliveries, redeliver, startDueDeliveries, type StartDeliveriesDeps } from './start.ts';
+export { EVENT_TYPES, eventBody, TEST_EVENT, type ReportedRun, type EventType } from './event.ts';
+export { redeliver, startDueDeliveries, type StartDeliveriesDeps } from './start.ts';
+export { sendTestEvent } from './send.ts';

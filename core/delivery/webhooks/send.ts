@@ -1,11 +1,15 @@
 import type { Core } from '#core/core.ts';
 import { createHmac } from 'node:crypto';
 import type { createSealedWebhookSecrets } from '#core/authoring/routines/index.ts';
+import { throttle, type ThrottleRule } from '#core/foundation/rate-limits/index.ts';
+import { AppError } from '#lib/errors.ts';
+import { newId } from '#lib/ids.ts';
 import { OutboundError } from '#lib/outbound/index.ts';
 import { parseRetryAfter } from '#lib/retry-after.ts';
 import { utf8Start } from '#lib/text.ts';
 import type { ClaimedAttempt } from './claim.ts';
 import { type Exchange, MAX_RETRY_AFTER_MS } from './delivery.ts';
+import { TEST_EVENT } from './event.ts';
 
 export interface SendDeps extends Pick<Core, 'log' | 'outbound'> {
   readonly webhookSecrets: ReturnType<typeof createSealedWebhookSecrets>;
@@ -22,10 +26,16 @@ const MAX_ANSWER_BYTES = 64 * 1024;
 
 const EXCERPT_BYTES = 1_024;
 
+/** What of an attempt is signed and sent. */
+type Signed = Pick<
+  ClaimedAttempt,
+  'deliveryId' | 'routineId' | 'startedAt' | 'body' | 'sealedSecret' | 'sealedPreviousSecret'
+>;
+
 /** Signs the event and sends it once. Whether and how the receiver responds is an `Exchange`, never an error. */
 export async function sendAttempt(
   deps: SendDeps,
-  attempt: ClaimedAttempt & { readonly webhookUrl: string },
+  attempt: Signed & { readonly webhookUrl: string },
   signal: AbortSignal | undefined,
 ): Promise<Exchange> {
   const headers = sign(deps, attempt);
@@ -66,6 +76,36 @@ export async function sendAttempt(
   }
 }
 
+const TESTS: ThrottleRule = { name: 'webhook-test', limit: 10, windowSeconds: 60 };
+
+/**
+ * Sends a signed test event to the webhook of a routine, once. Nothing is kept of it, and a 410 stops no deliveries.
+ * @throws {AppError} `routine_not_found`, `routine_archived`, `webhook_not_configured`, `rate_limited`
+ */
+export async function sendTestEvent(
+  deps: SendDeps & Pick<Core, 'database'>,
+  { projectId, id }: { readonly projectId: string; readonly id: string },
+): Promise<Pick<Exchange, 'status' | 'error' | 'durationMs' | 'responseExcerpt'> & { readonly id: string }> {
+  const { database } = deps;
+  const routine = await database.row<{ state: string; name: string; webhookUrl: string | null; secret: string | null }>`
+    select state, name, webhook_url as "webhookUrl", webhook_secret as secret from routines
+    where id = ${id} and project_id = ${projectId}
+  `;
+  if (routine === undefined) throw new AppError('routine_not_found');
+  const { state, name, webhookUrl, secret: sealedSecret } = routine;
+  if (state === 'archived') throw new AppError('routine_archived');
+  if (webhookUrl === null) throw new AppError('webhook_not_configured');
+  const wait = await throttle(database, TESTS, id);
+  if (wait !== undefined) {
+    throw new AppError('rate_limited', 'Too many test events for this routine.', { 'Retry-After': String(wait) });
+  }
+  const startedAt = new Date();
+  const body = JSON.stringify({ type: TEST_EVENT, timestamp: startedAt, data: { routineId: id, projectId, name } });
+  const deliveryId = newId('delivery');
+  const event = { deliveryId, routineId: id, startedAt, body, sealedSecret, sealedPreviousSecret: null, webhookUrl };
+  return { ...(await sendAttempt(deps, event, undefined)), id: deliveryId };
+}
+
 /** Returns the exchange of an attempt that got no response. */
 export function unanswered(error: string, durationMs: number): Exchange {
   const nothing = { status: null, responseExcerpt: null, retryAfterMs: undefined };
@@ -73,7 +113,7 @@ export function unanswered(error: string, durationMs: number): Exchange {
 }
 
 /** Signs the event. Undefined when a secret cannot be opened, which an operator can still put right. */
-function sign(deps: SendDeps, attempt: ClaimedAttempt): Record<string, string> | undefined {
+function sign(deps: SendDeps, attempt: Signed): Record<string, string> | undefined {
   const { deliveryId, routineId, startedAt, body, sealedSecret, sealedPreviousSecret } = attempt;
   try {
     const secrets = [sealedSecret, sealedPreviousSecret]

@@ -15,8 +15,8 @@ export interface StartDeliveriesDeps extends Pick<Core, 'database' | 'log'> {
 const BATCH = 50;
 
 /**
- * Starts due deliveries while there is room: after the commit that queued them, after each attempt, which makes room,
- * and in every tick.
+ * Starts due deliveries while there is room: by a nudge after the commit that queued them and after each attempt, which
+ * makes room, and in every tick.
  * @returns how many were started
  * @throws when Postgres cannot be reached, or the signal's reason
  */
@@ -26,6 +26,9 @@ export async function startDueDeliveries(
 ): Promise<number> {
   const end = performance.now() + withinMs;
   let started = 0;
+  signal?.throwIfAborted();
+  // One look into a small index: most nudges find nothing.
+  if (!(await anyDue(database))) return started;
   for (;;) {
     signal?.throwIfAborted();
     const due = await claimDueDeliveries(database, admission.rule.taskQueue, BATCH);
@@ -37,15 +40,6 @@ export async function startDueDeliveries(
     }
     // Claimed deliveries are leased, so no batch repeats an earlier one.
     if (due.length < BATCH || performance.now() > end) return started;
-  }
-}
-
-/** Starts due deliveries for a caller that must not fail: an error is logged, and the next tick tries again. */
-export async function kickDeliveries(deps: StartDeliveriesDeps): Promise<void> {
-  try {
-    if (await anyDue(deps.database)) await startDueDeliveries(deps);
-  } catch (err) {
-    deps.log.warn({ err }, 'webhook deliveries not started; a tick will do it');
   }
 }
 
@@ -66,16 +60,15 @@ async function startDelivery(
 
 /**
  * Makes a delivery in any state due now, with a whole new retry schedule. Its attempts stay on record, and one
- * that is under way becomes the first of the new schedule. The caller calls `kickDeliveries`.
- * @returns the delivery
+ * that is under way becomes the first of the new schedule.
  * @throws {AppError} `run_not_found`, `delivery_not_found`, `content_erased` when its body is gone, `routine_archived`
  */
 export async function redeliver(
-  db: Db,
+  { database: db, work }: Pick<Core, 'database' | 'work'>,
   input: { projectId: string; runId: string; deliveryId: string },
-): Promise<StartableDelivery> {
+): Promise<void> {
   const { projectId, runId, deliveryId } = input;
-  const due = await db.row<StartableDelivery>`
+  const due = await db.run`
     update webhook_deliveries set
       state = case when ${isBeingSent} then state else 'pending' end,
       ladder_offset = case when ${isBeingSent} then attempt_count - 1 else attempt_count end,
@@ -84,9 +77,8 @@ export async function redeliver(
       reason = null, finished_at = null
     where id = ${deliveryId} and run_id = ${runId} and project_id = ${projectId} and body is not null
       and not exists (select from routines r where r.id = routine_id and r.state = 'archived')
-    returning id, attempt_count + 1 as attempt, project_id as "projectId"
   `;
-  if (due !== undefined) return due;
+  if (due > 0) return work.nudge('deliveries');
   const run = await db.row<{ delivery: { isErased: boolean } | null }>`
     select (select jsonb_build_object('isErased', d.body is null) from webhook_deliveries d
       where d.id = ${deliveryId} and d.run_id = runs.id) as delivery
@@ -106,7 +98,6 @@ const dueAt = sql`greatest(next_attempt_at, claimed_until)`;
 const OF_ORGANIZATION = 2;
 const OF_HOST = 4;
 
-/** Tells whether a delivery waits to be started, by a look into a small index. */
 async function anyDue(db: Db): Promise<boolean> {
   const found = await db.row<{
     due: boolean;

@@ -25,7 +25,7 @@ export interface Admission {
   /** Does the same in the background, for callers that must not wait; a failure is logged and left to the next call. */
   nudge(): void;
   /** Resolves when no round is running. */
-  settled(): Promise<void>;
+  idle(): Promise<void>;
 }
 
 /** Concurrent starts: enough to keep Temporal's one shard busy, few enough to stop quickly. */
@@ -70,7 +70,7 @@ export function createAdmission(deps: AdmissionDeps): Admission {
     nudge() {
       admit().catch((err: unknown) => deps.log.warn({ err }, 'runs could not be admitted'));
     },
-    async settled() {
+    async idle() {
       await round?.catch(() => undefined);
     },
   };

@@ -3,14 +3,14 @@ import type { StartableRun } from '#core/foundation/engine/index.ts';
 import { sql, transaction, type Database, type Db } from '#lib/database/index.ts';
 import {
   accountPlaces,
-  admitted,
+  isAdmitted,
   behindPrevious,
   freePlaces,
   MOST_FOR_BUDGET,
   rankOf,
   runsAtATimeOn,
   shareOf,
-  START_LEASE,
+  RUN_START_LEASE,
   waiting,
   waitsForBudget,
   type AdmissionRule,
@@ -48,7 +48,7 @@ export function admitRuns(database: Database, rule: AdmissionRule, limit: number
         ) next
       ), taken as (
         select organization_id, count(*) as runs, count(*) filter (where waits_since is null) as places
-        from runs where ${admitted} group by organization_id
+        from runs where ${isAdmitted} group by organization_id
       ), accounts as materialized (
         ${accountPlaces(rule)}
       ), short as materialized (
@@ -82,7 +82,7 @@ export function admitRuns(database: Database, rule: AdmissionRule, limit: number
       ), chosen as (
         select id from fitting order by turn, id limit (select greatest(places, 0) from room)
       )
-      update runs set admitted_at = now(), start_leased_until = now() + ${START_LEASE}
+      update runs set admitted_at = now(), start_leased_until = now() + ${RUN_START_LEASE}
       -- Plain conditions would have it looked up in the index of all open runs instead of by its id: see readInOrder.
       from chosen where runs.id = chosen.id
         and case when runs.state = 'queued' then runs.admitted_at is null else false end
@@ -108,7 +108,7 @@ export function retakeUnstarted(db: Db, limit: number): Promise<StartableRun[]> 
       order by start_leased_until limit ${limit}
       for update skip locked
     )
-    update runs set start_leased_until = now() + ${START_LEASE}
+    update runs set start_leased_until = now() + ${RUN_START_LEASE}
     from overdue where runs.id = overdue.id
     returning ${startableColumns}
   `;

@@ -2,7 +2,7 @@ export { releaseDue } from './admit.ts';
 export { createAdmission, type Admission, type AdmissionReport } from './admission.ts';
 export {
   MOST_FOR_BUDGET,
-  START_LEASE,
+  RUN_START_LEASE,
   accountPlaces,
   othersWait,
   rankOf,

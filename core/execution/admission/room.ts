@@ -10,7 +10,7 @@ export interface AdmissionRule {
 }
 
 /** The process that admitted a run has this long to start its workflow, before another process may. */
-export const START_LEASE = sql`interval '30 seconds'`;
+export const RUN_START_LEASE = sql`interval '30 seconds'`;
 
 /** SQL condition on `runs`: the run waits to be admitted. A held run waits for its time instead. */
 export const waiting = sql`state = 'queued' and admitted_at is null and not held`;
@@ -42,7 +42,7 @@ export const othersWait = sql`
 `;
 
 /** SQL condition on `runs`: the run has been admitted and has not ended. */
-export const admitted = sql`state in ('queued', 'running') and admitted_at is not null`;
+export const isAdmitted = sql`state in ('queued', 'running') and admitted_at is not null`;
 
 /**
  * SQL condition on `runs`: the run sleeps until others have settled what they reserved of a budget. It takes no place
@@ -89,7 +89,7 @@ export function shareOf(taskQueue: string, organizationId: Sql): Sql {
 }
 
 /** SQL condition on `runs`: the run is admitted and does not sleep, so that it takes a place of the workers. */
-export const takesPlace = sql`${admitted} and waits_since is null`;
+export const takesPlace = sql`${isAdmitted} and waits_since is null`;
 
 /**
  * Takes the right to admit one run, as an SQL expression that is true when there is a place and no run waits for it. It
@@ -108,7 +108,7 @@ export function takePlace(taskQueue: string): Sql {
 export function accountPlaces(rule: Pick<AdmissionRule, 'runsAtATimeOfAccounts'>): Sql {
   return sql`
     select model_connection_id as account, ${runsAtATimeOn(rule, sql`min(model_provider)`)} - count(*) as places
-    from runs where ${admitted} and model_connection_id is not null group by model_connection_id`;
+    from runs where ${isAdmitted} and model_connection_id is not null group by model_connection_id`;
 }
 
 /** Returns how many runs may be on an account of a provider at a time, as an SQL expression. */

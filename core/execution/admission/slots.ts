@@ -1,5 +1,5 @@
 import { empty, sql, type Db } from '#lib/database/index.ts';
-import { admitted, workersTakingRuns } from './room.ts';
+import { isAdmitted, workersTakingRuns } from './room.ts';
 
 /** Interval at which a worker repeats its announcement. */
 export const ANNOUNCE_EVERY_MS = 5_000;
@@ -57,7 +57,7 @@ export async function workersOfBuild(
 export async function openRunsOfBuild(db: Db, buildId: string): Promise<number> {
   const found = await db.row<{
     count: number;
-  }>`select count(*) as count from runs where ${admitted} and build_id = ${buildId}`;
+  }>`select count(*) as count from runs where ${isAdmitted} and build_id = ${buildId}`;
   return found?.count ?? 0;
 }
 

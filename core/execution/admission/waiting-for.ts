@@ -2,7 +2,7 @@ import { runsAtATimeOf } from '#core/accounts/billing/index.ts';
 import { empty, sql, type Db } from '#lib/database/index.ts';
 import {
   accountPlaces,
-  admitted,
+  isAdmitted,
   behindPrevious,
   MOST_FOR_BUDGET,
   shareOf,
@@ -40,7 +40,7 @@ export async function waitOf(db: Db, rule: AdmissionRule, runId: string): Promis
       when runs.held then 'run_at'
       when ${behindPrevious} then 'previous_run'
       when not exists (${workersTakingRuns(rule.taskQueue, empty)}) then 'worker'
-      when (select count(*) from runs open where ${admitted} and open.organization_id = o.id)
+      when (select count(*) from runs open where ${isAdmitted} and open.organization_id = o.id)
         >= ${runsAtATimeOf(rule.planRule)} then 'organization_limit'
       when exists (select from (${accountPlaces(rule)}) accounts
         where accounts.account = runs.model_connection_id and accounts.places <= 0) then 'account'

@@ -10,7 +10,7 @@ import { databaseTime } from '#lib/database/index.ts';
 import { countRuns } from './version-usage.ts';
 import { estimateRun, findQuoted, mostOfRun, type Amount, type RunEstimate } from './estimate.ts';
 import { forecastLimits, type LimitForecast } from './limits.ts';
-import { plannedRuns, plannedToday, type PlannedRuns } from './planned-runs.ts';
+import { plannedRuns, type PlannedRuns } from './planned-runs.ts';
 
 export interface ForecastDeps extends Pick<Core, 'database'>, Partial<Pick<Core, 'maxCostUsdPerOrganization'>> {
   readonly models: ProjectModels;
@@ -45,15 +45,6 @@ export async function readForecast(
   const routine = await readRoutine(deps.database, input.projectId, input.id);
   const planned = plannedRuns(routine, await databaseTime(deps.database));
   return forecastOf(deps, { ...input, routine }, planned);
-}
-
-/** Forecasts what runs for past instants, ascending, will use if all of them run today. */
-export async function forecastToday(
-  deps: ForecastDeps,
-  subject: ForecastSubject,
-  instants: readonly Date[],
-): Promise<Forecast> {
-  return forecastOf(deps, subject, plannedToday(instants, await databaseTime(deps.database)));
 }
 
 /** Forecasts what planned runs of a routine will use, and which limits they reach beside what is already spent. */

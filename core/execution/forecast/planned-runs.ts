@@ -33,7 +33,7 @@ interface Scheduled {
   readonly id: string;
   readonly schedule: string;
   readonly timezone: string;
-  /** Moves runs near midnight to the next day, whose limits they then draw on. */
+  /** Moves runs near midnight to the next day and its limits. */
   readonly jitterSeconds?: number;
   /** The window and the skipped dates, where the routine has them. */
   readonly startsAt?: Date | null;
@@ -108,7 +108,6 @@ export function plannedToday(instants: readonly Date[], now: Date): PlannedRuns 
   return { from: now, until: now, count, first, last, days };
 }
 
-/** Returns the midnight (UTC) with which the day of an instant begins. */
 function midnightBefore(instant: Date): Date {
   return new Date(Math.floor(instant.getTime() / DAY_MS) * DAY_MS);
 }

@@ -1,5 +1,6 @@
 import { MEDIAN_OF_RUNS } from '#core/authoring/definition/index.ts';
 import type { Usage } from '#core/foundation/cost/index.ts';
+import { now } from '#lib/clock.ts';
 import { ownedBy, sql, type Db, type Sql } from '#lib/database/index.ts';
 import { firstIdAt } from '#lib/ids.ts';
 
@@ -36,7 +37,7 @@ export function usageOfVersion(db: Db, version: VersionKey): Promise<UsedByRun[]
   `;
 }
 
-/** Half of what the latest runs of a version have used is below it, half above. */
+/** The median of the latest runs of a version. */
 export interface MedianOfRuns {
   /** The runs that it is taken from. */
   readonly runs: number;
@@ -60,7 +61,7 @@ export async function medianOfVersion(db: Db, version: VersionKey): Promise<Medi
   return found;
 }
 
-/** Selects from the head of the index of ended runs, whose condition a parameter would not meet. */
+/** The state is spelled, not a parameter: the index of ended runs has it in its condition. */
 function latest({ projectId, routineId }: VersionKey, state: Sql): Sql {
   return sql`
         select id, routine_revision, input_tokens, cached_input_tokens, output_tokens, reasoning_tokens, cost_usd
@@ -75,7 +76,7 @@ export async function countRuns(
   { projectId, routineId }: Pick<VersionKey, 'projectId' | 'routineId'>,
   days: number,
 ): Promise<number> {
-  const since = firstIdAt('run', new Date(Date.now() - days * 86_400_000));
+  const since = firstIdAt('run', new Date(now() - days * 86_400_000));
   const counted = await db.row<{ count: number }>`
     select count(*) as count from runs
     where ${ownedBy(sql`routine_id`, routineId)} and project_id = ${projectId} and id >= ${since}

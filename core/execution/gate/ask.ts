@@ -1,6 +1,7 @@
 import type { Core } from '#core/core.ts';
 import { MAX_CARRIED_LENGTH, type Gate } from '#core/authoring/definition/index.ts';
 import type { ToolCallDeps } from '#core/integrations/tools/index.ts';
+import { now } from '#lib/clock.ts';
 import { cut } from '#lib/text.ts';
 import { askTool, type AskingRun } from './ask-tool.ts';
 import { askUrl } from './ask-url.ts';
@@ -26,7 +27,7 @@ export async function askGate(
   signal: AbortSignal,
 ): Promise<{ readonly wakes: boolean; readonly verdict: GateVerdict }> {
   const asked = { ...question, gate };
-  const at = new Date().toISOString();
+  const at = new Date(now()).toISOString();
   const { call, outcome } = await send(deps, run, asked, signal);
   const read = outcome.kind === 'body' ? readValue(outcome.text, gate.pointers) : outcome;
   const { wakes, reason, changed } = decideGate(asked, seenIn(read));

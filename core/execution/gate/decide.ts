@@ -100,7 +100,7 @@ export interface GateCall {
   readonly sent: boolean;
 }
 
-/** Value with which a later run compares, once this run has acted on it. */
+/** Value that a later run compares with, once this run has acted on it. */
 export interface SeenValue {
   readonly hash: string;
   readonly isEmpty: boolean;

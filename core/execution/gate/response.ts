@@ -32,7 +32,7 @@ export const MAX_GATE_BODY = 64 * 1_024;
 
 export const TOO_LARGE = gateFailed('too_large', `The response has more than ${MAX_GATE_BODY} bytes.`);
 
-/** Limits the time that a gate takes, so that it does not use up that of the run. */
+/** Limits the time of a gate, so that the run has its own time left. */
 export const GATE_TIMEOUT_MS = 30_000;
 
 export const TOO_SLOW = gateFailed(
@@ -50,8 +50,8 @@ export interface GateValue {
 }
 
 /**
- * Extracts what the pointers name from a response: the value of a single pointer, an object of the values of several,
- * and the whole where there is none. A response that is not JSON is a text, which can only be taken as a whole.
+ * Extracts the values of the pointers from a response: one value of a single pointer, an object of several, the whole
+ * without any. A response that is not JSON is a text, which can only be taken as a whole.
  */
 export function readValue(text: string, pointers: readonly string[]): GateValue | GateFault {
   const json = parseJson(text);

@@ -6,7 +6,7 @@ import { FINISH } from '#core/integrations/tools/index.ts';
 import type { GateVerdict } from '#core/execution/gate/index.ts';
 import type { PreviousData, PreviousRun } from './previous.ts';
 
-/** A run as its prompt and its briefing tell of it. */
+/** The fields of a run that its prompt and its briefing are rendered from. */
 export interface PromptRun {
   readonly runId: string;
   readonly routineName: string;
@@ -134,7 +134,6 @@ export function localDate(instant: Date, timeZone: string): string {
   return formats.memo(timeZone).date.format(instant);
 }
 
-/** Returns an instant with its weekday, in a time zone and in UTC. */
 function inWords(instant: Date, timeZone: string): string {
   const { day, time } = formats.memo(timeZone);
   return `${day.format(instant)}, ${time.format(instant)} in ${timeZone} (${instant.toISOString()})`;

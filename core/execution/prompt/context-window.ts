@@ -63,7 +63,6 @@ export function fitTranscript(
   };
 }
 
-/** Returns the steps that hold long results and come before the latest response of the model, oldest first. */
 function omittable(steps: readonly TranscriptStep[]): readonly TranscriptStep[] {
   const latest = steps.findLastIndex(({ messages }) => messages.some(({ role }) => role === 'assistant'));
   return steps

@@ -3,8 +3,8 @@ import { withoutUnseen } from '#lib/text.ts';
 
 /**
  * Wraps a text of foreign origin between marks that its author cannot have known, so that it cannot close its fence,
- * and says what it is. A fence does not make a text harmless; the protection is that a run has only the tools it was
- * given. Characters that do not show are left out: a model would read what a person cannot see.
+ * and says where it comes from. A fence does not make a text harmless: a run is protected by having only the tools it
+ * was given. Invisible characters are left out, as a model would read what a person cannot see.
  * @param what begins the sentence that announces the text
  */
 export function fence(what: string, text: string): string {
@@ -31,7 +31,6 @@ function between(makeMark: (text: string) => string, what: string, text: string)
   ].join('\n');
 }
 
-/** Returns a mark that the text does not hold. */
 function randomMark(text: string): string {
   const mark = randomBytes(9).toString('base64url');
   return text.includes(mark) ? randomMark(text) : mark;

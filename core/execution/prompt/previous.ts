@@ -57,9 +57,8 @@ export function previousDataJson(run: { projectId: Sql; routineId: Sql }): Sql {
 const LEAST_LENGTH = 1_000;
 
 /**
- * Says what the run is told about the previous result. A skill has to distinguish three cases: there is none, there is
- * one that cannot be read, and the routine does not carry it. In the first everything is new, in the others nothing is
- * known to be.
+ * Says what the run is told about the previous result. A skill distinguishes three cases: there is none, so everything
+ * is new; there is one that cannot be read, or the routine does not carry it, so nothing is known to be new.
  * @param room characters that are left for the text of the run
  * @param inInstructions true when the instructions hold it already, by their placeholder
  */

@@ -77,7 +77,6 @@ function factsSection({ facts = false, toldFacts = null }: PromptRun): string | 
   return `## Project facts\n\n${steadyFence(what, toldFacts.text)}`;
 }
 
-/** Says in the briefing which facts the run is told; nothing where its routine uses none. */
 function wordsOnFacts({ facts = false, toldFacts = null }: PromptRun): string[] {
   if (!facts) return [];
   if (isBlank(toldFacts)) {
@@ -103,7 +102,6 @@ function gateText(verdict: GateVerdict | null): string {
   return fence('What the gate of this routine saw', `${value}${rest}`);
 }
 
-/** Fences values that were given by a caller who may not write instructions. */
 function fencedValues({ variables, fencedVariables }: PromptRun): Record<string, string> {
   return Object.fromEntries(
     fencedVariables.map((name) => [name, fence(`The value of ${name}, given for this run,`, variables[name] ?? '')]),

@@ -6,7 +6,7 @@ import type { Page } from '#lib/paging.ts';
 import { cut } from '#lib/text.ts';
 import { unreadBy, type Reader } from './marks.ts';
 
-/** Kinds of results, by what they are to a reader who knows the one before, with what each means. */
+/** Kinds of results, by how they differ from the one before, each with its meaning. */
 export const RESULT_KINDS = {
   failed: 'the run failed',
   partial: 'it says that a part of the work is missing',
@@ -131,7 +131,7 @@ export interface Unread {
   readonly until: Date | null;
 }
 
-/** Counts what a reader has not read, of the newest results, or of those within a time. */
+/** Counts the unread results of a reader: the newest ones, or those of a period. */
 export async function countUnread(
   db: Db,
   reader: Reader,

@@ -24,7 +24,7 @@ export interface RunFeed {
   /** Ends every watch and refuses new ones: the process is about to stop. */
   close(): void;
   /** Resolves when no work is left after `close`. */
-  settled(): Promise<void>;
+  idle(): Promise<void>;
 }
 
 export interface RunWatch extends Watch {
@@ -152,7 +152,7 @@ export function createRunFeed({ database, limits, log }: RunFeedOptions): RunFee
       closing.abort();
       watches.close();
     },
-    async settled() {
+    async idle() {
       await looking;
       await ending;
     },

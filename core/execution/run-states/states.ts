@@ -113,7 +113,7 @@ export const RUN_REASONS = {
 } as const;
 export type RunReason = keyof typeof RUN_REASONS;
 
-/** Says whose fault a failed run is, and what follows from it. */
+/** Class of each failure: whose fault it is, which decides what follows. */
 export const FAILURE_CLASSES = {
   routine: 'counts towards `pauseAfterFailures`',
   provider: 'counts towards the breaker of the model account',
@@ -192,7 +192,7 @@ export const MEANINGS_OF_STEP_STATES = {
   outcome_unknown: 'the call may have taken effect, and nothing says whether it did; it is not made again',
 } as const satisfies Record<StepState, string>;
 
-/** Lists what a step may be warned of: what a person should know although the run went on. */
+/** Warnings of a step: what a person should know although the run went on. */
 export const STEP_WARNINGS = {
   outcome_unknown:
     'Nothing says whether this call took effect. Look at the system of the tool before you start the run again.',

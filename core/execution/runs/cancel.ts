@@ -1,11 +1,11 @@
 import type { Core } from '#core/core.ts';
 import type { Actor } from '#core/foundation/audit/index.ts';
-import { pauseRoutine, type Routine } from '#core/authoring/routines/index.ts';
-import { sql, transaction, eachApart, type Database } from '#lib/database/index.ts';
+import { stopRoutine, type Routine } from '#core/authoring/routines/index.ts';
+import { sql, transaction, eachApart } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { cancellation, type RunState } from '#core/execution/run-states/index.ts';
-import { afterEnd, recordEnd, type AfterEndDeps, type RecordedEnd } from './end-run.ts';
-import { askedToStop, afterReplacing, cancelOpenRuns, type ReplacedRuns } from './replace.ts';
+import { recordEnd, type EndDeps } from './end-run.ts';
+import { askedToStop, cancelOpenRuns } from './replace.ts';
 import { readRun } from './queries.ts';
 import type { Run } from './run.ts';
 
@@ -14,9 +14,8 @@ import type { Run } from './run.ts';
  * Temporal can be reached.
  * @throws {AppError} `run_not_found`, `run_not_cancellable`
  */
-export async function cancelRun(deps: AfterEndDeps, projectId: string, id: string): Promise<Run> {
-  const { run, end } = await requestCancellation(deps.database, projectId, id);
-  if (end !== undefined) await afterEnd(deps, end);
+export async function cancelRun(deps: EndDeps, projectId: string, id: string): Promise<Run> {
+  const run = await requestCancellation(deps, projectId, id);
   await deps.engine
     .cancelRun(id)
     .catch((err: unknown) => deps.log.warn({ err, runId: id }, 'a tick will repeat the cancellation'));
@@ -27,12 +26,8 @@ export async function cancelRun(deps: AfterEndDeps, projectId: string, id: strin
  * Records the request, and ends a run that is still queued. The next step and every tick look for the request, so it
  * holds even when Temporal cannot be reached now.
  */
-function requestCancellation(
-  database: Database,
-  projectId: string,
-  id: string,
-): Promise<{ run: Run; end: RecordedEnd | undefined }> {
-  return transaction(database, async (tx) => {
+function requestCancellation(deps: EndDeps, projectId: string, id: string): Promise<Run> {
+  return transaction(deps.database, async (tx) => {
     const asked = await tx.row<{ state: RunState }>`
       update runs set ${askedToStop(cancellation)}
       where id = ${id} and project_id = ${projectId} and state in ('queued', 'running')
@@ -42,8 +37,8 @@ function requestCancellation(
       await readRun(tx, projectId, id);
       throw new AppError('run_not_cancellable');
     }
-    const end = asked.state === 'queued' ? await recordEnd(tx, id, cancellation) : undefined;
-    return { run: await readRun(tx, projectId, id), end };
+    if (asked.state === 'queued') await recordEnd(deps, tx, id, cancellation);
+    return readRun(tx, projectId, id);
   });
 }
 
@@ -52,32 +47,19 @@ function requestCancellation(
  * waits for the run's row and holds nothing that another could wait for. A run that starts meanwhile stays.
  * @throws the first error of a run that could not be stopped, after the others were
  */
-export async function stopRuns(deps: AfterEndDeps, routineIds: readonly string[]): Promise<void> {
+export async function stopRuns(deps: EndDeps, routineIds: readonly string[]): Promise<void> {
   const open = await deps.database.rows<{ id: string }>`
     select id from runs
     where routine_id = any(${routineIds}) and state in ('queued', 'running') and cancel_requested_at is null
     order by id
   `;
-  const stopped: ReplacedRuns[] = [];
-  const stop = async ({ id }: { readonly id: string }) => {
-    const which = sql`id = ${id}`;
-    stopped.push(
-      await transaction(deps.database, (tx) =>
-        cancelOpenRuns(tx, routineIds, { ending: cancellation, which, waits: true }),
-      ),
+  const stop = ({ id }: { readonly id: string }) =>
+    transaction(deps.database, (tx) =>
+      cancelOpenRuns(deps, tx, routineIds, { ending: cancellation, which: sql`id = ${id}`, waits: true }),
     );
-  };
-  try {
-    await eachApart(open, stop, {
-      failed: (err, { id: runId }) => deps.log.error({ err, runId }, 'a run could not be stopped'),
-    });
-  } finally {
-    // Runs that have stopped are followed up, even when others could not be stopped.
-    await afterReplacing(deps, {
-      ends: stopped.flatMap(({ ends }) => ends),
-      cancelled: stopped.flatMap(({ cancelled }) => cancelled),
-    });
-  }
+  await eachApart(open, stop, {
+    failed: (err, { id: runId }) => deps.log.error({ err, runId }, 'a run could not be stopped'),
+  });
 }
 
 /**
@@ -85,12 +67,12 @@ export async function stopRuns(deps: AfterEndDeps, routineIds: readonly string[]
  * @throws {AppError} `routine_not_found`, `routine_archived`
  */
 export async function pauseWithRuns(
-  deps: AfterEndDeps & Pick<Core, 'emit'>,
+  deps: EndDeps & Pick<Core, 'emit'>,
   by: Actor,
   input: { projectId: string; id: string; cancelRuns: boolean },
 ): Promise<Routine> {
   const { projectId, id, cancelRuns } = input;
-  const routine = await pauseRoutine(deps, by, projectId, id);
+  const routine = await stopRoutine(deps, by, { projectId, id, state: 'paused' });
   // Outside the transaction that holds the routine: a run that is ending holds its row and waits for the routine's.
   if (cancelRuns) await stopRuns(deps, [id]);
   return routine;

@@ -1,77 +1,65 @@
 import type { Core } from '#core/core.ts';
 import { callsOfRunOver } from '#core/models/calls/index.ts';
-import { notifyRunEnded, subscriptionOf, type Subscription } from '#core/delivery/notifications/index.ts';
+import { noteEnd } from '#core/delivery/notifications/index.ts';
 import { routineAfterRun } from '#core/authoring/routines/index.ts';
-import type { StartableDelivery } from '#core/foundation/engine/index.ts';
-import { enqueueDelivery, kickDeliveries, redeliver, type EndedRun } from '#core/delivery/webhooks/index.ts';
-import { sql, storableJson, transaction, type Db, type Sql } from '#lib/database/index.ts';
+import { enqueueDelivery, redeliver, type ReportedRun } from '#core/delivery/webhooks/index.ts';
+import { afterCommit, sql, storableJson, transaction, type Db, type Sql } from '#lib/database/index.ts';
 import { othersWait, type Admission } from '#core/execution/admission/index.ts';
 import { breakerAfterRun } from '#core/execution/breaker/index.ts';
 import {
   reasonAsMessage,
   reasonInWords,
   replacement,
-  skip,
   type RunEnding,
   countsTowardsPause,
   runStatesBefore,
   type RunReason,
 } from '#core/execution/run-states/index.ts';
 import { scheduledFor, runOutcome, type RunDetail } from './run.ts';
-import { recordResult, type JustEnded } from './result.ts';
-import { followPause } from './unwanted.ts';
+import { recordResult } from './result.ts';
+import { followPauses } from './unwanted.ts';
 import { readRunDetail } from './queries.ts';
 
-export interface AfterEndDeps extends Pick<Core, 'database' | 'engine' | 'log' | 'metrics'> {
-  readonly admission: Admission;
-}
-
-/** The end of a run that has just been recorded. */
-export interface RecordedEnd {
-  readonly runId: string;
-  readonly ending: RunEnding;
-  /** Webhook deliveries that report it; none unless the routine has a webhook. */
-  readonly deliveries: readonly StartableDelivery[];
-  /** Queued runs of its routine that are skipped, as its failure has paused it. */
-  readonly skipped: readonly string[];
-  /** True when other runs wait to be admitted, now that this one has made room. */
-  readonly othersWait: boolean;
+export interface EndDeps extends Pick<Core, 'database' | 'engine' | 'log' | 'metrics' | 'work'> {
+  readonly admission: Pick<Admission, 'nudge' | 'rule'>;
 }
 
 /**
- * Ends a run in a transaction of its own and does what follows. A run that has ended already stays as it is. The run is
- * locked first, so that the statement which ends it sees every step recorded by then. What a running call has reserved
- * stays reserved, as its response may still come.
+ * Ends a run in a transaction of its own. A run that has ended already stays as it is. The run is locked first, so that
+ * the statement which ends it sees every step recorded by then. What a running call has reserved stays reserved, as its
+ * response may still come.
  */
-export async function endRun(
-  deps: AfterEndDeps,
-  runId: string,
-  ending: RunEnding,
-  follow?: { readonly kicks: boolean },
-): Promise<void> {
-  const end = await transaction(deps.database, async (tx) => {
+export async function endRun(deps: EndDeps, runId: string, ending: RunEnding): Promise<void> {
+  await transaction(deps.database, async (tx) => {
     await tx.row`select id from runs where id = ${runId} for no key update`;
-    return recordEnd(tx, runId, ending);
+    await recordEnd(deps, tx, runId, ending);
   });
-  if (end !== undefined) await afterEnd(deps, end, follow);
 }
 
 /**
  * Records the end of a run in the caller's transaction: the run's final state, its routine's (last run, failures in a
  * row, the pause after too many), the breaker of its model account, the steps that were under way and their calls on an
- * account, the webhook deliveries, and the mails and pings to its subscribers. Its statement is `ended`, `calls` of
- * model connections, `routine` of routines, `breaker`, `closed`. When a model failed, the error
- * of its last attempt becomes the run's error message, because it says more than the reason does. The caller calls
- * `afterEnd` when the transaction is committed, and has locked the run with an earlier statement of it.
+ * account, the work of telling its followers, and the webhook deliveries. Its statement is `ended`, `calls` of model
+ * connections, `routine` of routines, `breaker`, `follower` to `news` of notifications, `closed`. When a model failed,
+ * the error of its last attempt becomes the run's error message, because it says more than the reason does. The caller
+ * has locked the run with an earlier statement of the transaction; what follows happens after the commit.
  * @returns undefined when the run had ended before; nothing is changed then
  */
-export async function recordEnd(tx: Db, runId: string, ending: RunEnding): Promise<RecordedEnd | undefined> {
+export async function recordEnd(
+  deps: EndDeps,
+  tx: Db,
+  runId: string,
+  ending: RunEnding,
+): Promise<EndedRun | undefined> {
   const { state, reason, errorMessage, result, warnings = [] } = ending;
   // The failed attempt says more than the reason does; a step that was never sent has words of its own.
   const modelFailed =
     reason?.startsWith('model_') === true ||
     (reason === 'context_exceeded' && errorMessage === reasonAsMessage(reason));
-  const ended = await tx.row<EndedRow>`
+  // A part of the work is not the end of it.
+  const next = ending.outcome === 'partial' ? undefined : ending.next;
+  const told = { ...ending, reasonInWords: reason === null ? null : reasonInWords(reason) };
+  const ended = await tx.row<EndedRun>`
     with ended as (
       update runs set state = ${state}, reason = ${reasonAtEnd(ending)}, result = coalesce(${result}, result),
         ${outcomeOf(ending)},
@@ -85,7 +73,8 @@ export async function recordEnd(tx: Db, runId: string, ending: RunEnding): Promi
       returning *
     ), calls as (
       ${callsOfRunOver(sql`ended`)}
-    ), ${routineAfterRun({ state, ownFault: countsTowardsPause(reason), isWhole: warnings.length === 0, next: ending.outcome === 'partial' ? undefined : ending.next })}, ${breakerAfterRun(ending)}, closed as (
+    ), ${routineAfterRun({ state, ownFault: countsTowardsPause(reason), isWhole: warnings.length === 0, next })},
+    ${breakerAfterRun(ending)}, ${noteEnd(told)}, closed as (
       update steps set finished_at = now(),
         state = case when kind = 'tool' and steps.state = 'started' then 'outcome_unknown' else 'failed' end,
         error_message = coalesce(steps.error_message,
@@ -103,55 +92,30 @@ export async function recordEnd(tx: Db, runId: string, ending: RunEnding): Promi
       estimated_usage as "estimatedUsage",
       routine.webhook_url as "webhookUrl", routine.webhook_failed_at as "webhookFailedAt", routine.deliver,
       routine.name as "routineName", routine.paused, routine.state_reason as "stateReason",
-      ${othersWait} as "othersWait", ${subscriptionOf(sql`ended.routine_id`)} as subscription
+      ${othersWait} as "othersWait", exists (select from follower) as "isFollowed"
     from ended, routine
   `;
   if (ended === undefined) return undefined;
-  const { deliveries, skipped } =
-    state === 'skipped' ? { deliveries: [], skipped: [] } : await enqueueEvents(tx, ended, ending);
-  if (state !== 'skipped' && ended.subscription !== null) {
-    await notifyRunEnded(
-      tx,
-      {
-        id: runId,
-        state,
-        reason: ended.reason,
-        outcome: ended.outcome,
-        warnings,
-        reasonInWords: ended.reason === null ? null : reasonInWords(ended.reason),
-        pausedBecause: ended.paused ? ended.stateReason : null,
-        passedLimit: ending.passedLimit,
-      },
-      ended.subscription,
-    );
-  }
-  return {
-    runId,
-    ending: { ...ending, reason: ended.reason },
-    deliveries,
-    skipped,
-    othersWait: ended.othersWait,
-  };
+  if (state !== 'skipped') await recordConsequences(deps, tx, ended, ending);
+  afterCommit(tx, () => afterEnd(deps, { ...ending, ...ended }));
+  return ended;
 }
 
 /**
- * Does everything that follows the end of a run, once the end is committed: counts the run, admits the next one
- * and starts the webhook deliveries. Never throws: a tick starts what cannot be started now.
- * @param follow.kicks false where the caller ends several runs and calls `kickDeliveries` once
+ * Does what follows the commit of an end: counts the run, admits the next one, and has its followers told. A tick does
+ * what this process does not come to.
  */
-export async function afterEnd(
-  deps: AfterEndDeps,
-  end: RecordedEnd,
-  { kicks = true }: { readonly kicks?: boolean } = {},
-): Promise<void> {
-  const { state, reason, failureClass } = end.ending;
-  deps.metrics.runEnded({ state, reason, failureClass });
-  for (const _ of end.skipped) deps.metrics.runEnded(skip('paused'));
+export function afterEnd(
+  { metrics, log, admission, work }: Omit<EndDeps, 'database' | 'engine'>,
+  end: Pick<RunEnding, 'state' | 'failureClass'> & Pick<EndedRun, 'id' | 'reason' | 'othersWait' | 'isFollowed'>,
+): void {
+  const { state, reason, failureClass } = end;
+  metrics.runEnded({ state, reason, failureClass });
   if (failureClass === 'platform') {
-    deps.log.error({ runId: end.runId, reason }, 'a run failed because of the service itself');
+    log.error({ runId: end.id, reason }, 'a run failed because of the service itself');
   }
-  if (end.othersWait) deps.admission.nudge();
-  if (kicks && end.deliveries.length > 0) await kickDeliveries(deps);
+  if (end.othersWait) admission.nudge();
+  if (end.isFollowed) work.nudge('run_ended');
 }
 
 /**
@@ -177,16 +141,11 @@ export function outcomeOf({ state, outcome, outcomeSummary, checks, warnings = [
           checks = ${checks === undefined ? null : storableJson(checks)}::jsonb, warnings = ${warnings}::text[]`;
 }
 
-async function enqueueEvents(
-  tx: Db,
-  ended: EndedRow,
-  { data }: RunEnding,
-): Promise<Pick<RecordedEnd, 'deliveries' | 'skipped'>> {
+/** Records the data of an ended run, queues its webhook delivery, and follows the pause that it has caused. */
+async function recordConsequences(deps: EndDeps, tx: Db, ended: EndedRun, { data }: RunEnding): Promise<void> {
   const { changes, withheld } = await recordResult(tx, ended, data);
-  const event = { ...ended, data: data?.value ?? null, changes };
-  const ofRun = withheld === null ? await enqueueDelivery(tx, event) : undefined;
-  const deliveries = ofRun === undefined ? [] : [ofRun];
-  if (!ended.paused) return { deliveries, skipped: [] };
+  if (withheld === null) await enqueueDelivery(deps, tx, { ...ended, data: data?.value ?? null, changes });
+  if (!ended.paused) return;
   const paused = {
     id: ended.routineId,
     projectId: ended.projectId,
@@ -196,22 +155,25 @@ async function enqueueEvents(
     webhookUrl: ended.webhookUrl,
     webhookFailedAt: ended.webhookFailedAt,
   };
-  const ofPause = await followPause(tx, [paused], new Map([[paused.id, ended.id]]));
-  return { deliveries: [...deliveries, ...ofPause.deliveries], skipped: ofPause.skipped };
+  await followPauses(deps, tx, [paused], new Map([[paused.id, ended.id]]));
 }
 
-interface EndedRow
-  extends Omit<EndedRun, 'data' | 'changes' | 'reason'>, Pick<JustEnded, 'webhookUrl' | 'webhookFailedAt' | 'deliver'> {
+/** A run that the transaction has just ended, with what its statement knows of the routine, whose row it holds. */
+export interface EndedRun extends Omit<ReportedRun, 'data' | 'changes' | 'reason'> {
   readonly reason: RunReason | null;
+  readonly webhookUrl: string | null;
+  readonly webhookFailedAt: Date | null;
   readonly routineName: string;
   /** True when this run made the service pause its routine. */
   readonly paused: boolean;
   readonly stateReason: string | null;
+  /** True when other runs wait to be admitted, now that this one has made room. */
   readonly othersWait: boolean;
-  readonly subscription: Subscription | null;
+  /** True when people or a monitor are told of the end. */
+  readonly isFollowed: boolean;
 }
 
-export interface RedeliverDeps extends Pick<Core, 'database' | 'engine' | 'log'> {
+export interface RedeliverDeps extends Pick<Core, 'database' | 'work'> {
   readonly admission: Pick<Admission, 'rule'>;
 }
 
@@ -224,7 +186,6 @@ export async function redeliverWebhook(
   deps: RedeliverDeps,
   input: { projectId: string; runId: string; deliveryId: string },
 ): Promise<RunDetail> {
-  await redeliver(deps.database, input);
-  await kickDeliveries(deps);
+  await redeliver(deps, input);
   return readRunDetail(deps, input.projectId, input.runId);
 }

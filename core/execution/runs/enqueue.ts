@@ -8,7 +8,7 @@ import {
   accountPlaces,
   MOST_FOR_BUDGET,
   shareOf,
-  START_LEASE,
+  RUN_START_LEASE,
   takePlace,
   takesPlace,
   waitsForBudget,
@@ -105,7 +105,7 @@ export async function enqueueManualRun(db: Db, rule: AdmissionRule, input: Manua
         ${JSON.stringify(input.variables)}, ${input.retryOf}, model_provider, model_connection_id, model_id,
         max_steps, timeout_seconds, max_total_tokens, coalesce(${input.runAt}::timestamptz,
         now()) + max_queue_seconds * interval '1 second',
-        case when room.free then now() end, case when room.free then now() + ${START_LEASE} end,
+        case when room.free then now() end, case when room.free then now() + ${RUN_START_LEASE} end,
         ${input.runAt}::timestamptz, ${input.runAt}::timestamptz is not null, ${input.standsFor}::timestamptz,
         case when not ${JSON.stringify(input.variables)}::jsonb <@ accepted.variables then false end,
         ${input.valuesFenced} or exists (select from runs repeated where repeated.id = ${input.retryOf}

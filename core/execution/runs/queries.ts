@@ -1,4 +1,5 @@
 import { listMessages } from '#core/foundation/outbox/index.ts';
+import { readVersion } from '#core/authoring/routines/index.ts';
 import { listDeliveries } from '#core/delivery/webhooks/index.ts';
 import type { Outcome } from '#core/authoring/outcomes/index.ts';
 import { join, ownedBy, sql, type Db, type Sql } from '#lib/database/index.ts';
@@ -9,6 +10,7 @@ import { type Admission, waitsForBudget, waitsForConnection, waitOf } from '#cor
 import type { RunState, Trigger } from '#core/execution/run-states/index.ts';
 import {
   comparedWith,
+  type Nearby,
   runColumns,
   shortColumns,
   type Run,
@@ -150,7 +152,44 @@ export async function readRunDetail(
   ];
   const waits = run.state === 'queued' || run.waits;
   const waitingFor = waits ? await waitOf(db, admission.rule, id) : null;
-  return { ...run, waitingFor, steps, textsLeftOutFrom: leftOutFrom, deliveries, messages };
+  const nearby = await findNearby(db, run);
+  const resultSchema = run.data === null ? null : await schemaOf(db, run);
+  return { ...run, ...nearby, resultSchema, waitingFor, steps, textsLeftOutFrom: leftOutFrom, deliveries, messages };
+}
+
+/**
+ * Finds the results beside a run. Successes are entries of the index by state. Failures are looked for between the run
+ * and the success beside it, since most have no result and a routine may have thousands.
+ */
+async function findNearby(db: Db, run: { id: string; projectId: string; routineId: string }): Promise<Nearby> {
+  const found = await db.row<Nearby>`
+    with good as (
+      select
+        (select id from runs where routine_id = ${run.routineId} and project_id = ${run.projectId}
+          and state = 'succeeded' and id < ${run.id} order by id desc limit 1) as before,
+        (select id from runs where routine_id = ${run.routineId} and project_id = ${run.projectId}
+          and state = 'succeeded' and id > ${run.id} order by id limit 1) as after
+    )
+    select good.before as "lastGoodRunId",
+      coalesce((select id from runs where routine_id = ${run.routineId} and project_id = ${run.projectId}
+        and state = 'failed' and result is not null and id < ${run.id} and id > coalesce(good.before, '')
+        order by id desc limit 1), good.before) as "previousResultId",
+      coalesce((select id from runs where routine_id = ${run.routineId} and project_id = ${run.projectId}
+        and state = 'failed' and result is not null and id > ${run.id} and (good.after is null or id < good.after)
+        order by id limit 1), good.after) as "nextResultId"
+    from good
+  `;
+  return found ?? { previousResultId: null, nextResultId: null, lastGoodRunId: null };
+}
+
+/** Reads the schema by which the data of a run was made; null once its version is deleted. */
+async function schemaOf(db: Db, { projectId, routineId, routineRevision }: Run): Promise<RunDetail['resultSchema']> {
+  try {
+    return (await readVersion(db, { projectId, id: routineId }, routineRevision)).resultSchema;
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'version_not_found') return null;
+    throw error;
+  }
 }
 
 /**

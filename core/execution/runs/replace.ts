@@ -1,27 +1,18 @@
-import { kickDeliveries } from '#core/delivery/webhooks/index.ts';
-import { empty, sql, transaction, type Db, type Sql } from '#lib/database/index.ts';
+import { afterCommit, empty, sql, transaction, type Db, type Sql } from '#lib/database/index.ts';
 import { waiting } from '#core/execution/admission/index.ts';
 import { replacement, type RunEnding, type RunState } from '#core/execution/run-states/index.ts';
-import { afterEnd, recordEnd, type AfterEndDeps, type RecordedEnd } from './end-run.ts';
-
-/** Open runs that stop, because the next occurrence replaces them or a person stops them. */
-export interface ReplacedRuns {
-  /** Ends of the runs that had not begun. */
-  readonly ends: readonly RecordedEnd[];
-  /** Ids of running runs that have been asked to stop. */
-  readonly cancelled: readonly string[];
-}
+import { recordEnd, type EndDeps } from './end-run.ts';
 
 /** Cancels the open runs of routines to make way for the next occurrence, as `cancelOpenRuns` does. */
-export function replaceOpenRuns(tx: Db, routineIds: readonly string[]): Promise<ReplacedRuns> {
-  return cancelOpenRuns(tx, routineIds, { ending: replacement, which: inTheWay });
+export function replaceOpenRuns(deps: EndDeps, tx: Db, routineIds: readonly string[]): Promise<void> {
+  return cancelOpenRuns(deps, tx, routineIds, { ending: replacement, which: inTheWay });
 }
 
 /**
  * Cancels the open runs that a waiting occurrence replaces and that were locked when it was claimed, which is rare. A
  * run that is locked again is left to the next call; the occurrence waits meanwhile.
  */
-export async function replaceMissed(deps: AfterEndDeps): Promise<void> {
+export async function replaceMissed(deps: EndDeps): Promise<void> {
   const missed = await deps.database.rows<{ id: string; routineId: string }>`
     select previous.id, next.routine_id as "routineId"
     from (
@@ -35,28 +26,29 @@ export async function replaceMissed(deps: AfterEndDeps): Promise<void> {
     where r.overlap = 'cancel_previous'
   `;
   if (missed.length === 0) return;
-  const replaced = await transaction(deps.database, (tx) =>
+  await transaction(deps.database, (tx) =>
     cancelOpenRuns(
+      deps,
       tx,
       missed.map(({ routineId }) => routineId),
       { ending: replacement, which: sql`id = any(${missed.map(({ id }) => id)})` },
     ),
   );
-  await afterReplacing(deps, replaced);
 }
 
 /**
  * Cancels the open runs of routines in the caller's transaction: queued runs end, running ones get a request that their
- * next step and every sweep look for. The caller calls `afterReplacing` after its commit.
+ * next step and every sweep look for, and after the commit Temporal is told.
  * @param cancel.waits waits for locked runs instead of skipping them; only for a transaction that holds no routine,
  * because the end of a run locks the run before its routine
  */
 export async function cancelOpenRuns(
+  deps: EndDeps,
   tx: Db,
   routineIds: readonly string[],
   cancel: { readonly ending: RunEnding; readonly which: Sql; readonly waits?: boolean },
-): Promise<ReplacedRuns> {
-  if (routineIds.length === 0) return { ends: [], cancelled: [] };
+): Promise<void> {
+  if (routineIds.length === 0) return;
   const { ending, which, waits = false } = cancel;
   const open = await tx.rows<{ id: string; state: RunState }>`
     with open as (
@@ -67,12 +59,8 @@ export async function cancelOpenRuns(
     from open where runs.id = open.id
     returning runs.id, state
   `;
-  const ends: RecordedEnd[] = [];
-  for (const { id } of open.filter(({ state }) => state === 'queued')) {
-    const end = await recordEnd(tx, id, ending);
-    if (end !== undefined) ends.push(end);
-  }
-  return { ends, cancelled: open.filter(({ state }) => state === 'running').map(({ id }) => id) };
+  for (const { id } of open.filter(({ state }) => state === 'queued')) await recordEnd(deps, tx, id, ending);
+  for (const { id } of open.filter(({ state }) => state === 'running')) afterCommit(tx, () => tellEngine(deps, id));
 }
 
 /**
@@ -84,18 +72,9 @@ export function askedToStop({ reason }: Pick<RunEnding, 'reason'>): Sql {
         cancel_reason = case when cancel_requested_at is null then ${reason} else cancel_reason end`;
 }
 
-/** Follows up the recorded ends, and tells Temporal of the cancellations. The sweep repeats the latter. */
-export async function afterReplacing(deps: AfterEndDeps, replaced: ReplacedRuns): Promise<void> {
-  for (const end of replaced.ends) await afterEnd(deps, end, { kicks: false });
-  if (replaced.ends.some(({ deliveries }) => deliveries.length > 0)) await kickDeliveries(deps);
-  // All at once: while Temporal is away the caller waits for one deadline, not for many.
-  await Promise.all(
-    replaced.cancelled.map((id) =>
-      deps.engine
-        .cancelRun(id)
-        .catch((err: unknown) => deps.log.warn({ err, runId: id }, 'a sweep repeats the cancellation')),
-    ),
-  );
+/** Tells Temporal of a cancellation; the sweep repeats one that could not be told. */
+function tellEngine({ engine, log }: EndDeps, runId: string): void {
+  engine.cancelRun(runId).catch((err: unknown) => log.warn({ err, runId }, 'a sweep repeats the cancellation'));
 }
 
 /**

@@ -10,27 +10,18 @@ import {
   type Items,
 } from '#core/authoring/outcomes/index.ts';
 import type { Routine } from '#core/authoring/routines/index.ts';
-import { hasLostDelivery } from '#core/delivery/webhooks/index.ts';
+import { hasLostDelivery, type ReportedRun } from '#core/delivery/webhooks/index.ts';
 import { sql, storableJson, type Db } from '#lib/database/index.ts';
 import { AppError, invalid } from '#lib/errors.ts';
 import { type ResultData, isEndState, type RunState, type Withheld } from '#core/execution/run-states/index.ts';
 import { readRun } from './queries.ts';
 import type { Run } from './run.ts';
 
-/**
- * A run that the transaction has just ended. The transaction has locked the routine's row, so ends are compared one
- * after the other.
- */
-export interface JustEnded {
-  readonly id: string;
-  readonly projectId: string;
-  readonly routineId: string;
-  readonly state: RunState;
-  readonly outcome: string | null;
+/** What is read of a run that the transaction has just ended. */
+type EndedRun = Pick<ReportedRun, 'id' | 'projectId' | 'routineId' | 'state' | 'outcome' | 'deliver'> & {
   readonly webhookUrl: string | null;
   readonly webhookFailedAt: Date | null;
-  readonly deliver: Routine['deliver'];
-}
+};
 
 export interface RecordedResult {
   readonly changes: ComparedResult | null;
@@ -41,7 +32,7 @@ export interface RecordedResult {
  * Records the data of a run that has just ended, what changed since the data delivered last, and whether the webhook is
  * told. Costs nothing where there is no data and the routine delivers everything.
  */
-export async function recordResult(tx: Db, run: JustEnded, result: ResultData | undefined): Promise<RecordedResult> {
+export async function recordResult(tx: Db, run: EndedRun, result: ResultData | undefined): Promise<RecordedResult> {
   const { id, projectId, routineId, state, outcome, deliver } = run;
   const hasWebhook = run.webhookUrl !== null && run.webhookFailedAt === null;
   if (result === undefined) {

@@ -4,6 +4,7 @@ import type { ComparedResult, RunOutcome } from '#core/authoring/outcomes/index.
 import type { ToolRecord } from '#core/integrations/tools/index.ts';
 import type { RunMessage } from '#core/foundation/outbox/index.ts';
 import type { Delivery } from '#core/delivery/webhooks/index.ts';
+import type { Definition } from '#core/authoring/definition/index.ts';
 import { sql, type Sql } from '#lib/database/index.ts';
 import type { Wait } from '#core/execution/admission/index.ts';
 import type {
@@ -93,7 +94,16 @@ export interface Step {
   readonly finishedAt: Date | null;
 }
 
-export interface RunDetail extends Run {
+/** Ids of the runs of the same routine that a reader of one goes to; each null where there is none. */
+export interface Nearby {
+  /** The newest earlier run that succeeded, or failed and has a result all the same. */
+  readonly previousResultId: string | null;
+  readonly nextResultId: string | null;
+  /** The newest earlier run that succeeded. */
+  readonly lastGoodRunId: string | null;
+}
+
+export interface RunDetail extends Run, Nearby {
   readonly routineName: string;
   readonly prompt: string | null;
   readonly briefing: string | null;
@@ -105,6 +115,8 @@ export interface RunDetail extends Run {
   readonly queuedSeconds: number | null;
   /** Null unless it is queued, or waits for a budget. */
   readonly waitingFor: Wait | null;
+  /** The schema by which its data was made; null without data, and once its version is deleted. */
+  readonly resultSchema: Definition['resultSchema'];
   readonly steps: readonly Step[];
   /** Index of the first step whose texts are left out; null where none is. */
   readonly textsLeftOutFrom: number | null;

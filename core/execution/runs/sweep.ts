@@ -1,9 +1,8 @@
-import { kickDeliveries } from '#core/delivery/webhooks/index.ts';
 import { eachApart, sql, type Database } from '#lib/database/index.ts';
 import { cancellation, failure, skip, type RunState } from '#core/execution/run-states/index.ts';
 import { buildIsGone } from '#core/execution/admission/index.ts';
 import { runClock } from './run.ts';
-import { endRun, type AfterEndDeps } from './end-run.ts';
+import { endRun, type EndDeps } from './end-run.ts';
 import { replaceMissed } from './replace.ts';
 
 interface OpenRun {
@@ -23,7 +22,7 @@ const BATCH = 200;
  * `workflow_lost`.
  * @returns how many runs had lost their workflow
  */
-export async function sweepOpenRuns(deps: AfterEndDeps, signal: AbortSignal): Promise<number> {
+export async function sweepOpenRuns(deps: EndDeps, signal: AbortSignal): Promise<number> {
   let cancelled: number;
   try {
     await replaceMissed(deps);
@@ -35,7 +34,7 @@ export async function sweepOpenRuns(deps: AfterEndDeps, signal: AbortSignal): Pr
   return cancelled + (await check(deps, await takeOpenRuns(deps.database), signal));
 }
 
-async function check(deps: AfterEndDeps, waiting: OpenRun[], signal: AbortSignal): Promise<number> {
+async function check(deps: EndDeps, waiting: OpenRun[], signal: AbortSignal): Promise<number> {
   const { database, engine } = deps;
   let settled = 0;
   try {
@@ -67,7 +66,7 @@ async function check(deps: AfterEndDeps, waiting: OpenRun[], signal: AbortSignal
 const OVERDUE_MS = 120_000;
 const OVERDUE_MESSAGE = 'The engine lost the run: nothing ended it when its time was over.';
 
-async function endOverdue(deps: AfterEndDeps, signal: AbortSignal): Promise<void> {
+async function endOverdue(deps: EndDeps, signal: AbortSignal): Promise<void> {
   const overdue = await deps.database.rows<{ id: string }>`
     select id from runs
     where state = 'running' and admitted_at is not null
@@ -76,26 +75,22 @@ async function endOverdue(deps: AfterEndDeps, signal: AbortSignal): Promise<void
     order by started_at limit ${BATCH}
   `;
   let reachable = true;
-  try {
-    await eachApart(
-      overdue,
-      async ({ id }) => {
-        deps.log.warn({ runId: id }, 'a run is past its deadline and still open');
-        await endRun(deps, id, failure('workflow_lost', OVERDUE_MESSAGE), { kicks: false });
-        // The row is settled, so a workflow that lives on finds nothing to do. While Temporal is away each call would
-        // wait for its deadline.
-        if (reachable) {
-          await deps.engine.terminateRun(id, 'past its deadline').catch(() => (reachable = false));
-        }
-      },
-      {
-        signal,
-        failed: (err, { id }) => deps.log.error({ err, runId: id }, 'a run cannot be ended'),
-      },
-    );
-  } finally {
-    if (overdue.length > 0) await kickDeliveries(deps);
-  }
+  await eachApart(
+    overdue,
+    async ({ id }) => {
+      deps.log.warn({ runId: id }, 'a run is past its deadline and still open');
+      await endRun(deps, id, failure('workflow_lost', OVERDUE_MESSAGE));
+      // The row is settled, so a workflow that lives on finds nothing to do. While Temporal is away each call would
+      // wait for its deadline.
+      if (reachable) {
+        await deps.engine.terminateRun(id, 'past its deadline').catch(() => (reachable = false));
+      }
+    },
+    {
+      signal,
+      failed: (err, { id }) => deps.log.error({ err, runId: id }, 'a run cannot be ended'),
+    },
+  );
 }
 
 async function giveBack(database: Database, waiting: readonly OpenRun[]): Promise<void> {
@@ -136,7 +131,7 @@ function takeOpenRuns(database: Database): Promise<OpenRun[]> {
   `;
 }
 
-async function settle(deps: AfterEndDeps, run: OpenRun, workflow: 'completed' | 'gone'): Promise<void> {
+async function settle(deps: EndDeps, run: OpenRun, workflow: 'completed' | 'gone'): Promise<void> {
   const { database, log } = deps;
   log.warn({ runId: run.id, state: run.state, workflow }, 'an open run has lost its workflow');
   if (run.state === 'queued' && workflow === 'gone' && !run.cancelRequested) {
@@ -153,7 +148,7 @@ async function settle(deps: AfterEndDeps, run: OpenRun, workflow: 'completed' | 
  * Tells whether a run's workflow belongs to a build without workers while another build takes new runs. A run that has
  * not begun may then begin on that one; a run that has begun waits for workers of its own build.
  */
-async function isStranded({ database, engine, admission }: AfterEndDeps, runId: string): Promise<boolean> {
+async function isStranded({ database, engine, admission }: EndDeps, runId: string): Promise<boolean> {
   const buildId = await engine.buildOf(runId);
   if (buildId === undefined) return false;
   return buildIsGone(database, admission.rule.taskQueue, buildId);
@@ -167,7 +162,7 @@ const SKIPPED_AT_ONCE = 500;
  * two runs when `signal` aborts.
  * @returns the number of skipped runs
  */
-export async function expireQueued(deps: AfterEndDeps, signal: AbortSignal): Promise<number> {
+export async function expireQueued(deps: EndDeps, signal: AbortSignal): Promise<number> {
   signal.throwIfAborted();
   const expired = await deps.database.rows<{ id: string }>`
     select id from runs

@@ -2,7 +2,6 @@ import type { Core } from '#core/core.ts';
 import { notBeforeOf } from '#core/models/connections/index.ts';
 import { SCHEDULE_ENDED } from '#core/authoring/routines/index.ts';
 import { recordProjectAudit, SYSTEM } from '#core/foundation/audit/index.ts';
-import type { StartableDelivery } from '#core/foundation/engine/index.ts';
 import type { PausedRoutine } from '#core/events.ts';
 import { enqueuePaused } from '#core/delivery/webhooks/index.ts';
 import { sql, afterCommit, type Db } from '#lib/database/index.ts';
@@ -53,28 +52,18 @@ async function skipUnwanted(tx: Db, routineIds: readonly string[], reason: Unwan
   return skipped.map(({ id }) => id);
 }
 
-interface SkipNews extends Pick<Core, 'metrics'> {
-  readonly admission: Pick<Admission, 'nudge'>;
-}
+type SkipDeps = Pick<Core, 'metrics'> & { readonly admission: Pick<Admission, 'nudge'> };
 
 /**
  * Skips the scheduled runs of routines that have not begun, and those that people started too when the routine is
- * archived. After the commit, reports them and admits others.
+ * archived. After the commit, counts them and admits others.
  */
 export async function skipQueued(
-  news: SkipNews,
+  { metrics, admission }: SkipDeps,
   tx: Db,
   { routineIds, reason }: { readonly routineIds: readonly string[]; readonly reason: UnwantedReason },
 ): Promise<void> {
-  tellSkipped(tx, news, { runIds: await skipUnwanted(tx, routineIds, reason), reason });
-}
-
-/** Counts skipped runs after the commit, and admits others. */
-function tellSkipped(
-  tx: Db,
-  { metrics, admission }: SkipNews,
-  { runIds, reason }: { readonly runIds: readonly string[]; readonly reason: UnwantedReason },
-): void {
+  const runIds = await skipUnwanted(tx, routineIds, reason);
   if (runIds.length === 0) return;
   afterCommit(tx, () => {
     for (const _ of runIds) metrics.runEnded(skip(reason));
@@ -82,31 +71,22 @@ function tellSkipped(
   });
 }
 
-interface FollowedPause {
-  /** The queued runs of the routines that are skipped because of the pause. */
-  readonly skipped: readonly string[];
-  /** The webhook deliveries that report the pause. */
-  readonly deliveries: readonly StartableDelivery[];
-}
+export type PauseDeps = SkipDeps & Pick<Core, 'work'>;
 
 /**
- * Records pauses that the service makes by itself, in their transaction: writes an audit event, skips waiting scheduled
- * runs unless the schedule has merely ended, and queues the webhook events. The caller calls `kickDeliveries` after its
- * commit and mails the subscribers, who get one mail about a failed run and the pause that it caused.
+ * Records pauses that the service makes by itself, in their transaction: skips waiting scheduled runs unless the
+ * schedule has merely ended, writes an audit event, and queues the webhook events. The caller mails the subscribers, who
+ * get one mail about a failed run and the pause that it caused.
  * @param runIds by routine, the run because of which it was paused
  */
-export async function followPause(
+export async function followPauses(
+  deps: PauseDeps,
   tx: Db,
   paused: readonly PausedRoutine[],
   runIds: ReadonlyMap<string, string | null> = new Map(),
-): Promise<FollowedPause> {
-  const deliveries: StartableDelivery[] = [];
+): Promise<void> {
   const stopped = paused.filter(({ stateReason }) => stateReason !== SCHEDULE_ENDED);
-  const skipped = await skipUnwanted(
-    tx,
-    stopped.map(({ id }) => id),
-    'paused',
-  );
+  await skipQueued(deps, tx, { routineIds: stopped.map(({ id }) => id), reason: 'paused' });
   for (const routine of paused) {
     const { id, projectId, stateReason } = routine;
     const runId = runIds.get(id) ?? null;
@@ -117,19 +97,6 @@ export async function followPause(
       targetId: id,
       details: { reason: stateReason, ...(runId === null ? {} : { runId }) },
     });
-    const delivery = await enqueuePaused(tx, { ...routine, runId });
-    if (delivery !== undefined) deliveries.push(delivery);
+    await enqueuePaused(deps, tx, { ...routine, runId });
   }
-  return { skipped, deliveries };
-}
-
-/** Does what `followPause` does, and reports the skipped runs after the commit. */
-export async function followPausesByService(
-  news: SkipNews,
-  tx: Db,
-  paused: readonly PausedRoutine[],
-  runIds?: ReadonlyMap<string, string | null>,
-): Promise<void> {
-  const { skipped } = await followPause(tx, paused, runIds);
-  tellSkipped(tx, news, { runIds: skipped, reason: 'paused' });
 }

@@ -6,7 +6,6 @@ import {
   type OfferedToolJson,
 } from '#core/integrations/tools/index.ts';
 import { definitionForm, type Definition, type StoredDefinition } from '#core/authoring/definition/index.ts';
-import { hasAudience } from '#core/delivery/notifications/index.ts';
 import { toldFactsJson } from '#core/authoring/facts/index.ts';
 import type { SkillRevisions } from '#core/authoring/skills/index.ts';
 import { budgetColumns, type Attempt, type Budgets } from '#core/usage/index.ts';
@@ -65,8 +64,8 @@ export interface StepRun
   /** The messages of the steps recorded before this one, in order, by step and one after the other. */
   readonly transcriptSteps: readonly TranscriptStep[];
   readonly transcript: readonly ModelMessage[];
-  /** True when the end of the run is reported: by webhook, mail or ping. */
-  readonly hasAudience: boolean;
+  /** True when a program is told of the end of the run. */
+  readonly hasWebhook: boolean;
 }
 
 /**
@@ -115,8 +114,7 @@ export async function beginStep(
         and v.routine_id = runs.routine_id and v.revision = runs.routine_revision and ${unwantedReason} is null
       returning runs.*, r.name as routine_name, r.state as routine_state, r.timezone, v.definition, v.active_skills,
       v.active_facts,
-        ${budgetColumns('r')} as routine_budget,
-        (r.webhook_url is not null and r.webhook_failed_at is null) or ${hasAudience(sql`r`)} as has_audience
+        ${budgetColumns('r')} as routine_budget, r.webhook_url is not null and r.webhook_failed_at is null as has_webhook
     ), step as (
       insert into steps (run_id, index, project_id, kind, state, model_id, started_at)
       select id, ${index}, project_id, 'model', 'started', model_id, now() from begun
@@ -142,7 +140,7 @@ export async function beginStep(
       begun.waits_until is not null as "inLine",
       step_count as "modelSteps", input_tokens + output_tokens as "totalTokens",
       trim_scale(cost_usd)::text as "costUsd", begun.started_at as "startedAt",
-      cancel_requested_at is not null as "cancelRequested", has_audience as "hasAudience",
+      cancel_requested_at is not null as "cancelRequested", has_webhook as "hasWebhook",
       step.state as "stepState", step.attempt, coalesce(step.provider_failures, 0) as "providerFailures",
       (extract(epoch from now() - step.started_at) * 1000)::float8 as "stepAgeMs", ${tools} as tools,
       (select json_agg(json_build_object('index', s.index, 'messages', s.messages) order by s.index) from steps s

@@ -2,8 +2,8 @@ import {
   countsOf,
   createGatewayClient,
   GatewayFailure,
+  type AbilityMemory,
   type GatewaySettings,
-  type ServedModel,
 } from '#core/clients/gateway/index.ts';
 import type { AbilityStore } from '#core/models/directory/index.ts';
 import { reasonAsMessage } from '#core/execution/run-states/index.ts';
@@ -12,6 +12,7 @@ import { ModelFailure } from './stop.ts';
 
 /** Calls models of the operator's sources. What their servers teach is kept for the organization of the call. */
 export function createModelCaller(settings: GatewaySettings & { readonly abilities: AbilityStore }): ModelCaller {
+  const { abilities } = settings;
   const client = createGatewayClient(settings);
   return {
     timeoutMs: settings.timeoutMs,
@@ -19,7 +20,11 @@ export function createModelCaller(settings: GatewaySettings & { readonly abiliti
       const { served, organizationId } = input;
       if (served === null) throw new Error('a model of an account is called by its runtime');
       try {
-        const memory = memoryOf(settings.abilities, served, organizationId);
+        const memory: AbilityMemory = {
+          known: () => abilities.of(served, organizationId),
+          learn: (learned) => abilities.learn(served, organizationId, learned),
+          forget: (learned) => abilities.forget(served, organizationId, learned),
+        };
         return storedResponse(await client.call(served, input, memory));
       } catch (error) {
         throw error instanceof GatewayFailure ? toModelFailure(error) : error;
@@ -27,14 +32,6 @@ export function createModelCaller(settings: GatewaySettings & { readonly abiliti
     },
     close: () => client.close(),
   };
-}
-
-function memoryOf(abilities: AbilityStore, served: ServedModel, organizationId: string) {
-  return {
-    known: () => abilities.of(served, organizationId),
-    learn: (learned) => abilities.learn(served, organizationId, learned),
-    forget: (learned) => abilities.forget(served, organizationId, learned),
-  } satisfies Parameters<ReturnType<typeof createGatewayClient>['call']>[2];
 }
 
 /** Gives a failure its reason of the closed list. */

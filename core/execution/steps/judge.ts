@@ -38,7 +38,7 @@ import { runLimitInWords, type GrantedOutput } from './reserve.ts';
 import { CALL_REQUEST, wasAskedToCall, writtenCall } from './written-call.ts';
 
 /** Consequence of a response: the end of the run, or a next step. */
-export interface Judgement {
+export interface JudgedResponse {
   /** Undefined where the run goes on. */
   readonly ending: RunEnding | undefined;
   /** Results of searching the text for patterns, by the index of the check. */
@@ -58,7 +58,7 @@ export async function judgeResponse(
   run: StepRun,
   { option, countInput, call: { signal } }: PreparedStep,
   { granted, response }: { readonly granted: GrantedOutput; readonly response: ModelResponse },
-): Promise<Judgement> {
+): Promise<JudgedResponse> {
   const costUsd = costOf(response.usage, option.prices);
   const isFinal = response.toolCalls.every(({ name }) => name === FINISH);
   const written = isFinal ? writtenCall(response.text, run.tools) : undefined;
@@ -78,10 +78,6 @@ export async function judgeResponse(
   return { ...judged, ending, patterns, messages };
 }
 
-/**
- * Returns the request to a model whose run goes on although it asks for no tools: it has written a call as text, or has
- * not stated its outcome.
- */
 function requestAfter({ toolCalls }: ModelResponse, isCallWritten: boolean): readonly ModelMessage[] {
   if (toolCalls.length > 0) return [];
   return [isCallWritten ? CALL_REQUEST : REMINDER];
@@ -171,8 +167,8 @@ interface FormedEnding {
 }
 
 /**
- * Reads the data of a run that would succeed. A result that does not have the form is requested once more, if a step is
- * left for it; else the run fails. A run with nothing to report needs no data, but data that it gives is accepted.
+ * Reads the data of a run that would succeed. A result of another form is requested once more where a step is left for
+ * it; else the run fails. A run with nothing to report may leave its data out.
  */
 async function endingByForm(
   run: StepRun,
@@ -228,7 +224,7 @@ async function endingByTools(db: Db, run: StepRun, ending: RunEnding): Promise<R
 /** Tokens below which an estimate is too rough to say that a prompt was cut. */
 const WORTH_COMPARING = 1_000;
 
-/** Returns what a response gives cause to warn of. @param sentTokens the estimate of what was sent */
+/** @param sentTokens the estimate of the tokens that were sent */
 function responseWarnings(
   { usage, call }: ModelResponse,
   { sentTokens, isCallWritten }: { readonly sentTokens: number; readonly isCallWritten: boolean },
@@ -243,8 +239,8 @@ function responseWarnings(
 }
 
 /**
- * The fewest earlier runs from which the normal cost is taken. With fewer the median is that of a run or two, and a
- * version that is tried out would end its own first long run.
+ * The fewest earlier runs that say what is normal. With fewer, a version that is tried out would end its own first long
+ * run.
  */
 const LEAST_RUNS = 5;
 

@@ -7,7 +7,7 @@ import {
   type RunReason,
   type RunState,
 } from '#core/execution/run-states/index.ts';
-import { endRun, runClock, unwantedReason, type AfterEndDeps } from '#core/execution/runs/index.ts';
+import { endRun, runClock, unwantedReason, type EndDeps } from '#core/execution/runs/index.ts';
 import { releaseAttempt } from '#core/usage/index.ts';
 import { persistently, sql, type Db } from '#lib/database/index.ts';
 import { startDeadline, type Deadline } from '#lib/deadline.ts';
@@ -54,8 +54,8 @@ async function performInTime(deps: StepsCore, run: StepRun, deadline: Deadline):
   const step = await prepareStep(deps, run, deadline);
   const granted = await reserveStep(deps, run, step);
   const response = await askModel(deps, run, step, { granted, deadline });
-  const judgement = await judgeResponse(deps, run, step, { granted, response });
-  return recordStep(deps, run, step, { response, judgement, deadline });
+  const judged = await judgeResponse(deps, run, step, { granted, response });
+  return recordStep(deps, run, step, { response, judged, deadline });
 }
 
 /**
@@ -93,10 +93,7 @@ async function askModel(
   }
 }
 
-/**
- * Returns the ending of a run whose time is over; one that its provider's failures delayed has not been too slow
- * itself.
- */
+/** A run that its provider's failures delayed has not been too slow itself. */
 function timeOver({ providerFailures }: StepRun): RunEnding {
   return failure(providerFailures > 0 ? 'model_unreachable' : 'timeout');
 }
@@ -123,7 +120,7 @@ async function carryOut(
  * Skips a run that was about to begin although its routine has been paused, changed or archived.
  * @returns undefined when the run is still wanted, or has begun
  */
-async function endUnwanted(deps: AfterEndDeps, runId: string): Promise<StepOutcome | undefined> {
+async function endUnwanted(deps: EndDeps, runId: string): Promise<StepOutcome | undefined> {
   const found = await deps.database.row<{ reason: RunReason | null }>`
     select ${unwantedReason} as reason from runs join routines r on r.id = runs.routine_id
     where runs.id = ${runId}

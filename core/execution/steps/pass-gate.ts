@@ -1,5 +1,5 @@
 import { askGate, keepSeen, readBaseline, type GateVerdict } from '#core/execution/gate/index.ts';
-import { afterEnd, recordEnd, type RecordedEnd } from '#core/execution/runs/index.ts';
+import { recordEnd } from '#core/execution/runs/index.ts';
 import { skip, type RunState } from '#core/execution/run-states/index.ts';
 import { ownedBy, sql, storableJson, transaction, type Db } from '#lib/database/index.ts';
 import type { StepRun } from './begin-step.ts';
@@ -28,15 +28,13 @@ export async function passGate(deps: StepsCore, run: StepRun, signal: AbortSigna
     if (recorded === undefined) throw Stop.overtaken();
     return recorded;
   }
-  const skipped = await transaction(deps.database, (tx) => recordQuiet(tx, run.runId, verdict));
-  if (skipped.kind === 'woken') return skipped.verdict;
-  if (skipped.kind === 'skipped') await afterEnd(deps, skipped.end);
+  const woken = await transaction(deps.database, (tx) => recordQuiet(deps, tx, run.runId, verdict));
+  if (woken !== undefined) return woken;
   throw Stop.overtaken();
 }
 
 /**
- * Records a verdict that wakes the model, before the model is called, so that a later attempt at the step neither asks
- * nor decides again.
+ * Records a verdict that wakes the model before the model is called: a later attempt neither asks nor decides again.
  * @returns the recorded verdict, which may be another attempt's; undefined when the run has ended
  */
 async function recordVerdict(db: Db, runId: string, verdict: GateVerdict): Promise<GateVerdict | undefined> {
@@ -47,26 +45,25 @@ async function recordVerdict(db: Db, runId: string, verdict: GateVerdict): Promi
   return recorded?.gate;
 }
 
-type Skipped =
-  | { readonly kind: 'skipped'; readonly end: RecordedEnd }
-  /** Another attempt has woken the model. */
-  | { readonly kind: 'woken'; readonly verdict: GateVerdict }
-  | { readonly kind: 'ended' };
-
 /**
  * Skips a run whose gate saw no reason to wake the model. If the routine's previous run was skipped for the same
  * reason, this run takes over the occurrences that it accounts for, and the older row is deleted; it has no
  * followers any more.
- * @param tx transaction
+ * @returns the verdict with which another attempt has woken the model; undefined when the run has ended, now or before
  */
-async function recordQuiet(tx: Db, runId: string, verdict: GateVerdict): Promise<Skipped> {
+async function recordQuiet(
+  deps: StepsCore,
+  tx: Db,
+  runId: string,
+  verdict: GateVerdict,
+): Promise<GateVerdict | undefined> {
   // A statement of its own, so that the next ones see what the last holder of the run recorded.
   const run = await tx.row<{
     state: RunState;
     gate: GateVerdict | null;
   }>`select state, gate from runs where id = ${runId} for no key update`;
-  if (run?.state !== 'running') return { kind: 'ended' };
-  if (run.gate !== null) return { kind: 'woken', verdict: run.gate };
+  if (run?.state !== 'running') return undefined;
+  if (run.gate !== null) return run.gate;
   const streak = await takeStreak(tx, runId);
   await tx.run`delete from steps where run_id = ${runId}`;
   await tx.run`
@@ -75,10 +72,9 @@ async function recordQuiet(tx: Db, runId: string, verdict: GateVerdict): Promise
       skipped_count = ${streak?.count ?? 0}::integer + 1
     where id = ${runId}
   `;
-  const end = await recordEnd(tx, runId, skip('no_change'));
-  if (end === undefined) throw new Error('a locked run cannot end meanwhile');
+  await recordEnd(deps, tx, runId, skip('no_change'));
   await keepSeen(tx, runId);
-  return { kind: 'skipped', end };
+  return undefined;
 }
 
 /** Deletes the streak that a run continues, and returns what it accounted for. A pinned one stays. */

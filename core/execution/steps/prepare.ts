@@ -60,7 +60,6 @@ export async function prepareStep(deps: StepsCore, run: StepRun, deadline: Deadl
   return { ...opening, option, ...fitted };
 }
 
-/** Returns the account of the run's model; undefined for the gateway. */
 function accountStepOf(run: StepRun, deadline: Deadline): AccountStep | undefined {
   const { runId, index, projectId, tools } = run;
   const { provider, connectionId } = run.model;
@@ -95,15 +94,14 @@ async function fitCall(database: Database, run: StepRun, option: ModelOption, ca
   return { call: fitted, countInput: omitted.length > 0 ? counterOf(fitted) : countWhole };
 }
 
-/** Returns a function that counts the tokens of a call, when it is called first. */
 function counterOf(call: ModelCall): () => number {
   let counted: number | undefined;
   return () => (counted ??= countInput(call));
 }
 
 /**
- * Records from which model step on results of tools are left out, and what stands in their place: every later step
- * sends the same. The steps themselves go on showing what the tools returned.
+ * Records which results are left out from this step on, with the notes that stand for them: every later step sends the
+ * same. The steps of the tools go on showing the results.
  */
 async function recordOmitted(db: Db, { runId, index }: StepRun, omitted: readonly TranscriptStep[]): Promise<void> {
   await db.run`

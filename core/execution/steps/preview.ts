@@ -125,7 +125,6 @@ async function gateOf(deps: StepsCore, { id: routineId, projectId, gate }: Prove
   return { asks: gate, fault: fault?.message };
 }
 
-/** Checks the budgets, as a run does when it reserves its first step. */
 async function overBudgets(
   deps: StepsCore,
   run: StepRun,
@@ -230,5 +229,5 @@ const atItsFirstStep = {
   providerFailures: 0,
   transcriptSteps: [],
   transcript: [],
-  hasAudience: false,
+  hasWebhook: false,
 } as const;

@@ -1,25 +1,15 @@
 import type { ModelMessage } from 'ai';
 import { callCounted, callHolds, callSucceeded } from '#core/models/calls/index.ts';
-import { hasAudience, notifySpending } from '#core/delivery/notifications/index.ts';
+import { noteEnd, noteSpending } from '#core/delivery/notifications/index.ts';
 import { routineAfterRun } from '#core/authoring/routines/index.ts';
 import { isLimited, isSettled, releaseAttempt, settlement, type Attempt, type Spent } from '#core/usage/index.ts';
-import type { Usage } from '#core/foundation/cost/index.ts';
 import type { SkillRevisions } from '#core/authoring/skills/index.ts';
 import { othersWait } from '#core/execution/admission/index.ts';
 import { breakerAfterRun } from '#core/execution/breaker/index.ts';
 import type { RunEnding, StepWarning } from '#core/execution/run-states/index.ts';
-import { outcomeOf, type RecordedEnd } from '#core/execution/runs/index.ts';
+import { outcomeOf, type EndedRun } from '#core/execution/runs/index.ts';
 import type { PlannedCall } from '#core/integrations/tools/index.ts';
-import {
-  empty,
-  sql,
-  storable,
-  storableJson,
-  transaction,
-  type Database,
-  type Db,
-  type Sql,
-} from '#lib/database/index.ts';
+import { sql, storable, storableJson, type Db, type Sql } from '#lib/database/index.ts';
 import type { StepRun } from './begin-step.ts';
 import type { ModelResponse } from './model-call.ts';
 
@@ -36,91 +26,107 @@ export interface ModelStepRecord extends Attempt {
 }
 
 /**
- * Records a model step with its usage, its settlement, the run's new totals and the tool calls that it asks for, in one
- * statement: `live`, `step`, `call` of model connections, `ledger` to `settled` of usage, `calls`.
- * @returns false, without any change, when the step had been recorded or the run had ended before
+ * Records a model step with its usage, its settlement, the run's new totals, the tool calls that it asks for, and the
+ * work of telling who follows a budget.
+ * @param then.spends the budgets of a run that goes on; undefined where it ends
+ * @returns undefined, without any change, when the step had been recorded or the run had ended before
  */
 export async function recordModelStep(
   db: Db,
   record: ModelStepRecord,
-  calls: readonly PlannedCall[],
-): Promise<boolean> {
-  const recorded = await db.row`
+  then: { readonly calls: readonly PlannedCall[]; readonly spends?: StepRun['budgets'] },
+): Promise<{ readonly isFollowed: boolean } | undefined> {
+  const { runId, index, response, messages, prompt, briefing, skillRevisions, factsVersion } = record;
+  const { call } = response;
+  const used = spentBy(record);
+  const steps = then.calls.map(({ error, ...tool }, offset) => ({
+    index: index + 1 + offset,
+    state: error === null ? 'pending' : 'failed',
+    error_message: error,
+    tool,
+  }));
+  return db.row<{ isFollowed: boolean }>`
     with live as (
       select id, organization_id, routine_id from runs
-      where id = ${record.runId} and state = 'running' ${whileCallHolds(record)} for update
+      where id = ${runId} and state = 'running' and ${call === undefined ? sql`true` : callHolds(call)} for update
     ), step as (
-      ${updateStep(sql`live`, record)}
-    ), ${recordCall(record)}, ${settlement(sql`step`, spentBy(record))}, calls as (
-      ${insertCalls(sql`step`, record.index + 1, calls)}
+      -- The run's id is said twice: a plan that Postgres makes while the table is young finds a step by its index alone.
+      update steps set state = 'succeeded', error_message = null, text = ${storable(response.text)},
+        messages = ${storableJson(messages)}::jsonb, finish_reason = ${response.finishReason},
+        warnings = ${warningsJson(record)}::jsonb, ${addUsage(used, sql`usage_estimated`)}, finished_at = now()
+      from live
+      where run_id = ${runId} and run_id = live.id and index = ${index} and state = 'started'
+      returning run_id, index, live.organization_id, project_id, live.routine_id, model_id, 1 as new_steps
+    ), call as (
+      ${call === undefined ? sql`select` : callSucceeded(call, sql`step`)}
+    ), ${settlement(sql`step`, used)}, calls as (
+      insert into steps (run_id, index, project_id, kind, state, error_message, tool, finished_at)
+      select step.run_id, s.index, step.project_id, 'tool', s.state, s.error_message, s.tool,
+        case when s.state = 'failed' then now() end
+      from step, jsonb_to_recordset(${storableJson(steps)}::jsonb)
+        as s(index integer, state text, error_message text, tool jsonb)
+      on conflict do nothing
+    ), news as (
+      ${noteIfLimited(then.spends)}
     )
-    update runs set ${addUsage(usageIn(record), sql`estimated_usage`)}, ${textOfRun(record)},
-      step_count = step_count + 1
+    update runs set step_count = step_count + 1, ${addUsage(used, sql`estimated_usage`)},
+      prompt = coalesce(prompt, ${storable(prompt)}), briefing = coalesce(briefing, ${briefing && storable(briefing)}),
+      skill_revisions = coalesce(skill_revisions, ${skillRevisions && JSON.stringify(skillRevisions)}::jsonb),
+      facts_version = coalesce(facts_version, ${factsVersion}::integer)
     from step where runs.id = step.run_id
-    returning runs.id
+    returning exists (select from news) as "isFollowed"
   `;
-  return recorded !== undefined;
+}
+
+/** Notes what `step` has spent; nothing for the many runs without a budget. */
+function noteIfLimited(budgets: StepRun['budgets'] | undefined): Sql {
+  const isLimitedRun = budgets !== undefined && Object.values(budgets).some(isLimited);
+  return isLimitedRun ? noteSpending(sql`step`) : sql`select where false`;
 }
 
 /**
- * Records a step after which the run goes on, and tells those who follow its budgets what it has spent, in one
- * transaction where there is a follower and in one statement where there is none, as for most runs.
- * @returns false when the step had been recorded or the run had ended before; nothing is changed then
- */
-export async function recordStepWithNews(
-  database: Database,
-  run: StepRun,
-  record: ModelStepRecord,
-  calls: readonly PlannedCall[],
-): Promise<boolean> {
-  if (!isWatched(run)) return recordModelStep(database, record, calls);
-  return transaction(database, async (tx) => {
-    const recorded = await recordModelStep(tx, record, calls);
-    if (recorded) await tellSpending(tx, run);
-    return recorded;
-  });
-}
-
-/** Tells those who follow the budgets of a run what a step of it has spent. */
-export async function tellSpending(tx: Db, run: StepRun): Promise<void> {
-  if (isWatched(run)) await notifySpending(tx, run);
-}
-
-function isWatched({ hasAudience, budgets }: StepRun): boolean {
-  return hasAudience && Object.values(budgets).some(isLimited);
-}
-
-/**
- * Records the last step of a run and its success in one statement, which is all that most runs need: `live`, `step`,
- * `call` of model connections, `ledger` to `settled` of usage, `ended`, `routine` of routines, `breaker`.
- * @returns undefined, without any change, when the end has to be reported, the step had been recorded or the
- * run had ended before
+ * Records the last step of a run and its success in one statement, which is all that most runs need.
+ * @returns undefined, without any change, when a webhook has to be told, the step had been recorded or the run had
+ * ended before
  */
 export async function recordStepAndSuccess(
   db: Db,
   record: ModelStepRecord,
   ending: RunEnding,
-): Promise<Pick<RecordedEnd, 'othersWait'> | undefined> {
-  const ended = await db.row<Pick<RecordedEnd, 'othersWait'>>`
+): Promise<Pick<EndedRun, 'id' | 'reason' | 'othersWait' | 'isFollowed'> | undefined> {
+  const { runId, index, response, messages, prompt, briefing, skillRevisions, factsVersion } = record;
+  const { call } = response;
+  const used = spentBy(record);
+  return db.row`
     with live as (
       select id, organization_id, routine_id from runs
-      where id = ${record.runId} and state = 'running' ${whileCallHolds(record)} and not exists (
+      where id = ${runId} and state = 'running' and ${call === undefined ? sql`true` : callHolds(call)} and not exists (
         select 1 from routines r where r.id = runs.routine_id
-          and ((r.webhook_url is not null and r.webhook_failed_at is null) or ${hasAudience(sql`r`)}))
+          and r.webhook_url is not null and r.webhook_failed_at is null)
       for update
     ), step as (
-      ${updateStep(sql`live`, record)}
-    ), ${recordCall(record)}, ${settlement(sql`step`, spentBy(record))}, ended as (
+      -- The run's id is said twice: a plan that Postgres makes while the table is young finds a step by its index alone.
+      update steps set state = 'succeeded', error_message = null, text = ${storable(response.text)},
+        messages = ${storableJson(messages)}::jsonb, finish_reason = ${response.finishReason},
+        warnings = ${warningsJson(record)}::jsonb, ${addUsage(used, sql`usage_estimated`)}, finished_at = now()
+      from live
+      where run_id = ${runId} and run_id = live.id and index = ${index} and state = 'started'
+      returning run_id, index, live.organization_id, project_id, live.routine_id, model_id, 1 as new_steps
+    ), call as (
+      ${call === undefined ? sql`select` : callSucceeded(call, sql`step`)}
+    ), ${settlement(sql`step`, used)}, ended as (
       -- After the settlement: its locks come before the routine's.
-      update runs set ${addUsage(usageIn(record), sql`estimated_usage`)}, ${textOfRun(record)},
-        step_count = step_count + 1, state = 'succeeded', result = ${ending.result}, ${outcomeOf(ending)},
-        finished_at = now()
+      update runs set state = 'succeeded', result = ${ending.result}, ${outcomeOf(ending)}, finished_at = now(),
+        step_count = step_count + 1, ${addUsage(used, sql`estimated_usage`)},
+        prompt = coalesce(prompt, ${storable(prompt)}), briefing = coalesce(briefing, ${briefing && storable(briefing)}),
+        skill_revisions = coalesce(skill_revisions, ${skillRevisions && JSON.stringify(skillRevisions)}::jsonb),
+        facts_version = coalesce(facts_version, ${factsVersion}::integer)
       from step, settled where runs.id = step.run_id
       returning runs.*
-    ), ${routineAfterRun({ state: 'succeeded', ownFault: false, isWhole: true })}, ${breakerAfterRun(ending)}
-    select ${othersWait} as "othersWait" from ended, routine
+    ), ${routineAfterRun({ state: 'succeeded', ownFault: false, isWhole: true })}, ${breakerAfterRun(ending)},
+    ${noteEnd({ state: 'succeeded', reasonInWords: null })}
+    select id, reason, ${othersWait} as "othersWait", exists (select from follower) as "isFollowed" from ended, routine
   `;
-  return ended;
 }
 
 /**
@@ -130,9 +136,10 @@ export async function recordStepAndSuccess(
  * made once, however many attempts ask for it.
  * @param tx transaction
  */
-export async function settleLateResponse(tx: Db, record: ModelStepRecord): Promise<void> {
+export async function settleLateResponse(tx: Db, record: ModelStepRecord, budgets: StepRun['budgets']): Promise<void> {
   const { runId, response, index } = record;
   const { call } = response;
+  const used = spentBy(record);
   // A statement of its own: the next one sees what the last holder of the run recorded.
   await tx.row`select id from runs where id = ${runId} for update`;
   const settled = await tx.run`
@@ -144,87 +151,32 @@ export async function settleLateResponse(tx: Db, record: ModelStepRecord): Promi
       where r.id = ${runId} and not ${isSettled(record)}
     ), step as (
       update steps set finish_reason = coalesce(finish_reason, ${response.finishReason}),
-      ${addUsage(usageIn(record), sql`usage_estimated`)}
+      ${addUsage(used, sql`usage_estimated`)}
       from late
       where run_id = ${runId} and run_id = late.id and index = ${index}
       returning run_id, index, late.organization_id, project_id, late.routine_id, model_id, late.new_steps
-    ), ${settlement(sql`step`, spentBy(record))}
-    update runs set ${addUsage(usageIn(record), sql`estimated_usage`)} from step, settled where runs.id = step.run_id
+    ), ${settlement(sql`step`, used)}, news as (
+      ${noteIfLimited(budgets)}
+    )
+    update runs set ${addUsage(used, sql`estimated_usage`)} from step, settled where runs.id = step.run_id
   `;
   if (settled === 0) await releaseAttempt(tx, record);
 }
 
-function spentBy({ response: { usage }, ...record }: ModelStepRecord): Spent {
-  return { ...record, usage };
+function spentBy({ runId, index, attempt, response: { usage }, costUsd }: ModelStepRecord): Spent {
+  return { runId, index, attempt, usage, costUsd };
 }
 
-/** Returns the condition, beyond the usual ones, of recording a response from an account; the gateway's have none. */
-function whileCallHolds({ response: { call } }: ModelStepRecord): Sql {
-  return call === undefined ? empty : sql`and ${callHolds(call)}`;
-}
-
-/** Records the call of a step on an account, as the common table expression `call`, which reads `step`. */
-function recordCall({ response: { call } }: ModelStepRecord): Sql {
-  return sql`call as (${call === undefined ? sql`select` : callSucceeded(call, sql`step`)})`;
+function warningsJson({ warnings }: ModelStepRecord): string | null {
+  return warnings.length === 0 ? null : JSON.stringify(warnings);
 }
 
 /**
- * Updates the step's row and returns what its settlement needs; no row when the step had been recorded. The run's id is
- * said a second time, because a plan that Postgres makes while the table is young finds the step by its index alone.
- * @param live relation with `id`, `organization_id` and `routine_id` of the run, empty when nothing may be recorded
- */
-function updateStep(live: Sql, record: ModelStepRecord): Sql {
-  const { runId, index, response, messages, warnings } = record;
-  return sql`update steps set state = 'succeeded', error_message = null, text = ${storable(response.text)},
-          messages = ${storableJson(messages)}::jsonb, finish_reason = ${response.finishReason},
-          warnings = ${warnings.length === 0 ? null : JSON.stringify(warnings)}::jsonb,
-          ${addUsage(usageIn(record), sql`usage_estimated`)}, finished_at = now()
-        from ${live} live
-        where run_id = ${runId} and run_id = live.id and index = ${index} and state = 'started'
-        returning run_id, index, live.organization_id, project_id, live.routine_id, model_id,
-          1 as new_steps`;
-}
-
-/**
- * Inserts the calls that the step asks for, as steps of their own from `firstIndex` on.
- * @param step relation with what `updateStep` returns
- */
-function insertCalls(step: Sql, firstIndex: number, calls: readonly PlannedCall[]): Sql {
-  const steps = calls.map(({ error, ...tool }, offset) => ({
-    index: firstIndex + offset,
-    state: error === null ? 'pending' : 'failed',
-    error_message: error,
-    tool,
-  }));
-  return sql`insert into steps (run_id, index, project_id, kind, state, error_message, tool, finished_at)
-        select step.run_id, s.index, step.project_id, 'tool', s.state, s.error_message, s.tool,
-          case when s.state = 'failed' then now() end
-        from ${step} step, jsonb_to_recordset(${storableJson(steps)}::jsonb)
-          as s(index integer, state text, error_message text, tool jsonb)
-        on conflict do nothing`;
-}
-
-/** Stores the text that the first step rendered: assignments for an update of `runs`. */
-function textOfRun({ prompt, briefing, skillRevisions, factsVersion }: ModelStepRecord): Sql {
-  return sql`prompt = coalesce(prompt, ${storable(prompt)}),
-        briefing = coalesce(briefing, ${briefing === null ? null : storable(briefing)}),
-        skill_revisions = coalesce(skill_revisions,
-        ${skillRevisions === null ? null : JSON.stringify(skillRevisions)}::jsonb),
-        facts_version = coalesce(facts_version, ${factsVersion}::integer)`;
-}
-
-function usageIn({ response: { usage }, costUsd }: ModelStepRecord) {
-  return { usage, costUsd };
-}
-
-/**
- * Adds the usage of a call: assignments for an update of `runs` or `steps`.
+ * Adds the usage of a call, as assignments for an update of `runs` or `steps`: to `input_tokens`,
+ * `cached_input_tokens`, `output_tokens`, `reasoning_tokens` and `cost_usd`.
  * @param estimated the column that tells whether any of it was estimated
  */
-export function addUsage(
-  { usage, costUsd }: { readonly usage: Usage; readonly costUsd: string | null },
-  estimated: Sql,
-): Sql {
+export function addUsage({ usage, costUsd }: Spent, estimated: Sql): Sql {
   return sql`input_tokens = input_tokens + ${usage.inputTokens},
         cached_input_tokens = cached_input_tokens + ${usage.cachedInputTokens},
         output_tokens = output_tokens + ${usage.outputTokens},

@@ -32,8 +32,8 @@ export interface GrantedOutput {
 const DEFAULT_OUTPUT_TOKENS = 16_384;
 
 /**
- * Output tokens of a model of which no figure is known: servers refuse more than their window, and one of a person's
- * own may write until it is full.
+ * Output tokens for a model without any known figure. Servers refuse more than their window, and a small server may
+ * write until its window is full.
  */
 const UNKNOWN_OUTPUT_TOKENS = 4_096;
 
@@ -123,7 +123,7 @@ export async function reserveStep(
     case 'granted': {
       const { maxOutputTokens } = reservation;
       const cutBy = maxOutputTokens < outputTokens ? 'budget_exceeded' : cutByRun;
-      // Another of its project may wait for the budget in its stead.
+      // Another run of its project may wait for the budget now.
       if (run.inLine) deps.admission.nudge();
       return { maxOutputTokens, cutBy, isHeld: true };
     }
@@ -162,8 +162,8 @@ function attemptUnderWay({ runId, index, attempt }: StepRun) {
 const LATE = sql`interval '30 seconds'`;
 
 /**
- * Counts the runs that wait for the widest budget that binds this one, or for one inside it. The line is that of their
- * ids: the run that was made first is served first.
+ * Counts the runs that wait for the widest budget that binds this one, or for one inside it. The run that was made
+ * first is served first.
  */
 function waitersBeside({ runId, organizationId }: StepRun, limits: readonly ScopeLimits[]): Sql {
   const widest = limits.find(isLimited);
@@ -174,7 +174,6 @@ function waitersBeside({ runId, organizationId }: StepRun, limits: readonly Scop
           and ${widest.scopeId} in (organization_id, project_id, routine_id) and id <> ${runId}`;
 }
 
-/** Takes a run out of the line that it has waited in. */
 function leaveLine({ runId }: StepRun): Sql {
   return sql`update runs set waits_until = null where id = ${runId}`;
 }

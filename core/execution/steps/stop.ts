@@ -12,7 +12,7 @@ import { sql, storable, type Db } from '#lib/database/index.ts';
 /** The outcome of a model step as the workflow sees it: enough to take the next step, nothing private. */
 export type StepOutcome =
   | { readonly next: 'ended'; readonly state: RunState }
-  /** The same step again after `delayMs`: what it needs of a budget is reserved by other steps. */
+  /** The same step again after `delayMs`: other steps hold the budget that it needs. */
   | { readonly next: 'wait'; readonly delayMs: number; readonly remainingMs: number }
   /**
    * The next model step is at `nextIndex`, after these calls. Each call is a step of its own, from the next index on.
@@ -48,7 +48,7 @@ export class Stop extends Error {
     this.consequence = consequence;
   }
 
-  /** @param detail words beyond those of the reason, which are the service's own */
+  /** @param detail replaces the words of the reason */
   static fails(reason: FailureReason, detail?: string): Stop {
     return Stop.ends(failure(reason, detail));
   }

@@ -129,7 +129,6 @@ export function shownArguments(
 /** Characters of one result that a model is given. */
 const MODEL_TEXT_LENGTH = 64_000;
 
-/** Wraps a server's text for the model, cut to what a model is given of one result. */
 function fenced(text: string): string {
   const shown = cut(text, MODEL_TEXT_LENGTH);
   const rest = text.length > shown.length ? `\n[cut here: ${text.length} characters in all]` : '';

@@ -14,7 +14,7 @@ import {
 import { persistently, sql, storableJson, type Db } from '#lib/database/index.ts';
 import { builtInEnd, endOf, shownArguments, type ToolStepEnd } from './tool-step-end.ts';
 
-/** The outcome of a call as the workflow sees it: nothing that it has to act on. */
+/** The outcome of a call as the workflow sees it, which does not act on it. */
 export type ToolStepOutcome = ToolStepEnd['state'] | 'skipped';
 
 interface StepKey {
@@ -23,8 +23,8 @@ interface StepKey {
 }
 
 /**
- * Performs one tool call of a run. What goes wrong with it is a result for the model to deal with and never an error; a
- * call that may have been carried out is made again only where that does no harm.
+ * Performs one tool call of a run. A call that fails is a result for the model, never an error; one that may have been
+ * carried out is made again only where that does no harm.
  * @throws the signal's reason, when it was aborted
  */
 export async function performToolStep(deps: ToolCallDeps, key: StepKey, signal: AbortSignal): Promise<ToolStepOutcome> {
@@ -71,7 +71,7 @@ interface ToolStep {
   readonly target: ToolTarget | undefined;
 }
 
-/** Reads all that is on record of a call, and of what it would be made with, in one statement. */
+/** Reads a call, its policy and its connection, in one statement. */
 async function readToolStep(db: Db, runId: string, index: number): Promise<ToolStep | undefined> {
   const target = targetJson({
     projectId: sql`s.project_id`,
@@ -95,8 +95,8 @@ async function readToolStep(db: Db, runId: string, index: number): Promise<ToolS
 }
 
 /**
- * Notes that the call goes out now: a worker that finds the step like this knows that it may have been carried out.
- * Nothing is decided here; the note is refused when the step, the run or the policy is not what was decided on.
+ * Notes that the call goes out now, so that a worker which finds the step knows that it may have been carried out. The
+ * note is refused when step, run or policy have changed since the call was judged.
  */
 async function confirmSending(
   db: Db,

@@ -17,7 +17,7 @@ import { empty, persistently, sql, transaction, type Db } from '#lib/database/in
 import { isStillWanted, type StepRun } from './begin-step.ts';
 import type { ModelCall } from './model-call.ts';
 import type { PreparedStep } from './prepare.ts';
-import { addUsage, tellSpending } from './record-step.ts';
+import { addUsage } from './record-step.ts';
 import { ModelFailure } from './stop.ts';
 
 /**
@@ -46,7 +46,7 @@ export async function settleCutCall(
         await tx.row`select id from runs where id = ${runId} for update`;
         if ((await endCall?.(tx)) === false) return false;
         const isFirst = await settleUnanswered(tx, spent, { onAccount: call.account !== undefined });
-        if (isFirst) await tellSpending(tx, run);
+        if (isFirst) await notifySpending(tx, run);
         return isFirst;
       });
     // Until its outcome is recorded, the call keeps its request id, and no other can be made.
@@ -75,14 +75,14 @@ async function isCutOff(db: Db, runId: string, call: ModelCall, { error, isOver 
 /** Calls settled at a time: as many as a few workers lose together. The next caller goes on. */
 const BATCH = 500;
 
-/** Enough to make room for one step. Many that wait would else settle the same hundreds, beside the sweep. */
+/** Enough to make room for one step: waiting steps would otherwise settle the same hundreds, beside the sweep. */
 const BATCH_OF_WAITER = 20;
 
 /**
- * Settles calls that were lost with their process, once their time is over: the provider has had the input and may bill
- * it, so it counts, as estimated, and what was reserved for the rest is free again. Without that, a worker that dies of
- * each response would spend without any limit noticing. Calls of runs without a limit reserve nothing and are not
- * known. One that cannot be settled now is left to the next caller.
+ * Settles calls that were lost with their process, once their time is over: the provider may bill the input, so it
+ * counts, as estimated, and the rest of the reservation is free again. Otherwise a worker that dies of each response
+ * would spend past every limit. Calls of runs without a limit reserve nothing and are not found. A call that cannot be
+ * settled now is left to the next caller.
  * @param waiter a run that waits for a budget; only calls that hold something of its budgets are settled for it
  */
 export async function settleLostCalls(
@@ -172,8 +172,8 @@ async function settleUnanswered(tx: Db, spent: Spent, { onAccount }: { onAccount
 const TOLD: ThrottleRule = { name: 'model-account-empty', limit: 1, windowSeconds: 24 * 60 * 60 };
 
 /**
- * Tells the one who pays that a model account has no money left: its owner by mail, the operator of a source by an
- * error in the log. Never throws, as the failure of the call is the error that matters.
+ * Tells who pays that a model account has no money left: its owner by mail, the operator of a source by an error in the
+ * log. Never throws, as the failure of the call is the error that matters.
  */
 export async function tellAccountEmpty(
   { database, log }: Pick<Core, 'database' | 'log'>,

@@ -75,7 +75,6 @@ const ARGUMENT_FIELDS = ['arguments', 'parameters', 'args', 'params', 'input', '
 /** Places at which JSON may begin that are tried. */
 const MOST_PLACES = 8;
 
-/** Finds a call in the JSON with which a text ends or begins, beside words. */
 function inJson(text: string, names: ReadonlySet<string>): string | undefined {
   const said = text.replace(/^[ \t]*(?:```|~~~)\w*$/gm, '').trim();
   const begins = /[}\]]$/.test(said) ? placesOf(said, /(?<![\w"'{[,:}\]])[{[]/g).map((at) => said.slice(at)) : [];

@@ -1,6 +1,7 @@
-import type { Db } from '#lib/database/index.ts';
+import { sql, type Db, type Sql } from '#lib/database/index.ts';
 import { newId } from '#lib/ids.ts';
 import type { MailContent, MessageKind, MessageSubject } from './message.ts';
+import { NOT_THERE, queueMessages } from './waiting.ts';
 
 /**
  * Queues a mail to each of these people, in the transaction of the event, so that neither is ever stored without the
@@ -21,13 +22,16 @@ export async function enqueueMail(
   if (mail.userIds.length === 0) return;
   const ids = mail.userIds.map(() => newId('message'));
   await tx.run`
-    insert into outbox (id, channel, kind, organization_id, project_id, routine_id, run_id, user_id, content,
-      dedupe_key, state)
-    select recipient.id, 'mail', ${mail.kind}, ${mail.organizationId}, ${mail.projectId}, ${mail.routineId},
-      ${mail.runId}, recipient.user_id, ${JSON.stringify(mail.content)}::jsonb,
-      ${mail.dedupeKey ?? null}::text || ':' || recipient.user_id, 'pending'
-    from unnest(${ids}::text[], ${mail.userIds}::text[]) as recipient (id, user_id)
-    on conflict (dedupe_key) do nothing
+    with message as (
+      insert into outbox (id, channel, kind, organization_id, project_id, routine_id, run_id, user_id, content,
+        dedupe_key, state, next_attempt_at)
+      select recipient.id, 'mail', ${mail.kind}, ${mail.organizationId}, ${mail.projectId}, ${mail.routineId},
+        ${mail.runId}, recipient.user_id, ${JSON.stringify(mail.content)}::jsonb,
+        ${mail.dedupeKey ?? null}::text || ':' || recipient.user_id, 'pending', ${NOT_THERE}
+      from unnest(${ids}::text[], ${mail.userIds}::text[]) as recipient (id, user_id)
+      on conflict (dedupe_key) do nothing returning id, channel, organization_id
+    )
+    ${queueMessages(sql`message`)}
   `;
 }
 
@@ -37,17 +41,27 @@ export async function enqueueOperatorMail(
   mail: { readonly kind: MessageKind; readonly content: MailContent },
 ): Promise<void> {
   await tx.run`
-    insert into outbox (id, channel, kind, content, state)
-    values (${newId('message')}, 'mail', ${mail.kind}, ${JSON.stringify(mail.content)}::jsonb, 'pending')
+    with message as (
+      insert into outbox (id, channel, kind, content, state, next_attempt_at)
+      values (${newId('message')}, 'mail', ${mail.kind}, ${JSON.stringify(mail.content)}::jsonb, 'pending',
+        ${NOT_THERE})
+      returning id, channel, organization_id
+    )
+    ${queueMessages(sql`message`)}
   `;
 }
 
 /** Queues a GET to a monitor, in the transaction that ends the run. */
 export async function enqueuePing(tx: Db, ping: MessageSubject & { readonly url: string }): Promise<void> {
   await tx.run`
-    insert into outbox (id, channel, kind, organization_id, project_id, routine_id, run_id, url, state)
-    values (${newId('message')}, 'ping', 'success_ping', ${ping.organizationId}, ${ping.projectId},
-      ${ping.routineId}, ${ping.runId}, ${ping.url}, 'pending')
+    with message as (
+      insert into outbox (id, channel, kind, organization_id, project_id, routine_id, run_id, url, state,
+        next_attempt_at)
+      values (${newId('message')}, 'ping', 'success_ping', ${ping.organizationId}, ${ping.projectId},
+        ${ping.routineId}, ${ping.runId}, ${ping.url}, 'pending', ${NOT_THERE})
+      returning id, channel, organization_id
+    )
+    ${queueMessages(sql`message`)}
   `;
 }
 
@@ -60,7 +74,7 @@ export async function recordUnaddressed(tx: Db, mail: MessageSubject & { readonl
   `;
 }
 
-/** Records an event that a later mail about the routine will count. */
+/** Holds events about a routine, which the summary of its project counts. */
 export async function holdMail(
   tx: Db,
   mail: MessageSubject & { readonly kinds: readonly MessageKind[] },
@@ -74,26 +88,21 @@ export async function holdMail(
   `;
 }
 
-/** Count of events of one kind that were withheld since the last mail about a routine. */
+/** Selects `project_id` and `organization_id` of the projects with an event that has been held for this long. */
+export function projectsWithHeld(interval: Sql): Sql {
+  return sql`select project_id, organization_id from outbox
+      where state = 'held' and created_at <= now() - ${interval} group by project_id, organization_id`;
+}
+
+/** Count of held events of one kind about a routine. */
 export interface HeldCount {
+  readonly routineId: string;
   readonly kind: MessageKind;
   readonly count: number;
 }
 
-/** Counts what was held back about a routine, and marks it as merged into the mail that this transaction queues. */
-export function mergeHeld(tx: Db, routineId: string): Promise<HeldCount[]> {
-  return tx.rows<HeldCount>`
-    with merged as (
-      update outbox set state = 'merged', finished_at = now()
-      where routine_id = ${routineId} and state = 'held'
-      returning kind
-    )
-    select kind, count(*) from merged group by kind order by count(*) desc, kind
-  `;
-}
-
-/** Does the same for all routines of a project, each counted on its own. */
-export function mergeHeldOfProject(tx: Db, projectId: string): Promise<(HeldCount & { readonly routineId: string })[]> {
+/** Counts what is held about the routines of a project, and marks it as merged into the mail that this transaction queues. */
+export function mergeHeld(tx: Db, projectId: string): Promise<HeldCount[]> {
   return tx.rows`
     with merged as (
       update outbox set state = 'merged', finished_at = now()
@@ -101,13 +110,5 @@ export function mergeHeldOfProject(tx: Db, projectId: string): Promise<(HeldCoun
       returning kind, routine_id
     )
     select routine_id as "routineId", kind, count(*) from merged group by routine_id, kind
-  `;
-}
-
-/** Cancels what was held back about a routine that has no subscribers any more. */
-export async function cancelHeld(tx: Db, routineId: string): Promise<void> {
-  await tx.run`
-    update outbox set state = 'cancelled', finished_at = now(), error = 'it has no subscribers any more'
-    where routine_id = ${routineId} and state = 'held'
   `;
 }

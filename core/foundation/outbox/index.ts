@@ -1,12 +1,11 @@
 export { createAccountMails, type AccountMails, type WithAccountMails } from './account-mails.ts';
 export {
-  cancelHeld,
   enqueueMail,
   enqueueOperatorMail,
   enqueuePing,
   holdMail,
   mergeHeld,
-  mergeHeldOfProject,
+  projectsWithHeld,
   recordUnaddressed,
   type HeldCount,
 } from './enqueue.ts';
@@ -38,4 +37,5 @@ export {
   UNSUBSCRIBE_PATH,
   type OptOut,
 } from './opt-outs.ts';
-export { sendMessages, type MessageDeps } from './send.ts';
+export { messageKinds, type MessageDeps } from './send.ts';
+export { adoptMessages } from './waiting.ts';

@@ -22,14 +22,12 @@ export const MESSAGE_KINDS = [
 export type MessageKind = (typeof MESSAGE_KINDS)[number];
 
 /**
- * States of a message: `pending` until it is sent, also after a failed attempt; `held` while this hour's mail has been
- * sent, and `merged` once a later mail has counted it; `cancelled` when no one wants it any more; `failed` when it was
+ * States of a message: `pending` until it is sent, also after a failed attempt; `held` while the mails of this hour have
+ * gone, and `merged` once the summary has counted it; `cancelled` when no one wants it any more; `failed` when it was
  * given up.
  */
 export const MESSAGE_STATES = ['pending', 'held', 'sent', 'merged', 'cancelled', 'failed'] as const;
 export type MessageState = (typeof MESSAGE_STATES)[number];
-
-export type Channel = 'mail' | 'ping';
 
 /** The text of a mail. Erased when the mail has been sent or given up. */
 export interface MailContent {
@@ -127,9 +125,11 @@ const MOST = 300;
 /** Lists the messages about a run, oldest first. The caller has read the run in its project. */
 export async function listMessages(db: Db, runId: string): Promise<RunMessage[]> {
   const found = await db.rows<RunMessage & { email: string | null; url: string | null }>`
-    select o.kind, o.state, coalesce(o.finished_at, o.created_at) as at, o.attempts, o.error, u.email, o.url,
-      case when o.state = 'pending' then o.next_attempt_at end as "nextAttemptAt"
+    select o.kind, o.state, coalesce(o.finished_at, o.created_at) as at, coalesce(w.attempts, o.attempts) as attempts,
+      coalesce(w.error, o.error) as error, u.email, o.url,
+      case when o.state = 'pending' then coalesce(w.due_at, o.next_attempt_at) end as "nextAttemptAt"
     from outbox o left join users u on u.id = o.user_id
+    left join work w on w.kind = o.channel and w.key = o.id and o.state = 'pending'
     where o.run_id = ${runId} order by o.id limit ${MOST}
   `;
   return found.map(({ email, url, ...message }) => ({

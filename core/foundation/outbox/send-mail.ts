@@ -1,6 +1,7 @@
 import type { Core } from '#core/core.ts';
 import type { Mail } from '#lib/mail.ts';
-import { isBeyondLast, messageRetryMs, type ClaimedMessage, type Verdict } from './attempts.ts';
+import type { WorkOutcome } from '#core/foundation/work/index.ts';
+import type { WaitingMessage } from './waiting.ts';
 import { bodyOf, withoutForeignLinks, type StopLink } from './mail-body.ts';
 import { joinParts } from './mail-parts.ts';
 import { isUnsubscribable, type MailContent, type MailPart } from './message.ts';
@@ -10,49 +11,27 @@ export interface MailDeps extends Pick<Core, 'leadsEmail' | 'mailer' | 'uiOrigin
   readonly unsubscribeLinks: UnsubscribeLinks;
 }
 
-/**
- * Makes one attempt to send a mail. @returns also whether the server is away, in which case no other mail needs to be
- * tried now
- */
-export async function sendMail(
-  deps: MailDeps,
-  message: ClaimedMessage,
-): Promise<{ verdict: Verdict; serverIsAway: boolean }> {
-  const { mailer } = deps;
-  if (mailer === undefined) return over({ state: 'failed', error: 'no mail server is configured' });
-  const isForOperator = message.organizationId === '';
-  const to = isForOperator ? (deps.leadsEmail ?? null) : message.address;
+/** Makes one attempt to send a mail. @param to null where the recipient may not be mailed any more */
+export async function sendMail(deps: MailDeps, message: WaitingMessage, to: string | null): Promise<WorkOutcome> {
+  const { mailer, uiOrigin, unsubscribeLinks: links } = deps;
+  if (mailer === undefined) return { state: 'failed', error: 'no mail server is configured' };
   if (to === null) {
-    const error = 'the recipient is no longer a member with a confirmed address';
-    return over({ state: 'cancelled', error });
+    return { state: 'cancelled', error: 'the recipient is no longer a member with a confirmed address' };
   }
-  if (message.optedOut) return over({ state: 'cancelled', error: 'the recipient has unsubscribed' });
-  if (isBeyondLast('mail', message.attempt)) {
-    return over({ state: 'failed', error: 'all attempts were broken off on our side' });
-  }
+  if (message.optedOut) return { state: 'cancelled', error: 'the recipient has unsubscribed' };
   const parts = message.content?.parts?.filter(({ projectId }) => message.projectIds.includes(projectId));
   if (parts?.length === 0) {
-    const error = 'the recipient reads none of its projects any more, or has unsubscribed';
-    return over({ state: 'cancelled', error });
+    return { state: 'cancelled', error: 'the recipient reads none of its projects any more, or has unsubscribed' };
   }
-  const { uiOrigin, unsubscribeLinks: links } = deps;
   const fault = await mailer.attempt(compose(message, { to, parts }, { uiOrigin, links }));
-  if (fault === undefined) return over({ state: 'sent' });
-  const error = fault.message;
-  const delayMs = fault.kind === 'refused' ? undefined : messageRetryMs('mail', message.attempt);
-  return {
-    verdict: delayMs === undefined ? { state: 'failed', error } : { state: 'retry', error, delayMs },
-    serverIsAway: fault.kind === 'away',
-  };
-}
-
-function over(verdict: Verdict) {
-  return { verdict, serverIsAway: false };
+  if (fault === undefined) return { state: 'done' };
+  const { kind, message: error } = fault;
+  return kind === 'refused' ? { state: 'failed', error } : { state: 'retry', error, isAway: kind === 'away' };
 }
 
 /** Composes a message's mail: its text, the link to its page, and the links to unsubscribe. */
 function compose(
-  message: ClaimedMessage,
+  message: WaitingMessage,
   { to, parts }: { readonly to: string; readonly parts: readonly MailPart[] | undefined },
   { uiOrigin, links }: { uiOrigin: string; links: UnsubscribeLinks },
 ): Mail {
@@ -107,7 +86,7 @@ function ofProject(userId: string, projectId: string, links: UnsubscribeLinks): 
 }
 
 /** Returns the links that end mails like this one. */
-function unsubscribing({ kind, userId, projectId, routineId }: ClaimedMessage, links: UnsubscribeLinks): Stops {
+function unsubscribing({ kind, userId, projectId, routineId }: WaitingMessage, links: UnsubscribeLinks): Stops {
   if (!isUnsubscribable(kind) || userId === null || projectId === null) return { links: [] };
   const all = ofProject(userId, projectId, links);
   if (routineId === null) return { links: [all], url: all.url };

@@ -1,5 +1,5 @@
 import { databaseTime, type Db } from '#lib/database/index.ts';
-import { AppError, invalid, type Fault } from '#lib/errors.ts';
+import { invalid, type Fault } from '#lib/errors.ts';
 import {
   eitherDayInWords,
   isTimeZone,
@@ -56,7 +56,7 @@ export function checkSchedule(schedule: string): void {
     parseSchedule(schedule);
   } catch (error) {
     if (!(error instanceof ScheduleError)) throw error;
-    throw new AppError('invalid_schedule', `schedule: ${error.message}`);
+    throw invalid([{ path: 'schedule', message: error.message }], 'invalid_schedule');
   }
 }
 

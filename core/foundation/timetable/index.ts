@@ -17,5 +17,4 @@ export {
   timetableOf,
   withoutJitter,
   type Timing,
-  type TimingFields,
 } from './timetable.ts';

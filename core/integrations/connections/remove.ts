@@ -9,7 +9,7 @@ import type { Connection } from './store/connection.ts';
 import { readSealedCredentials } from './store/credentials.ts';
 import { lockConnection } from './store/queries.ts';
 
-/** A connection that is gone, with what it could sign in with. */
+/** A deleted connection, with its credentials. */
 export interface ErasedConnection extends Pick<Connection, 'id' | 'provider' | 'auth'> {
   readonly sealed: string | null;
 }
@@ -26,7 +26,7 @@ export async function eraseConnection(
   return { connection, sealed };
 }
 
-/** Deletes every connection of a project that is being deleted, credentials, policies, sign-ins under way and all. */
+/** Deletes every connection of a project that is being deleted, with credentials, policies and open sign-ins. */
 export async function eraseConnections(tx: Db, projectId: string): Promise<ErasedConnection[]> {
   await tx.run`delete from oauth_flows where project_id = ${projectId}`;
   return tx.rows<ErasedConnection>`
@@ -35,7 +35,7 @@ export async function eraseConnections(tx: Db, projectId: string): Promise<Erase
   `;
 }
 
-/** Hands the tokens of an erased connection back to their issuer, where there are any. Never throws. */
+/** Revokes the tokens of a deleted connection at their issuer, where there are any. Never throws. */
 export async function revokeErased(deps: RevocationDeps, { sealed, ...connection }: ErasedConnection): Promise<void> {
   if (connection.auth === 'oauth' && sealed !== null) await revokeStored(deps, connection, sealed);
 }
@@ -48,8 +48,8 @@ export interface EndedSignIn {
 }
 
 /**
- * Ends the sign-ins of a person who leaves an organization, in the transaction of that: runs would go on acting as
- * them. The new version of the credentials keeps a renewal that is under way from bringing them back.
+ * Ends the sign-ins of a person who leaves an organization, in the same transaction: runs would go on acting as them.
+ * The new version of the credentials keeps a renewal under way from restoring them.
  */
 export async function endSignInsOf(
   tx: Db,
@@ -77,8 +77,8 @@ const TIMEOUT_MS = 10_000;
 const MAX_ANSWER_BYTES = 64 * 1024;
 
 /**
- * Hands the tokens of a connection that is gone back to who issued them (RFC 7009): the refresh token, with which the
- * access tokens go, else the access token. Tried once; the outcome is only logged, without what the provider said.
+ * Revokes the tokens of a deleted connection at their issuer (RFC 7009): the refresh token, which takes the access
+ * tokens with it, else the access token. Tried once. The result is logged without the provider's words.
  */
 export async function revokeGrant(
   deps: RevocationDeps,
@@ -100,7 +100,7 @@ export async function revokeGrant(
 
 const NOT_REVOKED = 'a sign-in was not revoked';
 
-/** Revokes a grant as it is stored. Never throws either. */
+/** Revokes a stored grant. Never throws. */
 async function revokeStored(
   deps: RevocationDeps,
   connection: Pick<Connection, 'id' | 'provider'>,
@@ -115,7 +115,7 @@ async function revokeStored(
   return revokeGrant(deps, connection, grant);
 }
 
-/** @returns the status of the response, or undefined where the server takes no tokens back */
+/** @returns the status of the response; undefined where the server revokes no tokens */
 async function revoke(
   { outbound, providers }: RevocationDeps,
   { provider }: Pick<Connection, 'provider'>,

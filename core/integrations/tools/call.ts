@@ -10,15 +10,15 @@ import {
 } from '#core/clients/mcp/index.ts';
 import { AppError } from '#lib/errors.ts';
 import {
-  decideCall,
+  judgeCall,
   refused,
   resultFault,
   type AllowedCall,
   type MaybeSent,
-  type Refusal,
+  type RefusedCall,
   type RefusalReason,
   type WantedCall,
-} from './decide-call.ts';
+} from './judge-call.ts';
 import { definitionHash, retirePolicy } from './write-discovered.ts';
 import { isRepeatable, type ToolPolicy } from './policy.ts';
 import type { ToolTarget } from './queries.ts';
@@ -27,23 +27,23 @@ export interface ToolCallDeps extends Pick<ConnectionsCore, 'connectionSecrets' 
   readonly toolSessions: ToolSessions;
 }
 
-/** The caller of a tool: a run. Its calls share the sessions that servers remember. */
+/** The run that calls a tool. Its calls share the sessions of stateful servers. */
 export interface Caller {
   readonly runId: string;
   readonly signal: AbortSignal;
 }
 
-/** A call whose caller did not confirm it, so that it was not sent. */
+/** A call that its caller did not confirm, and that was not sent. */
 export interface Overtaken {
   readonly kind: 'overtaken';
 }
 
-export type MadeCall = AnsweredCall | FailedCall | Refusal | MaybeSent | Overtaken;
+export type MadeCall = AnsweredCall | FailedCall | RefusedCall | MaybeSent | Overtaken;
 
 export interface AnsweredCall {
   readonly kind: 'answered';
   readonly result: ToolResult;
-  /** The reason why the result cannot be relied on, in the service's own words; the call was made all the same. */
+  /** Why the result cannot be relied on, in the service's words. The call was made. */
   readonly unusable: string | undefined;
   readonly secrets: readonly string[];
 }
@@ -51,20 +51,20 @@ export interface AnsweredCall {
 export interface FailedCall {
   readonly kind: 'failed';
   readonly error: ToolServerError;
-  /** The call may have taken effect, and may do harm when it is made again. */
+  /** The call may have taken effect, and a second one may do harm. */
   readonly uncertain: boolean;
   readonly secrets: readonly string[];
 }
 
-/** The limit of the call itself; what comes before it has a shorter one. */
+/** Limit of the call itself. The requests before it have a shorter one. */
 const CALL_TIMEOUT_MS = 120_000;
 const PREPARE_TIMEOUT_MS = 30_000;
 
 /**
- * Makes a call, once: it is decided, confirmed by the caller on its own record, and sent. A tool that is not, or no
- * longer, what was confirmed falls back to disabled.
- * @param confirm notes that the call goes out now, under this policy, unless what was decided on has changed since;
- * `secrets` authenticate the call and are kept out of what is recorded
+ * Makes a call once: decides it, has the caller confirm it on its record, and sends it. A tool that differs from its
+ * confirmed definition is disabled.
+ * @param confirm records that the call is sent now under this policy, unless the facts of the decision have changed;
+ * `secrets` authenticate the call and are removed from the record
  */
 export async function callOnce(
   deps: ToolCallDeps,
@@ -84,18 +84,18 @@ export async function callOnce(
   return confirmed ? send(deps, caller, wanted, decided) : { kind: 'overtaken' };
 }
 
-/** Decides whether a call may be made, on a session that then waits for it. */
+/** Decides whether a call may be made, on a session that is then kept for it. */
 async function prepare(
   deps: ToolCallDeps,
   caller: Caller,
   wanted: WantedCall,
   { fresh }: { readonly fresh: boolean },
-): Promise<AllowedCall<LiveTool> | FailedCall | Refusal | MaybeSent> {
+): Promise<AllowedCall<LiveTool> | FailedCall | RefusedCall | MaybeSent> {
   const held: HeldSession = { lease: undefined };
   let live: LiveTool | undefined;
   let decision;
   try {
-    decision = await decideCall(wanted, async (target) => {
+    decision = await judgeCall(wanted, async (target) => {
       live = await findLive(deps, caller, target, { held, fresh });
       return live;
     });
@@ -113,10 +113,10 @@ async function prepare(
   return decision;
 }
 
-/** The reasons that say something of the tool itself, and not of this one call. */
+/** Reasons that concern the tool itself, and not this one call. */
 const RETIRING: ReadonlySet<RefusalReason> = new Set(['tool_changed', 'tool_vanished']);
 
-/** The session of a call, from when there is one. */
+/** Session of a call, once it is open. */
 interface HeldSession {
   lease: LeasedSession | undefined;
 }
@@ -126,13 +126,13 @@ interface LiveTool {
   readonly definition: ToolDefinition;
   readonly hash: string;
   readonly lease: LeasedSession;
-  /** True where the run has listed the tool before, and the server was not asked now. */
+  /** True where the run has listed the tool before, without a new request. */
   readonly isRemembered: boolean;
 }
 
 /**
- * Asks the server for the tool, and once more on a fresh session where the first one did not reach the server. A
- * listing of the run that shows the tool as it was confirmed is enough; a call is refused by a new listing only.
+ * Asks the server for the tool, and once more on a fresh session where the first request did not reach the server. A
+ * listing of the run that shows the confirmed definition is enough to call; only a new listing refuses a call.
  */
 async function findLive(
   deps: ToolCallDeps,
@@ -151,7 +151,7 @@ async function findLive(
     const lease = await deps.toolSessions.lease(key, limits, { fresh });
     held.lease = lease;
     if (confirmedHash !== null && lease.recall(toolName) === confirmedHash) {
-      // A call that must not be made twice is lost with its session, so the session is tried first.
+      // A call that must not be made twice would be lost with its session, so the session is tried first.
       if (lease.session.stateful && !isRepeatable(policy)) await lease.session.ping(limits);
       const definition = { ...policy, name: toolName };
       return { definition, hash: confirmedHash, lease, isRemembered: true };
@@ -174,8 +174,8 @@ async function findLive(
 }
 
 /**
- * Tells whether another try may go better: a server may have forgotten the session, or have closed an idle connection
- * at the moment at which it was used. To ask for a tool changes nothing, so it can always be asked again.
+ * Tells whether a second request may succeed: the server forgot the session, or closed an idle connection at that
+ * moment. Asking for a tool changes nothing, so it can always be repeated.
  */
 function mayPass(error: unknown, lease: LeasedSession | undefined): boolean {
   if (lease?.reused === true) return true;
@@ -185,8 +185,8 @@ function mayPass(error: unknown, lease: LeasedSession | undefined): boolean {
 const PASSING: ReadonlySet<ToolServerErrorKind> = new Set(['unreachable', 'broken', 'session_lost']);
 
 /**
- * Sends a call that may be made. It is prepared and sent once more, on another session, where the server was not reached,
- * or no longer knew the session and the call does no harm when it is made twice.
+ * Sends a call that may be made. It is prepared and sent once more on another session where the server was not reached,
+ * or where it forgot the session and a second call does no harm.
  */
 async function send(
   deps: ToolCallDeps,
@@ -203,7 +203,7 @@ async function send(
     result = await session.callTool(definition, args, { signal, timeoutMs: CALL_TIMEOUT_MS });
   } catch (error) {
     const kind = error instanceof ToolServerError ? error.kind : undefined;
-    // Where a list was remembered, nothing has shown before that the server is still there.
+    // A remembered list does not show that the server is still there.
     const isUnreached = kind === 'unreachable' && isRemembered;
     const isHarmless = kind === 'session_lost' && isRepeatable(policy);
     if (isFirst && !signal.aborted && (isUnreached || isHarmless)) {
@@ -225,8 +225,8 @@ async function send(
 function failedCall(
   error: unknown,
   { secrets, uncertain }: Pick<FailedCall, 'secrets' | 'uncertain'>,
-): FailedCall | Refusal {
-  // Credentials come before the request itself, so nothing was sent.
+): FailedCall | RefusedCall {
+  // The credentials are made before the request, so nothing was sent.
   if (error instanceof AppError) return refused('connection_unusable');
   if (!(error instanceof ToolServerError)) throw error;
   return { kind: 'failed', error, uncertain, secrets };

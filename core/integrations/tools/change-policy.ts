@@ -9,18 +9,18 @@ import type { LeftOutKeyword, PolicyState, ReadableSchemas, ToolPolicy } from '.
 import { countAutomatic, holdRoutine, readPolicy, updatePolicy, type PolicyChange } from './queries.ts';
 
 export interface PolicyPatch {
-  /** The person has seen the definition and lets the tool run unasked. */
+  /** The person has seen the definition and lets the tool run without asking. */
   readonly confirmAutomaticExecution?: boolean | undefined;
   readonly state?: PolicyState | undefined;
   readonly maxCallsPerRun?: number | null | undefined;
   readonly argumentSchema?: Readonly<Record<string, unknown>> | null | undefined;
-  /** The definition the caller has seen; refused when it is another one by now. */
+  /** Hash of the definition that the caller has seen; another one is refused. */
   readonly definitionHash?: string | undefined;
 }
 
 /**
- * Changes a policy. Only a confirmation makes it automatic, or widens one that is; without one it can be made
- * stricter. Each change is material for the routine.
+ * Changes a policy. Only a confirmation makes it automatic, or widens an automatic one; without a confirmation it can
+ * be made stricter. Each change is material for the routine.
  * @throws {AppError} `routine_not_found`, `routine_archived`, `policy_not_found`, `confirmation_required`,
  * `precondition_failed`, `invalid_request`, `rate_limited` while many other schemas of the project are being checked
  */
@@ -29,7 +29,7 @@ export async function changePolicy(
   input: PolicyChangeInput,
 ): Promise<ToolPolicy> {
   const { projectId, routineId, patch } = input;
-  // Schemas take time to compile. It is spent outside of the transaction, and only on a change that is otherwise fine.
+  // Compiling schemas takes time. It happens outside the transaction, for a change without other faults.
   const checked = hasSchemas(patch) ? await transaction(database, (tx) => propose(tx, input)) : undefined;
   const readable = checked === undefined ? null : await readSchemas(checked.before, patch);
   return transaction(database, async (tx) => {
@@ -64,7 +64,6 @@ interface PolicyChangeInput {
   readonly patch: PolicyPatch;
 }
 
-/** Holds the routine and works out what the patch would make of its policy. */
 async function propose(tx: Db, input: PolicyChangeInput): Promise<{ before: ToolPolicy; change: PolicyChange }> {
   await holdRoutine(tx, input);
   const before = await readPolicy(tx, input);
@@ -75,10 +74,7 @@ async function propose(tx: Db, input: PolicyChangeInput): Promise<{ before: Tool
   return { before, change: decide(before, input.patch, input.by.id) };
 }
 
-/**
- * Works out the change that a patch makes, its schemas aside. @throws {AppError} `confirmation_required`,
- * `invalid_request`
- */
+/** Computes the change of a patch without its schemas. @throws {AppError} `confirmation_required`, `invalid_request` */
 function decide(before: ToolPolicy, patch: PolicyPatch, actor: string): PolicyChange {
   const confirms = patch.confirmAutomaticExecution === true;
   const maxCallsPerRun = patch.maxCallsPerRun === undefined ? before.maxCallsPerRun : patch.maxCallsPerRun;
@@ -113,7 +109,7 @@ function isStricter(before: Limits, after: Limits): boolean {
   );
 }
 
-/** Limit of automatic tools: as many as model providers take in one request. */
+/** The most automatic tools: as many as model providers accept in one request. */
 const MAX_AUTOMATIC_TOOLS = 128;
 
 async function assertRoomForTool(tx: Db, routineId: string): Promise<void> {
@@ -135,10 +131,10 @@ function hasSchemas({ confirmAutomaticExecution, argumentSchema }: PolicyPatch):
 }
 
 /**
- * Checks the schemas that a patch brings into force. A person's own has to be right; what cannot be read of the server's
- * is left out.
- * @returns what is left of the server's; null where that is all
- * @throws {AppError} `invalid_request` for a schema that no value could be checked against, `rate_limited`
+ * Checks the schemas that a patch puts into force. A person's own must be right; unreadable parts of the server's are
+ * left out.
+ * @returns the readable part of the server's; null where all of it is
+ * @throws {AppError} `invalid_request` for a schema that nothing can be checked against, `rate_limited`
  */
 async function readSchemas(policy: ToolPolicy, patch: PolicyPatch): Promise<ReadableSchemas | null> {
   const { projectId } = policy;
@@ -162,7 +158,7 @@ async function readSchemas(policy: ToolPolicy, patch: PolicyPatch): Promise<Read
   return Object.keys(read).length === 0 ? null : { ...read, leftOut: leftOut.slice(0, MAX_LEFT_OUT) };
 }
 
-/** Limit of the keywords that are named. */
+/** The most keywords that a message names. */
 const MAX_LEFT_OUT = 50;
 
 function isSame(before: ToolPolicy, change: PolicyChange): boolean {

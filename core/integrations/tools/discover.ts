@@ -31,12 +31,12 @@ type DiscoverCore = Pick<
 export interface Discovery extends Omit<DiscoveryCounts, 'retired'> {
   /** Tools that were left out. */
   readonly skipped: number;
-  /** The first of them, and why. */
+  /** The first of them, and the reason. */
   readonly skippedTools: readonly SkippedTool[];
-  /** Fields that cannot be read, of tools that are listed without them. */
+  /** Unreadable fields of tools that are listed without them. */
   readonly droppedFields: readonly SkippedTool[];
   readonly truncated: boolean;
-  /** The server's pages lead back to one that was read: what it has beyond them is unknown. */
+  /** The server's pages lead back to an earlier one, so later tools are unknown. */
   readonly circular: boolean;
   readonly policies: readonly ToolPolicy[];
 }
@@ -45,8 +45,8 @@ const TIMEOUT_MS = 60_000;
 const MAX_SHOWN_SKIPPED = 50;
 
 /**
- * Asks the connection's server for its tools and gives the routine a policy for each, disabled. When a tool that was
- * automatic has changed or is gone, the routine goes back to draft.
+ * Asks the connection's server for its tools and gives the routine a disabled policy for each. When an automatic tool
+ * has changed or is gone, the routine returns to draft.
  * @throws {AppError} `routine_not_found`, `routine_archived`, `connection_not_found`, `connection_not_ready`,
  * `provider_error`, `rate_limited` while many others of the project wait
  */
@@ -64,13 +64,13 @@ interface DiscoveryScope {
   readonly connectionId: string;
 }
 
-/** A project discovers one server at a time: what a server sends is work for everybody's process. */
+/** A project discovers one server at a time: a long response costs every other request of the process. */
 const inTurn = createTurns(20);
 
 async function discover(deps: DiscoverCore, scope: DiscoveryScope, by: Actor): Promise<Discovery> {
   const { projectId, routineId, connectionId } = scope;
   const { database, emit } = deps;
-  // Looked at before the server is asked, which takes its time; held for good only afterwards.
+  // Read before the server is asked, which takes time. Locked only afterwards.
   await transaction(database, (tx) => holdRoutine(tx, scope));
   const listed = await askServer(deps, scope);
   return transaction(database, async (tx) => {
@@ -98,7 +98,7 @@ async function askServer(
   { projectId, connectionId }: { projectId: string; connectionId: string },
 ): Promise<ListedTools> {
   const connection = await readConnection(deps.database, projectId, connectionId);
-  // A person who typed the credentials in cannot sign in again; that the server takes them now is proof enough.
+  // Typed credentials need no sign-in. The server has just accepted them.
   const typedIn = connection.auth === 'bearer' || connection.auth === 'headers';
   const ready = connection.state === 'ready';
   if (connection.url === null || !(ready || typedIn)) throw notReady(connection);
@@ -106,7 +106,7 @@ async function askServer(
   try {
     const listed = await listOnSession(deps, connection, limits).catch((error: unknown) => {
       if (!(error instanceof ToolServerError) || error.kind !== 'session_lost') throw error;
-      // To list changes nothing: a new session begins from the first page.
+      // A listing changes nothing: a new session begins with the first page.
       return listOnSession(deps, connection, limits);
     });
     for (const tool of listed.skipped.slice(0, MAX_SHOWN_SKIPPED)) {
@@ -135,7 +135,6 @@ async function listOnSession(
   }
 }
 
-/** Says why a connection cannot be used; its server is the reason where the record has none. */
 function notReady({ publicError }: Connection, otherwise?: string): AppError {
   const message = publicError === null ? otherwise && sentence(otherwise) : CONNECTION_ERRORS[publicError];
   return new AppError('connection_not_ready', message);

@@ -2,7 +2,7 @@ export { BUILT_IN_TOOLS, builtInTool, FINISH, STATED_OUTCOMES, type BuiltInOutco
 export { callOnce, type MadeCall, type ToolCallDeps } from './call.ts';
 export { changePolicy } from './change-policy.ts';
 export { discoverTools } from './discover.ts';
-export { fixedCallFault } from './decide-call.ts';
+export { fixedCallFault } from './judge-call.ts';
 export {
   callableTools,
   callableToolsJson,

@@ -5,7 +5,7 @@ import { ownDefinition, ownTools, type OwnToolName, type OwnToolRule } from './o
 
 /** A tool as the model knows it. A built-in one has neither policy nor connection. */
 export interface CallableTool {
-  /** Unique in the run, of at most 64 letters, digits, `_` and `-`, as providers want it. */
+  /** Unique in the run; at most 64 letters, digits, `_` and `-`, as providers require. */
   readonly name: string;
   readonly policyId: string | null;
   readonly connectionId: string | null;
@@ -14,14 +14,14 @@ export interface CallableTool {
   readonly description: string | null;
 }
 
-/** Claims of a server about a tool, by MCP's names without `Hint`; any of them may be missing. */
+/** Hints of a server about a tool, by MCP's names without `Hint`. Each may be missing. */
 export interface ToolHints {
   readonly readOnly?: unknown;
   readonly destructive?: unknown;
   readonly openWorld?: unknown;
 }
 
-/** A tool that a run could use, and what its server claims that it does. */
+/** A tool that a run could use, with its server's hints. */
 export interface HintedTool extends CallableTool {
   readonly hints: ToolHints;
 }
@@ -31,7 +31,7 @@ export interface OfferedTool extends CallableTool {
   readonly inputSchema: Readonly<Record<string, unknown>>;
 }
 
-/** A tool as the statements select it, to be named. */
+/** A selected tool before it has its name. */
 interface Unnamed {
   readonly policyId: string;
   readonly connectionId: string;
@@ -52,8 +52,8 @@ export interface CallableToolJson extends Unnamed {
 }
 
 /**
- * Selects the tools that a run may use: automatic, and confirmed before the run began, so that nothing which happens
- * during a run can give it more. As one JSON value, for a statement that reads other things of the run as well.
+ * Selects the tools that a run may use: automatic, and confirmed before the run began, so that nothing during a run
+ * extends its rights. One JSON value, for a statement that also reads other things of the run.
  */
 export function offeredToolsJson(run: { projectId: Sql; routineId: Sql; startedAt: Sql }): Sql {
   return sql`(
@@ -64,7 +64,7 @@ export function offeredToolsJson(run: { projectId: Sql; routineId: Sql; startedA
   )`;
 }
 
-/** Selects the tools that a run could use if it began now, without what is long about them. As one JSON value. */
+/** Selects the tools that a run could use if it began now, without their long fields, as one JSON value. */
 export function callableToolsJson(routine: { projectId: Sql; routineId: Sql }): Sql {
   return sql`(
     select coalesce(json_agg(json_build_object(${unnamed}, 'description', left(p.description, 1000),
@@ -88,8 +88,8 @@ function automatic({ projectId, routineId }: { projectId: Sql; routineId: Sql })
 }
 
 /**
- * Names the tools of a run: first the service's own that its version chose, then those of its connections. A tool with
- * an invisible character in its definition is left out; a discovery refuses it now, but once did not.
+ * Names the tools of a run: the service's own tools of its version first, then those of its connections. A tool with an
+ * invisible character in its definition is left out: discovery refuses it now, and did not always.
  */
 export function offeredTools(confirmed: readonly OfferedToolJson[], rule: OwnToolRule): OfferedTool[] {
   const found = confirmed.filter(({ toolName: name, ...rest }) => unseenCharacter({ name, ...rest }) === undefined);
@@ -124,8 +124,8 @@ function ofOwn(name: OwnToolName, rule: OwnToolRule): CallableTool {
 }
 
 /**
- * Returns the server's own name, as far as providers allow it, where the run has no other tool of that name. A tool of
- * the service itself keeps its name, because skills and briefings call it by that.
+ * Returns the server's own name, within the providers' rules, where no other tool of the run has it. A tool of the
+ * service keeps its name, because skills and briefings use it.
  */
 function nameFor(
   tool: { readonly toolName: string; readonly policyId: string },
@@ -133,6 +133,6 @@ function nameFor(
   own: readonly string[],
 ): string {
   const plain = tool.toolName.replaceAll(/[^a-zA-Z0-9_-]/g, '_').slice(0, 64);
-  // The whole id and not a part of it: another server could have chosen a name that ends like this.
+  // The whole id: another server could choose a name that ends in a part of it.
   return clashes || own.includes(plain) ? `${plain.slice(0, 64 - 27)}_${tool.policyId.slice('pol_'.length)}` : plain;
 }

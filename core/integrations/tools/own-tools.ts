@@ -3,23 +3,22 @@ import { withoutDialect } from '#core/clients/gateway/index.ts';
 import { isJsonObject, type JsonObject } from '#lib/json.ts';
 
 /**
- * Names the tools that the service carries out itself: read-only, without a connection, in a run that its routine lets
- * use them.
+ * Names the tools of the service itself: read-only, without a connection, offered to runs whose routine chooses them.
  */
 export const BUILT_IN_TOOLS = ['calculate'] as const;
 export type BuiltInToolName = (typeof BUILT_IN_TOOLS)[number];
 
-/** Names every tool of the service itself that a run may be offered. */
+/** Names every tool of the service that a run may be offered. */
 export type OwnToolName = BuiltInToolName | typeof FINISH;
 
-/** The fields of a routine that decide which of the service's own tools its runs are offered. */
+/** Fields of a routine that decide which tools of the service its runs are offered. */
 export interface OwnToolRule extends FinishRule {
   readonly builtInTools: readonly BuiltInToolName[];
 }
 
 /**
- * Returns the tools of the service itself that runs of a routine are offered. Beside other tools a typed result is
- * asked for through `finish`: a request that holds the text to a schema leaves many servers no way to call a tool.
+ * Returns the tools of the service that runs of a routine are offered. Beside other tools, `finish` asks for a typed
+ * result: a request with a schema for the text keeps many servers from calling tools.
  * @param others number of the tools of its connections
  */
 export function ownTools(rule: OwnToolRule, others: number): readonly OwnToolName[] {
@@ -57,13 +56,13 @@ export function ownDefinition(name: OwnToolName, rule: FinishRule): ToolDefiniti
   return name === FINISH ? finishTool(rule) : TOOLS[name];
 }
 
-/** Lists the outcomes that a model can state. A run that could not do its work fails; the others succeed. */
+/** Outcomes that a model can state. A run that could not do its work fails; the others succeed. */
 export const STATED_OUTCOMES = ['done', 'nothing_to_report', 'partial', 'could_not'] as const;
 
-/** Names the tool by which a run states its outcome. No call of it is carried out: it ends the run, or is refused. */
+/** Tool by which a run states its outcome. A call of it ends the run or is refused. */
 export const FINISH = 'finish';
 
-/** The fields of a routine that decide what `finish` asks for. */
+/** Fields of a routine that decide the parameters of `finish`. */
 interface FinishRule {
   readonly outcome: string;
   /** Whether a run may say that it was the last. */
@@ -75,7 +74,7 @@ interface FinishRule {
 }
 
 /**
- * Returns the definition of `finish`: it takes the outcome where one is required, and the result where it has a form.
+ * Returns the definition of `finish`: it takes the outcome where one is required, and the result where it has a schema.
  */
 function finishTool({ outcome, resultSchema, mayComplete, mayPutOffHours }: FinishRule): {
   readonly description: string;
@@ -138,7 +137,6 @@ function nextNotBefore(hours: number) {
   };
 }
 
-/** Rewrites the references within a schema that is moved into another one. */
 function movedRefs(value: unknown, root: string): unknown {
   if (Array.isArray(value)) return value.map((each) => movedRefs(each, root));
   if (!isJsonObject(value)) return value;

@@ -3,7 +3,7 @@ import type { JsonObject } from '#lib/json.ts';
 export const POLICY_STATES = ['disabled', 'automatic'] as const;
 export type PolicyState = (typeof POLICY_STATES)[number];
 
-/** Says whether one routine may use one tool of one connection without asking a person, and within which limits. */
+/** Lets one routine use one tool of one connection without asking a person, within limits. */
 export interface ToolPolicy {
   readonly id: string;
   readonly projectId: string;
@@ -15,16 +15,16 @@ export interface ToolPolicy {
   readonly inputSchema: JsonObject;
   readonly outputSchema: JsonObject | null;
   readonly annotations: JsonObject | null;
-  /** The hash of the definition above, which is the server's latest. */
+  /** Hash of the definition above, which is the server's latest. */
   readonly definitionHash: string;
-  /** The hash of the definition that a person confirmed; automatic only while both are the same. */
+  /** Hash of the confirmed definition. The tool is automatic only while both are the same. */
   readonly confirmedHash: string | null;
   readonly confirmedDefinition: ConfirmedDefinition | null;
-  /** What can be read of the confirmed schemas, where a part of them cannot; null where all can. */
+  /** Readable parts of the confirmed schemas; null where all of them can be read. */
   readonly readable: ReadableSchemas | null;
   readonly state: PolicyState;
   readonly vanishedAt: Date | null;
-  /** Id of the person, or of the API key, that confirmed. */
+  /** Id of the person or API key that confirmed it. */
   readonly confirmedBy: string | null;
   readonly confirmedAt: Date | null;
   readonly maxCallsPerRun: number | null;
@@ -34,13 +34,13 @@ export interface ToolPolicy {
   readonly updatedAt: Date;
 }
 
-/** The parts of a definition that can change; its name cannot, as another name is another tool. */
+/** The parts of a definition that can change. Another name is another tool. */
 export type ConfirmedDefinition = Pick<
   ToolPolicy,
   'title' | 'description' | 'inputSchema' | 'outputSchema' | 'annotations'
 >;
 
-/** Schemas of a tool without the keywords that cannot be read; a schema that can be read as a whole is missing. */
+/** Schemas of a tool without unreadable keywords. A schema that is readable as a whole is missing. */
 export interface ReadableSchemas {
   readonly inputSchema?: JsonObject;
   readonly outputSchema?: JsonObject;
@@ -53,7 +53,7 @@ export interface LeftOutKeyword {
   readonly reason: string;
 }
 
-/** Returns the schemas that calls of a tool are held to. */
+/** Returns the schemas that check the calls of a tool. */
 export function checkedSchemas({
   inputSchema,
   outputSchema,
@@ -66,8 +66,8 @@ export function checkedSchemas({
 }
 
 /**
- * Tells whether a call that may have been carried out can be made again. The server's word alone is not enough: it
- * counts because a person confirmed the definition it stands in, and a contradiction counts against it.
+ * Tells whether a call that may have been carried out can be repeated. The server's hint counts because a person
+ * confirmed the definition that holds it; a contradiction in it counts as no.
  */
 export function isRepeatable(
   policy: Pick<ToolPolicy, 'state' | 'annotations' | 'definitionHash' | 'confirmedHash'>,
@@ -79,7 +79,7 @@ export function isRepeatable(
   return idempotentHint === true;
 }
 
-/** Says what is missing where the server does not say of the tool that it only reads, or contradicts itself. */
+/** Says what is missing where the server does not declare the tool read-only, or contradicts itself. */
 export function notReadOnly({ annotations }: Pick<ToolPolicy, 'annotations'>): string | undefined {
   return annotations?.['readOnlyHint'] === true && annotations['destructiveHint'] !== true
     ? undefined

@@ -4,7 +4,7 @@ import { AppError } from '#lib/errors.ts';
 import { afterCursor, type Page } from '#lib/paging.ts';
 import type { PolicyState, ReadableSchemas, ToolPolicy } from './policy.ts';
 
-/** The readable schemas of a policy, where its definition is still the one that they were read from. */
+/** Readable schemas of a policy, while its definition is the one that they were read from. */
 export const readableNow = sql`case when readable->>'definitionHash' = definition_hash then readable end`;
 
 /** The columns of a policy, under the names of `ToolPolicy`. */
@@ -49,13 +49,13 @@ export function toolsOfProject(db: Db, projectId: string): Promise<ProjectTool[]
   `;
 }
 
-/** Selects the ids of the routines that may call a tool of the connection by themselves, as a subquery. */
+/** Selects the ids of the routines that may call a tool of the connection automatically, as a subquery. */
 export function routinesUsing(connectionId: string | null): Sql {
   return sql`select routine_id from tool_policies where connection_id = ${connectionId} and state = 'automatic'`;
 }
 
 /**
- * Holds a routine for the rest of the transaction, so that its policies change one at a time.
+ * Locks a routine until the end of the transaction, so that its policies change one at a time.
  * @throws {AppError} `routine_not_found`, `routine_archived`
  */
 export async function holdRoutine(
@@ -103,7 +103,7 @@ export async function readPolicy(
   return found;
 }
 
-/** Returns the condition for a statement that the policy is still automatic, and still as it was read. */
+/** Returns an SQL condition: the policy is still automatic and unchanged since it was read. */
 export function policyUnchanged(policy: Pick<ToolPolicy, 'id' | 'projectId' | 'updatedAt'>): Sql {
   return sql`exists (
     select 1 from tool_policies p
@@ -122,13 +122,13 @@ export async function countAutomatic(db: Db, routineId: string): Promise<number>
 /** The part of a policy that a person sets. */
 export interface PolicyChange {
   readonly state: PolicyState;
-  /** The person or key that confirms the present definition; undefined leaves the last confirmation as it is. */
+  /** Person or key that confirms the present definition; undefined keeps the last confirmation. */
   readonly confirmedBy: string | undefined;
   readonly maxCallsPerRun: number | null;
   readonly argumentSchema: Readonly<Record<string, unknown>> | null;
 }
 
-/** @param readable goes with a confirmation: null where all of the schemas can be read */
+/** @param readable belongs to a confirmation; null where all of the schemas can be read */
 export async function updatePolicy(
   tx: Db,
   policy: Pick<ToolPolicy, 'id' | 'projectId' | 'definitionHash'>,
@@ -158,7 +158,7 @@ export async function updatePolicy(
   return updated;
 }
 
-/** A tool that a version of a routine lets its runs call, as it was confirmed then. */
+/** A tool that a version of a routine lets its runs call, as confirmed at that time. */
 export interface VersionTool {
   readonly connectionId: string;
   readonly name: string;
@@ -179,15 +179,15 @@ export function automaticToolsJson(routine: { id: Sql; projectId: Sql }): Sql {
   )`;
 }
 
-/** The policy that a call falls under, and the connection that it goes through. */
+/** Policy and connection of a call. */
 export interface ToolTarget {
   readonly policy: ToolPolicy;
   readonly connection: Connection;
 }
 
 /**
- * Selects the target as one JSON value, for a statement that reads other things of the call as well: null where the
- * policy or its connection is gone.
+ * Selects the target as one JSON value, for a statement that also reads other things of the call; null where the policy
+ * or its connection is gone.
  */
 export function targetJson(ids: { projectId: Sql; routineId: Sql; policyId: Sql; connectionId: Sql }): Sql {
   return sql`(

@@ -12,11 +12,11 @@ export type ResultRecord = Pick<
 
 export interface ReadResult {
   readonly record: ResultRecord;
-  /** The text for the model, not yet fenced. */
+  /** Text for the model, not yet fenced. */
   readonly text: string;
 }
 
-/** Reads a tool's result: its text, its structured content unless the text repeats that, and references to the rest. */
+/** Reads a tool's result: its text, its structured content unless the text repeats it, and references to the rest. */
 export function readResult(result: ToolResult, secrets: readonly string[]): ReadResult {
   const attachments: ToolAttachment[] = [];
   const parts = result.content.map((block) => readBlock(block, attachments));
@@ -91,8 +91,8 @@ function shortType(mimeType: string | null): string | null {
 }
 
 /**
- * Removes from a text what must be neither recorded nor shown to a model: the given secrets wherever they occur, and
- * anything that unmistakably has the form of a credential.
+ * Removes secrets from a text before it is recorded or shown to a model: the given ones wherever they occur, and
+ * anything in the unmistakable form of a credential.
  */
 export function redact(text: string, secrets: readonly string[]): string {
   let clean = text;
@@ -106,10 +106,10 @@ export function redact(text: string, secrets: readonly string[]): string {
 
 const MARK = '[redacted]';
 
-/** Length below which a secret is left: it would remove ordinary words. */
+/** Shortest secret that is removed: a shorter one could be an ordinary word. */
 const MIN_SECRET_LENGTH = 6;
 
-/** Matches credentials by the prefixes that issuers gave them so that leaked ones can be found. */
+/** Matches credentials by the prefixes that issuers chose for finding leaks. */
 const TOKEN =
   /\b(?:sk-[\w-]{20,}|gh[pousr]_\w{30,}|github_pat_\w{30,}|xox[abprs]-[\w-]{10,}|whsec_[\w+/=]{20,}|AKIA[0-9A-Z]{16})/g;
 
@@ -117,14 +117,14 @@ function toBase64(text: string): string {
   return Buffer.from(text).toString('base64').replace(/=+$/, '');
 }
 
-/** A tool call as its step shows it: secrets are removed, and long texts are cut but keep their length on record. */
+/** A tool call as its step shows it: without secrets, long texts cut with their length on record. */
 export interface ToolRecord {
   /** The name by which the model calls it. */
   readonly name: string;
-  /** The server's own name for it; null for a tool that was never offered. */
+  /** Server's own name of it; null for a tool that was never offered. */
   readonly toolName: string | null;
   readonly connectionId: string | null;
-  /** Name of the connection when the call was asked for. */
+  /** Name of the connection at the time of the call. */
   readonly connectionName: string | null;
   readonly policyId: string | null;
   /** JSON text. */
@@ -137,13 +137,13 @@ export interface ToolRecord {
   readonly structured: string | null;
   readonly structuredLength: number | null;
   readonly attachments: readonly ToolAttachment[];
-  /** The model step from which on the model was not sent the result again, to make room; none while it is. */
+  /** First model step that was sent without the result, to make room; none while it is sent. */
   readonly omittedFromStep?: number;
-  /** Set on a call that was decided against, after it had been planned. */
+  /** Set on a call that was refused after it had been planned. */
   readonly refused?: true;
 }
 
-/** A part of a tool's result that is not text: its description, not the content itself. */
+/** Describes a part of a tool's result that is not text, without its content. */
 export interface ToolAttachment {
   readonly kind: 'image' | 'audio' | 'resource' | 'link';
   readonly mimeType: string | null;
@@ -153,17 +153,15 @@ export interface ToolAttachment {
   readonly uri: string | null;
 }
 
-/** A call that is still to be made, with what is needed to make it; the input is removed when the call is over. */
+/** A call that is still to be made, with its input, which is removed when the call is over. */
 export interface PendingTool extends ToolRecord {
   readonly callId: string;
   readonly input: unknown;
-  /**
-   * True when the call is not made at all: there is no such tool, its arguments are unusable, or there were too many.
-   */
+  /** True when the call is not made: there is no such tool, its arguments are unusable, or there are too many calls. */
   readonly rejected: boolean;
 }
 
-/** A call of a response, with the error for which it will not be made. */
+/** A call of a response that will not be made, with the error. */
 export type PlannedCall = PendingTool & { readonly error: string | null };
 
 export const SHOWN_LENGTH = 16_000;

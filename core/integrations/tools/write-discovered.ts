@@ -12,11 +12,11 @@ import { holdRoutine } from './queries.ts';
 
 export interface DiscoveryCounts {
   readonly added: number;
-  /** Their definition differs from what the server said before. */
+  /** Tools whose definition the server has changed. */
   readonly changed: number;
   readonly vanished: number;
   readonly unchanged: number;
-  /** Names of the tools that were automatic and are disabled now. */
+  /** Names of automatic tools that are disabled now. */
   readonly retired: readonly string[];
 }
 
@@ -27,8 +27,8 @@ interface Scope {
 }
 
 /**
- * Brings the policies of one routine and connection in line with what the server says now. New ones are disabled; one
- * that was confirmed with another definition, or that is gone, is disabled again. The caller holds the routine.
+ * Updates the policies of one routine and connection to the server's tools. New ones are disabled; a confirmed one that
+ * has changed or is gone is disabled again. The caller has locked the routine.
  */
 export async function writeDiscovered(
   tx: Db,
@@ -54,8 +54,8 @@ export async function writeDiscovered(
 }
 
 /**
- * Length of the JSON that is written at once: a server may list megabytes, and to hash and write all of it in one go
- * would hold up every other request on the event loop.
+ * JSON that is written at once. A server may list megabytes, and hashing and writing all of it would block the event
+ * loop.
  */
 const BATCH_LENGTH = 256 * 1024;
 
@@ -146,8 +146,8 @@ function markVanished(
 }
 
 /**
- * Disables the policy of a tool that is not, or no longer, what was confirmed, as a run has found; the live definition
- * then stands beside the confirmed hash, and the routine goes back to draft.
+ * Disables the policy of a tool that a run found changed or gone. The live definition then stands beside the confirmed
+ * hash, and the routine returns to draft.
  */
 export async function retirePolicy(
   { database, emit }: Pick<Core, 'database' | 'emit'>,
@@ -177,7 +177,7 @@ export async function retirePolicy(
   });
 }
 
-/** Says why a routine went back to draft, with the names that a person knows the tools by. */
+/** Says why a routine returned to draft, with the tools' names that people know. */
 export function retirement(toolNames: readonly string[]): string {
   const shown = toolNames.slice(0, 3).join(', ');
   const more = toolNames.length > 3 ? ` and ${toolNames.length - 3} more` : '';
@@ -185,8 +185,8 @@ export function retirement(toolNames: readonly string[]): string {
 }
 
 /**
- * Hashes the whole definition: SHA-256 in hex, the same however the server orders its keys. Its numbers are hashed as
- * doubles, as they were when they were read as doubles: what was confirmed then stays confirmed.
+ * Hashes the whole definition: SHA-256 in hex, independent of the order of keys. Numbers are hashed as doubles, as in
+ * earlier releases, so that earlier confirmations stay valid.
  */
 export function definitionHash(definition: ToolDefinition): string {
   const { name, title, description, inputSchema, outputSchema, annotations } = definition;

@@ -1,4 +1,4 @@
-import { type ModelConnectionRef, isUsable } from '#core/models/connections/index.ts';
+import { type ModelConnectionRef, isUsable, useAccount } from '#core/models/connections/index.ts';
 import {
   type ModelProviders,
   runningLease,
@@ -123,9 +123,7 @@ function insertOrReuse(tx: Db, order: CallOrder, limited: boolean): Promise<Foun
           where connection_id = ${connection.id} and state = 'issued' and leased_until > now())
       returning request_id
     ), used as (
-      update model_connections c set last_used_at = now(),
-        run_count = run_count + case when ${step}::integer = 0 and attempt.number = 0 then 1 else 0 end
-      from fresh, attempt where c.id = ${connection.id}
+      ${useAccount(connection.id, { isNewRun: sql`${step}::integer = 0 and attempt.number = 0`, from: sql`fresh, attempt` })}
     )
     select instance_id as "instanceId", epoch, wanted,
       coalesce((select request_id from again), (select request_id from fresh)) as "requestId"
@@ -165,8 +163,7 @@ export function callHolds({ requestId, lease }: IssuedCall): Sql {
 }
 
 /**
- * Records that a call has its response, as a statement for use as a common table expression of the one that records the
- * step.
+ * Updates a call that has its response; a common table expression of the statement that records the step.
  * @param step relation that is empty when the step is not recorded
  */
 export function callSucceeded({ requestId }: IssuedCall, step: Sql): Sql {
@@ -175,9 +172,8 @@ export function callSucceeded({ requestId }: IssuedCall, step: Sql): Sql {
 }
 
 /**
- * Records that the response of a call came too late for its step, as a statement for use as a common table expression
- * of the one that counts its usage: it has a row the first time, and none when the usage is counted already, with the
- * step or by another attempt that was given the same response.
+ * Updates a call whose response came too late for its step; a common table expression of the statement that counts its
+ * usage. It has a row the first time, and none when the usage was counted before, with the step or by another attempt.
  */
 export function callCounted({ requestId }: IssuedCall): Sql {
   return sql`update model_calls set state = 'succeeded', ended_at = coalesce(ended_at, now())
@@ -185,8 +181,8 @@ export function callCounted({ requestId }: IssuedCall): Sql {
 }
 
 /**
- * Ends the calls that runs have under way, as a statement for use as a common table expression of the one that ends the
- * runs. Whether the provider was asked for them stays unknown.
+ * Ends the open calls of runs; a common table expression of the statement that ends the runs. Whether the provider was
+ * asked stays unknown.
  * @param ended relation with the `id` of each run
  */
 export function callsOfRunOver(ended: Sql): Sql {
@@ -220,7 +216,9 @@ export async function endOpenCalls(
   return ended.map(({ requestId, ...lease }) => ({ requestId, lease }));
 }
 
-/** Tells the runtime to give calls up. Never throws: what it does not hear of ends by its own deadline. */
+/**
+ * Tells the runtime to give calls up. Never throws: a call that the runtime does not hear about ends by its deadline.
+ */
 export async function cancelAtRuntime(
   runtime: Pick<ModelRuntime, 'client'> | undefined,
   calls: readonly IssuedCall[],

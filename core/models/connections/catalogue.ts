@@ -1,66 +1,64 @@
 import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import { addWork, type Kinds, type WorkOutcome, type RequestKind } from '#core/foundation/work/index.ts';
 import type { ModelProviders, ModelRuntime } from '#core/models/providers/index.ts';
-import { transaction, sql, type Db } from '#lib/database/index.ts';
+import { AT_ONCE, transaction, sql, type Db } from '#lib/database/index.ts';
+import { now } from '#lib/clock.ts';
 import { CallFailure } from '#lib/envelope/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { RuntimeUnreachable } from '#lib/runtime-client/index.ts';
 import type { ModelConnectionRef } from './connection.ts';
 import type { AccountsCore } from './core.ts';
 import type { CallCredential, ModelCredentials } from './credentials.ts';
+import { adoptRevocations, revocationKind } from './revoke.ts';
+import { sweepAttempts } from './sign-in/attempt-queries.ts';
 import { findUsableConnection, isUsable, markNotReady, readModelConnection } from './store/queries.ts';
 
 type CatalogueCore = Pick<AccountsCore, 'database' | 'log' | 'modelProviders' | 'modelRuntime'> & {
   readonly modelCredentials: ModelCredentials;
 };
 
-/** Few at a time: the runtime takes eight calls, and those of runs matter more. */
-const AT_A_TIME = 2;
 const CALL_MS = 30_000;
-/** Duration of one round; the next one goes on with those that have waited longest. */
-const ROUND_MS = 45_000;
+
+/** The kinds of work that ask the providers of accounts. */
+export function accountKinds(deps: CatalogueCore & AccountsCore): Kinds {
+  return { revocation: revocationKind(deps), catalogue: catalogueKind(deps) };
+}
 
 /**
- * Fetches the catalogues that are no longer fresh, in the background, so that no request waits for a provider. An
- * account whose catalogue cannot be fetched keeps the last one.
- * @returns how many were fetched
+ * Fetches the catalogues of accounts in the background, so that no request waits for a provider. An account whose
+ * catalogue cannot be fetched keeps the last one. Undefined where no runtime is configured. Few at a time: the runtime
+ * takes eight calls, and those of runs matter more.
  */
-export async function refreshCatalogues(deps: CatalogueCore, signal: AbortSignal): Promise<number> {
-  const { database, modelProviders, modelRuntime: runtime } = deps;
-  if (runtime === undefined || modelProviders.enabled.length === 0) return 0;
-  const end = performance.now() + ROUND_MS;
-  let fetched = 0;
-  while (performance.now() < end) {
-    signal.throwIfAborted();
-    const stale = await claimStaleCatalogues(database, modelProviders, AT_A_TIME);
-    if (stale.length === 0) break;
-    const refreshed = await Promise.all(stale.map((ref) => refresh(deps, runtime, ref, signal)));
-    fetched += refreshed.filter(Boolean).length;
-  }
-  return fetched;
+function catalogueKind(deps: CatalogueCore): RequestKind | undefined {
+  const { modelRuntime: runtime } = deps;
+  if (runtime === undefined) return undefined;
+  return {
+    batch: 2,
+    waitsMs: [],
+    attempt: ({ key, payload }, signal) => refresh(deps, runtime, { id: key, ...inProject.parse(payload) }, signal),
+    // Nothing to record: a catalogue that could not be fetched is queued again when its pause is over.
+    ended: () => Promise.resolve(),
+  };
 }
+
+const inProject = z.object({ projectId: z.string() });
 
 async function refresh(
   deps: CatalogueCore,
   runtime: ModelRuntime,
   ref: ModelConnectionRef,
-  signal: AbortSignal,
-): Promise<boolean> {
-  const { database, log } = deps;
+  signal: AbortSignal = new AbortController().signal,
+): Promise<WorkOutcome> {
   try {
     const models = await fetchModels(deps, runtime, ref, signal);
-    await transaction(database, (tx) => recordCatalogue(tx, ref, models));
-    return true;
+    await transaction(deps.database, (tx) => recordCatalogue(tx, ref, models));
+    return { state: 'done' };
   } catch (error) {
     signal.throwIfAborted();
-    // An error is this account's alone: one whose credential cannot be opened does not hold up the others.
-    if (isExpected(error)) {
-      const { name, message } = error;
-      log.warn({ connectionId: ref.id, name, message }, 'a catalogue was not refreshed');
-    } else {
-      log.error({ connectionId: ref.id, err: error }, 'a catalogue could not be refreshed');
-    }
-    await postponeCatalogue(database, ref);
-    return false;
+    if (!isExpected(error)) throw error;
+    deps.log.warn({ connectionId: ref.id, name: error.name, message: error.message }, 'a catalogue was not refreshed');
+    return { state: 'cancelled', error: error.message };
   }
 }
 
@@ -76,7 +74,7 @@ async function fetchModels(
   signal: AbortSignal,
 ): Promise<readonly CatalogueModel[]> {
   const { modelCredentials } = deps;
-  const deadline = Date.now() + CALL_MS;
+  const deadline = now() + CALL_MS;
   const first = await modelCredentials.forCall(ref, { deadline, signal });
   try {
     return await askProvider(deps, runtime, ref, first, deadline, signal);
@@ -132,8 +130,6 @@ export interface CatalogueModel {
 
 /** Seconds for which a catalogue is fresh. */
 const FRESH_SECONDS = 15 * 60;
-/** Seconds until the next attempt, where one has failed. */
-const POSTPONED_SECONDS = 5 * 60;
 
 /** Puts the catalogue of an account in place of the one before, in a transaction of the caller's. */
 export async function recordCatalogue(
@@ -155,14 +151,6 @@ export async function recordCatalogue(
         ${models.map((model) => model.contextTokens)}::integer[]) with ordinality
       as given (model_id, name, context_tokens, position)
     on conflict do nothing
-  `;
-}
-
-/** Puts off the next attempt at a catalogue that could not be fetched. The account keeps the last. */
-async function postponeCatalogue(db: Db, { id, projectId }: ModelConnectionRef): Promise<void> {
-  await db.run`
-    update model_connections set catalogue_leased_until = now() + make_interval(secs => ${POSTPONED_SECONDS}::integer)
-    where id = ${id} and project_id = ${projectId}
   `;
 }
 
@@ -205,18 +193,33 @@ export async function listModelsOfAccount(
   return listOfferedModels(db, providers, projectId, connectionId);
 }
 
-/**
- * Takes accounts whose catalogue is no longer fresh, each for a minute, so that one process refreshes it. Accounts that
- * cannot be used are passed over.
- */
-function claimStaleCatalogues(db: Db, providers: ModelProviders, limit: number): Promise<ModelConnectionRef[]> {
-  return db.rows<ModelConnectionRef>`
-    update model_connections set catalogue_leased_until = now() + interval '1 minute'
-    where id in (
-      select c.id from model_connections c
-      where ${isUsable(providers)} and (c.catalogue_fresh_until is null or c.catalogue_fresh_until <= now())
-        and (c.catalogue_leased_until is null or c.catalogue_leased_until <= now())
-      order by c.catalogue_fresh_until nulls first limit ${limit} for update skip locked)
-    returning id, project_id as "projectId"
+/** Pause after which a catalogue that was queued and is still not fresh is queued again. */
+const PAUSE = sql`interval '5 minutes'`;
+
+/** Queues the catalogues that are no longer fresh. Accounts that cannot be used are passed over. */
+async function queueStaleCatalogues(db: Db, providers: ModelProviders): Promise<void> {
+  if (providers.enabled.length === 0) return;
+  await db.run`
+    with stale as (
+      update model_connections set catalogue_leased_until = now() + ${PAUSE}
+      where id in (
+        select c.id from model_connections c
+        where ${isUsable(providers)} and (c.catalogue_fresh_until is null or c.catalogue_fresh_until <= now())
+          and (c.catalogue_leased_until is null or c.catalogue_leased_until <= now())
+        for update skip locked)
+      returning id, project_id, catalogue_fresh_until
+    )
+    ${addWork(sql`select 'catalogue', id, project_id, coalesce(catalogue_fresh_until, ${AT_ONCE}),
+      jsonb_build_object('projectId', project_id) from stale`)}
   `;
+}
+
+/** Ends sign-ins that have run out, finds revocations of the release before, and queues catalogues that are stale. */
+export async function sweepModelConnections({
+  database,
+  modelProviders,
+}: Pick<AccountsCore, 'database' | 'modelProviders'>): Promise<void> {
+  await sweepAttempts(database);
+  await adoptRevocations(database);
+  await queueStaleCatalogues(database, modelProviders);
 }

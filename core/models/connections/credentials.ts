@@ -1,5 +1,6 @@
 import { refreshTokens, TokenError, type Tokens } from '#core/clients/oauth/index.ts';
 import type { ModelProvider } from '#core/models/providers/index.ts';
+import { now } from '#lib/clock.ts';
 import { AppError } from '#lib/errors.ts';
 import type { SecretBox } from '#lib/secrets/index.ts';
 import { createRenewals, endsSignIn, NotRenewed, REFUSED_PAUSE_SECONDS, renewUnderLease } from '#lib/shared-renewal.ts';
@@ -127,12 +128,11 @@ export function createModelCredentials(deps: RenewalCore & Pick<AccountsCore, 'm
  */
 function outlasts({ expiresAt, lifeSeconds }: StoredCredential, endsAt: number): boolean {
   if (expiresAt === null || expiresAt.getTime() > endsAt) return true;
-  const now = Date.now();
+  const time = now();
   const lifeMs = (lifeSeconds ?? Infinity) * 1_000;
-  return lifeMs <= endsAt - now && expiresAt.getTime() - now > lifeMs / 2;
+  return lifeMs <= endsAt - time && expiresAt.getTime() - time > lifeMs / 2;
 }
 
-/** Waits for what a connection that is not ready does not have. */
 async function orUndefined<T>(work: Promise<T>): Promise<T | undefined> {
   try {
     return await work;

@@ -1,4 +1,10 @@
-export { listModelsOfAccount, listOfferedModels, refreshCatalogues, type OfferedModel } from './catalogue.ts';
+export {
+  accountKinds,
+  listModelsOfAccount,
+  listOfferedModels,
+  sweepModelConnections,
+  type OfferedModel,
+} from './catalogue.ts';
 export type { AccountsCore } from './core.ts';
 export {
   MODEL_CONNECTION_ERRORS,
@@ -10,7 +16,7 @@ export {
 } from './connection.ts';
 export { createModelCredentials, type CallCredential, type ModelCredentials } from './credentials.ts';
 export { createServerDirectory } from './oauth/server.ts';
-export { accountsOfMember, accountsOfProject, revokeAccount, sweepModelConnections } from './revoke.ts';
+export { accountsOfMember, accountsOfProject, revokeAccount } from './revoke.ts';
 export { ATTEMPT_STATES } from './sign-in/attempt.ts';
 export { endAttemptsOfProject } from './sign-in/attempt-queries.ts';
 export { connectModelAccountWithKey } from './sign-in/connect-with-key.ts';
@@ -30,5 +36,6 @@ export {
   markNotReady,
   notBeforeOf,
   readModelConnection,
+  useAccount,
   waitUntil,
 } from './store/queries.ts';

@@ -1,10 +1,10 @@
 import { recordProjectAudit, type Actor } from '#core/foundation/audit/index.ts';
+import { addWork, type WorkOutcome, type RequestKind } from '#core/foundation/work/index.ts';
 import { afterCommit, sql, type Db, AT_ONCE } from '#lib/database/index.ts';
 import type { SecretBox } from '#lib/secrets/index.ts';
 import type { ModelConnectionRef, RevokedReason, ProviderRevocation } from './connection.ts';
 import type { AccountsCore } from './core.ts';
 import { revokeTokens } from './oauth/server.ts';
-import { sweepAttempts } from './sign-in/attempt-queries.ts';
 import { openCredential, modelCredential, type ModelCredential } from './store/credential.ts';
 
 interface Revocation {
@@ -12,7 +12,7 @@ interface Revocation {
   readonly connectionId: string;
   readonly by: Actor;
   readonly reason: RevokedReason;
-  /** Routines that were paused because of it, which the record tells. */
+  /** Ids of the routines that were paused because of it, for the audit record. */
   readonly pausedRoutines: number;
 }
 
@@ -32,7 +32,7 @@ export async function revokeAccount(
   if (held === undefined) return;
   const credential = openOrUndefined(deps, connectionId, held.sealed);
   const toTell = credential?.kind === 'oauth' ? credential : undefined;
-  if (toTell !== undefined) await putIntoOutbox(tx, deps.secrets, connectionId, toTell);
+  if (toTell !== undefined) await keepForRevocation(tx, deps.secrets, connectionId, toTell);
   await tx.run`
     update model_connections set state = 'revoked', public_error = null, credential = null,
       credential_expires_at = null, renewal_lease = null, renewal_leased_until = null, revoked_at = now(),
@@ -48,7 +48,7 @@ export async function revokeAccount(
     details: { provider: held.provider, reason },
   });
   await tx.run`delete from model_connection_models where connection_id = ${connectionId}`;
-  if (toTell !== undefined) afterCommit(tx, () => void settleSoon(deps, connectionId));
+  if (toTell !== undefined) afterCommit(tx, () => deps.work.nudge('revocation'));
 }
 
 /** Lists the accounts of a person in the projects of an organization that are not revoked yet. */
@@ -71,15 +71,6 @@ export function accountsOfProject(tx: Db, projectId: string): Promise<ModelConne
   `;
 }
 
-/** Settles a revocation while no caller waits for the provider; housekeeping repeats what fails here. */
-async function settleSoon(deps: AccountsCore, connectionId: string): Promise<void> {
-  try {
-    await settleRevocations(deps, connectionId);
-  } catch (err) {
-    deps.log.warn({ err, connectionId }, 'a revocation is left to housekeeping');
-  }
-}
-
 /** Opens a credential. One that no key opens any more cannot be revoked at its provider; it is erased all the same. */
 function openOrUndefined({ secrets, log }: AccountsCore, connectionId: string, sealed: string) {
   try {
@@ -90,19 +81,8 @@ function openOrUndefined({ secrets, log }: AccountsCore, connectionId: string, s
   }
 }
 
-interface DueRevocation {
-  readonly connectionId: string;
-  readonly sealed: string;
-  readonly attempts: number;
-  readonly provider: string;
-  readonly providerIdentity: string;
-  readonly givenUp: boolean;
-}
-
-const BATCH = 20;
-
 /** Keeps a credential until its provider has taken it back, sealed to its new place. */
-export async function putIntoOutbox(
+export async function keepForRevocation(
   tx: Db,
   secrets: SecretBox,
   connectionId: string,
@@ -110,73 +90,85 @@ export async function putIntoOutbox(
 ): Promise<void> {
   const sealed = secrets.seal(JSON.stringify(credential), place(connectionId));
   await tx.run`
-    insert into model_revocations (connection_id, sealed, next_attempt_at)
-    values (${connectionId}, ${sealed}, ${AT_ONCE})
+    with kept as (
+      insert into model_revocations (connection_id, sealed, next_attempt_at)
+      values (${connectionId}, ${sealed}, ${NOT_THERE}) returning connection_id
+    )
+    ${addWork(sql`select 'revocation', connection_id, '', ${AT_ONCE}, '{}' from kept`)}
   `;
 }
+
+/** The due time of a revocation in its own row: the release before attempts what is due there, so none of ours. */
+const NOT_THERE = sql`'infinity'::timestamptz`;
+
+/** Moves revocations that the release before has left, or leaves while it still runs, into the queue of work. */
+export async function adoptRevocations(db: Db): Promise<void> {
+  await db.run`
+    with left_behind as (
+      update model_revocations set next_attempt_at = ${NOT_THERE}
+      where connection_id = any(array(
+        select connection_id from model_revocations where next_attempt_at <= now() for update skip locked
+      ))
+      returning connection_id
+    )
+    ${addWork(sql`select 'revocation', connection_id, '', ${AT_ONCE}, '{}' from left_behind`)}
+  `;
+}
+
+const MINUTE_MS = 60_000;
+
+/** Waits between attempts: a minute, then twice that, at most an hour. */
+const WAITS_MS = Array.from({ length: 30 }, (_, index) => MINUTE_MS * Math.min(2 ** index, 60));
 
 /**
- * Hands revoked credentials that are due back to their issuers, and erases each once it was taken back, cannot be, or
- * has been tried for a day.
- * @param only one connection; by default everything that is due
+ * Hands revoked credentials back to their issuers, and erases each once it was taken back, cannot be, or has been tried
+ * for a day.
  */
-async function settleRevocations(deps: AccountsCore, only?: string): Promise<void> {
-  for (;;) {
-    const due = await claimDue(deps.database, only);
-    for (const each of due) await settle(deps, each);
-    if (due.length < BATCH) return;
-  }
+export function revocationKind(deps: AccountsCore): RequestKind {
+  return {
+    batch: 20,
+    waitsMs: WAITS_MS,
+    attempt: ({ key }) => attempt(deps, key),
+    async ended(tx, { key: connectionId }, outcome) {
+      const result: ProviderRevocation =
+        outcome.state === 'done' ? 'revoked' : outcome.state === 'cancelled' ? 'unsupported' : 'failed';
+      await tx.run`
+        with erased as (delete from model_revocations where connection_id = ${connectionId} returning connection_id)
+        update model_connections set provider_revocation = ${result} from erased
+        where id = erased.connection_id
+      `;
+    },
+  };
 }
 
-async function settle(deps: AccountsCore, due: DueRevocation): Promise<void> {
-  const { connectionId } = due;
-  const outcome = due.givenUp ? 'failed' : await attempt(deps, due);
-  if (outcome === 'pending') return;
-  await deps.database.run`
-    with erased as (delete from model_revocations where connection_id = ${connectionId} returning connection_id)
-    update model_connections set provider_revocation = ${outcome} from erased
-    where id = erased.connection_id
+const UNSUPPORTED: WorkOutcome = { state: 'cancelled', error: 'its issuer takes no tokens back' };
+
+async function attempt(deps: AccountsCore, connectionId: string): Promise<WorkOutcome> {
+  const kept = await deps.database.row<{
+    sealed: string;
+    provider: string;
+    providerIdentity: string;
+    isGivenUp: boolean;
+  }>`
+    select r.sealed, c.provider, c.provider_identity as "providerIdentity", r.give_up_at <= now() as "isGivenUp"
+    from model_revocations r join model_connections c on c.id = r.connection_id
+    where r.connection_id = ${connectionId}
   `;
-  deps.log.info({ connectionId, outcome }, 'the credential of a revoked model account was erased');
-}
-
-async function attempt(deps: AccountsCore, due: DueRevocation): Promise<ProviderRevocation> {
-  const { connectionId } = due;
-  const provider = deps.modelProviders.find(due.provider);
-  // Its provider is off, or another one stands in its place: it may come back within the day.
-  if (provider === undefined || provider.identity !== due.providerIdentity) return 'pending';
+  if (kept === undefined) return UNSUPPORTED;
+  if (kept.isGivenUp) return { state: 'failed', error: 'it was tried for a day' };
+  const provider = deps.modelProviders.find(kept.provider);
+  if (provider === undefined || provider.identity !== kept.providerIdentity) {
+    return { state: 'retry', error: 'its provider is off, or another one stands in its place' };
+  }
   try {
-    const opened = modelCredential.parse(JSON.parse(deps.secrets.open(due.sealed, place(connectionId))));
-    return opened.kind === 'oauth' ? await revokeTokens(deps, provider, opened) : 'unsupported';
+    const opened = modelCredential.parse(JSON.parse(deps.secrets.open(kept.sealed, place(connectionId))));
+    if (opened.kind !== 'oauth') return UNSUPPORTED;
+    return (await revokeTokens(deps, provider, opened)) === 'revoked' ? { state: 'done' } : UNSUPPORTED;
   } catch {
-    deps.log.warn({ connectionId, attempts: due.attempts }, 'a model account was not revoked at its provider');
-    return 'pending';
+    return { state: 'retry', error: 'its issuer could not be asked, or did not take it back' };
   }
-}
-
-/**
- * Takes those that are due, the next attempt of each at growing distance: a minute, then twice that, at most an hour.
- */
-function claimDue(db: Db, only: string | undefined): Promise<DueRevocation[]> {
-  return db.rows<DueRevocation>`
-    update model_revocations r set attempts = r.attempts + 1,
-      next_attempt_at = now() + least(interval '1 minute' * power(2, r.attempts), interval '1 hour')
-    from model_connections c
-    where c.id = r.connection_id and r.connection_id in (
-      select connection_id from model_revocations
-      where next_attempt_at <= now() ${only === undefined ? sql`` : sql`and connection_id = ${only}`}
-      order by next_attempt_at limit ${BATCH} for update skip locked)
-    returning r.connection_id as "connectionId", r.sealed, r.attempts, c.provider,
-      c.provider_identity as "providerIdentity", r.give_up_at <= now() as "givenUp"
-  `;
 }
 
 function place(connectionId: string) {
   return { table: 'model_revocations', row: connectionId, column: 'sealed' };
-}
-
-/** Ends sign-ins that have run out, and hands revoked credentials back. */
-export async function sweepModelConnections(deps: AccountsCore): Promise<void> {
-  await sweepAttempts(deps.database);
-  await settleRevocations(deps);
 }

@@ -18,9 +18,9 @@ export interface FiguresPatch {
 
 /** Figures that organizations enter for models whose lists do not state them. */
 export interface FigureStore {
-  /** Reads those of a project's organization, at most some seconds old; undefined where there is no such project. */
+  /** Reads the figures of a project's organization, at most some seconds old; undefined without such a project. */
   of(projectId: string): Promise<Looking | undefined>;
-  /** Forgets what was read in this process, so that a change here is seen here at once. */
+  /** Empties the cache of this process, so that a change here is seen at once. */
   forget(): void;
 }
 
@@ -66,7 +66,7 @@ function keyOf({ source, modelId }: ServedModel): string {
 /** The most models that an organization has figures for. */
 const MAX_MODELS = 500;
 
-/** Figures of these origins are known better than by hand. */
+/** Origins that outrank figures entered by hand. */
 const BETTER: ReadonlySet<FigureOrigin> = new Set(['list', 'operator', 'local', 'learned']);
 
 /**

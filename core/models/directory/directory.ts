@@ -56,8 +56,8 @@ const PATIENCE_MS = 1_000;
 
 /**
  * Joins the lists of all sources, each cached on its own: a source that is away hides no model of the others. Where
- * there are several, a source puts its name before its ids, unless it is configured otherwise. A reference never leads
- * to another source than the one that it names.
+ * there are several, the name of a source stands before its ids, unless it is configured otherwise. A reference never
+ * leads to another source than the one that it names.
  */
 export function createModelDirectory(settings: DirectorySettings): ModelDirectory {
   const { abilities, names } = settings;
@@ -75,8 +75,8 @@ export function createModelDirectory(settings: DirectorySettings): ModelDirector
     });
 
   /**
-   * Asks those whose list has aged, and waits for them no longer than `enough`: with a list at hand no caller waits
-   * long for a server that hangs.
+   * Asks the sources whose list has aged, and waits for them no longer than `enough`: a caller never waits long for a
+   * server that hangs while there is a list.
    */
   async function refresh(asked: readonly CachedSource[], enough: (rests: boolean) => Promise<unknown>): Promise<void> {
     if (asked.some((source) => source.isAged())) {
@@ -179,7 +179,7 @@ function patience(): Promise<void> {
 
 /** Names that sources of this installation have put before the ids of their models. */
 export interface KnownNames {
-  /** Records those of this process once, and reads those of others at most once a minute. */
+  /** Records the names of this process once, and reads those of others at most once a minute. */
   refresh(): Promise<void>;
   /** Returns true for a name whose source is no longer configured. */
   isFormer(name: string): boolean;

@@ -28,7 +28,7 @@ export interface SourcedModel {
   readonly abilities: ModelOption['abilities'];
 }
 
-/** Collects what list and configuration say of a model; what was learned or entered since comes on top. */
+/** Collects the figures that list and configuration state of a model; learned and entered ones come on top. */
 export function sourcedModel(source: SeenSource, listed: ListedModel): SourcedModel {
   const operator = source.figures[listed.id];
   const stated: SomeFigures = {
@@ -57,7 +57,7 @@ export function sourcedModel(source: SeenSource, listed: ListedModel): SourcedMo
 
 const FREE = { input: '0', output: '0', cachedInput: null };
 
-/** Makes the option, with what the organization has learned of its server and what it entered. */
+/** Makes the option, with the abilities and figures that the organization has learned or entered. */
 export function optionOf(
   model: SourcedModel,
   modelId: string,

@@ -167,7 +167,7 @@ async function renew({ database, runtime }: KeeperDeps): Promise<boolean> {
   return renewRuntimeLease(database, lease);
 }
 
-/** The right of the API side to have the one runtime work for it. */
+/** The lease under which the one runtime works for the API side. */
 export interface RuntimeLease {
   readonly instanceId: string;
   readonly epoch: number;

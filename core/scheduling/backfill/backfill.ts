@@ -2,14 +2,14 @@ import type { Core } from '#core/core.ts';
 import { recordProjectAudit, type Actor } from '#core/foundation/audit/index.ts';
 import { PLANS, takeRuns, type Plan } from '#core/accounts/billing/index.ts';
 import type { RetentionRule } from '#core/accounts/settings/index.ts';
-import { lockRoutine, readRoutine } from '#core/authoring/routines/index.ts';
+import { lockRoutine } from '#core/authoring/routines/index.ts';
 import { countWaitingBackfills, insertBackfill } from '#core/execution/runs/index.ts';
 import type { Admission } from '#core/execution/admission/index.ts';
 import { transaction, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
-import { forecastToday, type ForecastDeps } from '#core/execution/forecast/index.ts';
+import type { ForecastDeps } from '#core/execution/forecast/index.ts';
 import { planBackfill, type BackfillPlan, type LeftOut, type PlannedWindow } from './plan.ts';
-import { notAccepted } from './forecast.ts';
+import { forecastBackfill, notAccepted } from './forecast.ts';
 
 /** Limit of runs in one backfill. */
 export const MAX_BACKFILL = 200;
@@ -52,12 +52,8 @@ export async function backfillRoutine(deps: BackfillDeps, by: Actor, input: Back
   const { database, retention } = deps;
   if (!acceptForecast) {
     // Before the routine is locked: reading its price may send a request to the model directory.
-    const routine = await readRoutine(database, projectId, routineId);
-    const { instants } = await planBackfill(database, routine, window, retention);
-    if (instants.length > 0) {
-      const subject = { routine, organizationId, plan: planName };
-      throw notAccepted(await forecastToday(deps, subject, instants));
-    }
+    const { forecast } = await forecastBackfill(deps, input);
+    if (forecast.runs.count > 0) throw notAccepted(forecast);
   }
   const backfill = await transaction(database, async (tx) => {
     // The tick and every other backfill lock the routine first, too.

@@ -1,8 +1,15 @@
 import type { Plan } from '#core/accounts/billing/index.ts';
 import type { RetentionRule } from '#core/accounts/settings/index.ts';
 import { readRoutine } from '#core/authoring/routines/index.ts';
+import { databaseTime } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
-import { overLimit, forecastToday, type Forecast, type ForecastDeps } from '#core/execution/forecast/index.ts';
+import {
+  forecastOf,
+  overLimit,
+  plannedToday,
+  type Forecast,
+  type ForecastDeps,
+} from '#core/execution/forecast/index.ts';
 import { planBackfill, type LeftOut, type PastWindow } from './plan.ts';
 
 export interface BackfillForecast {
@@ -31,8 +38,9 @@ export async function forecastBackfill(
   const routine = await readRoutine(database, projectId, routineId);
   const window = { ...rest, backfillId: undefined };
   const { instants, leftOut, nextFrom } = await planBackfill(database, routine, window, retention);
-  const forecast = await forecastToday(deps, { routine, organizationId, plan }, instants);
-  return { forecast, leftOut, nextFrom };
+  // As if all of them ran today: a backfill has no day of its own.
+  const planned = plannedToday(instants, await databaseTime(database));
+  return { forecast: await forecastOf(deps, { routine, organizationId, plan }, planned), leftOut, nextFrom };
 }
 
 /** Makes the error that states the cost of a backfill, and the limits that it exceeds. */

@@ -17,13 +17,13 @@ import type { AccountsCore } from '#core/models/connections/index.ts';
 import { cancelMessages } from '#core/foundation/outbox/index.ts';
 import { eraseRoutines, forgetVersionsOf, projectsWithTexts, retireRoutines } from '#core/authoring/routines/index.ts';
 import { unpinRuns } from '#core/execution/retention/index.ts';
-import { stopRuns, type AfterEndDeps } from '#core/execution/runs/index.ts';
+import { stopRuns, type EndDeps } from '#core/execution/runs/index.ts';
 import { forgetSkillsOf } from '#core/authoring/skills/index.ts';
 import { forgetDeliveriesOf } from '#core/delivery/webhooks/index.ts';
 import { transaction, type Db } from '#lib/database/index.ts';
 import { revokeAccountsOfProject } from './accounts.ts';
 
-type DeletionDeps = AccountsCore & AfterEndDeps & Pick<ConnectionsCore, 'connectionSecrets' | 'providers'>;
+type DeletionDeps = AccountsCore & EndDeps & Pick<ConnectionsCore, 'connectionSecrets' | 'providers'>;
 
 type Confirmed = Parameters<typeof markProjectDeleted>[2];
 

@@ -1,42 +1,30 @@
 import { readAttention } from '#core/upkeep/attention/index.ts';
-import type { Core } from '#core/core.ts';
 import { lacksSecondFactor } from '#core/accounts/organizations/index.ts';
 import { enqueueMail, hasEndedDigests, type MailPart } from '#core/foundation/outbox/index.ts';
+import { addWork, type RecordKind } from '#core/foundation/work/index.ts';
 import { countUnread, listResults } from '#core/execution/results/index.ts';
-import { eachApart, sql, transaction, type Db } from '#lib/database/index.ts';
+import { sql, type Db } from '#lib/database/index.ts';
 import { dateIn } from '#lib/schedule/index.ts';
 import { digestPart, isNews, MOST_RESULTS } from './content.ts';
 import { nextDigest, type DigestSettings } from './settings.ts';
 
-/** People whose digests one tick queues, those longest due first; the next tick goes on. */
-const MOST = 500;
 /** Projects of one mail. The next tick mails a person who has more due at once again. */
 const MOST_PROJECTS = 20;
 
-/**
- * Queues the digests that are due: one mail a person, about all their projects that have news. Each person has a
- * transaction of their own, which locks their digests from the look at the news to the mail, so that other workers skip
- * them.
- * @returns the number of mails
- */
-export async function queueResultDigests(
-  { database, log }: Pick<Core, 'database' | 'log'>,
-  signal: AbortSignal,
-): Promise<number> {
-  const due = await database.rows<{ readonly userId: string }>`
-    select user_id as "userId" from result_digests
-    where next_at <= now() group by user_id order by min(next_at) limit ${MOST}
+/** Queues the people who have a digest due. */
+export async function queueResultDigests(db: Db): Promise<void> {
+  await db.run`
+    ${addWork(sql`select 'digest', user_id, '', min(next_at), '{}'::jsonb from result_digests
+      where next_at <= now() group by user_id`)}
   `;
-  let queued = 0;
-  await eachApart(
-    due,
-    async ({ userId }) => {
-      if (await transaction(database, (tx) => queueOne(tx, userId))) queued += 1;
-    },
-    { signal, failed: (err, of) => log.error({ err, ...of }, 'digests were not queued') },
-  );
-  return queued;
 }
+
+/** Writes the digest of a person that is due: one mail about all their projects that have news. */
+export const digestKind: RecordKind = {
+  batch: 4,
+  waitsMs: [60_000, 600_000, 3_600_000],
+  record: (tx, { key: userId }) => queueOne(tx, userId),
+};
 
 interface DueDigest {
   readonly userId: string;
@@ -61,7 +49,7 @@ interface HeldDigest extends DigestSettings {
  */
 const SETTLING_MS = 60_000;
 
-async function queueOne(tx: Db, userId: string): Promise<boolean> {
+async function queueOne(tx: Db, userId: string): Promise<void> {
   const held = await holdDigests(tx, userId);
   const found: { readonly digest: HeldDigest; readonly date: string; readonly part: MailPart }[] = [];
   for (const digest of held) {
@@ -77,7 +65,7 @@ async function queueOne(tx: Db, userId: string): Promise<boolean> {
     if (part !== undefined) found.push({ digest, date, part });
   }
   const [first] = found;
-  if (first === undefined) return false;
+  if (first === undefined) return;
   const { organizationId, projectId } = first.digest;
   await enqueueMail(tx, {
     organizationId,
@@ -89,12 +77,11 @@ async function queueOne(tx: Db, userId: string): Promise<boolean> {
     content: { subject: '', lines: [], parts: found.map(({ part }) => part) },
     dedupeKey: `digest:${projectId}:${first.date}`,
   });
-  return true;
 }
 
 /** Locks the due digests of a person; none where another worker has them. */
 async function holdDigests(tx: Db, userId: string): Promise<HeldDigest[]> {
-  // Locked row by row, two workers would each get some of them and send two mails.
+  // The release before takes no work from the queue: locked row by row, both would get some and send two mails.
   const lock = await tx.row<{
     taken: boolean;
   }>`select pg_try_advisory_xact_lock(hashtextextended(${`ras:digest:${userId}`}, 0)) as taken`;

@@ -6,7 +6,7 @@ import { isJsonObject } from '#lib/json.ts';
 /** The most tokens that a model may write in one check. A reasoning model needs some for its reasoning alone. */
 export const MAX_CHECK_OUTPUT = 1_024;
 
-export interface Verdict {
+export interface CheckVerdict {
   readonly passed: boolean;
   /** What came back, in one sentence. */
   readonly words: string;
@@ -17,10 +17,10 @@ export interface Verdict {
 export const CHECKS = ['text', 'tool', 'schema'] as const;
 
 /** One request to a model, and what its response shows. */
-export interface Check {
+export interface ModelCheck {
   readonly kind: (typeof CHECKS)[number];
   readonly request: Pick<ModelCall, 'instructions' | 'messages' | 'tools' | 'resultSchema'>;
-  readonly judge: (response: ModelResponse) => Verdict;
+  readonly judge: (response: ModelResponse) => CheckVerdict;
   /** Returns the abilities that a refusal in these words shows. */
   readonly refused: (words: string) => ModelAbilities;
 }
@@ -38,7 +38,7 @@ const CAPITAL = {
   additionalProperties: false,
 };
 
-export const CHECKS_TO_MAKE: readonly Check[] = [
+export const CHECKS_TO_MAKE: readonly ModelCheck[] = [
   {
     kind: 'text',
     request: asking('Answer with the one word: ready'),

@@ -6,10 +6,10 @@ import { ModelFailure, type ModelCall, type ModelCaller, type ModelResponse } fr
 import { spendBesideRuns } from '#core/usage/index.ts';
 import { costOf, type Usage } from '#core/foundation/cost/index.ts';
 import { AppError } from '#lib/errors.ts';
-import { CHECKS_TO_MAKE, MAX_CHECK_OUTPUT, type Check } from './checks.ts';
+import { CHECKS_TO_MAKE, MAX_CHECK_OUTPUT, type ModelCheck } from './checks.ts';
 
-export interface CheckResult {
-  readonly kind: Check['kind'];
+export interface MadeCheck {
+  readonly kind: ModelCheck['kind'];
   readonly state: 'passed' | 'failed' | 'not_made';
   /** Words that came back, the provider's own where it refused; null for a check that was not made. */
   readonly words: string | null;
@@ -26,7 +26,7 @@ export interface TestEstimate {
 
 export interface ModelTest {
   readonly estimate: TestEstimate;
-  readonly checks: readonly CheckResult[];
+  readonly checks: readonly MadeCheck[];
   /** Null where no check was made. */
   readonly usage: Usage | null;
   readonly costUsd: string | null;
@@ -88,7 +88,7 @@ export async function testModel(
     charge,
     { prices: option.prices, most: estimate },
     async (used) => {
-      const results: CheckResult[] = [];
+      const results: MadeCheck[] = [];
       for (const check of CHECKS_TO_MAKE) {
         const made = await make(deps, { option, check, organizationId: where.organizationId });
         results.push(made.result);
@@ -106,7 +106,7 @@ export async function testModel(
 }
 
 interface Made {
-  readonly result: CheckResult;
+  readonly result: MadeCheck;
   readonly usage: Usage;
   readonly shows: ModelAbilities;
   /** True where no later check can end better. */
@@ -115,7 +115,7 @@ interface Made {
 
 interface ToMake {
   readonly option: TestedModel;
-  readonly check: Check;
+  readonly check: ModelCheck;
   readonly organizationId: string;
 }
 
@@ -124,7 +124,7 @@ async function make({ caller }: ModelTestDeps, { option, check, organizationId }
   const afresh = check.kind === 'text';
   const call = { ...callOf(option, check, AbortSignal.timeout(CHECK_MS)), organizationId, afresh };
   const started = performance.now();
-  const result = (passed: boolean, words: string): CheckResult => ({
+  const result = (passed: boolean, words: string): MadeCheck => ({
     kind: check.kind,
     state: passed ? 'passed' : 'failed',
     words,
@@ -152,7 +152,7 @@ async function make({ caller }: ModelTestDeps, { option, check, organizationId }
 
 function callOf(
   { modelId, served, contextTokens }: TestedModel,
-  check: Check,
+  check: ModelCheck,
   signal: AbortSignal,
 ): Omit<ModelCall, 'organizationId'> {
   return { modelId, served, contextTokens, ...check.request, maxOutputTokens: MAX_CHECK_OUTPUT, signal };
@@ -170,6 +170,6 @@ function estimateOf(option: TestedModel): TestEstimate {
   return { inputTokens, outputTokens, costUsd: costOf(most, option.prices) };
 }
 
-function notMade(kind: Check['kind']): CheckResult {
+function notMade(kind: ModelCheck['kind']): MadeCheck {
   return { kind, state: 'not_made', words: null, durationMs: null };
 }

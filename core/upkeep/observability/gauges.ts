@@ -1,6 +1,7 @@
 import { oldestUnsynced } from '#core/accounts/billing/index.ts';
 import type { RetentionRule } from '#core/accounts/settings/index.ts';
 import { oldestUnsentMail } from '#core/foundation/outbox/index.ts';
+import { failedWork, unknownWork } from '#core/foundation/work/index.ts';
 import { openBreakers } from '#core/execution/breaker/index.ts';
 import { retentionBacklog } from '#core/execution/retention/index.ts';
 import type { RunFeed } from '#core/execution/run-events/index.ts';
@@ -16,8 +17,16 @@ interface Backlog {
   readonly openBreakers: number;
   readonly paymentAge: number;
   readonly mailAge: number;
+  readonly failedWork: number;
+  readonly unknownWork: number;
   readonly contentOverdue: number;
   readonly runsOverdue: number;
+}
+
+interface Known {
+  readonly retention: RetentionRule;
+  /** Names of the kinds of due work of this release. */
+  readonly kinds: readonly string[];
 }
 
 /**
@@ -25,11 +34,11 @@ interface Backlog {
  * open and not with the tables. Every process reports the same figures: take the maximum over them. While Postgres is
  * away they are NaN, not wrong.
  */
-export function watchBacklog(registry: Registry, database: Db, retention: RetentionRule): void {
+export function watchBacklog(registry: Registry, database: Db, known: Known): void {
   // A scrape reads all gauges at once; they share one query.
   let reading: Promise<Backlog> | undefined;
   const current = (): Promise<Backlog> =>
-    (reading ??= readBacklog(database, retention)
+    (reading ??= readBacklog(database, known)
       .catch(() => UNKNOWN)
       .finally(() => {
         reading = undefined;
@@ -84,6 +93,16 @@ const GAUGES = [
     figure: 'mailAge',
   },
   {
+    name: 'ras_work_failed',
+    help: 'Rows of due work that were given up and wait for an operator, counted up to 10,000.',
+    figure: 'failedWork',
+  },
+  {
+    name: 'ras_work_unknown',
+    help: 'Rows of due work of kinds that this release does not know, counted up to 10,000.',
+    figure: 'unknownWork',
+  },
+  {
     name: 'ras_retention_content_overdue_seconds',
     help: 'How long the content of the oldest run that is to be erased has been past its days.',
     figure: 'contentOverdue',
@@ -103,11 +122,13 @@ const UNKNOWN: Backlog = {
   openBreakers: NaN,
   paymentAge: NaN,
   mailAge: NaN,
+  failedWork: NaN,
+  unknownWork: NaN,
   contentOverdue: NaN,
   runsOverdue: NaN,
 };
 
-async function readBacklog(db: Db, retention: RetentionRule): Promise<Backlog> {
+async function readBacklog(db: Db, { retention, kinds }: Known): Promise<Backlog> {
   const overdue = retentionBacklog(retention);
   const found = await db.row<Backlog>`
     select
@@ -131,6 +152,8 @@ async function readBacklog(db: Db, retention: RetentionRule): Promise<Backlog> {
       ${openBreakers} as "openBreakers",
       ${oldestUnsynced} as "paymentAge",
       ${oldestUnsentMail} as "mailAge",
+      ${failedWork} as "failedWork",
+      ${unknownWork(kinds)} as "unknownWork",
       ${overdue.content} as "contentOverdue",
       ${overdue.runs} as "runsOverdue"
   `;

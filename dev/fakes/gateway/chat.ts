@@ -19,6 +19,7 @@ import type { Answer } from './faults.ts';
 import { GatewayError, send, waited } from './http.ts';
 import { checkRequest, refused } from './manner.ts';
 import type { Manner } from './manner.ts';
+import { failureIn } from './failures.ts';
 import { FIXTURE_MODELS } from './models.ts';
 import type { FixtureModel } from './models.ts';
 import { obedientReply } from './obey.ts';
@@ -54,7 +55,7 @@ export async function answerChat(response: ServerResponse, body: unknown, surrou
     throw refused(manner.unknownModel, { model: request.model });
   }
   if (script && !(await waited(response, script.latencyMs, script.released))) return;
-  const behaviour = script?.behaviour ?? { kind: 'normal' };
+  const behaviour = script?.behaviour ?? failureIn(promptOf(request)) ?? { kind: 'normal' };
   switch (behaviour.kind) {
     case 'error':
       return sendScriptedError(response, behaviour, manner);

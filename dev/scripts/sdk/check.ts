@@ -57,7 +57,7 @@ async function check(): Promise<void> {
 
   run('publint', process.execPath, [tool('publint/src/cli.js'), '--strict', tarball]);
   run('publint of the CLI', process.execPath, [tool('publint/src/cli.js'), '--strict', cli]);
-  run('attw', process.execPath, [tool('attw/dist/index.js'), tarball, '--profile', 'esm-only']);
+  run('attw', process.execPath, [tool('attw/dist/index.js'), tarball, '--profile', 'strict']);
 
   await cp(path.join(import.meta.dirname, 'consumer.ts'), path.join(folder, 'consumer.ts'));
   for (const compiler of ['typescript-5.4', 'typescript-5.9']) {
@@ -65,6 +65,14 @@ async function check(): Promise<void> {
     const files = [...options, '--outDir', '.', path.join(folder, 'consumer.ts')];
     run(compiler, process.execPath, [tool(`${compiler}/bin/tsc`), '--types', 'node', ...files]);
   }
+  await cp(path.join(import.meta.dirname, 'consumer.cts'), path.join(folder, 'consumer.cts'));
+  for (const form of [[], ['--moduleResolution', 'node10', '--module', 'commonjs', '--ignoreDeprecations', '5.0']]) {
+    const options = ['--module', 'node16', '--target', 'es2022', '--lib', 'es2023', '--strict', ...form];
+    const compiler = tool('typescript-5.9/bin/tsc');
+    const files = ['--outDir', '.', '--types', 'node', path.join(folder, 'consumer.cts')];
+    run(`CommonJS ${form.join(' ')}`, process.execPath, [compiler, ...options, ...files]);
+  }
+  run('consumer.cjs', process.execPath, ['consumer.cjs']);
   const script = 'consumer.js';
   for (const node of NODES) run(`node ${node}`, tool(`node-${node}/bin/node`), [script]);
   const ras = tool('routine-automation-cli/bin/ras.js');

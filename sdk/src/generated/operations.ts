@@ -6,6 +6,7 @@ export const OPERATIONS = {
   archiveRoutine: { method: 'DELETE', path: '/v1/routines/{routineId}' },
   backfillRoutine: { method: 'POST', path: '/v1/routines/{routineId}/backfill', keyed: true },
   cancelRun: { method: 'POST', path: '/v1/runs/{runId}/cancel' },
+  checkRoutine: { method: 'POST', path: '/v1/routines/check' },
   connectWithApiKey: { method: 'POST', path: '/v1/connections/api-key/{provider}', keyed: true },
   countResultsByDay: { method: 'GET', path: '/v1/results/days' },
   countUnreadResults: { method: 'GET', path: '/v1/results/unread' },
@@ -56,12 +57,15 @@ export const OPERATIONS = {
   readRoutineForecast: { method: 'GET', path: '/v1/routines/{routineId}/forecast' },
   readRoutineVersion: { method: 'GET', path: '/v1/routines/{routineId}/versions/{revision}' },
   readRun: { method: 'GET', path: '/v1/runs/{runId}' },
+  readRunEvent: { method: 'GET', path: '/v1/runs/{runId}/event' },
   readSkill: { method: 'GET', path: '/v1/skills/{skillId}' },
   redeliverWebhook: { method: 'POST', path: '/v1/runs/{runId}/webhook-deliveries/{deliveryId}/redeliver', keyed: true },
+  restoreRoutine: { method: 'POST', path: '/v1/routines/{routineId}/restore' },
   restoreRoutineVersion: { method: 'POST', path: '/v1/routines/{routineId}/versions/{revision}/restore', keyed: true },
   retryRun: { method: 'POST', path: '/v1/runs/{runId}/retry', keyed: true },
   rotateWebhookSecret: { method: 'POST', path: '/v1/routines/{routineId}/webhook-secret', keyed: true },
   runRoutine: { method: 'POST', path: '/v1/routines/{routineId}/run', keyed: true },
+  testWebhook: { method: 'POST', path: '/v1/routines/{routineId}/webhook-test' },
   updateConnection: { method: 'PATCH', path: '/v1/connections/{connectionId}' },
   updateRoutine: { method: 'PATCH', path: '/v1/routines/{routineId}' },
   updateRun: { method: 'PATCH', path: '/v1/runs/{runId}' },
@@ -86,6 +90,7 @@ export type ErrorCode =
   | 'confirmation_required'
   | 'authentication_required'
   | 'invalid_api_key'
+  | 'invalid_id_token'
   | 'invalid_signature'
   | 'plan_write_required'
   | 'allowance_exceeded'
@@ -104,6 +109,7 @@ export type ErrorCode =
   | 'invitation_not_found'
   | 'session_not_found'
   | 'api_key_not_found'
+  | 'ci_trust_not_found'
   | 'assistant_not_found'
   | 'skill_not_found'
   | 'routine_not_found'

@@ -59,9 +59,19 @@ export class Routines {
     return this.#transport.send('putRoutine', { ...options, ids: [externalKey], body });
   }
 
-  /** Ends the routine for ever; its runs stay. */
+  /** Lists everything that saving a routine would refuse, and saves nothing. */
+  check(body: Body<'checkRoutine'>, options?: CallOptions): Call<Data<'checkRoutine'>> {
+    return this.#transport.send('checkRoutine', { ...options, body });
+  }
+
+  /** Ends the routine until it is restored; its runs stay. */
   archive(routineId: string, options?: CallOptions): Call<Data<'archiveRoutine'>> {
     return this.#transport.send('archiveRoutine', { ...options, ids: [routineId] });
+  }
+
+  /** Takes the routine out of the archive, as a draft. */
+  restoreArchived(routineId: string, options?: CallOptions): Call<Data<'restoreRoutine'>> {
+    return this.#transport.send('restoreRoutine', { ...options, ids: [routineId] });
   }
 
   /** Starts the schedule, of a routine that has run successfully as it is now. */
@@ -149,5 +159,10 @@ export class Routines {
     options?: CreateOptions,
   ): Call<Data<'rotateWebhookSecret'>> {
     return this.#transport.send('rotateWebhookSecret', { ...options, ids: [routineId], body });
+  }
+
+  /** Sends one test event to the webhook and returns what its receiver said. */
+  testWebhook(routineId: string, options?: CallOptions): Call<Data<'testWebhook'>> {
+    return this.#transport.send('testWebhook', { ...options, ids: [routineId] });
   }
 }

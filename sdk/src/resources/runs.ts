@@ -57,6 +57,11 @@ export class Runs {
     return this.#transport.send('retryRun', { ...options, ids: [runId] });
   }
 
+  /** What a webhook is told of the run. */
+  event(runId: string, options?: CallOptions): Call<Data<'readRunEvent'>> {
+    return this.#transport.send('readRunEvent', { ...options, ids: [runId] });
+  }
+
   redeliverWebhook(runId: string, deliveryId: string, options?: CreateOptions): Call<Data<'redeliverWebhook'>> {
     return this.#transport.send('redeliverWebhook', { ...options, ids: [runId, deliveryId] });
   }

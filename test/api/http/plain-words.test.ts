@@ -61,7 +61,7 @@ test('a value of another type is told what it should be, and a missing one that 
     [
       'model: expected an object, got a string',
       'skills: expected an array, got a string',
-      'steps: expected a number, got null',
+      'steps: required',
       'sure: expected a boolean, got a string',
       'variables: expected an object, got an array',
       'limit: expected a number',

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { present } from '#api/http/present.ts';
-import { timestamp } from '#api/http/schemas.ts';
+import { timestamp } from '#lib/schemas.ts';
 
 const person = z.strictObject({ id: z.string(), name: z.string() });
 const team = z

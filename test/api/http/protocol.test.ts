@@ -51,6 +51,27 @@ test('HEAD responds as GET does, without a body', async ({ service }) => {
   expect([missing.status, await missing.text()]).toEqual([404, '']);
 });
 
+test('the document is sent compressed to those who take it so, and once to those who keep it', async ({ service }) => {
+  const address = `${service.url}/v1/openapi.json`;
+  const plain = await fetch(address, { headers: { 'Accept-Encoding': 'identity' } });
+  const zipped = await fetch(address, { headers: { 'Accept-Encoding': 'gzip' } });
+  expect([plain, zipped].map(({ headers }) => headers.get('content-encoding'))).toEqual([null, 'gzip']);
+  expect(Number(zipped.headers.get('content-length'))).toBeLessThan(Number(plain.headers.get('content-length')) / 5);
+  expect(await zipped.json()).toEqual(await plain.json());
+  const kept = await fetch(address, { headers: { 'If-None-Match': plain.headers.get('etag')! } });
+  expect([kept.status, (await kept.text()).length]).toEqual([304, 0]);
+
+  const forKeys = await fetch(`${address}?for=keys`);
+  expect(forKeys.headers.get('etag')).not.toBe(plain.headers.get('etag'));
+  const paths = Object.keys((JSON.parse(await forKeys.text()) as { paths: object }).paths);
+  expect([paths.includes('/v1/routines'), paths.includes('/v1/billing')]).toEqual([true, false]);
+  const other = await service.anonymous.get('/v1/openapi.json?for=people');
+  expect([other.status, other.body.error]).toEqual([
+    400,
+    { code: 'invalid_request', message: 'for: must be keys, or left out for all operations' },
+  ]);
+});
+
 test('/llms.txt lists the documents, each of which is there in Markdown', async ({ service }) => {
   const list = await (await fetch(`${service.url}/llms.txt`)).text();
   const addresses = [...list.matchAll(/\((http[^)]+\.md)\)/g)].map(([, address = '']) => address);

@@ -86,3 +86,16 @@ test('hints say what a tool does', () => {
   });
   expect(hints.get('run_routine')).toMatchObject({ readOnlyHint: false, idempotentHint: false });
 });
+
+test('every argument of every tool is described in words for a model, and none has a list of types', () => {
+  const tools = visibleTools(SCOPES, readToolsets('all')).map(({ definition }) => definition);
+  for (const { name, description, inputSchema } of tools) {
+    expect(description, name).not.toMatch(/Prefer:|`Link|\b40\d\b|…/);
+    for (const [argument, schema] of Object.entries(Object(inputSchema['properties']))) {
+      const { description: words } = Object(schema);
+      expect(words, `${name}.${argument}`).toMatch(/^.{3,}[^…:]$/);
+      expect(words, `${name}.${argument}`).not.toMatch(/Link:/);
+    }
+    expect(JSON.stringify(inputSchema), name).not.toMatch(/"type":\[/);
+  }
+});

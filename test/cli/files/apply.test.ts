@@ -17,7 +17,7 @@ own(
     await folder.routine('weekly');
     await folder.write('skills/style/SKILL.md', '---\nname: Style\n---\nWrite short sentences, please.\n');
     await folder.routine('styled', { skills: '[style, seo-audit]' });
-    const planned = await folder.ras(['plan'], { isTerminal: true });
+    const planned = await folder.ras(['plan', '--exit-code']);
     expect(planned.code).toBe(2);
     expect(planned.stdout).toContain('+ skill style  (new)\n\n+ routine styled  (new, a draft)');
     expect(planned.stdout).toContain('3 to create, 0 to change, 0 without a file, 0 unchanged');
@@ -28,7 +28,7 @@ own(
     const { data } = await key.get('/v1/routines?externalKey=styled');
     const { data: skills } = await key.get('/v1/skills?externalKey=style');
     expect(data).toMatchObject([{ state: 'draft', managedBy: 'files', skills: [skills[0].id, 'seo-audit'] }]);
-    expect(await folder.ras(['plan'], { isTerminal: true })).toMatchObject({
+    expect(await folder.ras(['plan', '--exit-code'])).toMatchObject({
       code: 0,
       stdout: '0 to create, 0 to change, 0 without a file, 3 unchanged\n',
     });
@@ -40,7 +40,7 @@ own('a change is shown by field, with what returns it to draft; a text line by l
   await folder.routine('weekly', {}, 'First.\n\nSecond.\nThird.\n\n\nLast.');
   await folder.ras(['apply', '--yes', '--prove']);
   await folder.routine('weekly', { schedule: '0 8 * * *' }, 'First.\n\nSecond!\nThird.\n\n\nLast.');
-  const { code, stdout } = await folder.ras(['plan'], { isTerminal: true });
+  const { code, stdout } = await folder.ras(['plan', '--exit-code']);
   expect(code).toBe(2);
   expect(stdout).toBe(
     [
@@ -60,7 +60,7 @@ own('a change is shown by field, with what returns it to draft; a text line by l
     ].join('\n'),
   );
   await folder.routine('weekly', { schedule: '0 8 * * *' }, 'First.\n\nSecond.\nThird.\n\n\nLast.');
-  const { json } = await folder.ras(['plan']);
+  const { json } = await folder.plan();
   expect(json.changes).toMatchObject([{ action: 'update', returnsToDraft: false, fields: [{ field: 'schedule' }] }]);
   await folder.ras(['apply', '--yes']);
   const { data } = await key.get('/v1/routines?externalKey=weekly');
@@ -76,7 +76,7 @@ own(
     await folder.ras(['apply', '--yes']);
     await folder.routine('a', { name: 'From file' });
     await folder.routine('b', { name: 'From file' });
-    expect((await folder.ras(['plan', '--out', 'plan.json'])).code).toBe(2);
+    expect((await folder.plan('--out', 'plan.json')).code).toBe(2);
     const { data } = await key.get('/v1/routines?externalKey=a');
     await key.patch(`/v1/routines/${data[0].id}`, {
       instructions: 'Edited.',
@@ -156,7 +156,7 @@ own('what Ctrl-C has broken off the next apply completes', async ({ own: key }) 
   expect((await key.get('/v1/routines')).data.length).toBeLessThan(3);
   expect((await folder.ras(['apply', '--yes'])).code).toBe(0);
   expect((await key.get('/v1/routines')).data).toHaveLength(3);
-  expect((await folder.ras(['plan'])).code).toBe(0);
+  expect((await folder.plan()).code).toBe(0);
 });
 
 own('prune archives only what files keep', async ({ own: key }) => {
@@ -167,7 +167,7 @@ own('prune archives only what files keep', async ({ own: key }) => {
   await folder.routine('gone');
   await folder.ras(['apply', '--yes']);
   await folder.remove('routines/gone.md');
-  const planned = await folder.ras(['plan'], { isTerminal: true });
+  const planned = await folder.ras(['plan', '--exit-code']);
   expect(planned.code).toBe(2);
   expect(planned.stdout).toContain('- routine gone  (has no file any more; apply --prune archives it)');
   const left = await folder.ras(['apply', '--yes']);
@@ -179,7 +179,7 @@ own('prune archives only what files keep', async ({ own: key }) => {
   const { data } = await key.get('/v1/routines');
   const open = data.filter(({ state }: { state: string }) => state !== 'archived');
   expect(open.map(({ name }: { name: string }) => name).toSorted()).toEqual(['By a program', 'By hand', 'Report']);
-  expect((await folder.ras(['plan'])).code).toBe(0);
+  expect((await folder.plan()).code).toBe(0);
 });
 
 own('a schedule that cannot be is told with its place, and nothing is applied', async ({ own: key }) => {
@@ -187,21 +187,20 @@ own('a schedule that cannot be is told with its place, and nothing is applied', 
   await folder.routine('a');
   await folder.routine('b', { schedule: 'at seven' });
   const { code, stderr } = await folder.ras(['apply', '--yes']);
-  expect(code).toBe(2);
-  expect(stderr).toContain('routines/b.md:3:11: schedule: ');
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/routines\/b\.md:3:11: schedule: (?!schedule)/);
   expect((await key.get('/v1/routines')).data).toEqual([]);
 });
 
-own('what the service refuses is told with the file, and the rest is applied', async ({ own: key }) => {
+own('what the service would refuse is told with its place, and nothing is applied', async ({ own: key }) => {
   const folder = await folderFor(key);
-  await folder.routine('a', { model: '{ provider: gateway, modelId: no/such }' });
+  await folder.routine('a', { model: '{ provider: gateway, modelId: no/such }' }, 'Write of {{topic}}.');
   await folder.routine('b');
-  const { code, json } = await folder.ras(['apply', '--yes']);
+  const { code, stderr } = await folder.ras(['apply', '--yes']);
   expect(code).toBe(1);
-  expect(json.applied).toMatchObject([
-    { key: 'a', result: 'refused', message: expect.stringContaining('routines/a.md: ') },
-    { key: 'b', result: 'created' },
-  ]);
+  expect(stderr).toContain('routines/a.md:4:8: model: ');
+  expect(stderr).toContain('routines/a.md: instructions: no value for {{topic}}');
+  expect((await key.get('/v1/routines')).data).toEqual([]);
 });
 
 own('without a terminal apply asks nothing and wants --yes', async ({ own: key }) => {
@@ -277,7 +276,7 @@ own('pull keeps comments, and never writes over another text unasked', async ({ 
   const forced = await folder.read('routines/weekly-report.md');
   expect(forced).toContain('# Before work.\nschedule: 0 6 * * *\n');
   expect(forced).toContain('---\nTwo.\n');
-  expect((await folder.ras(['plan'])).code).toBe(0);
+  expect((await folder.plan()).code).toBe(0);
 });
 
 own('a response that is lost on the way leaves nothing half, and nothing twice', async ({ own: key }) => {
@@ -295,14 +294,15 @@ own('a response that is lost on the way leaves nothing half, and nothing twice',
   expect((await key.get('/v1/routines')).data).toHaveLength(1);
   expect((await folder.ras(['apply', '--yes'])).json.applied).toMatchObject([{ key: 'b', result: 'created' }]);
   expect((await key.get('/v1/routines')).data).toHaveLength(2);
-  expect((await folder.ras(['plan'])).code).toBe(0);
+  expect((await folder.plan()).code).toBe(0);
 });
 
 own('of a plan that was tampered with nothing is believed but versions', async ({ own: key }) => {
   const folder = await folderFor(key);
   const id = await createRoutine(key, { name: 'By hand', externalKey: 'hand' });
   await folder.routine('a');
-  const { json: plan } = await folder.ras(['plan']);
+  await folder.plan('--out', path.join(folder.folder, 'plan.json'));
+  const plan = JSON.parse(await folder.read('plan.json'));
   const orphan = {
     ...plan.changes[0],
     key: 'hand',
@@ -333,16 +333,16 @@ own('a change in the dashboard is drift until the files are applied or pulled', 
   await rename('Another');
   await rename(name);
   expect((await read()).driftedAt).toEqual(expect.any(String));
-  expect((await folder.ras(['plan'])).code).toBe(2);
+  expect((await folder.plan()).code).toBe(2);
   expect((await folder.ras(['apply', '--yes'])).code).toBe(0);
   expect((await read()).driftedAt).toBeNull();
-  expect((await folder.ras(['plan'])).code).toBe(0);
+  expect((await folder.plan()).code).toBe(0);
 
   await rename('Another');
-  expect((await folder.ras(['plan'], { isTerminal: true })).stdout).toContain('name: "Another" -> ');
+  expect((await folder.ras(['plan', '--exit-code'])).stdout).toContain('name: "Another" -> ');
   expect((await folder.ras(['pull', '--force'])).code).toBe(0);
   expect(await read()).toMatchObject({ name: 'Another', driftedAt: null });
-  expect((await folder.ras(['plan'])).code).toBe(0);
+  expect((await folder.plan()).code).toBe(0);
 });
 
 own('so is one of a skill', async ({ own: key }) => {
@@ -358,13 +358,13 @@ own('so is one of a skill', async ({ own: key }) => {
   await describe('Short.');
   await describe(null);
   expect((await read()).driftedAt).toEqual(expect.any(String));
-  expect((await folder.ras(['plan'])).code).toBe(2);
+  expect((await folder.plan()).code).toBe(2);
   expect((await folder.ras(['apply', '--yes'])).code).toBe(0);
   expect((await read()).driftedAt).toBeNull();
-  expect((await folder.ras(['plan'])).code).toBe(0);
+  expect((await folder.plan()).code).toBe(0);
 
   await describe('Short.');
   expect((await folder.ras(['pull', '--force'])).code).toBe(0);
   expect(await read()).toMatchObject({ description: 'Short.', driftedAt: null });
-  expect((await folder.ras(['plan'])).code).toBe(0);
+  expect((await folder.plan()).code).toBe(0);
 });

@@ -3,12 +3,12 @@ import path from 'node:path';
 import { expect, test } from 'vitest';
 import { renderHeadSchemas, HEADS_FILE } from '../../../cli/generate/main.ts';
 import { FaultyFiles } from '../../../cli/src/files/faults.ts';
-import { readProject } from '../../../cli/src/files/project.ts';
+import { readProject, readSoundProject } from '../../../cli/src/files/project.ts';
 import { folderFor, type Folder } from './folder.ts';
 
 /** Returns the lines that reading a folder ends with. */
 async function faultsIn(folder: Folder): Promise<string[]> {
-  const error = await readProject(folder.folder).catch((each: unknown) => each);
+  const error = await readSoundProject(folder.folder).catch((each: unknown) => each);
   if (!(error instanceof FaultyFiles)) throw new Error('no fault', { cause: error });
   return error.message.split('\n');
 }
@@ -44,13 +44,13 @@ test('a number that would be rounded has to stand in quotes', async () => {
   );
 });
 
-test('all faults of all files are listed together, and ras exits with 2', async () => {
+test('all faults of all files are listed together, and ras exits with 1', async () => {
   const folder = await folderFor();
   await folder.write('routines/a.md', withHead('overlap: quue', 'pauseAfterFailures: 0'));
   await folder.write('routines/b.md', '---\nname: B\n---\nText.\n');
   await folder.write('skills/style/SKILL.md', '---\nname: Style\n---\nShort.\n');
-  const { code, stderr, stdout } = await folder.ras(['plan']);
-  expect(code).toBe(2);
+  const { code, stderr, stdout } = await folder.ras(['plan', '--exit-code']);
+  expect(code).toBe(1);
   expect(stdout).toBe('');
   expect(stderr).toContain('Error: 5 things to mend');
   for (const line of [
@@ -147,8 +147,8 @@ test('ras.yaml is checked, and its defaults stand in for fields', async () => {
 test('without ras.yaml it says how to begin', async () => {
   const folder = await folderFor();
   await rm(path.join(folder.folder, 'ras.yaml'));
-  const { code, stderr } = await folder.ras(['plan']);
-  expect(code).toBe(2);
+  const { code, stderr } = await folder.ras(['plan', '--exit-code']);
+  expect(code).toBe(1);
   expect(stderr).toContain('ras init');
 });
 

@@ -19,6 +19,11 @@ export class Folder {
     this.ras = (args, options) => ras([...args, '-C', folder], options);
   }
 
+  /** Makes the plan as a program reads it: 2 for changes. */
+  plan(...args: readonly string[]) {
+    return this.ras(['plan', '--format', 'json', '--exit-code', ...args]);
+  }
+
   async write(file: string, text: string | Buffer): Promise<void> {
     const target = path.join(this.folder, file);
     await mkdir(path.dirname(target), { recursive: true });
@@ -27,6 +32,10 @@ export class Folder {
 
   remove(file: string): Promise<void> {
     return rm(path.join(this.folder, file));
+  }
+
+  removeFolder(file: string): Promise<void> {
+    return rm(path.join(this.folder, file), { recursive: true });
   }
 
   read(file: string): Promise<string> {

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { readProject } from '../../../cli/src/files/project.ts';
+import { readSoundProject } from '../../../cli/src/files/project.ts';
 import { folderFor } from './folder.ts';
 
 /** Imports a text, and returns what was said with the files by their names. */
@@ -13,7 +13,7 @@ async function imported(kind: string, text: string, options: readonly string[] =
     if (file.startsWith('routines/')) files[file.slice(9, -3)] = await folder.read(file);
   }
   // What is written is what plan can read.
-  if (Object.keys(files).length > 0) await readProject(folder.folder);
+  if (Object.keys(files).length > 0) await readSoundProject(folder.folder);
   const { code, stdout, stderr } = said;
   return { code, stderr, files, json: stdout === '' ? undefined : JSON.parse(stdout) };
 }
@@ -322,4 +322,39 @@ test.for([
   expect(code).toBeGreaterThan(0);
   expect(stderr).toContain(words);
   expect(files).toEqual({});
+});
+
+test('no secret of a job is written, into names of files neither', async () => {
+  const secret = 'sk-ant-api03-abcdefghijklmnopqrstuvwxyz';
+  const { files, json } = await imported(
+    'crontab',
+    [
+      `30 6 1 * * ANTHROPIC_API_KEY=${secret} python3 report.py "Monthly report"`,
+      `0 7 * * * env TOKEN="${secret}" OTHER=x claude -p "Send 100\\% of it"`,
+      `0 8 * * * curl https://user:${secret}@example.com`,
+      `0 25 * * * /bin/true --token=${secret}`,
+    ].join('\n'),
+  );
+  expect(JSON.stringify({ files, json })).not.toContain('abcdefghijklm');
+  expect(Object.keys(files)).toEqual(['curl', 'python3', 'send-100-of-it']);
+  expect(files['send-100-of-it']).toContain('Send 100% of it');
+  expect(json.written[0].notes).toContain('left out what the command sets: ANTHROPIC_API_KEY');
+  expect(json.skipped).toEqual([{ name: 'line 4', why: 'its time "25" is none of cron' }]);
+});
+
+test.for(['https://hooks.example.com/x?token=abcdefgh', 'https://ada:secret@hooks.example.com/x'])(
+  'an address of a webhook with a secret is left out: %s',
+  async (to) => {
+    const job = { name: 'Hook', schedule: { kind: 'cron', expr: '0 7 * * *' }, payload: { message: 'Write.' } };
+    const jobs = [{ ...job, delivery: { mode: 'webhook', to } }];
+    const { files, json } = await imported('openclaw', JSON.stringify({ jobs }));
+    expect(files['hook']).not.toContain('hooks.example.com');
+    expect(json.written[0].notes.join()).toContain('left out the address of its webhook at hooks.example.com');
+  },
+);
+
+test('a file of another kind is no crontab', async () => {
+  const { code, files, stderr } = await imported('crontab', JSON.stringify({ nodes: [] }, null, 2));
+  expect({ code, files }).toEqual({ code: 2, files: {} });
+  expect(stderr).toContain('This is no crontab');
 });

@@ -35,10 +35,10 @@ test('another text of a skill is proven by a run, and then scheduled runs take i
   await folder.routine('b');
   await folder.ras(['apply', '--yes', '--prove']);
   await style('Write long sentences, please.');
-  const planned = await folder.ras(['plan'], { isTerminal: true });
+  const planned = await folder.ras(['plan']);
   expect(planned.stdout).toContain('~ skill style  (scheduled runs take it once their routine is proven again)');
   const left = await folder.ras(['apply', '--yes']);
-  expect(left.stderr).toContain('ras apply --prove runs and activates it');
+  expect(left.stderr).toContain('ras apply --prove runs and activates them');
   const [{ id }] = (await own.get('/v1/routines?externalKey=a')).data;
   const behind = async () => (await own.get(`/v1/routines/${id}`)).data.skillsBehind;
   expect(await behind()).toHaveLength(1);

@@ -1,3 +1,4 @@
+import path from 'node:path';
 import fc from 'fast-check';
 import { expect } from 'vitest';
 import { serviceTest } from '#test/support/fixtures.ts';
@@ -72,7 +73,7 @@ test('what pull has written is what the service has: plan is empty, and each tex
       const { code, json: said, stderr } = await folder.ras(['pull', ...ids]);
       expect(stderr).toBe('');
       expect(code).toBe(0);
-      const plan = await folder.ras(['plan']);
+      const plan = await folder.plan();
       expect(plan.stderr).toBe('');
       expect(changesOf(plan.json, ids)).toEqual([]);
       for (const [at, { file }] of said.pulled.entries()) {
@@ -91,13 +92,16 @@ test('what apply has written from files is there as they say: plan is empty, how
   await fc.assert(
     fc.asyncProperty(fc.array(routine, { minLength: 1, maxLength: 6 }), async (routines) => {
       const folder = await folderFor(await ada.key());
+      // All rounds are in one project, and one folder keeps them.
+      await folder.write('ras.yaml', 'version: 1\nname: round-trip\n');
       for (const [at, fields] of routines.entries()) {
         const { instructions, ...head } = routineBody(fields);
         await folder.write(`routines/r${at}.md`, renderHeaded(head, String(instructions), ''));
       }
       const applied = await folder.ras(['apply', '--yes']);
       expect(applied.stderr).not.toContain('refused');
-      const { json: plan } = await folder.ras(['plan']);
+      await folder.plan('--out', path.join(folder.folder, 'plan.json'));
+      const plan = JSON.parse(await folder.read('plan.json'));
       const files = plan.changes.filter(({ file }: { file: string | null }) => file !== null);
       expect(files.flatMap(({ fields }: { fields: unknown[] }) => fields)).toEqual([]);
       expect(files).toHaveLength(routines.length);

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { claimDueRoutines } from '#core/scheduling/claim.ts';
 import { ago, plantRuns, plantSpending } from '#test/support/given.ts';
 import { createTestDatabase } from '#test/support/database.ts';
-import { buffersOf, explained } from '../../../bench/harness/measure.ts';
+import { buffersOf, explained } from '#test/support/plans.ts';
 import { plantRoutines, selfHosted } from './planted.ts';
 
 const DUE = 100;
@@ -14,9 +14,8 @@ test('claiming routines with budgets costs no more after a month of spending tha
     const budget = { maxTokensPerDay: 1_000_000_000, maxCostUsdPerMonth: '1000' };
     const planted = () => plantRoutines(database, DUE, { ...budget, nextRunAt: new Date(Date.now() - 1_000) });
     const claimed = async () => {
-      // Else autovacuum may come between the two, and other statistics make another plan.
       await database.run`vacuum (analyze)`;
-      const plans = await explained(url, (db) => claimDueRoutines({ ...selfHosted, database: db }, DUE));
+      const plans = await explained(url, (db) => claimDueRoutines(selfHosted(db), DUE));
       expect(plans.join('\n')).not.toContain('usage_ledger');
       return buffersOf(plans);
     };

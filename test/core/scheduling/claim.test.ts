@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { AT_ONCE, type Database } from '#lib/database/index.ts';
 import { proves } from '#test/support/proves.ts';
-import { explained } from '../../../bench/harness/measure.ts';
+import { explained } from '#test/support/plans.ts';
 import { clockTest } from './clock-test.ts';
 import { accountingFaults, occurrencesOf, plantRoutine, plantRoutines, routineOf } from './planted.ts';
 import { EVERY, changeRoutines, changeRuns, plantRun, plantTotals } from '#test/support/given.ts';

@@ -19,7 +19,7 @@ export function clockTest({ poolSize = 10 } = {}) {
       void clock;
       return testDatabase.database;
     })
-    .extend('deps', { scope: 'file' }, ({ database }): ClaimDeps => ({ database, ...selfHosted }))
+    .extend('deps', { scope: 'file' }, ({ database }): ClaimDeps => selfHosted(database))
     .extend(
       'claim',
       { scope: 'file' },

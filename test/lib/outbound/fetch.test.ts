@@ -4,6 +4,7 @@ import { runInNewContext } from 'node:vm';
 import { expect, test, vi } from 'vitest';
 import { OutboundError } from '#lib/outbound/index.ts';
 import { localClient, startReceiver } from './receiver.ts';
+import { PATIENCE_MS } from '#test/support/properties.ts';
 
 test('fetch takes and gives the standard classes', async () => {
   const receiver = await startReceiver((_, response) => {
@@ -138,7 +139,7 @@ test('a response that is forgotten unread does not hold its connection for ever'
       collectGarbage();
       expect(receiver.open()).toBe(0);
     },
-    { timeout: 10_000, interval: 50 },
+    { timeout: PATIENCE_MS, interval: 50 },
   );
 });
 

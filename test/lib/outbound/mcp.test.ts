@@ -6,6 +6,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { freePort } from '#dev/stack/ports.ts';
 import { outboundErrorIn, type OutboundClient } from '#lib/outbound/index.ts';
 import { guardedClient, localClient, startReceiver } from './receiver.ts';
+import { PATIENCE_MS } from '#test/support/properties.ts';
 
 test('the MCP client talks to a real tool server through the guarded fetch, progress events included', async () => {
   const url = `http://127.0.0.1:${await startEverythingServer()}/mcp`;
@@ -73,6 +74,6 @@ async function startEverythingServer(): Promise<number> {
     child.kill('SIGKILL');
     await once(child, 'exit');
   });
-  await vi.waitFor(() => fetch(`http://127.0.0.1:${port}/`), { timeout: 20_000, interval: 100 });
+  await vi.waitFor(() => fetch(`http://127.0.0.1:${port}/`), { timeout: PATIENCE_MS, interval: 100 });
   return port;
 }

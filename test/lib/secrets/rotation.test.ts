@@ -1,10 +1,11 @@
 import { execFile } from 'node:child_process';
+import { dyingProcess } from '#test/support/end-deps.ts';
 import { createHash, randomBytes } from 'node:crypto';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { insertFlow, takeFlow } from '#core/integrations/connections/oauth/flows.ts';
 import { readSealedCredentials, createConnectionSecrets } from '#core/integrations/connections/store/credentials.ts';
-import { putIntoOutbox } from '#core/models/connections/revoke.ts';
+import { keepForRevocation } from '#core/models/connections/revoke.ts';
 import { insertAttempt } from '#core/models/connections/sign-in/attempt-queries.ts';
 import { sealCredential } from '#core/models/connections/store/credential.ts';
 import { createAccountMails } from '#core/foundation/outbox/index.ts';
@@ -184,7 +185,7 @@ async function sealModelAccount(): Promise<void> {
   const { projectId } = person;
   const credential = sealCredential(secrets, id, MODEL_CREDENTIAL);
   await plantAccounts(database, projectId, { id, credential });
-  await putIntoOutbox(database, secrets, id, MODEL_CREDENTIAL);
+  await keepForRevocation(database, secrets, id, MODEL_CREDENTIAL);
   await insertAttempt(database, secrets, {
     id: newId('attempt'),
     projectId,
@@ -202,10 +203,9 @@ async function sealModelAccount(): Promise<void> {
 
 /** A mail about an account, which waits for a mail server that never answers. */
 async function sealMail(): Promise<void> {
-  const { database, secrets, log, metrics } = service.deps;
-  const mailer = { attempt: () => new Promise<undefined>(() => undefined), close: () => undefined };
+  const { database, secrets } = service.deps;
   const mail = { to: person.email, subject: 'Confirm', text: 'Open this.', seconds: 3_600 };
-  await createAccountMails({ database, secrets, mailer, log, metrics }).queue(database, mail);
+  await createAccountMails({ secrets, work: dyingProcess(database).work }).queue(database, mail);
 }
 
 const run = promisify(execFile);

@@ -3,7 +3,7 @@ import { SYSTEM } from '#core/foundation/audit/index.ts';
 import { insertConnection } from '#core/integrations/connections/store/queries.ts';
 import { definitionForm } from '#core/authoring/definition/index.ts';
 import { insertVersions } from '#core/authoring/routines/versions.ts';
-import { sql, type Db } from '#lib/database/index.ts';
+import { AT_ONCE, sql, type Db } from '#lib/database/index.ts';
 import { newId } from '#lib/ids.ts';
 import type { Service } from '#test/support/service.ts';
 import { plant, type Values } from './rows.ts';
@@ -203,7 +203,9 @@ export async function plantMails(
     content: '{"subject": "Planted", "lines": []}',
     state: 'pending',
   };
-  await plant(db, 'outbox', values, sql`from unnest(${ids}::text[]) as planted (id)`);
+  const from = sql`from unnest(${ids}::text[]) as planted (id)`;
+  await plant(db, 'outbox', { ...values, nextAttemptAt: sql`'infinity'` }, from);
+  await plant(db, 'work', { kind: 'mail', key: sql`planted.id`, turn: organizationId, dueAt: AT_ONCE }, from);
   return ids;
 }
 

@@ -1,17 +1,19 @@
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 import type { Browser, BrowserContext } from 'playwright-core';
-import { test as base, vi } from 'vitest';
+import { expect, test as base, type TestContext } from 'vitest';
 import { freePort } from '#dev/stack/ports.ts';
-import { loadConfig } from '#lib/config/index.ts';
+import { loadConfig, type Config } from '#lib/config/index.ts';
 import { createLog } from '#lib/log.ts';
 import { signUp, type Person } from '#test/support/people.ts';
-import { sharedService, startService, type Service, type ServiceOptions } from '#test/support/service.ts';
+import { PATIENCE_MS } from '#test/support/properties.ts';
+import { sharedService, startService, type ServiceOptions } from '#test/support/service.ts';
 import { createDashboard } from '../../../ui/server/app.ts';
 import { readFiles, serveFiles, type BuiltFiles } from '../../../ui/server/files.ts';
 import { listen } from '../../../ui/server/listen.ts';
 import { buildLocked, DIST } from './build.ts';
 import { launchChromium } from './chromium.ts';
+import { startFakeApi, type FakeApi } from './fake-api.ts';
 import { cookiesOf } from './session.ts';
 import { FAILED_SHOTS } from './shots.ts';
 import { watchPage, type Watched } from './watched.ts';
@@ -31,19 +33,14 @@ export interface VisitOptions {
 /** Opens a page in a browser window of its own. */
 export type Visit = (target: string, options?: VisitOptions) => Promise<Watched>;
 
-/** Limit for a page to show an element; long, because the machine may be busy. */
-const PATIENCE_MS = 60_000;
-
 /** The files of a process share a browser, and those without configuration of their own a service. */
-const shared: { browser?: Promise<Browser>; port?: Promise<number> } = {};
+const shared: { api?: Promise<FakeApi>; browser?: Promise<Browser>; port?: Promise<number> } = {};
 
 /**
- * Makes tests with the whole service, the dashboard before it and a real browser, each there once a test asks for it,
- * and time enough on a busy machine: what is waited for in vain says so long before. The session of a person is that of
- * the API, so that only the tests of the sign-in sign in by a form.
+ * Makes tests with the whole service, the dashboard before it and a real browser, each there once a test asks for it. The
+ * session of a person is that of the API, so that only the tests of the sign-in sign in by a form.
  */
 export function dashboardTest(options: Pick<ServiceOptions, 'env'> = {}) {
-  vi.setConfig({ testTimeout: 600_000 });
   return base
     .extend('uiPort', { scope: 'file' }, () => {
       if (options.env !== undefined) return freePort();
@@ -67,34 +64,66 @@ export function dashboardTest(options: Pick<ServiceOptions, 'env'> = {}) {
       ({ uiPort: _port }): Promise<Browser> => (shared.browser ??= launchChromium()),
     )
     .extend('person', { scope: 'file' }, ({ service }) => signUp(service))
-    .extend('visit', async ({ browser, dashboard, task }, { onCleanup }): Promise<Visit> => {
-      const contexts: BrowserContext[] = [];
-      onCleanup(async () => {
-        if (task.result?.state === 'fail') await keepLastSight(contexts, task.name);
-        await Promise.all(contexts.map((context) => context.close()));
-      });
-      return async (target, { as: person, width = 1280, theme = 'light' } = {}) => {
-        const context = await browser.newContext({
-          baseURL: dashboard.url,
-          viewport: sizeOf(width),
-          colorScheme: theme,
-          // Without a graphics card the processor draws each frame of an animation.
-          reducedMotion: 'reduce',
-          locale: 'en-GB',
-          timezoneId: 'Europe/Berlin',
-          // Limits of sign-ins are by address, and each window is another person's.
-          extraHTTPHeaders: {
-            'X-Forwarded-For': `203.0.${randomBytes(1)[0]}.${randomBytes(1)[0]}`,
-          },
-        });
-        context.setDefaultTimeout(PATIENCE_MS);
-        contexts.push(context);
-        if (person !== undefined) await context.addCookies(cookiesOf(person, dashboard.url));
-        const watched = await watchPage(await context.newPage());
-        await watched.page.goto(target);
-        return watched;
-      };
+    .extend('visit', openWindows);
+}
+
+/**
+ * Makes tests of pages in given states: the built dashboard in a real browser before a fake API, whose answers a test
+ * sets by `api.serve`.
+ */
+export function pageTest() {
+  const test = base
+    .extend('api', { scope: 'file' }, (): Promise<FakeApi> => (shared.api ??= startFakeApi()))
+    .extend('dashboard', { scope: 'file' }, async ({ api }, { onCleanup }) => {
+      const port = await freePort();
+      const config = { UI_ORIGIN: `http://localhost:${port}`, COMMERCIAL_ACQUISITION_ENABLED: false };
+      const dashboard = await startDashboard({ url: api.url, config }, port);
+      onCleanup(() => dashboard.close());
+      return dashboard;
+    })
+    .extend('browser', { scope: 'file' }, ({ api: _api }): Promise<Browser> => (shared.browser ??= launchChromium()))
+    .extend('visit', openWindows);
+  test.afterEach(({ api }) => expect(api.faults.splice(0)).toEqual([]));
+  return test;
+}
+
+interface Windows {
+  readonly browser: Browser;
+  readonly dashboard: Dashboard;
+  readonly task: Readonly<TestContext['task']>;
+}
+
+/** Returns what opens pages; their windows close with the test. */
+async function openWindows(
+  { browser, dashboard, task }: Windows,
+  { onCleanup }: { onCleanup: (close: () => Promise<void>) => void },
+): Promise<Visit> {
+  const contexts: BrowserContext[] = [];
+  onCleanup(async () => {
+    if (task.result?.state === 'fail') await keepLastSight(contexts, task.name);
+    await Promise.all(contexts.map((context) => context.close()));
+  });
+  return async (target, { as: person, width = 1280, theme = 'light' } = {}) => {
+    const context = await browser.newContext({
+      baseURL: dashboard.url,
+      viewport: sizeOf(width),
+      colorScheme: theme,
+      // Without a graphics card the processor draws each frame of an animation.
+      reducedMotion: 'reduce',
+      locale: 'en-GB',
+      timezoneId: 'Europe/Berlin',
+      // Limits of sign-ins are by address, and each window is another person's.
+      extraHTTPHeaders: {
+        'X-Forwarded-For': `203.0.${randomBytes(1)[0]}.${randomBytes(1)[0]}`,
+      },
     });
+    context.setDefaultTimeout(PATIENCE_MS);
+    contexts.push(context);
+    if (person !== undefined) await context.addCookies(cookiesOf(person, dashboard.url));
+    const watched = await watchPage(await context.newPage());
+    await watched.page.goto(target);
+    return watched;
+  };
 }
 
 /** Size of a window: that of a laptop, or of a phone. */
@@ -117,7 +146,10 @@ let files: Promise<BuiltFiles> | undefined;
 
 /** Serves the built pages in this process, before the API of the service. */
 export async function startDashboard(
-  service: Pick<Service, 'url' | 'config'>,
+  service: {
+    readonly url: string;
+    readonly config: Pick<Config, 'UI_ORIGIN' | 'COMMERCIAL_ACQUISITION_ENABLED'>;
+  },
   port: number,
   overrides: Record<string, string> = {},
   log = createLog({ level: 'silent', name: 'ui' }),

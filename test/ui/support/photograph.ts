@@ -11,8 +11,8 @@ import type { Watched } from './watched.ts';
 export interface State extends VisitOptions {
   readonly name: string;
   readonly path: string;
-  /** Holds back or fails requests, before the page is opened. */
-  readonly before?: (page: Page) => Promise<unknown>;
+  /** Sets answers, holds back or fails requests, before the page is opened. */
+  readonly before?: (page: Page) => unknown;
   /** Opens what is to be seen, and waits for it. */
   readonly act?: (page: Page) => Promise<unknown>;
   /** Rules of axe-core that do not fit here, for a reason that stands beside them. */
@@ -180,7 +180,12 @@ export function forbidding(pathOf: string | RegExp) {
   return refusing(pathOf, 403, { code: 'forbidden', message: 'Your role does not allow this.' });
 }
 
-function refusing(pathOf: string | RegExp, status: number, error: { readonly code: string; readonly message: string }) {
+/** Refuses requests to a path of the API with a status and an error. */
+export function refusing(
+  pathOf: string | RegExp,
+  status: number,
+  error: { readonly code: string; readonly message: string },
+) {
   return (page: Page) =>
     page.route(matcher(pathOf), (route) =>
       route.fulfill({

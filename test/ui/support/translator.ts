@@ -1,4 +1,6 @@
 import type { Page } from 'playwright-core';
+import { expect } from 'vitest';
+import type { Watched } from './watched.ts';
 
 /** How a translator changes a text: it wraps it, or takes it out and shows another one in its place. */
 export type Translation = 'wrapped' | 'replaced';
@@ -52,3 +54,38 @@ const PRESS = `window.pressNext = async (done, withFrame) => {
   await frames();
   return { name, inside, left: popup?.role === 'listbox' ? 0 : among.length - 1 };
 };`;
+
+/** Presses the buttons of a page, or of the frame around it too, and those of the menus and dialogs that they open. */
+export async function pressAll(watched: Watched, path: string, withFrame: boolean): Promise<string[]> {
+  const most = 40;
+  const { page } = watched;
+  const done: string[] = [];
+  let opener: string | undefined;
+  await open(watched, path);
+  while (done.length < most) {
+    const before = page.url();
+    const pressed = await page
+      .evaluate<Pressed>(`pressNext(${JSON.stringify(done)}, ${withFrame})`)
+      // The button has led to another document.
+      .catch((): Pressed => ({ name: 'a way out', inside: false, left: 0 }));
+    if (pressed === null) break;
+    if (pressed.name === 'Escape') await page.keyboard.press('Escape');
+    else if (!pressed.inside) opener = pressed.name;
+    // A menu closes with each of its items: it is opened again for the next one.
+    if (pressed.inside && pressed.left > 0 && opener !== undefined && done.includes(opener)) {
+      done.splice(done.indexOf(opener), 1);
+    }
+    done.push(pressed.name);
+    expect(await page.getByText('This page has failed').count(), `${path} after ${done.join(', ')}`).toBe(0);
+    if (page.url() !== before) await open(watched, path);
+  }
+  return done;
+}
+
+type Pressed = { readonly name: string; readonly inside: boolean; readonly left: number } | null;
+
+async function open({ page, settled }: Watched, path: string): Promise<void> {
+  await page.goto(path);
+  await settled();
+  await page.evaluate('translate()');
+}

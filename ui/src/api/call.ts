@@ -4,14 +4,13 @@ import { ApiError, errorOf, unproven, unreachable } from './error.ts';
 import type { paths } from './schema.d.ts';
 import type { DataOf, InputOf, Method } from './types.ts';
 
-/** A success, with the values of its headers. */
+/** A success, with the values of its headers; two equal replies are one in the cache, and redraw nothing. */
 export interface Reply<D> {
   readonly data: D;
   /** The response's `ETag`, to be sent as `If-Match`; undefined where the operation has none. */
   readonly etag: string | undefined;
   /** Cursor of the next page of a list; undefined on the last. */
   readonly nextCursor: string | undefined;
-  readonly requestId: string | undefined;
 }
 
 export interface CallOptions {
@@ -87,7 +86,6 @@ function replyOf<D>(response: Response, body: unknown): Reply<D> {
     data: (isEnvelope ? body.data : body) as D,
     etag: response.headers.get('etag') ?? undefined,
     nextCursor: nextCursorOf(response.headers.get('link')),
-    requestId: response.headers.get('x-request-id') ?? undefined,
   };
 }
 

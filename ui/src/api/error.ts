@@ -8,7 +8,7 @@ export interface Fault {
 export class ApiError extends Error {
   readonly status: number;
   readonly code: string;
-  /** Names the request in the logs of the service; undefined when none reached it. */
+  /** Names the request in the logs of the service, for a fault of the service; undefined for one of the input. */
   readonly requestId: string | undefined;
   readonly retryAfterSeconds: number | undefined;
 
@@ -51,7 +51,12 @@ export function errorOf(response: Response, body: unknown): ApiError {
     status: response.status,
     code: typeof code === 'string' ? code : 'unknown',
     message: typeof message === 'string' ? message : 'The service did not say why.',
-    requestId: typeof requestId === 'string' ? requestId : (response.headers.get('x-request-id') ?? undefined),
+    requestId:
+      response.status < 500
+        ? undefined
+        : typeof requestId === 'string'
+          ? requestId
+          : (response.headers.get('x-request-id') ?? undefined),
     retryAfterSeconds: Number.isFinite(wait) ? wait : undefined,
   });
 }

@@ -12,6 +12,7 @@ export interface Loaded<D> {
   readonly error: ApiError | null;
   /** True until the first response: show a skeleton, never "none". */
   readonly isPending: boolean;
+  /** Read only where it is shown: a page that reads it is drawn at the start and at the end of each refresh. */
   readonly isFetching: boolean;
   /** The `ETag` of the response, to be sent as `If-Match`. */
   readonly etag: string | undefined;
@@ -70,7 +71,9 @@ function useReply<M extends 'get' | 'post', P extends PathOf<M>>(
     etag: query.data?.etag,
     error: query.error,
     isPending: query.isPending,
-    isFetching: query.isFetching,
+    get isFetching() {
+      return query.isFetching;
+    },
     refetch: () => void query.refetch(),
   };
 }
@@ -112,7 +115,9 @@ export function bothOf<A, B>(one: Loaded<A>, other: Loaded<B>): Loaded<readonly 
     etag: undefined,
     error: one.error ?? other.error,
     isPending: one.isPending || other.isPending,
-    isFetching: one.isFetching || other.isFetching,
+    get isFetching() {
+      return one.isFetching || other.isFetching;
+    },
     refetch: () => {
       one.refetch();
       other.refetch();
@@ -152,7 +157,9 @@ export function useList<P extends PathOf<'get'>>(
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `call` throws nothing else
     error: list.error as ApiError | null,
     isPending: list.isPending,
-    isFetching: list.isFetching,
+    get isFetching() {
+      return list.isFetching;
+    },
     refetch: () => void list.refetch(),
     hasMore: list.hasNextPage,
     isLoadingMore: list.isFetchingNextPage,

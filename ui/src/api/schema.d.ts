@@ -119,6 +119,9 @@ export interface paths {
     "/v1/audit-events": {
         get: operations["listAudit"];
     };
+    "/v1/auth/ci-token": {
+        post: operations["exchangeIdToken"];
+    };
     "/v1/billing": {
         get: operations["readBillingSummary"];
     };
@@ -130,6 +133,13 @@ export interface paths {
     };
     "/v1/blueprints": {
         get: operations["listBlueprints"];
+    };
+    "/v1/ci-trusts": {
+        get: operations["listCiTrusts"];
+        post: operations["createCiTrust"];
+    };
+    "/v1/ci-trusts/{ciTrustId}": {
+        delete: operations["deleteCiTrust"];
     };
     "/v1/connections": {
         get: operations["listConnections"];
@@ -291,6 +301,9 @@ export interface paths {
     "/v1/routines/{routineId}/preview": {
         post: operations["previewRoutine"];
     };
+    "/v1/routines/{routineId}/restore": {
+        post: operations["restoreRoutine"];
+    };
     "/v1/routines/{routineId}/run": {
         post: operations["runRoutine"];
     };
@@ -315,8 +328,14 @@ export interface paths {
     "/v1/routines/{routineId}/webhook-secret": {
         post: operations["rotateWebhookSecret"];
     };
+    "/v1/routines/{routineId}/webhook-test": {
+        post: operations["testWebhook"];
+    };
     "/v1/routines/by-key/{externalKey}": {
         put: operations["putRoutine"];
+    };
+    "/v1/routines/check": {
+        post: operations["checkRoutine"];
     };
     "/v1/routines/draft": {
         post: operations["draftRoutine"];
@@ -333,6 +352,9 @@ export interface paths {
     };
     "/v1/runs/{runId}/diff": {
         get: operations["diffRun"];
+    };
+    "/v1/runs/{runId}/event": {
+        get: operations["readRunEvent"];
     };
     "/v1/runs/{runId}/events": {
         get: operations["followRun"];
@@ -395,19 +417,13 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        __schema0: string | number | boolean | null | components["schemas"]["__schema0"][] | {
-            [key: string]: components["schemas"]["__schema0"];
+        AcceptInvitationBody: {
+            /** @description From the mail, or from the person who invited you. */
+            token: string;
         };
         Account: {
             id: string;
             name: string;
-        };
-        AccountError: {
-            error: {
-                code: string;
-                message: string;
-            };
-            requestId: string;
         };
         AccountModel: {
             contextTokens: number | null;
@@ -424,19 +440,23 @@ export interface components {
             deliver: components["schemas"]["RoutineDeliver"];
             /** @description When it was changed otherwise than by what keeps it, which has not put it since; null while it is as that left it. */
             driftedAt: components["schemas"]["Timestamp"] | null;
-            endsAt: components["schemas"]["RoutineEndsAt"];
-            externalKey: components["schemas"]["ExternalKey"];
+            /** @description The person or the API key that changed it last, while it differs. */
+            driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
+            endsAt: components["schemas"]["RoutineEndsAt"] | null;
+            externalKey: components["schemas"]["ExternalKey"] | null;
             facts: components["schemas"]["RoutineFacts"];
-            gate: components["schemas"]["RoutineGate"];
+            gate: components["schemas"]["RoutineGate"] | null;
             /** @description Id of the routine. */
             id: string;
             instructions: components["schemas"]["RoutineInstructions"];
             jitterSeconds: components["schemas"]["RoutineJitterSeconds"];
             lastRunAt: components["schemas"]["Timestamp"] | null;
             limits: components["schemas"]["RoutineLimits"];
-            managedBy: components["schemas"]["ManagedBy"];
+            managedBy: components["schemas"]["ManagedBy"] | null;
+            /** @description The name of the folder of files that keeps it; null where none does, or the folder has no name. */
+            managedFrom: string | null;
             mayComplete: components["schemas"]["RoutineMayComplete"];
-            mayPutOffHours: components["schemas"]["RoutineMayPutOffHours"];
+            mayPutOffHours: components["schemas"]["RoutineMayPutOffHours"] | null;
             misfire: components["schemas"]["RoutineMisfire"];
             model: components["schemas"]["RoutineModel"];
             name: components["schemas"]["RoutineName"];
@@ -447,10 +467,10 @@ export interface components {
             notifications: components["schemas"]["RoutineNotifications"];
             outcome: components["schemas"]["RoutineOutcome"];
             overlap: components["schemas"]["RoutineOverlap"];
-            overridable: components["schemas"]["RoutineOverridable"];
+            overridable: components["schemas"]["RoutineOverridable"] | null;
             pauseAfterFailures: components["schemas"]["RoutinePauseAfterFailures"];
-            resultKey: components["schemas"]["RoutineResultKey"];
-            resultSchema: components["schemas"]["RoutineResultSchema"];
+            resultKey: components["schemas"]["RoutineResultKey"] | null;
+            resultSchema: components["schemas"]["RoutineResultSchema"] | null;
             /** @description Counts material changes. */
             revision: number;
             schedule: components["schemas"]["RoutineSchedule"];
@@ -458,7 +478,7 @@ export interface components {
             scheduleInWords: string;
             skills: components["schemas"]["RoutineSkills"];
             skipDates: components["schemas"]["RoutineSkipDates"];
-            startsAt: components["schemas"]["RoutineStartsAt"];
+            startsAt: components["schemas"]["RoutineStartsAt"] | null;
             /** @enum {string} */
             state: "draft" | "active" | "paused" | "archived";
             /** @description Why the service itself changed the state last, `schedule_ended` after `endsAt`, `completed` after a run that said it was the last; null when a person did. */
@@ -470,7 +490,7 @@ export interface components {
             warnings: components["schemas"]["RoutineWarning"][];
             /** @description When the receiver responded with 410, which stopped deliveries. */
             webhookFailedAt: components["schemas"]["Timestamp"] | null;
-            webhookUrl: components["schemas"]["RoutineWebhookUrl"];
+            webhookUrl: components["schemas"]["RoutineWebhookUrl"] | null;
         };
         ActivateRoutine: {
             /**
@@ -493,13 +513,27 @@ export interface components {
             /** @description The code of the error that activating would get; null when ready. `own_variables_required` is a `successful_run_required`: runs have succeeded, all of them with values for variables that differ from its own. */
             reason: ("successful_run_required" | "own_variables_required" | "routine_archived" | "definition_unreadable" | "schedule_ended" | "allowance_exceeded") | null;
         };
+        AddPasskeyBody: {
+            name: string;
+            passkey: components["schemas"]["AddPasskeyBodyPasskey"];
+        };
+        AddPasskeyBodyPasskey: {
+            /** @default {} */
+            clientExtensionResults?: components["schemas"]["SignInPasskeyBodyPasskeyClientExtensionResults"];
+            id: string;
+            rawId: string;
+            response: components["schemas"]["AddPasskeyBodyPasskeyResponse"];
+            /** @enum {string} */
+            type: "public-key";
+        };
+        AddPasskeyBodyPasskeyResponse: {
+            attestationObject: string;
+            clientDataJSON: string;
+        };
         ApiKey: {
             createdAt: components["schemas"]["Timestamp"];
             /** @description The person who made it; null when their account is gone. */
-            createdBy: {
-                id: string;
-                name: string;
-            } | null;
+            createdBy: components["schemas"]["ApiKeyCreatedBy"] | null;
             /** @description When it stops working; null for never. */
             expiresAt: components["schemas"]["Timestamp"] | null;
             /** @description Id of the apiKey. */
@@ -509,6 +543,18 @@ export interface components {
             name: string;
             /** @description The part of the key that may be shown. */
             prefix: string;
+            scopes: ("models:read" | "routines:read" | "routines:write" | "runs:read" | "runs:write" | "connections:read" | "connections:write")[];
+        };
+        ApiKeyCreatedBy: {
+            id: string;
+            name: string;
+        };
+        ApproveAssistantConsentBody: {
+            /** @description The `request` with which the authorization server led to the page, as it is. */
+            oauthQuery: string;
+            scopes: ("models:read" | "routines:read" | "routines:write" | "runs:read" | "runs:write" | "connections:read" | "connections:write")[];
+        };
+        ApproveTerminalSignInBody: {
             scopes: ("models:read" | "routines:read" | "routines:write" | "runs:read" | "runs:write" | "connections:read" | "connections:write")[];
         };
         AskedConsent: {
@@ -523,10 +569,7 @@ export interface components {
         Assistant: {
             clientName: string;
             createdAt: components["schemas"]["Timestamp"];
-            grantedBy: {
-                id: string;
-                name: string;
-            };
+            grantedBy: components["schemas"]["ApiKeyCreatedBy"];
             id: string;
             /** @description Whether the operator has entered it; one that registered itself may be anyone. */
             isVerified: boolean;
@@ -536,84 +579,83 @@ export interface components {
         };
         Attention: {
             /** @description Budgets of which 80 % or more are spent in this day or month (UTC), the fullest first. */
-            budgets: {
-                /** @enum {string} */
-                limit: "maxTokensPerDay" | "maxCostUsdPerMonth";
-                name: string;
-                percent: number;
-                /** @enum {string} */
-                scope: "routine" | "project" | "organization";
-                scopeId: string;
-            }[];
+            budgets: components["schemas"]["AttentionBudgetsItem"][];
             /** @description Routines of which a run failed within 24 hours and none has succeeded since, without those that are stopped. */
-            failed: {
-                errorMessage: string | null;
-                finishedAt: components["schemas"]["Timestamp"];
-                reason: string | null;
-                /** @description Id of the routine. */
-                routineId: string;
-                routineName: string;
-                /** @description The latest failed run. */
-                runId: string;
-                /** @description Failed runs of these 24 hours. */
-                runs: number;
-            }[];
+            failed: components["schemas"]["AttentionFailedItem"][];
             /** @description Model accounts and connections that need another sign-in. */
-            signIns: {
-                id: string;
-                /** @enum {string} */
-                kind: "model_account" | "connection";
-                name: string;
-                /** @description The person who can sign in again; null where each member can. */
-                ownerId: string | null;
-                ownerName: string | null;
-                updatedAt: components["schemas"]["Timestamp"];
-            }[];
+            signIns: components["schemas"]["AttentionSignInsItem"][];
             /** @description Active routines that run an older text of a skill than the newest, until a proof run with that and another activation. */
-            skillsBehind: {
-                /** @description Id of the routine. */
-                routineId: string;
-                routineName: string;
-                /** @description Names of the skills. */
-                skills: string[];
-            }[];
+            skillsBehind: components["schemas"]["AttentionSkillsBehindItem"][];
             /** @description Routines that the service has taken off their schedules, and why. */
-            stopped: {
-                reason: string;
-                /** @description Id of the routine. */
-                routineId: string;
-                routineName: string;
-                state: string;
-                updatedAt: components["schemas"]["Timestamp"];
-            }[];
+            stopped: components["schemas"]["AttentionStoppedItem"][];
             /** @description Whether a list has more than its 20 entries. */
             truncated: boolean;
             /** @description Routines whose last run, within 24 hours, succeeded without the tools that it called (`warnings` of the run). */
-            withoutTools: {
-                finishedAt: components["schemas"]["Timestamp"];
-                /** @description Id of the routine. */
-                routineId: string;
-                routineName: string;
-                /** @description Id of the run. */
-                runId: string;
-            }[];
+            withoutTools: components["schemas"]["AttentionWithoutToolsItem"][];
+        };
+        AttentionBudgetsItem: {
+            /** @enum {string} */
+            limit: "maxTokensPerDay" | "maxCostUsdPerMonth";
+            name: string;
+            percent: number;
+            /** @enum {string} */
+            scope: "routine" | "project" | "organization";
+            scopeId: string;
+        };
+        AttentionFailedItem: {
+            errorMessage: string | null;
+            finishedAt: components["schemas"]["Timestamp"];
+            reason: string | null;
+            /** @description Id of the routine. */
+            routineId: string;
+            routineName: string;
+            /** @description The latest failed run. */
+            runId: string;
+            /** @description Failed runs of these 24 hours. */
+            runs: number;
+        };
+        AttentionSignInsItem: {
+            id: string;
+            /** @enum {string} */
+            kind: "model_account" | "connection";
+            name: string;
+            /** @description The person who can sign in again; null where each member can. */
+            ownerId: string | null;
+            ownerName: string | null;
+            updatedAt: components["schemas"]["Timestamp"];
+        };
+        AttentionSkillsBehindItem: {
+            /** @description Id of the routine. */
+            routineId: string;
+            routineName: string;
+            /** @description Names of the skills. */
+            skills: string[];
+        };
+        AttentionStoppedItem: {
+            reason: string;
+            /** @description Id of the routine. */
+            routineId: string;
+            routineName: string;
+            state: string;
+            updatedAt: components["schemas"]["Timestamp"];
+        };
+        AttentionWithoutToolsItem: {
+            finishedAt: components["schemas"]["Timestamp"];
+            /** @description Id of the routine. */
+            routineId: string;
+            routineName: string;
+            /** @description Id of the run. */
+            runId: string;
         };
         AuditEvent: {
             /** @enum {string} */
-            action: "organization.created" | "organization.renamed" | "organization.deleted" | "organization.second_factor_set" | "project.created" | "project.renamed" | "project.deleted" | "member.joined" | "member.role_changed" | "member.removed" | "member.left" | "member.sessions_ended" | "member.second_factor_added" | "member.second_factor_removed" | "member.recovery_code_used" | "member.recovery_codes_replaced" | "member.passkey_added" | "member.passkey_removed" | "invitation.created" | "invitation.deleted" | "api_key.created" | "api_key.revoked" | "assistant.approved" | "assistant.connected" | "assistant.disconnected" | "mcp.switched" | "connection.created" | "connection.changed" | "connection.deleted" | "model_connection.created" | "model_connection.changed" | "model_connection.revoked" | "model_figures.changed" | "policy.changed" | "budget.changed" | "retention.changed" | "notifications.changed" | "plan.changed" | "skill.created" | "skill.changed" | "skill.deleted" | "facts.changed" | "routine.changed" | "routine.activated" | "routine.skills_updated" | "routine.facts_updated" | "routine.deactivated" | "routine.paused" | "routine.archived" | "routine.backfilled" | "webhook.changed" | "webhook_secret.rotated" | "success_ping.changed" | "run.pinned" | "run.unpinned";
+            action: "organization.created" | "organization.renamed" | "organization.deleted" | "organization.second_factor_set" | "project.created" | "project.renamed" | "project.deleted" | "member.joined" | "member.role_changed" | "member.removed" | "member.left" | "member.sessions_ended" | "member.second_factor_added" | "member.second_factor_removed" | "member.recovery_code_used" | "member.recovery_codes_replaced" | "member.passkey_added" | "member.passkey_removed" | "invitation.created" | "invitation.deleted" | "api_key.created" | "api_key.revoked" | "ci_trust.created" | "ci_trust.deleted" | "assistant.approved" | "assistant.connected" | "assistant.disconnected" | "mcp.switched" | "connection.created" | "connection.changed" | "connection.deleted" | "model_connection.created" | "model_connection.changed" | "model_connection.revoked" | "model_figures.changed" | "policy.changed" | "budget.changed" | "retention.changed" | "notifications.changed" | "plan.changed" | "skill.created" | "skill.changed" | "skill.deleted" | "facts.changed" | "routine.changed" | "routine.activated" | "routine.skills_updated" | "routine.facts_updated" | "routine.deactivated" | "routine.paused" | "routine.archived" | "routine.restored" | "routine.backfilled" | "webhook.changed" | "webhook_secret.rotated" | "success_ping.changed" | "run.pinned" | "run.unpinned";
             /** @description Who, and from where. */
-            actor: {
-                address: string | null;
-                id: string | null;
-                /** @enum {string} */
-                kind: "person" | "key" | "system";
-                /** @description Of the person or the key, as it is now; null for the service, and for an account or key that is gone. */
-                name: string | null;
-            };
+            actor: components["schemas"]["AuditEventActor"];
             createdAt: components["schemas"]["Timestamp"];
             /** @description What changed, as the action has it. */
             details: {
-                [key: string]: components["schemas"]["__schema0"];
+                [key: string]: unknown;
             };
             /** @description Id of the auditEvent. */
             id: string;
@@ -622,6 +664,14 @@ export interface components {
             projectId: string | null;
             /** @description What was changed. */
             targetId: string;
+        };
+        AuditEventActor: {
+            address: string | null;
+            id: string | null;
+            /** @enum {string} */
+            kind: "person" | "key" | "system";
+            /** @description Of the person or the key, as it is now; null for the service, and for an account or key that is gone. */
+            name: string | null;
         };
         Backfill: {
             /** @description Id of the backfill. */
@@ -634,11 +684,7 @@ export interface components {
             /** @description The version that its runs execute. */
             routineRevision: number;
             /** @description The queued runs and their instants, the earliest first. */
-            runs: {
-                /** @description Id of the run. */
-                id: string;
-                scheduledFor: components["schemas"]["Timestamp"];
-            }[];
+            runs: components["schemas"]["BackfillRunsItem"][];
         };
         BackfillForecast: {
             /** @description The `model.effort` of its runs, which changes what each uses; null where the model decides. */
@@ -648,28 +694,14 @@ export interface components {
             limits: components["schemas"]["LimitForecast"][];
             /** @description The first instant of the window beyond `max`: where the next backfill goes on. Null when there is none. */
             nextFrom: components["schemas"]["Timestamp"] | null;
-            occurrences: {
-                count: number;
-                first: components["schemas"]["Timestamp"] | null;
-                last: components["schemas"]["Timestamp"] | null;
-            };
+            occurrences: components["schemas"]["DraftForecastOccurrences"];
             perRun: components["schemas"]["RunEstimate"];
             revision: number;
             /** @description Id of the routine. */
             routineId: string;
             /** @description The limit that runs out first at p95, which has to be accepted. */
-            runsOut: {
-                /** @enum {string} */
-                limit: "maxTokensPerDay" | "maxCostUsdPerMonth" | "runsPerPeriod";
-                /** Format: date */
-                on: string;
-                /** @enum {string} */
-                scope: "routine" | "project" | "organization" | "operator" | "plan";
-            } | null;
-            total: {
-                p50: components["schemas"]["ForecastAmount"];
-                p95: components["schemas"]["ForecastAmount"];
-            };
+            runsOut: components["schemas"]["RoutineForecastRunsOut"] | null;
+            total: components["schemas"]["DraftForecastTotal"];
         };
         BackfillRoutine: {
             /** @default false */
@@ -687,6 +719,11 @@ export interface components {
              */
             to: string;
         };
+        BackfillRunsItem: {
+            /** @description Id of the run. */
+            id: string;
+            scheduledFor: components["schemas"]["Timestamp"];
+        };
         BegunSecondFactor: {
             /** @description In base32, to type. */
             secret: string;
@@ -694,78 +731,78 @@ export interface components {
             uri: string;
         };
         Billing: {
-            allowances: {
-                activeRoutines: number;
-                /** @description Whether API keys may write. */
-                apiWrites: boolean;
-                /** @description Runs in a period. */
-                runs: number;
-                /** @description Counts where plans are paid for. */
-                runsAtATime: number;
-            };
+            allowances: components["schemas"]["BillingAllowances"];
             /** @description A payment that failed, and until when access lasts all the same. */
-            attention: {
-                /** @constant */
-                code: "payment_failed";
-                until: components["schemas"]["Timestamp"] | null;
-            } | null;
-            checkout: {
-                available: boolean;
-                reason: string | null;
-            };
+            attention: components["schemas"]["BillingAttentionPaymentFailed"] | null;
+            checkout: components["schemas"]["BillingCheckout"];
             isOwner: boolean;
-            period: {
-                end: components["schemas"]["Timestamp"];
-                /** @enum {string} */
-                kind: "subscription" | "month";
-                start: components["schemas"]["Timestamp"];
-            };
+            period: components["schemas"]["BillingPeriod"];
             /**
              * @description The plan that counts now.
              * @enum {string}
              */
             plan: "free" | "starter" | "pro" | "scale";
-            plans: {
-                allowances: {
-                    activeRoutines: number;
-                    /** @description Whether API keys may write. */
-                    apiWrites: boolean;
-                    /** @description Runs in a period. */
-                    runs: number;
-                    /** @description Counts where plans are paid for. */
-                    runsAtATime: number;
-                };
-                /** @constant */
-                currency: "usd";
-                /** @enum {string} */
-                plan: "free" | "starter" | "pro" | "scale";
-                priceCents: number;
-            }[];
-            portal: {
-                available: boolean;
-            };
+            plans: components["schemas"]["BillingPlansItem"][];
+            portal: components["schemas"]["BillingPortal2"];
             /** @enum {string} */
             source: "self_hosted" | "subscription" | "none";
             /** @description Of the subscription, in the words of the payment processor. */
             status: string | null;
-            subscription: {
-                cancelsAt: components["schemas"]["Timestamp"] | null;
-                currency: string | null;
-                interval: string | null;
-                plan: ("starter" | "pro" | "scale") | null;
-                priceCents: number | null;
-                startedAt: components["schemas"]["Timestamp"];
-            } | null;
+            subscription: components["schemas"]["BillingSubscription"] | null;
             /** @description When the payment processor was last asked. */
             syncedAt: components["schemas"]["Timestamp"] | null;
-            usage: {
-                activeRoutines: number;
-                runs: number;
-            };
+            usage: components["schemas"]["BillingUsage"];
+        };
+        BillingAllowances: {
+            activeRoutines: number;
+            /** @description Whether API keys may write. */
+            apiWrites: boolean;
+            /** @description Runs in a period. */
+            runs: number;
+            /** @description Counts where plans are paid for. */
+            runsAtATime: number;
+        };
+        BillingAttentionPaymentFailed: {
+            /** @enum {string} */
+            code: "payment_failed";
+            until: components["schemas"]["Timestamp"] | null;
+        };
+        BillingCheckout: {
+            available: boolean;
+            reason: string | null;
+        };
+        BillingPeriod: {
+            end: components["schemas"]["Timestamp"];
+            /** @enum {string} */
+            kind: "subscription" | "month";
+            start: components["schemas"]["Timestamp"];
+        };
+        BillingPlansItem: {
+            allowances: components["schemas"]["BillingAllowances"];
+            /** @enum {string} */
+            currency: "usd";
+            /** @enum {string} */
+            plan: "free" | "starter" | "pro" | "scale";
+            priceCents: number;
         };
         BillingPortal: {
             /** Format: uri */
             url: string;
+        };
+        BillingPortal2: {
+            available: boolean;
+        };
+        BillingSubscription: {
+            cancelsAt: components["schemas"]["Timestamp"] | null;
+            currency: string | null;
+            interval: string | null;
+            plan: ("starter" | "pro" | "scale") | null;
+            priceCents: number | null;
+            startedAt: components["schemas"]["Timestamp"];
+        };
+        BillingUsage: {
+            activeRoutines: number;
+            runs: number;
         };
         Blueprint: {
             id: string;
@@ -809,7 +846,7 @@ export interface components {
             website?: string;
         };
         BusinessLeadAccepted: {
-            /** @constant */
+            /** @enum {boolean} */
             accepted: true;
         };
         CallableTool: {
@@ -840,6 +877,26 @@ export interface components {
             /** @description Id of a person. */
             userId: string;
         };
+        ChangeEmailBody: {
+            /** @description Where the link in the mail leads to: a path, or an address of the user interface. */
+            callbackURL?: string;
+            /** Format: email */
+            newEmail: string;
+        };
+        ChangeMemberRoleBody: {
+            /** @enum {string} */
+            role: "owner" | "admin" | "member";
+        };
+        ChangePasswordBody: {
+            /** Format: password */
+            currentPassword: string;
+            /**
+             * Format: password
+             * @description None of the ten thousand most common ones.
+             */
+            newPassword: string;
+            revokeOtherSessions?: boolean;
+        };
         Checkout: {
             /** @enum {string} */
             kind: "checkout" | "portal";
@@ -851,6 +908,161 @@ export interface components {
             passed: boolean;
             /** @enum {string} */
             type: "result_not_empty" | "result_matches" | "result_does_not_match" | "distinct_sources" | "tool_succeeded" | "no_refused_calls";
+        };
+        CheckRoutine: {
+            /** @default {} */
+            budget?: components["schemas"]["CreateRoutineBudget"];
+            /**
+             * @description Read-only tools of the service itself, without connection and policy. `calculate` computes exactly: arithmetic, intervals and tests of rates, pacing, series and their forecasts, what a change is made of, list and text differences.
+             * @default []
+             */
+            builtInTools?: "calculate"[];
+            /**
+             * @description Tells each run the result of the last run that succeeded, cut at 12,000 characters. `{{previous.result}}` and `{{previous.finishedAt}}` put it into the instructions instead, `{{previous.data}}` and `{{previous.changes}}` the data of the last run that had any, as JSON.
+             * @default true
+             */
+            carryResult?: boolean;
+            /**
+             * @description What code checks when a run would succeed: the result is not empty, has a pattern or has it not, names at least so many distinct web addresses; a tool succeeded at least so often; no call was refused. A run that states `nothing_to_report` is asked for no pattern and no addresses. One that fails a check ends `failed`, `check_failed`, and proves nothing for activation. The list of types may grow.
+             * @default []
+             */
+            checks?: components["schemas"]["ResultCheck"][];
+            /**
+             * @description Which runs the webhook is told of. `always`: all. `changed`, which needs a resultSchema: those whose data differs from what was delivered last, as `run.changed`, and those that failed; the first data counts as changed. `failed`: those that failed. `withheld` of a run says why it was not told. `routine.paused` is always told.
+             * @default always
+             * @enum {string}
+             */
+            deliver?: "always" | "changed" | "failed";
+            /** @description The schedule has no times after this one, and then the routine is paused, `schedule_ended`. Null for no such bound. */
+            endsAt?: (string & (unknown & unknown)) | null;
+            /** @default null */
+            externalKey?: string | null;
+            /**
+             * @description Tells each run the facts of its project.
+             * @default false
+             */
+            facts?: boolean;
+            /** @default null */
+            gate?: components["schemas"]["GateInput"] | null;
+            instructions: string;
+            /**
+             * @description The most that a scheduled run may start later than its time, at most half the shortest interval of the schedule. How much later is fixed by the id of the routine, so that many routines of one schedule spread. `scheduledFor` stays the time of the schedule.
+             * @default 0
+             */
+            jitterSeconds?: number;
+            /** @default {} */
+            limits?: components["schemas"]["CreateRoutineLimits"];
+            /** @default null */
+            managedBy?: components["schemas"]["ManagedBy"] | null;
+            /** @default null */
+            managedFrom?: string | null;
+            /**
+             * @description Lets a scheduled run end the routine: `finish` then takes `final`, and a run that is `done` or has `nothing_to_report` and says so pauses the routine, `completed`. Needs `outcome: required`.
+             * @default false
+             */
+            mayComplete?: boolean;
+            /**
+             * @description The most hours for which a scheduled run may put off the next one: `finish` then takes `nextNotBefore`, and occurrences before it are skipped, `put_off`. Null for none. Needs `outcome: required`.
+             * @default null
+             */
+            mayPutOffHours?: number | null;
+            /**
+             * @default run_once
+             * @enum {string}
+             */
+            misfire?: "run_once" | "skip";
+            model: components["schemas"]["ModelReference"];
+            name: string;
+            /** @default {} */
+            notifications?: components["schemas"]["CreateRoutineNotifications"];
+            /**
+             * @description With `required` a run has to end by calling the built-in tool `finish` with its outcome (`done`, `nothing_to_report`, `partial` or `could_not`) and a summary; one that does not, and is reminded once, ends `failed`, `outcome_missing`. With `optional` a run that succeeds is `done`.
+             * @default optional
+             * @enum {string}
+             */
+            outcome?: "optional" | "required";
+            /**
+             * @default skip
+             * @enum {string}
+             */
+            overlap?: "skip" | "queue" | "cancel_previous" | "allow";
+            /**
+             * @description The variables that may be given for one run, as `variables` when it is started; null for all, an empty list for none.
+             * @default null
+             */
+            overridable?: string[] | null;
+            /** @default 5 */
+            pauseAfterFailures?: number;
+            /** @default null */
+            resultKey?: components["schemas"]["ResultKey"] | null;
+            /**
+             * @description A JSON Schema (2020-12, or what its `$schema` says) of at most 64 kB: the last message of a run has to be JSON by it, which the run keeps as `data`. A model that sends something else is asked once more; then the run ends `failed`, `result_invalid`. A schema that cannot be compiled within the service's limits is refused; of one that nothing satisfies, each run ends so.
+             * @default null
+             */
+            resultSchema?: {
+                [key: string]: unknown;
+            } | null;
+            /** @description Five cron fields, or @hourly to @yearly. */
+            schedule: string;
+            /**
+             * @description Characters of custom skills that are to be written before the routine, by id or, where they do not exist yet, by the word that `skills` names them with.
+             * @default {}
+             */
+            skillLengths?: {
+                [key: string]: number;
+            };
+            /**
+             * @description Curated slugs or custom skill ids, in order.
+             * @default []
+             */
+            skills?: string[];
+            /**
+             * @description Dates in the routine's time zone on which its schedule has no times; at most 366.
+             * @default []
+             */
+            skipDates?: string[];
+            /** @description The schedule has no times before this one; null for no such bound. */
+            startsAt?: (string & (unknown & unknown)) | null;
+            /**
+             * @description IANA name.
+             * @default UTC
+             */
+            timezone?: string;
+            /** @description Only an empty list: tools come from a saved connection. */
+            toolPolicies?: unknown[];
+            /** @description Only an empty list: tools come from a saved connection. */
+            tools?: unknown[];
+            /**
+             * @description Values of the `{{placeholders}}` in the instructions.
+             * @default {}
+             */
+            variables?: {
+                [key: string]: string;
+            };
+            /** @default null */
+            webhookUrl?: string | null;
+        };
+        CiKey: {
+            expiresAt: components["schemas"]["Timestamp"];
+            /** @description The API key. */
+            key: string;
+            /** @description Id of the project. */
+            projectId: string;
+            scopes: ("models:read" | "routines:read" | "routines:write" | "runs:read" | "runs:write" | "connections:read" | "connections:write")[];
+        };
+        CiTrust: {
+            /** @description The `aud` that the job asks its CI system for. */
+            audience: string;
+            createdAt: components["schemas"]["Timestamp"];
+            /** @description The person in whose name the keys are made. */
+            createdBy: components["schemas"]["ApiKeyCreatedBy"];
+            /** @description Id of the ciTrust. */
+            id: string;
+            /** @description The `iss` of the ID tokens. */
+            issuer: string;
+            name: string;
+            scopes: ("models:read" | "routines:read" | "routines:write" | "runs:read" | "runs:write" | "connections:read" | "connections:write")[];
+            subjectPattern: string;
         };
         ConfirmedDefinition: {
             annotations: {
@@ -865,6 +1077,10 @@ export interface components {
             } | null;
             title: string | null;
         };
+        ConfirmSecondFactorBody: {
+            /** @description Of the authenticator; each counts once. */
+            code: string;
+        };
         Connection: {
             accountLabel: string | null;
             /** @enum {string} */
@@ -873,10 +1089,7 @@ export interface components {
             checkedAt: components["schemas"]["Timestamp"] | null;
             createdAt: components["schemas"]["Timestamp"];
             /** @description Why the connection is not ready. */
-            error: {
-                code: string;
-                message: string;
-            } | null;
+            error: components["schemas"]["ConnectionError"] | null;
             /** @description Id of the connection. */
             id: string;
             /** @enum {string} */
@@ -887,17 +1100,16 @@ export interface components {
             /** @description Granted by the provider. */
             scopes: string[];
             /** @description What the tool server says of itself. */
-            server: {
-                name: string;
-                protocolVersion: string;
-                title: string | null;
-                version: string;
-            } | null;
+            server: components["schemas"]["ConnectionServer"] | null;
             /** @enum {string} */
             state: "pending_authorization" | "ready" | "needs_reauthorization";
             updatedAt: components["schemas"]["Timestamp"];
             /** @description The MCP endpoint; values of its query are `[redacted]`. */
             url: string | null;
+        };
+        ConnectionError: {
+            code: string;
+            message: string;
         };
         ConnectionProvider: {
             /**
@@ -922,6 +1134,51 @@ export interface components {
             /** @description Where its tools come from; null where it runs no tool server. */
             toolServer: string | null;
         };
+        ConnectionServer: {
+            name: string;
+            protocolVersion: string;
+            title: string | null;
+            version: string;
+        };
+        ConnectModelAccountWithApiKeyBody: {
+            /** @description Shown to everybody in the project; by default the end of the key. */
+            accountLabel?: string;
+            apiKey: string;
+            /** @description Id of the modelConnection. */
+            connectionId?: string;
+        };
+        ConnectWithApiKeyBody: {
+            apiKey: string;
+            /** @description Of the connection whose key this one replaces. */
+            connectionId?: string;
+            /** @description Of a new connection. */
+            name?: string;
+        };
+        CreateApiKeyBody: {
+            /** @description When it stops working, in the future; null for never. */
+            expiresAt?: string | null;
+            name: string;
+            /**
+             * @description `runs:write` starts, cancels, repeats and pins runs. Values of variables that such a key gives for a run are told to the model as material that is not to be followed, unless it has `routines:write` too; `overridable` of a routine says which may be given at all. `routines:write` changes what active routines do, `connections:write` which tools they may call.
+             * @default [
+             *       "models:read",
+             *       "routines:read",
+             *       "runs:read",
+             *       "runs:write"
+             *     ]
+             */
+            scopes?: ("models:read" | "routines:read" | "routines:write" | "runs:read" | "runs:write" | "connections:read" | "connections:write")[];
+        };
+        CreateCiTrust: {
+            /** @description The `aud` that the job asks its CI system for. */
+            audience: string;
+            /** @description The `iss` of the ID tokens. */
+            issuer: string;
+            name: string;
+            scopes: ("models:read" | "routines:read" | "routines:write" | "runs:read" | "runs:write" | "connections:read" | "connections:write")[];
+            /** @description Matches the `sub` of the ID tokens. Between two colons, one `*` stands for any text. */
+            subjectPattern: string;
+        };
         CreateConnection: {
             /** @description Sent as `Authorization: Bearer`. Stored encrypted, never returned. */
             bearerToken?: string;
@@ -936,10 +1193,7 @@ export interface components {
         CreatedApiKey: {
             createdAt: components["schemas"]["Timestamp"];
             /** @description The person who made it; null when their account is gone. */
-            createdBy: {
-                id: string;
-                name: string;
-            } | null;
+            createdBy: components["schemas"]["ApiKeyCreatedBy"] | null;
             /** @description When it stops working; null for never. */
             expiresAt: components["schemas"]["Timestamp"] | null;
             /** @description Id of the apiKey. */
@@ -988,19 +1242,23 @@ export interface components {
             deliver: components["schemas"]["RoutineDeliver"];
             /** @description When it was changed otherwise than by what keeps it, which has not put it since; null while it is as that left it. */
             driftedAt: components["schemas"]["Timestamp"] | null;
-            endsAt: components["schemas"]["RoutineEndsAt"];
-            externalKey: components["schemas"]["ExternalKey"];
+            /** @description The person or the API key that changed it last, while it differs. */
+            driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
+            endsAt: components["schemas"]["RoutineEndsAt"] | null;
+            externalKey: components["schemas"]["ExternalKey"] | null;
             facts: components["schemas"]["RoutineFacts"];
-            gate: components["schemas"]["RoutineGate"];
+            gate: components["schemas"]["RoutineGate"] | null;
             /** @description Id of the routine. */
             id: string;
             instructions: components["schemas"]["RoutineInstructions"];
             jitterSeconds: components["schemas"]["RoutineJitterSeconds"];
             lastRunAt: components["schemas"]["Timestamp"] | null;
             limits: components["schemas"]["RoutineLimits"];
-            managedBy: components["schemas"]["ManagedBy"];
+            managedBy: components["schemas"]["ManagedBy"] | null;
+            /** @description The name of the folder of files that keeps it; null where none does, or the folder has no name. */
+            managedFrom: string | null;
             mayComplete: components["schemas"]["RoutineMayComplete"];
-            mayPutOffHours: components["schemas"]["RoutineMayPutOffHours"];
+            mayPutOffHours: components["schemas"]["RoutineMayPutOffHours"] | null;
             misfire: components["schemas"]["RoutineMisfire"];
             model: components["schemas"]["RoutineModel"];
             name: components["schemas"]["RoutineName"];
@@ -1011,10 +1269,10 @@ export interface components {
             notifications: components["schemas"]["RoutineNotifications"];
             outcome: components["schemas"]["RoutineOutcome"];
             overlap: components["schemas"]["RoutineOverlap"];
-            overridable: components["schemas"]["RoutineOverridable"];
+            overridable: components["schemas"]["RoutineOverridable"] | null;
             pauseAfterFailures: components["schemas"]["RoutinePauseAfterFailures"];
-            resultKey: components["schemas"]["RoutineResultKey"];
-            resultSchema: components["schemas"]["RoutineResultSchema"];
+            resultKey: components["schemas"]["RoutineResultKey"] | null;
+            resultSchema: components["schemas"]["RoutineResultSchema"] | null;
             /** @description Counts material changes. */
             revision: number;
             schedule: components["schemas"]["RoutineSchedule"];
@@ -1022,7 +1280,7 @@ export interface components {
             scheduleInWords: string;
             skills: components["schemas"]["RoutineSkills"];
             skipDates: components["schemas"]["RoutineSkipDates"];
-            startsAt: components["schemas"]["RoutineStartsAt"];
+            startsAt: components["schemas"]["RoutineStartsAt"] | null;
             /** @enum {string} */
             state: "draft" | "active" | "paused" | "archived";
             /** @description Why the service itself changed the state last, `schedule_ended` after `endsAt`, `completed` after a run that said it was the last; null when a person did. */
@@ -1036,22 +1294,27 @@ export interface components {
             webhookFailedAt: components["schemas"]["Timestamp"] | null;
             /** @description Shown once, where there is a webhook URL; null when the response is repeated under its `Idempotency-Key`. */
             webhookSecret?: string | null;
-            webhookUrl: components["schemas"]["RoutineWebhookUrl"];
+            webhookUrl: components["schemas"]["RoutineWebhookUrl"] | null;
+        };
+        CreateInvitationBody: {
+            /** Format: email */
+            email: string;
+            /**
+             * @default member
+             * @enum {string}
+             */
+            role?: "admin" | "member";
+        };
+        CreateOrganizationBody: {
+            name: string;
+        };
+        CreateProjectBody: {
+            name: string;
+            organizationId: string;
         };
         CreateRoutine: {
             /** @default {} */
-            budget?: {
-                /**
-                 * @description US dollars of a calendar month (UTC); null for no limit.
-                 * @default null
-                 */
-                maxCostUsdPerMonth?: string | null;
-                /**
-                 * @description Input and output tokens of a calendar day (UTC); null for no limit.
-                 * @default null
-                 */
-                maxTokensPerDay?: number | null;
-            };
+            budget?: components["schemas"]["CreateRoutineBudget"];
             /**
              * @description Read-only tools of the service itself, without connection and policy. `calculate` computes exactly: arithmetic, intervals and tests of rates, pacing, series and their forecasts, what a change is made of, list and text differences.
              * @default []
@@ -1083,7 +1346,7 @@ export interface components {
              */
             facts?: boolean;
             /** @default null */
-            gate?: components["schemas"]["GateInput"];
+            gate?: components["schemas"]["GateInput"] | null;
             instructions: string;
             /**
              * @description The most that a scheduled run may start later than its time, at most half the shortest interval of the schedule. How much later is fixed by the id of the routine, so that many routines of one schedule spread. `scheduledFor` stays the time of the schedule.
@@ -1091,37 +1354,11 @@ export interface components {
              */
             jitterSeconds?: number;
             /** @default {} */
-            limits?: {
-                /**
-                 * @description A run that has used more than this many times the median of the last 20 runs of its version, and more than 20000 tokens, ends before its next step; null for never.
-                 * @default 5
-                 */
-                abnormalFactor?: number | null;
-                /**
-                 * @description Output tokens of one model step; null leaves them to the provider.
-                 * @default null
-                 */
-                maxOutputTokens?: number | null;
-                /**
-                 * @description How long a run may wait for its first step before it is skipped.
-                 * @default 21600
-                 */
-                maxQueueSeconds?: number;
-                /**
-                 * @description Model steps of one run.
-                 * @default 25
-                 */
-                maxSteps?: number;
-                /**
-                 * @description Input and output tokens of one run. A step gets at most what is left.
-                 * @default null
-                 */
-                maxTotalTokens?: number | null;
-                /** @default 900 */
-                timeoutSeconds?: number;
-            };
+            limits?: components["schemas"]["CreateRoutineLimits"];
             /** @default null */
-            managedBy?: components["schemas"]["ManagedBy"];
+            managedBy?: components["schemas"]["ManagedBy"] | null;
+            /** @default null */
+            managedFrom?: string | null;
             /**
              * @description Lets a scheduled run end the routine: `finish` then takes `final`, and a run that is `done` or has `nothing_to_report` and says so pauses the routine, `completed`. Needs `outcome: required`.
              * @default false
@@ -1140,18 +1377,7 @@ export interface components {
             model: components["schemas"]["ModelReference"];
             name: string;
             /** @default {} */
-            notifications?: {
-                /**
-                 * @description Null follows the project. At most one mail an hour.
-                 * @default null
-                 */
-                mail?: components["schemas"]["MailSettings"] | null;
-                /**
-                 * @description A monitor that gets a GET after each run that succeeded. https, a public address; redirects are not followed.
-                 * @default null
-                 */
-                successPingUrl?: string | null;
-            };
+            notifications?: components["schemas"]["CreateRoutineNotifications"];
             /**
              * @description With `required` a run has to end by calling the built-in tool `finish` with its outcome (`done`, `nothing_to_report`, `partial` or `could_not`) and a summary; one that does not, and is reminded once, ends `failed`, `outcome_missing`. With `optional` a run that succeeds is `done`.
              * @default optional
@@ -1171,7 +1397,7 @@ export interface components {
             /** @default 5 */
             pauseAfterFailures?: number;
             /** @default null */
-            resultKey?: components["schemas"]["ResultKey"];
+            resultKey?: components["schemas"]["ResultKey"] | null;
             /**
              * @description A JSON Schema (2020-12, or what its `$schema` says) of at most 64 kB: the last message of a run has to be JSON by it, which the run keeps as `data`. A model that sends something else is asked once more; then the run ends `failed`, `result_invalid`. A schema that cannot be compiled within the service's limits is refused; of one that nothing satisfies, each run ends so.
              * @default null
@@ -1212,6 +1438,71 @@ export interface components {
             /** @default null */
             webhookUrl?: string | null;
         };
+        CreateRoutineBudget: {
+            /**
+             * @description US dollars of a calendar month (UTC); null for no limit.
+             * @default null
+             */
+            maxCostUsdPerMonth?: string | null;
+            /**
+             * @description Input and output tokens of a calendar day (UTC); null for no limit.
+             * @default null
+             */
+            maxTokensPerDay?: number | null;
+        };
+        CreateRoutineLimits: {
+            /**
+             * @description A run that has used more than this many times the median of the last 20 runs of its version, and more than 20000 tokens, ends before its next step; null for never.
+             * @default 5
+             */
+            abnormalFactor?: number | null;
+            /**
+             * @description Output tokens of one model step; null leaves them to the provider.
+             * @default null
+             */
+            maxOutputTokens?: number | null;
+            /**
+             * @description How long a run may wait for its first step before it is skipped.
+             * @default 21600
+             */
+            maxQueueSeconds?: number;
+            /**
+             * @description Model steps of one run.
+             * @default 25
+             */
+            maxSteps?: number;
+            /**
+             * @description Input and output tokens of one run. A step gets at most what is left.
+             * @default null
+             */
+            maxTotalTokens?: number | null;
+            /** @default 900 */
+            timeoutSeconds?: number;
+        };
+        CreateRoutineNotifications: {
+            /**
+             * @description Null follows the project. At most one mail an hour.
+             * @default null
+             */
+            mail?: components["schemas"]["MailSettings"] | null;
+            /**
+             * @description A monitor that gets a GET after each run that succeeded. https, a public address; redirects are not followed.
+             * @default null
+             */
+            successPingUrl?: string | null;
+        };
+        CreateSkillBody: {
+            description?: string | null;
+            /** @default null */
+            externalKey?: string | null;
+            /** @description Appended verbatim to the routine's instructions at run time; 20 to 24000 characters. */
+            instructions: string;
+            /** @default null */
+            managedBy?: components["schemas"]["ManagedBy"] | null;
+            /** @default null */
+            managedFrom?: string | null;
+            name: string;
+        };
         DecidedConsent: {
             /** @description Where the browser goes on. */
             redirectTo: string;
@@ -1226,10 +1517,7 @@ export interface components {
             /** @description Routines that used it and went back to draft. */
             draftedRoutineIds: string[];
             /** @description Why the connection is not ready. */
-            error: {
-                code: string;
-                message: string;
-            } | null;
+            error: components["schemas"]["ConnectionError"] | null;
             /** @description Id of the connection. */
             id: string;
             /** @enum {string} */
@@ -1240,27 +1528,23 @@ export interface components {
             /** @description Granted by the provider. */
             scopes: string[];
             /** @description What the tool server says of itself. */
-            server: {
-                name: string;
-                protocolVersion: string;
-                title: string | null;
-                version: string;
-            } | null;
+            server: components["schemas"]["ConnectionServer"] | null;
             /** @enum {string} */
             state: "pending_authorization" | "ready" | "needs_reauthorization";
             updatedAt: components["schemas"]["Timestamp"];
             /** @description The MCP endpoint; values of its query are `[redacted]`. */
             url: string | null;
         };
+        DeleteUserBody: {
+            /** Format: password */
+            password: string;
+        };
         DeviceSignIn: {
             /** @description Id of the attempt. */
             attemptId: string;
             /** @description The account that it has connected, or that is signed in to again. */
             connectionId: string | null;
-            error: {
-                code: string;
-                message: string;
-            } | null;
+            error: components["schemas"]["ConnectionError"] | null;
             expiresAt: components["schemas"]["Timestamp"];
             /** @description How often polling makes sense; the provider is asked no more often. */
             intervalSeconds: number;
@@ -1317,7 +1601,7 @@ export interface components {
         /** @description Fields as POST /v1/routines takes them, once schedule and model are there. */
         DraftedDefinition: {
             instructions: string;
-            model: components["schemas"]["DraftedModel"];
+            model: components["schemas"]["DraftedModel"] | null;
             name: string;
             /** @description Null where it has to be asked. */
             schedule: string | null;
@@ -1330,20 +1614,22 @@ export interface components {
             };
         };
         /** @description The model that most routines of the project run on, else the first of the directory; null for none. */
-        DraftedModel: components["schemas"]["ModelReferenceOutput"] | null;
+        DraftedModel: components["schemas"]["ModelReferenceOutput"];
         /** @description The most that it can use in 30 days by the limits of a new routine; null without schedule or model. */
         DraftForecast: {
-            occurrences: {
-                count: number;
-                first: components["schemas"]["Timestamp"] | null;
-                last: components["schemas"]["Timestamp"] | null;
-            };
+            occurrences: components["schemas"]["DraftForecastOccurrences"];
             perRun: components["schemas"]["RunEstimate"];
-            total: {
-                p50: components["schemas"]["ForecastAmount"];
-                p95: components["schemas"]["ForecastAmount"];
-            };
-        } | null;
+            total: components["schemas"]["DraftForecastTotal"];
+        };
+        DraftForecastOccurrences: {
+            count: number;
+            first: components["schemas"]["Timestamp"] | null;
+            last: components["schemas"]["Timestamp"] | null;
+        };
+        DraftForecastTotal: {
+            p50: components["schemas"]["ForecastAmount"];
+            p95: components["schemas"]["ForecastAmount"];
+        };
         DraftRoutine: {
             /** @description Id of a blueprint, in place of a sentence. */
             blueprint?: string;
@@ -1370,8 +1656,28 @@ export interface components {
             /** @description Id of the project. */
             projectId: string;
         };
+        Error: {
+            /** @description Names the error for programs. The list may grow. */
+            code: string;
+            /** @description Each fault of the request, up to 100, where `Prefer: error-details` asks for them. */
+            details?: components["schemas"]["ErrorDetail"][];
+            /** @description Says what is wrong, and lists the faults of the request. */
+            message: string;
+        };
+        ErrorDetail: {
+            /** @description What is wrong with it. */
+            message: string;
+            /** @description Path of the field. */
+            param: string;
+        };
+        ExchangeIdToken: {
+            /** @description Id of the project. */
+            projectId: string;
+            /** @description The ID token, a JSON Web Token. */
+            token: string;
+        };
         /** @description What programs call it; null where none does. */
-        ExternalKey: string | null;
+        ExternalKey: string;
         /** @description Versions of the facts of the project, where there is a newer one than it was activated with; it is taken over as that of a skill. Null where there is none, for a routine without `facts`, and unless active. */
         FactsBehind: {
             /** @description The version that scheduled runs are told; null for none. */
@@ -1379,17 +1685,18 @@ export interface components {
             newest: number;
             /** @description The version that the latest proof was told, which activating again has scheduled runs be told; null for none. */
             proven: number | null;
-        } | null;
+        };
         /** @description Lines that one text has and the other has not, against the version before; one that has moved is in neither. Of the first version all are added. */
         FactsChanges: {
             /** @description The first five, cut at 300 characters. */
             added: string[];
-            counts: {
-                added: number;
-                removed: number;
-            };
+            counts: components["schemas"]["FactsChangesCounts"];
             /** @description The first five, cut at 300 characters. */
             removed: string[];
+        };
+        FactsChangesCounts: {
+            added: number;
+            removed: number;
         };
         FactsVersion: {
             /** @description The text of the version before; null for the first one, and where it is no longer kept. */
@@ -1410,6 +1717,11 @@ export interface components {
             length: number;
             version: number;
         };
+        Failure: {
+            error: components["schemas"]["Error"];
+            /** @description Names the request in the logs of the service. */
+            requestId: string;
+        };
         ForecastAmount: {
             /** @description US dollars, a decimal string; null for a model without prices. */
             costUsd: string | null;
@@ -1423,13 +1735,7 @@ export interface components {
             /** @description JSON Pointers to what matters in the response; none for the whole of it. */
             pointers: string[];
             /** @description A confirmed tool of this routine that only reads by its annotations, and the arguments to call it with. */
-            tool: {
-                arguments: {
-                    [key: string]: unknown;
-                };
-                /** @description Id of the policy. */
-                policyId: string;
-            } | null;
+            tool: components["schemas"]["GateTool"] | null;
             /** @description An address to GET, of at most 64 kB; without credentials. */
             url: string | null;
             /**
@@ -1437,8 +1743,8 @@ export interface components {
              * @enum {string}
              */
             wakeOn: "changed" | "not_empty";
-        } | null;
-        GateInput: ({
+        };
+        GateInput: {
             /**
              * @description After so long without a run that woke its model, the next one does in any case.
              * @default null
@@ -1453,13 +1759,7 @@ export interface components {
              * @description A confirmed tool of this routine that only reads by its annotations, and the arguments to call it with.
              * @default null
              */
-            tool?: {
-                arguments: {
-                    [key: string]: unknown;
-                };
-                /** @description Id of the policy. */
-                policyId: string;
-            } | null;
+            tool?: components["schemas"]["GateInputTool"] | null;
             /**
              * @description An address to GET, of at most 64 kB; without credentials.
              * @default null
@@ -1471,29 +1771,25 @@ export interface components {
              * @enum {string}
              */
             wakeOn?: "changed" | "not_empty";
-        } | {
-            tool: Record<string, never>;
-            url?: null;
-        } | {
-            tool?: null;
-            url: string;
-        }) | null;
+        };
+        GateInputTool: {
+            arguments: {
+                [key: string]: unknown;
+            };
+            /** @description Id of the policy. */
+            policyId: string;
+        };
+        GateTool: {
+            arguments: {
+                [key: string]: unknown;
+            };
+            /** @description Id of the policy. */
+            policyId: string;
+        };
         /** @description What its gate saw; null when it asked none. */
         GateVerdict: {
             /** @description The call that was made. It costs no tokens. */
-            asked: {
-                /** @description False when it was refused, or never arrived. */
-                sent: boolean;
-                /** @description HTTP status of the response. */
-                status: number | null;
-                tool: {
-                    name: string | null;
-                    /** @description Id of the policy. */
-                    policyId: string;
-                } | null;
-                /** @description Without its query. */
-                url: string | null;
-            };
+            asked: components["schemas"]["GateVerdictAsked"];
             at: components["schemas"]["Timestamp"];
             /** @description Whether the value differs from the one that the last run which succeeded has seen; null when that cannot be said. */
             changed: boolean | null;
@@ -1508,9 +1804,27 @@ export interface components {
             valueLength: number | null;
             /** @description The first 200 characters of the value. */
             valuePreview: string | null;
-        } | null;
+        };
+        GateVerdictAsked: {
+            /** @description False when it was refused, or never arrived. */
+            sent: boolean;
+            /** @description HTTP status of the response. */
+            status: number | null;
+            tool: components["schemas"]["GateVerdictAskedTool"] | null;
+            /** @description Without its query. */
+            url: string | null;
+        };
+        GateVerdictAskedTool: {
+            name: string | null;
+            /** @description Id of the policy. */
+            policyId: string;
+        };
+        GetSession: {
+            session: components["schemas"]["PresentSession"];
+            user: components["schemas"]["User"];
+        };
         Health: {
-            /** @constant */
+            /** @enum {string} */
             status: "ok";
         };
         Invitation: {
@@ -1537,7 +1851,7 @@ export interface components {
             resultPreview: string | null;
             /** @enum {string} */
             state: "queued" | "running" | "succeeded" | "failed" | "cancelled" | "skipped";
-        } | null;
+        };
         /** @description How many instants of the window get no run, and why. */
         LeftOut: {
             /** @description Another backfill has made a run for it. */
@@ -1557,14 +1871,15 @@ export interface components {
             /** @description Who may raise it. */
             raisedBy: string;
             /** @description The first day (UTC) on which too little of the limit is left, null for none. Null as a whole where nothing tells what a run takes of it. A limit of cost refuses all runs on a model without prices. */
-            runsOutOn: {
-                p50: string | null;
-                p95: string | null;
-            } | null;
+            runsOutOn: components["schemas"]["LimitForecastRunsOutOn"] | null;
             /** @enum {string} */
             scope: "routine" | "project" | "organization" | "operator" | "plan";
             /** @description What all have used of the present day, month or period. */
             used: string;
+        };
+        LimitForecastRunsOutOn: {
+            p50: string | null;
+            p95: string | null;
         };
         MailSettings: {
             /** @description `failed`: a run failed. `paused`: the service paused the routine. `budget`: 80 % or all of a budget is spent. `partial`: a run succeeded with the outcome `partial`. `recovered`: the first run that succeeded after failures. Empty for no mail at all. */
@@ -1572,8 +1887,11 @@ export interface components {
             /** @description A group of the organization, or ids of members; `admins` includes the owners. Mail goes to confirmed addresses of people who are members when it is sent, and to no other person. */
             to: ("owners" | "admins" | "members") | string[];
         };
-        /** @description `files` where it is kept in files, whose next application overwrites what is changed here. It is a mark for people and refuses no change. */
-        ManagedBy: "files" | null;
+        /**
+         * @description `files` where files keep it. The next `ras apply` overwrites what is changed here.
+         * @enum {string}
+         */
+        ManagedBy: "files";
         MarkResultsRead: {
             runIds?: string[];
             /** Format: date-time */
@@ -1603,23 +1921,12 @@ export interface components {
             availableFrom: components["schemas"]["Timestamp"] | null;
             createdAt: components["schemas"]["Timestamp"];
             /** @description Why the account cannot be used: one of a fixed list. */
-            error: {
-                code: string;
-                message: string;
-            } | null;
+            error: components["schemas"]["ConnectionError"] | null;
             /** @description Id of the modelConnection. */
             id: string;
             lastUsedAt: components["schemas"]["Timestamp"] | null;
             modelCount: number;
-            owner: {
-                id: string;
-                name: string | null;
-                /**
-                 * @deprecated
-                 * @description The same as `id`.
-                 */
-                userId: string;
-            };
+            owner: components["schemas"]["ModelConnectionOwner"];
             /** @enum {string} */
             provider: "provider-a" | "provider-b" | "provider-c";
             providerName: string;
@@ -1634,6 +1941,15 @@ export interface components {
             updatedAt: components["schemas"]["Timestamp"];
             /** @description When the provider last accepted it. */
             validatedAt: components["schemas"]["Timestamp"] | null;
+        };
+        ModelConnectionOwner: {
+            id: string;
+            name: string | null;
+            /**
+             * @deprecated
+             * @description The same as `id`.
+             */
+            userId: string;
         };
         ModelConnectionRevocation: {
             /** @description Routines that were paused with it. */
@@ -1653,28 +1969,30 @@ export interface components {
             connectionId: string | null;
             contextTokens: number | null;
             /** @description Where each figure comes from: `list` (its server), `operator`, `local` (a server of the operator’s own, which costs nothing), `learned` (named by its server in a refusal), `by_hand` (entered by the organization), `catalogue` (known to this release); null where it is unknown. */
-            figures: {
-                contextTokens: ("list" | "operator" | "local" | "learned" | "by_hand" | "catalogue") | null;
-                maxOutputTokens: ("list" | "operator" | "local" | "learned" | "by_hand" | "catalogue") | null;
-                prices: ("list" | "operator" | "local" | "learned" | "by_hand" | "catalogue") | null;
-            };
+            figures: components["schemas"]["ModelOptionFigures"];
             /** @description The most tokens of one response; null where it is not known. */
             maxOutputTokens: number | null;
             /** @description With several model sources, most ids begin with the name of their source. */
             modelId: string;
             name: string;
             /** @description US dollars a token, as decimal strings; null where none are known. Where they depend on the length of the prompt, those of short ones. */
-            prices: {
-                cachedInput: string | null;
-                input: string;
-                output: string;
-            } | null;
+            prices: components["schemas"]["ModelOptionPrices"] | null;
             /** @enum {string} */
             provider: "gateway" | "provider-a" | "provider-b" | "provider-c";
             /** @description The model source, of `GET /v1/model-sources`; null on a personal account. */
             source: string | null;
             /** @description Whether the model is held to a `resultSchema` by the request itself; others are only told. */
             structuredOutputs: boolean;
+        };
+        ModelOptionFigures: {
+            contextTokens: ("list" | "operator" | "local" | "learned" | "by_hand" | "catalogue") | null;
+            maxOutputTokens: ("list" | "operator" | "local" | "learned" | "by_hand" | "catalogue") | null;
+            prices: ("list" | "operator" | "local" | "learned" | "by_hand" | "catalogue") | null;
+        };
+        ModelOptionPrices: {
+            cachedInput: string | null;
+            input: string;
+            output: string;
         };
         ModelProvider: {
             /**
@@ -1693,25 +2011,27 @@ export interface components {
             /** @enum {string} */
             provider: "gateway" | "provider-a" | "provider-b" | "provider-c";
             /** @description The page to read before connecting. */
-            terms: {
-                page: string;
-                /** @enum {string} */
-                thirdPartyUse: "allowed" | "by_agreement" | "forbidden";
-            } | null;
+            terms: components["schemas"]["ModelProviderTerms"] | null;
             viewer: components["schemas"]["ModelProviderViewer"];
+        };
+        ModelProviderTerms: {
+            page: string;
+            /** @enum {string} */
+            thirdPartyUse: "allowed" | "by_agreement" | "forbidden";
         };
         ModelProviderViewer: {
             canConnect: boolean;
             /** @enum {string} */
             kind: "session" | "api_key";
             /** @description Why this viewer cannot connect an account. */
-            reason: {
-                /** @enum {string} */
-                code: "managed" | "session_required" | "provider_disabled" | "provider_mismatch" | "runtime_unavailable";
-                message: string;
-            } | null;
+            reason: components["schemas"]["ModelProviderViewerReason"] | null;
             /** @description Of the session; null for an API key. */
             userId: string | null;
+        };
+        ModelProviderViewerReason: {
+            /** @enum {string} */
+            code: "managed" | "session_required" | "provider_disabled" | "provider_mismatch" | "runtime_unavailable";
+            message: string;
         };
         /** @description A model of the live directory: `gateway` with a null connectionId for a model of the service, or a personal account with its exact connectionId. */
         ModelReference: {
@@ -1767,26 +2087,33 @@ export interface components {
         };
         ModelTest: {
             abilities: components["schemas"]["ModelAbilities"];
-            checks: {
-                durationMs: number | null;
-                /** @enum {string} */
-                kind: "text" | "tool" | "schema";
-                /** @enum {string} */
-                state: "passed" | "failed" | "not_made";
-                /** @description What came back, in the provider’s words where it refused. */
-                words: string | null;
-            }[];
+            checks: components["schemas"]["ModelTestChecksItem"][];
             dryRun: boolean;
             /** @description The most that the test can use; `costUsd` null without prices. */
-            estimate: {
-                costUsd: string | null;
-                inputTokens: number;
-                outputTokens: number;
-            };
+            estimate: components["schemas"]["ModelTestEstimate"];
             /** @description The id of a model of a source. */
             modelId: string;
             /** @description What it has used; null with `dryRun`. */
             usage: components["schemas"]["Usage"] | null;
+        };
+        ModelTestChecksItem: {
+            durationMs: number | null;
+            /** @enum {string} */
+            kind: "text" | "tool" | "schema";
+            /** @enum {string} */
+            state: "passed" | "failed" | "not_made";
+            /** @description What came back, in the provider’s words where it refused. */
+            words: string | null;
+        };
+        ModelTestEstimate: {
+            costUsd: string | null;
+            inputTokens: number;
+            outputTokens: number;
+        };
+        /** @description Where `page=body` asks for it. Null on the last page. */
+        NextPage: {
+            /** @description The `cursor` of the next page. */
+            nextCursor: string | null;
         };
         Organization: {
             createdAt: components["schemas"]["Timestamp"];
@@ -1801,10 +2128,7 @@ export interface components {
         };
         OrganizationDetail: {
             /** @description What all runs in it may spend together; null for no limit. */
-            budget: {
-                maxCostUsdPerMonth: string | null;
-                maxTokensPerDay: number | null;
-            };
+            budget: components["schemas"]["OrganizationDetailBudget"];
             createdAt: components["schemas"]["Timestamp"];
             /** @description Id of the organization. */
             id: string;
@@ -1816,6 +2140,10 @@ export interface components {
              * @enum {string}
              */
             role: "owner" | "admin" | "member";
+        };
+        OrganizationDetailBudget: {
+            maxCostUsdPerMonth: string | null;
+            maxTokensPerDay: number | null;
         };
         /** @description Options in JSON as WebAuthn Level 3 has them. */
         PasskeyOptions: {
@@ -1831,7 +2159,7 @@ export interface components {
             cancelRuns?: boolean;
         };
         PaymentEventReceived: {
-            /** @constant */
+            /** @enum {boolean} */
             received: true;
         };
         PolicyWarning: {
@@ -1863,7 +2191,7 @@ export interface components {
             length: number;
             /** @description 0 where there are none. */
             version: number;
-        } | null;
+        };
         /** @description What a scheduled run would ask before it wakes its model; null without a gate. A preview does not ask it, so `{{gate.value}}` is empty in the prompt. */
         PreviewedGate: {
             /** @description Why the gate may not be asked now, so that each scheduled run would wake its model and say so; null where it may. */
@@ -1873,13 +2201,7 @@ export interface components {
             /** @description JSON Pointers to what matters in the response; none for the whole of it. */
             pointers: string[];
             /** @description A confirmed tool of this routine that only reads by its annotations, and the arguments to call it with. */
-            tool: {
-                arguments: {
-                    [key: string]: unknown;
-                };
-                /** @description Id of the policy. */
-                policyId: string;
-            } | null;
+            tool: components["schemas"]["GateTool"] | null;
             /** @description An address to GET, of at most 64 kB; without credentials. */
             url: string | null;
             /**
@@ -1887,7 +2209,7 @@ export interface components {
              * @enum {string}
              */
             wakeOn: "changed" | "not_empty";
-        } | null;
+        };
         PreviewedTool: {
             connectionId: string | null;
             description: string | null;
@@ -1916,10 +2238,7 @@ export interface components {
         };
         ProjectDetail: {
             /** @description What all runs in it may spend together; null for no limit. */
-            budget: {
-                maxCostUsdPerMonth: string | null;
-                maxTokensPerDay: number | null;
-            };
+            budget: components["schemas"]["OrganizationDetailBudget"];
             createdAt: components["schemas"]["Timestamp"];
             /** @description Id of the project. */
             id: string;
@@ -1933,16 +2252,17 @@ export interface components {
             /** @description Whether programs reach the project through `/mcp`, with API keys or as connected assistants; true for a new project. */
             mcpEnabled: boolean;
             name: string;
-            notifications: {
-                /** @description Who is mailed about the routines that say nothing of their own, and about the budgets of the project and its organization; null for no one. */
-                mail: components["schemas"]["MailSettings"] | null;
-            };
+            notifications: components["schemas"]["ProjectDetailNotifications"];
             /** @description Id of the organization. */
             organizationId: string;
             /** @description Days after the end of a run until its content is erased; never more than `runDays`. */
             runContentDays: number;
             /** @description Days after the end of a run until it is deleted. Totals of usage stay. */
             runDays: number;
+        };
+        ProjectDetailNotifications: {
+            /** @description Who is mailed about the routines that say nothing of their own, and about the budgets of the project and its organization; null for no one. */
+            mail: components["schemas"]["MailSettings"] | null;
         };
         ProjectFacts: {
             createdAt: components["schemas"]["Timestamp"] | null;
@@ -1959,44 +2279,56 @@ export interface components {
             /** @enum {string} */
             groupBy: "day" | "routine" | "model";
             /** @description Days in order; routines and models by their tokens, the 1000 with most. */
-            groups: {
-                /** @description Part of the input. */
-                cachedInputTokens: number;
-                /** @description US dollars, a decimal string; null when no step had a price. */
-                costUsd: string | null;
-                inputTokens: number;
-                /** @description The day, the id of the routine or the id of the model. */
-                key: string;
-                outputTokens: number;
-                /** @description With `splitBy`: what the 4 that used most in this time have used on this day, and the others together. */
-                parts?: {
-                    /** @description US dollars, a decimal string; null when no step had a price. */
-                    costUsd: string | null;
-                    /** @description The id of the routine or of the model; null for all others. */
-                    key: string | null;
-                    totalTokens: number;
-                }[];
-                /** @description Part of the output. */
-                reasoningTokens: number;
-                /** @description Model steps. */
-                steps: number;
-                totalTokens: number;
-            }[];
+            groups: components["schemas"]["ProjectUsageGroupsItem"][];
             /** Format: date */
             to: string;
-            total: {
-                /** @description Part of the input. */
-                cachedInputTokens: number;
-                /** @description US dollars, a decimal string; null when no step had a price. */
-                costUsd: string | null;
-                inputTokens: number;
-                outputTokens: number;
-                /** @description Part of the output. */
-                reasoningTokens: number;
-                /** @description Model steps. */
-                steps: number;
-                totalTokens: number;
-            };
+            total: components["schemas"]["ProjectUsageTotal"];
+        };
+        ProjectUsageGroupsItem: {
+            /** @description Part of the input. */
+            cachedInputTokens: number;
+            /** @description US dollars, a decimal string; null when no step had a price. */
+            costUsd: string | null;
+            inputTokens: number;
+            /** @description The day, the id of the routine or the id of the model. */
+            key: string;
+            outputTokens: number;
+            /** @description With `splitBy`: what the 4 that used most in this time have used on this day, and the others together. */
+            parts?: components["schemas"]["ProjectUsageGroupsItemPartsItem"][];
+            /** @description Part of the output. */
+            reasoningTokens: number;
+            /** @description Model steps. */
+            steps: number;
+            totalTokens: number;
+        };
+        ProjectUsageGroupsItemPartsItem: {
+            /** @description US dollars, a decimal string; null when no step had a price. */
+            costUsd: string | null;
+            /** @description The id of the routine or of the model; null for all others. */
+            key: string | null;
+            totalTokens: number;
+        };
+        ProjectUsageTotal: {
+            /** @description Part of the input. */
+            cachedInputTokens: number;
+            /** @description US dollars, a decimal string; null when no step had a price. */
+            costUsd: string | null;
+            inputTokens: number;
+            outputTokens: number;
+            /** @description Part of the output. */
+            reasoningTokens: number;
+            /** @description Model steps. */
+            steps: number;
+            totalTokens: number;
+        };
+        ProveBody: {
+            /** @description Of the authenticator; each counts once. */
+            code?: string;
+            passkey?: components["schemas"]["SignInPasskeyBodyPasskey"];
+            /** Format: password */
+            password?: string;
+            /** @description Each counts once. */
+            recoveryCode?: string;
         };
         PublicConfig: {
             /** @description Whether a checkout can be begun. */
@@ -2018,18 +2350,7 @@ export interface components {
         };
         PutRoutine: {
             /** @default {} */
-            budget?: {
-                /**
-                 * @description US dollars of a calendar month (UTC); null for no limit.
-                 * @default null
-                 */
-                maxCostUsdPerMonth?: string | null;
-                /**
-                 * @description Input and output tokens of a calendar day (UTC); null for no limit.
-                 * @default null
-                 */
-                maxTokensPerDay?: number | null;
-            };
+            budget?: components["schemas"]["CreateRoutineBudget"];
             /**
              * @description Read-only tools of the service itself, without connection and policy. `calculate` computes exactly: arithmetic, intervals and tests of rates, pacing, series and their forecasts, what a change is made of, list and text differences.
              * @default []
@@ -2059,7 +2380,7 @@ export interface components {
              */
             facts?: boolean;
             /** @default null */
-            gate?: components["schemas"]["GateInput"];
+            gate?: components["schemas"]["GateInput"] | null;
             instructions: string;
             /**
              * @description The most that a scheduled run may start later than its time, at most half the shortest interval of the schedule. How much later is fixed by the id of the routine, so that many routines of one schedule spread. `scheduledFor` stays the time of the schedule.
@@ -2067,37 +2388,11 @@ export interface components {
              */
             jitterSeconds?: number;
             /** @default {} */
-            limits?: {
-                /**
-                 * @description A run that has used more than this many times the median of the last 20 runs of its version, and more than 20000 tokens, ends before its next step; null for never.
-                 * @default 5
-                 */
-                abnormalFactor?: number | null;
-                /**
-                 * @description Output tokens of one model step; null leaves them to the provider.
-                 * @default null
-                 */
-                maxOutputTokens?: number | null;
-                /**
-                 * @description How long a run may wait for its first step before it is skipped.
-                 * @default 21600
-                 */
-                maxQueueSeconds?: number;
-                /**
-                 * @description Model steps of one run.
-                 * @default 25
-                 */
-                maxSteps?: number;
-                /**
-                 * @description Input and output tokens of one run. A step gets at most what is left.
-                 * @default null
-                 */
-                maxTotalTokens?: number | null;
-                /** @default 900 */
-                timeoutSeconds?: number;
-            };
+            limits?: components["schemas"]["CreateRoutineLimits"];
             /** @default null */
-            managedBy?: components["schemas"]["ManagedBy"];
+            managedBy?: components["schemas"]["ManagedBy"] | null;
+            /** @default null */
+            managedFrom?: string | null;
             /**
              * @description Lets a scheduled run end the routine: `finish` then takes `final`, and a run that is `done` or has `nothing_to_report` and says so pauses the routine, `completed`. Needs `outcome: required`.
              * @default false
@@ -2116,18 +2411,7 @@ export interface components {
             model: components["schemas"]["ModelReference"];
             name: string;
             /** @default {} */
-            notifications?: {
-                /**
-                 * @description Null follows the project. At most one mail an hour.
-                 * @default null
-                 */
-                mail?: components["schemas"]["MailSettings"] | null;
-                /**
-                 * @description A monitor that gets a GET after each run that succeeded. https, a public address; redirects are not followed.
-                 * @default null
-                 */
-                successPingUrl?: string | null;
-            };
+            notifications?: components["schemas"]["CreateRoutineNotifications"];
             /**
              * @description With `required` a run has to end by calling the built-in tool `finish` with its outcome (`done`, `nothing_to_report`, `partial` or `could_not`) and a summary; one that does not, and is reminded once, ends `failed`, `outcome_missing`. With `optional` a run that succeeds is `done`.
              * @default optional
@@ -2147,7 +2431,7 @@ export interface components {
             /** @default 5 */
             pauseAfterFailures?: number;
             /** @default null */
-            resultKey?: components["schemas"]["ResultKey"];
+            resultKey?: components["schemas"]["ResultKey"] | null;
             /**
              * @description A JSON Schema (2020-12, or what its `$schema` says) of at most 64 kB: the last message of a run has to be JSON by it, which the run keeps as `data`. A model that sends something else is asked once more; then the run ends `failed`, `result_invalid`. A schema that cannot be compiled within the service's limits is refused; of one that nothing satisfies, each run ends so.
              * @default null
@@ -2193,11 +2477,17 @@ export interface components {
             /** @description Appended verbatim to the routine's instructions at run time; 20 to 24000 characters. */
             instructions: string;
             /** @default null */
-            managedBy?: components["schemas"]["ManagedBy"];
+            managedBy?: components["schemas"]["ManagedBy"] | null;
+            /** @default null */
+            managedFrom?: string | null;
             name: string;
         };
+        ReadAssistantConsentBody: {
+            /** @description The `request` with which the authorization server led to the page, as it is. */
+            oauthQuery: string;
+        };
         Readiness: {
-            /** @constant */
+            /** @enum {string} */
             postgres: "ok";
             /** @enum {string} */
             temporal: "ok" | "away";
@@ -2229,6 +2519,24 @@ export interface components {
             /** @description Id of a person. */
             userId: string;
         };
+        RemovePasskeyBody: {
+            id: string;
+        };
+        RequestPasswordResetBody: {
+            /** Format: email */
+            email: string;
+        };
+        ResetPasswordBody: {
+            /** @description Also revokes the API keys that the person made, those of their terminals too, and disconnects their assistants. */
+            endPrograms?: boolean;
+            /**
+             * Format: password
+             * @description None of the ten thousand most common ones.
+             */
+            newPassword: string;
+            /** @description From the mail. */
+            token: string;
+        };
         Result: {
             changes: components["schemas"]["ResultChanges"] | null;
             /** @description US dollars. */
@@ -2244,7 +2552,7 @@ export interface components {
              * @enum {string}
              */
             kind: "failed" | "partial" | "first" | "changed" | "unchanged";
-            lines: components["schemas"]["ResultLines"];
+            lines: components["schemas"]["ResultLines"] | null;
             outcome: ("done" | "nothing_to_report" | "partial") | null;
             outcomeSummary: string | null;
             /** @description The run of the routine that succeeded before it. */
@@ -2269,69 +2577,65 @@ export interface components {
             /** @description The run that was delivered last; null for the first, to which everything is new. */
             against: string | null;
             /** @description The `resultKey`; null where the data was compared as a whole. */
-            by: {
-                key: string;
-                list: string;
-            } | null;
+            by: components["schemas"]["RunChangesBy"] | null;
             changed: components["schemas"]["ChangedItem"][];
             counts: components["schemas"]["ChangeCounts"];
             removed: unknown[];
         };
-        ResultCheck: {
-            /** @constant */
-            type: "result_not_empty";
-        } | {
-            /** @description A regular expression of JavaScript with the flag `u`, looked for anywhere in the result in linear time: without lookaheads, lookbehinds and backreferences. `(?i:…)` ignores case. */
-            pattern: string;
-            /** @constant */
-            type: "result_matches";
-        } | {
-            /** @description A regular expression of JavaScript with the flag `u`, looked for anywhere in the result in linear time: without lookaheads, lookbehinds and backreferences. `(?i:…)` ignores case. */
-            pattern: string;
-            /** @constant */
-            type: "result_does_not_match";
-        } | {
+        ResultCheck: components["schemas"]["ResultCheckResultNotEmpty"] | components["schemas"]["ResultCheckResultMatches"] | components["schemas"]["ResultCheckResultDoesNotMatch"] | components["schemas"]["ResultCheckDistinctSources"] | components["schemas"]["ResultCheckToolSucceeded"] | components["schemas"]["ResultCheckNoRefusedCalls"];
+        ResultCheckDistinctSources: {
             atLeast: number;
-            /** @constant */
+            /** @enum {string} */
             type: "distinct_sources";
-        } | {
+        };
+        ResultCheckNoRefusedCalls: {
+            /** @enum {string} */
+            type: "no_refused_calls";
+        };
+        ResultCheckOutput: components["schemas"]["ResultCheckResultNotEmpty"] | components["schemas"]["ResultCheckOutputResultMatches"] | components["schemas"]["ResultCheckOutputResultDoesNotMatch"] | components["schemas"]["ResultCheckDistinctSources"] | components["schemas"]["ResultCheckOutputToolSucceeded"] | components["schemas"]["ResultCheckNoRefusedCalls"];
+        ResultCheckOutputResultDoesNotMatch: {
+            /** @description A regular expression of JavaScript with the flag `u`, looked for anywhere in the result in linear time: without lookaheads, lookbehinds and backreferences. `(?i:…)` ignores case. */
+            pattern: string;
+            /** @enum {string} */
+            type: "result_does_not_match";
+        };
+        ResultCheckOutputResultMatches: {
+            /** @description A regular expression of JavaScript with the flag `u`, looked for anywhere in the result in linear time: without lookaheads, lookbehinds and backreferences. `(?i:…)` ignores case. */
+            pattern: string;
+            /** @enum {string} */
+            type: "result_matches";
+        };
+        ResultCheckOutputToolSucceeded: {
+            /** @default 1 */
+            atLeast: number;
+            /** @description The `name` of one of the `callableTools`, or the id of its policy. */
+            tool: string;
+            /** @enum {string} */
+            type: "tool_succeeded";
+        };
+        ResultCheckResultDoesNotMatch: {
+            /** @description A regular expression of JavaScript with the flag `u`, looked for anywhere in the result in linear time: without lookaheads, lookbehinds and backreferences. `(?i:…)` ignores case. */
+            pattern: string;
+            /** @enum {string} */
+            type: "result_does_not_match";
+        };
+        ResultCheckResultMatches: {
+            /** @description A regular expression of JavaScript with the flag `u`, looked for anywhere in the result in linear time: without lookaheads, lookbehinds and backreferences. `(?i:…)` ignores case. */
+            pattern: string;
+            /** @enum {string} */
+            type: "result_matches";
+        };
+        ResultCheckResultNotEmpty: {
+            /** @enum {string} */
+            type: "result_not_empty";
+        };
+        ResultCheckToolSucceeded: {
             /** @default 1 */
             atLeast?: number;
             /** @description The `name` of one of the `callableTools`, or the id of its policy. */
             tool: string;
-            /** @constant */
+            /** @enum {string} */
             type: "tool_succeeded";
-        } | {
-            /** @constant */
-            type: "no_refused_calls";
-        };
-        ResultCheckOutput: {
-            /** @constant */
-            type: "result_not_empty";
-        } | {
-            /** @description A regular expression of JavaScript with the flag `u`, looked for anywhere in the result in linear time: without lookaheads, lookbehinds and backreferences. `(?i:…)` ignores case. */
-            pattern: string;
-            /** @constant */
-            type: "result_matches";
-        } | {
-            /** @description A regular expression of JavaScript with the flag `u`, looked for anywhere in the result in linear time: without lookaheads, lookbehinds and backreferences. `(?i:…)` ignores case. */
-            pattern: string;
-            /** @constant */
-            type: "result_does_not_match";
-        } | {
-            atLeast: number;
-            /** @constant */
-            type: "distinct_sources";
-        } | {
-            /** @default 1 */
-            atLeast: number;
-            /** @description The `name` of one of the `callableTools`, or the id of its policy. */
-            tool: string;
-            /** @constant */
-            type: "tool_succeeded";
-        } | {
-            /** @constant */
-            type: "no_refused_calls";
         };
         /** @description What identifies an item of a list in the data, as JSON Pointers (RFC 6901). With it the items of the list are compared, and neither their order nor what stands beside the list; without it the data as a whole. Data in which the list, or the key of an item, is missing or occurs twice is `result_invalid`. */
         ResultKey: {
@@ -2339,27 +2643,25 @@ export interface components {
             key: string;
             /** @description From the data to the list; empty where it is the list. */
             list: string;
-        } | null;
+        };
         /** @description What differs in its text from the result before, of the first 20,000 characters of each: lines that one has and the other has not. Null where it has data. */
         ResultLines: {
             added: string[];
-            counts: {
-                added: number;
-                removed: number;
-            };
+            counts: components["schemas"]["FactsChangesCounts"];
             removed: string[];
-        } | null;
+        };
         ResultsByDay: {
             /** @description Today last. */
-            days: {
-                /** Format: date */
-                date: string;
-                failed: number;
-                startsAt: components["schemas"]["Timestamp"];
-                succeeded: number;
-            }[];
+            days: components["schemas"]["ResultsByDayDaysItem"][];
             /** @description Whether there are more than the 20,000 newest, which are counted. */
             truncated: boolean;
+        };
+        ResultsByDayDaysItem: {
+            /** Format: date */
+            date: string;
+            failed: number;
+            startsAt: components["schemas"]["Timestamp"];
+            succeeded: number;
         };
         RevokedKey: {
             /** @description Id of the apiKey. */
@@ -2378,19 +2680,23 @@ export interface components {
             deliver: components["schemas"]["RoutineDeliver"];
             /** @description When it was changed otherwise than by what keeps it, which has not put it since; null while it is as that left it. */
             driftedAt: components["schemas"]["Timestamp"] | null;
-            endsAt: components["schemas"]["RoutineEndsAt"];
-            externalKey: components["schemas"]["ExternalKey"];
+            /** @description The person or the API key that changed it last, while it differs. */
+            driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
+            endsAt: components["schemas"]["RoutineEndsAt"] | null;
+            externalKey: components["schemas"]["ExternalKey"] | null;
             facts: components["schemas"]["RoutineFacts"];
-            gate: components["schemas"]["RoutineGate"];
+            gate: components["schemas"]["RoutineGate"] | null;
             /** @description Id of the routine. */
             id: string;
             instructions: components["schemas"]["RoutineInstructions"];
             jitterSeconds: components["schemas"]["RoutineJitterSeconds"];
             lastRunAt: components["schemas"]["Timestamp"] | null;
             limits: components["schemas"]["RoutineLimits"];
-            managedBy: components["schemas"]["ManagedBy"];
+            managedBy: components["schemas"]["ManagedBy"] | null;
+            /** @description The name of the folder of files that keeps it; null where none does, or the folder has no name. */
+            managedFrom: string | null;
             mayComplete: components["schemas"]["RoutineMayComplete"];
-            mayPutOffHours: components["schemas"]["RoutineMayPutOffHours"];
+            mayPutOffHours: components["schemas"]["RoutineMayPutOffHours"] | null;
             misfire: components["schemas"]["RoutineMisfire"];
             model: components["schemas"]["RoutineModel"];
             name: components["schemas"]["RoutineName"];
@@ -2401,10 +2707,10 @@ export interface components {
             notifications: components["schemas"]["RoutineNotifications"];
             outcome: components["schemas"]["RoutineOutcome"];
             overlap: components["schemas"]["RoutineOverlap"];
-            overridable: components["schemas"]["RoutineOverridable"];
+            overridable: components["schemas"]["RoutineOverridable"] | null;
             pauseAfterFailures: components["schemas"]["RoutinePauseAfterFailures"];
-            resultKey: components["schemas"]["RoutineResultKey"];
-            resultSchema: components["schemas"]["RoutineResultSchema"];
+            resultKey: components["schemas"]["RoutineResultKey"] | null;
+            resultSchema: components["schemas"]["RoutineResultSchema"] | null;
             /** @description Counts material changes. */
             revision: number;
             schedule: components["schemas"]["RoutineSchedule"];
@@ -2412,7 +2718,7 @@ export interface components {
             scheduleInWords: string;
             skills: components["schemas"]["RoutineSkills"];
             skipDates: components["schemas"]["RoutineSkipDates"];
-            startsAt: components["schemas"]["RoutineStartsAt"];
+            startsAt: components["schemas"]["RoutineStartsAt"] | null;
             /** @enum {string} */
             state: "draft" | "active" | "paused" | "archived";
             /** @description Why the service itself changed the state last, `schedule_ended` after `endsAt`, `completed` after a run that said it was the last; null when a person did. */
@@ -2424,7 +2730,14 @@ export interface components {
             webhookFailedAt: components["schemas"]["Timestamp"] | null;
             /** @description Shown once; null when the response is repeated under its `Idempotency-Key`. */
             webhookSecret: string | null;
-            webhookUrl: components["schemas"]["RoutineWebhookUrl"];
+            webhookUrl: components["schemas"]["RoutineWebhookUrl"] | null;
+        };
+        RotateWebhookSecretBody: {
+            /**
+             * @description Also drops a previous secret that still signs.
+             * @default false
+             */
+            force?: boolean;
         };
         Routine: {
             archivedAt: components["schemas"]["Timestamp"] | null;
@@ -2436,19 +2749,23 @@ export interface components {
             deliver: components["schemas"]["RoutineDeliver"];
             /** @description When it was changed otherwise than by what keeps it, which has not put it since; null while it is as that left it. */
             driftedAt: components["schemas"]["Timestamp"] | null;
-            endsAt: components["schemas"]["RoutineEndsAt"];
-            externalKey: components["schemas"]["ExternalKey"];
+            /** @description The person or the API key that changed it last, while it differs. */
+            driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
+            endsAt: components["schemas"]["RoutineEndsAt"] | null;
+            externalKey: components["schemas"]["ExternalKey"] | null;
             facts: components["schemas"]["RoutineFacts"];
-            gate: components["schemas"]["RoutineGate"];
+            gate: components["schemas"]["RoutineGate"] | null;
             /** @description Id of the routine. */
             id: string;
             instructions: components["schemas"]["RoutineInstructions"];
             jitterSeconds: components["schemas"]["RoutineJitterSeconds"];
             lastRunAt: components["schemas"]["Timestamp"] | null;
             limits: components["schemas"]["RoutineLimits"];
-            managedBy: components["schemas"]["ManagedBy"];
+            managedBy: components["schemas"]["ManagedBy"] | null;
+            /** @description The name of the folder of files that keeps it; null where none does, or the folder has no name. */
+            managedFrom: string | null;
             mayComplete: components["schemas"]["RoutineMayComplete"];
-            mayPutOffHours: components["schemas"]["RoutineMayPutOffHours"];
+            mayPutOffHours: components["schemas"]["RoutineMayPutOffHours"] | null;
             misfire: components["schemas"]["RoutineMisfire"];
             model: components["schemas"]["RoutineModel"];
             name: components["schemas"]["RoutineName"];
@@ -2459,10 +2776,10 @@ export interface components {
             notifications: components["schemas"]["RoutineNotifications"];
             outcome: components["schemas"]["RoutineOutcome"];
             overlap: components["schemas"]["RoutineOverlap"];
-            overridable: components["schemas"]["RoutineOverridable"];
+            overridable: components["schemas"]["RoutineOverridable"] | null;
             pauseAfterFailures: components["schemas"]["RoutinePauseAfterFailures"];
-            resultKey: components["schemas"]["RoutineResultKey"];
-            resultSchema: components["schemas"]["RoutineResultSchema"];
+            resultKey: components["schemas"]["RoutineResultKey"] | null;
+            resultSchema: components["schemas"]["RoutineResultSchema"] | null;
             /** @description Counts material changes. */
             revision: number;
             schedule: components["schemas"]["RoutineSchedule"];
@@ -2470,7 +2787,7 @@ export interface components {
             scheduleInWords: string;
             skills: components["schemas"]["RoutineSkills"];
             skipDates: components["schemas"]["RoutineSkipDates"];
-            startsAt: components["schemas"]["RoutineStartsAt"];
+            startsAt: components["schemas"]["RoutineStartsAt"] | null;
             /** @enum {string} */
             state: "draft" | "active" | "paused" | "archived";
             /** @description Why the service itself changed the state last, `schedule_ended` after `endsAt`, `completed` after a run that said it was the last; null when a person did. */
@@ -2480,7 +2797,7 @@ export interface components {
             variables: components["schemas"]["RoutineVariables"];
             /** @description When the receiver responded with 410, which stopped deliveries. */
             webhookFailedAt: components["schemas"]["Timestamp"] | null;
-            webhookUrl: components["schemas"]["RoutineWebhookUrl"];
+            webhookUrl: components["schemas"]["RoutineWebhookUrl"] | null;
         };
         RoutineBudget: {
             maxCostUsdPerMonth: string | null;
@@ -2490,6 +2807,9 @@ export interface components {
         RoutineBuiltInTools: "calculate"[];
         /** @description Tells each run the result of the last run that succeeded, cut at 12,000 characters. `{{previous.result}}` and `{{previous.finishedAt}}` put it into the instructions instead, `{{previous.data}}` and `{{previous.changes}}` the data of the last run that had any, as JSON. */
         RoutineCarryResult: boolean;
+        RoutineCheck: {
+            faults: components["schemas"]["RoutineFault"][];
+        };
         /** @description What code checks when a run would succeed: the result is not empty, has a pattern or has it not, names at least so many distinct web addresses; a tool succeeded at least so often; no call was refused. A run that states `nothing_to_report` is asked for no pattern and no addresses. One that fails a check ends `failed`, `check_failed`, and proves nothing for activation. The list of types may grow. */
         RoutineChecks: components["schemas"]["ResultCheckOutput"][];
         /**
@@ -2510,11 +2830,13 @@ export interface components {
             deliver: components["schemas"]["RoutineDeliver"];
             /** @description When it was changed otherwise than by what keeps it, which has not put it since; null while it is as that left it. */
             driftedAt: components["schemas"]["Timestamp"] | null;
-            endsAt: components["schemas"]["RoutineEndsAt"];
-            externalKey: components["schemas"]["ExternalKey"];
+            /** @description The person or the API key that changed it last, while it differs. */
+            driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
+            endsAt: components["schemas"]["RoutineEndsAt"] | null;
+            externalKey: components["schemas"]["ExternalKey"] | null;
             facts: components["schemas"]["RoutineFacts"];
-            factsBehind: components["schemas"]["FactsBehind"];
-            gate: components["schemas"]["RoutineGate"];
+            factsBehind: components["schemas"]["FactsBehind"] | null;
+            gate: components["schemas"]["RoutineGate"] | null;
             /** @description Id of the routine. */
             id: string;
             instructions: components["schemas"]["RoutineInstructions"];
@@ -2526,9 +2848,11 @@ export interface components {
              * @enum {string}
              */
             mailDelivery: "available" | "unavailable";
-            managedBy: components["schemas"]["ManagedBy"];
+            managedBy: components["schemas"]["ManagedBy"] | null;
+            /** @description The name of the folder of files that keeps it; null where none does, or the folder has no name. */
+            managedFrom: string | null;
             mayComplete: components["schemas"]["RoutineMayComplete"];
-            mayPutOffHours: components["schemas"]["RoutineMayPutOffHours"];
+            mayPutOffHours: components["schemas"]["RoutineMayPutOffHours"] | null;
             misfire: components["schemas"]["RoutineMisfire"];
             model: components["schemas"]["RoutineModel"];
             name: components["schemas"]["RoutineName"];
@@ -2541,10 +2865,10 @@ export interface components {
             notifications: components["schemas"]["RoutineNotifications"];
             outcome: components["schemas"]["RoutineOutcome"];
             overlap: components["schemas"]["RoutineOverlap"];
-            overridable: components["schemas"]["RoutineOverridable"];
+            overridable: components["schemas"]["RoutineOverridable"] | null;
             pauseAfterFailures: components["schemas"]["RoutinePauseAfterFailures"];
-            resultKey: components["schemas"]["RoutineResultKey"];
-            resultSchema: components["schemas"]["RoutineResultSchema"];
+            resultKey: components["schemas"]["RoutineResultKey"] | null;
+            resultSchema: components["schemas"]["RoutineResultSchema"] | null;
             /** @description Counts material changes. */
             revision: number;
             schedule: components["schemas"]["RoutineSchedule"];
@@ -2554,7 +2878,7 @@ export interface components {
             /** @description Custom skills with a newer text than the one it was activated with. A manual run takes the newest; after one has succeeded, activating again has scheduled runs take it too. Empty unless active. */
             skillsBehind: components["schemas"]["SkillBehind"][];
             skipDates: components["schemas"]["RoutineSkipDates"];
-            startsAt: components["schemas"]["RoutineStartsAt"];
+            startsAt: components["schemas"]["RoutineStartsAt"] | null;
             /** @enum {string} */
             state: "draft" | "active" | "paused" | "archived";
             /** @description Why the service itself changed the state last, `schedule_ended` after `endsAt`, `completed` after a run that said it was the last; null when a person did. */
@@ -2566,79 +2890,84 @@ export interface components {
             warnings: components["schemas"]["RoutineWarning"][];
             /** @description When the receiver responded with 410, which stopped deliveries. */
             webhookFailedAt: components["schemas"]["Timestamp"] | null;
-            webhookUrl: components["schemas"]["RoutineWebhookUrl"];
+            webhookUrl: components["schemas"]["RoutineWebhookUrl"] | null;
         };
         RoutineDraft: {
             /** @description What the sentence does not say itself. */
             assumptions: string[];
             /** @description Blueprints that fit its words, the best first. */
-            blueprints: {
-                id: string;
-                name: string;
-            }[];
+            blueprints: components["schemas"]["RoutineDraftBlueprintsItem"][];
             definition: components["schemas"]["DraftedDefinition"];
-            forecast: components["schemas"]["DraftForecast"];
+            forecast: components["schemas"]["DraftForecast"] | null;
             /**
              * @description `model`: written by a model of the directory; `words`: no model could, so that time, skills and blueprints were matched by words and the instructions are the sentence; `blueprint`: its slots were filled.
              * @enum {string}
              */
             madeBy: "model" | "words" | "blueprint";
-            missing: {
-                /** @description Kinds of data that no known tool seems to offer. */
-                connections: ("web" | "search-console" | "analytics" | "ads" | "crm" | "email" | "sms" | "social" | "community" | "reviews" | "billing" | "content" | "support")[];
-                /** @description Tools to confirm for the routine once it is saved. */
-                tools: {
-                    /** @description Id of the connection. */
-                    connectionId: string;
-                    connectionName: string;
-                    toolName: string;
-                }[];
-            };
+            missing: components["schemas"]["RoutineDraftMissing"];
             /** @description The first five times of the schedule. */
             nextRuns: components["schemas"]["Timestamp"][];
             /** @description What a person has to answer before it can work; at most three. */
             questions: string[];
             /** @description Routines of the project that seem to do the like. */
-            similar: {
-                /** @description Id of the routine. */
-                id: string;
-                name: string;
-            }[];
+            similar: components["schemas"]["RoutineDraftSimilarItem"][];
             /** @description What asking a model has used; null where none was asked. */
             usage: components["schemas"]["Usage"] | null;
         };
-        RoutineEndsAt: components["schemas"]["Timestamp"] | null;
+        RoutineDraftBlueprintsItem: {
+            id: string;
+            name: string;
+        };
+        RoutineDraftMissing: {
+            /** @description Kinds of data that no known tool seems to offer. */
+            connections: ("web" | "search-console" | "analytics" | "ads" | "crm" | "email" | "sms" | "social" | "community" | "reviews" | "billing" | "content" | "support")[];
+            /** @description Tools to confirm for the routine once it is saved. */
+            tools: components["schemas"]["RoutineDraftMissingToolsItem"][];
+        };
+        RoutineDraftMissingToolsItem: {
+            /** @description Id of the connection. */
+            connectionId: string;
+            connectionName: string;
+            toolName: string;
+        };
+        RoutineDraftSimilarItem: {
+            /** @description Id of the routine. */
+            id: string;
+            name: string;
+        };
+        RoutineEndsAt: components["schemas"]["Timestamp"];
         /** @description Tells each run the facts of its project. */
         RoutineFacts: boolean;
+        RoutineFault: {
+            /** @description The code of the error that saving it would be. */
+            code: string;
+            message: string;
+            /** @description The field, such as `skills[1]`; null for none. */
+            path: string | null;
+        };
         RoutineForecast: {
             /** @description The `model.effort` of its runs, which changes what each uses; null where the model decides. */
             effort: ("low" | "medium" | "high") | null;
             from: components["schemas"]["Timestamp"];
             /** @description Every limit that binds the runs of the routine. */
             limits: components["schemas"]["LimitForecast"][];
-            occurrences: {
-                count: number;
-                first: components["schemas"]["Timestamp"] | null;
-                last: components["schemas"]["Timestamp"] | null;
-            };
+            occurrences: components["schemas"]["DraftForecastOccurrences"];
             perRun: components["schemas"]["RunEstimate"];
             revision: number;
             /** @description Id of the routine. */
             routineId: string;
             /** @description The limit that runs out first at p95, which has to be accepted. */
-            runsOut: {
-                /** @enum {string} */
-                limit: "maxTokensPerDay" | "maxCostUsdPerMonth" | "runsPerPeriod";
-                /** Format: date */
-                on: string;
-                /** @enum {string} */
-                scope: "routine" | "project" | "organization" | "operator" | "plan";
-            } | null;
-            total: {
-                p50: components["schemas"]["ForecastAmount"];
-                p95: components["schemas"]["ForecastAmount"];
-            };
+            runsOut: components["schemas"]["RoutineForecastRunsOut"] | null;
+            total: components["schemas"]["DraftForecastTotal"];
             until: components["schemas"]["Timestamp"];
+        };
+        RoutineForecastRunsOut: {
+            /** @enum {string} */
+            limit: "maxTokensPerDay" | "maxCostUsdPerMonth" | "runsPerPeriod";
+            /** Format: date */
+            on: string;
+            /** @enum {string} */
+            scope: "routine" | "project" | "organization" | "operator" | "plan";
         };
         RoutineGate: components["schemas"]["Gate"];
         RoutineInstructions: string;
@@ -2655,7 +2984,7 @@ export interface components {
         /** @description Lets a scheduled run end the routine: `finish` then takes `final`, and a run that is `done` or has `nothing_to_report` and says so pauses the routine, `completed`. Needs `outcome: required`. */
         RoutineMayComplete: boolean;
         /** @description The most hours for which a scheduled run may put off the next one: `finish` then takes `nextNotBefore`, and occurrences before it are skipped, `put_off`. Null for none. Needs `outcome: required`. */
-        RoutineMayPutOffHours: number | null;
+        RoutineMayPutOffHours: number;
         /** @enum {string} */
         RoutineMisfire: "run_once" | "skip";
         RoutineModel: components["schemas"]["ModelReferenceOutput"];
@@ -2674,28 +3003,29 @@ export interface components {
         /** @enum {string} */
         RoutineOverlap: "skip" | "queue" | "cancel_previous" | "allow";
         /** @description The variables that may be given for one run, as `variables` when it is started; null for all, an empty list for none. */
-        RoutineOverridable: string[] | null;
+        RoutineOverridable: string[];
         RoutinePauseAfterFailures: number;
         RoutinePausedEvent: {
-            data: {
-                name: string;
-                /** @description Id of the project. */
-                projectId: string;
-                /** @description In the words that the routine shows as `stateReason`. */
-                reason: string;
-                /** @description Id of the routine. */
-                routineId: string;
-                /** @description The run that led to it, if one did. */
-                runId: string | null;
-                /** @constant */
-                state: "paused";
-            };
+            data: components["schemas"]["RoutinePausedEventData"];
             timestamp: components["schemas"]["Timestamp"];
-            /** @constant */
+            /** @enum {string} */
             type: "routine.paused";
         };
+        RoutinePausedEventData: {
+            name: string;
+            /** @description Id of the project. */
+            projectId: string;
+            /** @description In the words that the routine shows as `stateReason`. */
+            reason: string;
+            /** @description Id of the routine. */
+            routineId: string;
+            /** @description The run that led to it, if one did. */
+            runId: string | null;
+            /** @enum {string} */
+            state: "paused";
+        };
         RoutineRecentRuns: {
-            lastEnded: components["schemas"]["LastEndedRun"];
+            lastEnded: components["schemas"]["LastEndedRun"] | null;
             /** @description Id of the routine. */
             routineId: string;
             /** @description Newest first. */
@@ -2705,14 +3035,14 @@ export interface components {
         /** @description A JSON Schema (2020-12, or what its `$schema` says) of at most 64 kB: the last message of a run has to be JSON by it, which the run keeps as `data`. A model that sends something else is asked once more; then the run ends `failed`, `result_invalid`. A schema that cannot be compiled within the service's limits is refused; of one that nothing satisfies, each run ends so. */
         RoutineResultSchema: {
             [key: string]: unknown;
-        } | null;
+        };
         /** @description Five cron fields, or @hourly to @yearly. */
         RoutineSchedule: string;
         /** @description Curated slugs or custom skill ids, in order. */
         RoutineSkills: string[];
         /** @description Dates in the routine's time zone on which its schedule has no times; at most 366. */
         RoutineSkipDates: string[];
-        RoutineStartsAt: components["schemas"]["Timestamp"] | null;
+        RoutineStartsAt: components["schemas"]["Timestamp"];
         RoutineSummary: {
             archivedAt: components["schemas"]["Timestamp"] | null;
             budget: components["schemas"]["RoutineBudget"];
@@ -2723,17 +3053,21 @@ export interface components {
             deliver: components["schemas"]["RoutineDeliver"];
             /** @description When it was changed otherwise than by what keeps it, which has not put it since; null while it is as that left it. */
             driftedAt: components["schemas"]["Timestamp"] | null;
-            endsAt: components["schemas"]["RoutineEndsAt"];
-            externalKey: components["schemas"]["ExternalKey"];
+            /** @description The person or the API key that changed it last, while it differs. */
+            driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
+            endsAt: components["schemas"]["RoutineEndsAt"] | null;
+            externalKey: components["schemas"]["ExternalKey"] | null;
             facts: components["schemas"]["RoutineFacts"];
             /** @description Id of the routine. */
             id: string;
             jitterSeconds: components["schemas"]["RoutineJitterSeconds"];
             lastRunAt: components["schemas"]["Timestamp"] | null;
             limits: components["schemas"]["RoutineLimits"];
-            managedBy: components["schemas"]["ManagedBy"];
+            managedBy: components["schemas"]["ManagedBy"] | null;
+            /** @description The name of the folder of files that keeps it; null where none does, or the folder has no name. */
+            managedFrom: string | null;
             mayComplete: components["schemas"]["RoutineMayComplete"];
-            mayPutOffHours: components["schemas"]["RoutineMayPutOffHours"];
+            mayPutOffHours: components["schemas"]["RoutineMayPutOffHours"] | null;
             misfire: components["schemas"]["RoutineMisfire"];
             model: components["schemas"]["RoutineModel"];
             name: components["schemas"]["RoutineName"];
@@ -2744,9 +3078,9 @@ export interface components {
             notifications: components["schemas"]["RoutineNotifications"];
             outcome: components["schemas"]["RoutineOutcome"];
             overlap: components["schemas"]["RoutineOverlap"];
-            overridable: components["schemas"]["RoutineOverridable"];
+            overridable: components["schemas"]["RoutineOverridable"] | null;
             pauseAfterFailures: components["schemas"]["RoutinePauseAfterFailures"];
-            resultKey: components["schemas"]["RoutineResultKey"];
+            resultKey: components["schemas"]["RoutineResultKey"] | null;
             /** @description Counts material changes. */
             revision: number;
             schedule: components["schemas"]["RoutineSchedule"];
@@ -2754,7 +3088,7 @@ export interface components {
             scheduleInWords: string;
             skills: components["schemas"]["RoutineSkills"];
             skipDates: components["schemas"]["RoutineSkipDates"];
-            startsAt: components["schemas"]["RoutineStartsAt"];
+            startsAt: components["schemas"]["RoutineStartsAt"] | null;
             /** @enum {string} */
             state: "draft" | "active" | "paused" | "archived";
             /** @description Why the service itself changed the state last, `schedule_ended` after `endsAt`, `completed` after a run that said it was the last; null when a person did. */
@@ -2763,7 +3097,7 @@ export interface components {
             updatedAt: components["schemas"]["Timestamp"];
             /** @description When the receiver responded with 410, which stopped deliveries. */
             webhookFailedAt: components["schemas"]["Timestamp"] | null;
-            webhookUrl: components["schemas"]["RoutineWebhookUrl"];
+            webhookUrl: components["schemas"]["RoutineWebhookUrl"] | null;
         };
         /** @description IANA name. */
         RoutineTimezone: string;
@@ -2781,18 +3115,18 @@ export interface components {
             /** @description The person or the API key that made it; null when the service did, or when it is not on record. */
             createdBy: components["schemas"]["RoutineVersionAuthor"] | null;
             facts: components["schemas"]["RoutineFacts"];
-            gate: components["schemas"]["RoutineGate"];
+            gate: components["schemas"]["RoutineGate"] | null;
             instructions: components["schemas"]["RoutineInstructions"];
             limits: components["schemas"]["RoutineLimits"];
             mayComplete: components["schemas"]["RoutineMayComplete"];
-            mayPutOffHours: components["schemas"]["RoutineMayPutOffHours"];
+            mayPutOffHours: components["schemas"]["RoutineMayPutOffHours"] | null;
             model: components["schemas"]["RoutineModel"];
             outcome: components["schemas"]["RoutineOutcome"];
-            overridable: components["schemas"]["RoutineOverridable"];
+            overridable: components["schemas"]["RoutineOverridable"] | null;
             /** @description The revision that it took over again. */
             restoredFrom: number | null;
-            resultKey: components["schemas"]["RoutineResultKey"];
-            resultSchema: components["schemas"]["RoutineResultSchema"];
+            resultKey: components["schemas"]["RoutineResultKey"] | null;
+            resultSchema: components["schemas"]["RoutineResultSchema"] | null;
             revision: number;
             /** @description Id of the routine. */
             routineId: string;
@@ -2840,7 +3174,7 @@ export interface components {
             /** @description The attached skill that it is about. */
             skill?: string;
         };
-        RoutineWebhookUrl: string | null;
+        RoutineWebhookUrl: string;
         Run: {
             /** @description The backfill that it belongs to. */
             backfillId: string | null;
@@ -2855,22 +3189,18 @@ export interface components {
             /** @description What the result holds, by the `resultSchema` of its version; null without one. Numbers have all of their digits. */
             data: unknown;
             errorMessage: string | null;
-            failureClass: components["schemas"]["RunFailureClass"];
+            failureClass: components["schemas"]["RunFailureClass"] | null;
             finishedAt: components["schemas"]["Timestamp"] | null;
             /** @description Id of the run. */
             id: string;
-            model: {
-                connectionId: string | null;
-                modelId: string;
-                provider: string;
-            } | null;
+            model: components["schemas"]["RunModel"] | null;
             /** @description The outcome of a run that succeeded, null for every other: `done` (the work was done), `nothing_to_report` (the work was done, and nothing was found that is worth reporting), `partial` (a part of the work could not be done). It is `done` where the routine does not require its runs to state it. The list may grow. */
             outcome: ("done" | "nothing_to_report" | "partial") | null;
             /** @description What the model said when it stated its outcome, cut at 500 characters; also of a run that could not do its work. */
             outcomeSummary: string | null;
             /** @description Whether it is kept beyond the retention of its project. */
             pinned: boolean;
-            reason: components["schemas"]["RunReason"];
+            reason: components["schemas"]["RunReason"] | null;
             /** @description The text of its last step. */
             result: string | null;
             /** @description The run that it repeats, which may have been deleted since. */
@@ -2883,11 +3213,7 @@ export interface components {
             /** @description The instant of the schedule it stands for, or that the run stands for which this one repeats. */
             scheduledFor: components["schemas"]["Timestamp"] | null;
             /** @description Of a `skipped` run: the occurrences it accounts for. */
-            skipped: {
-                count: number;
-                from: components["schemas"]["Timestamp"];
-                until: components["schemas"]["Timestamp"];
-            } | null;
+            skipped: components["schemas"]["RunSkipped"] | null;
             startedAt: components["schemas"]["Timestamp"] | null;
             /** @enum {string} */
             state: "queued" | "running" | "succeeded" | "failed" | "cancelled" | "skipped";
@@ -2911,10 +3237,7 @@ export interface components {
             /** @description The run that was delivered last; null for the first, to which everything is new. */
             against: string | null;
             /** @description The `resultKey`; null where the data was compared as a whole. */
-            by: {
-                key: string;
-                list: string;
-            } | null;
+            by: components["schemas"]["RunChangesBy"] | null;
             changed: components["schemas"]["ChangedItem"][];
             counts: components["schemas"]["ChangeCounts"];
             removed: unknown[];
@@ -2922,6 +3245,10 @@ export interface components {
             truncated: boolean;
             /** @description Runs in a row without a change: up to this one, or, where it brings a change, those before it. */
             unchangedRuns: number;
+        };
+        RunChangesBy: {
+            key: string;
+            list: string;
         };
         RunChangesSummary: {
             /** @description The run that was delivered last; null for the first, to which everything is new. */
@@ -2948,16 +3275,16 @@ export interface components {
             errorMessage: string | null;
             /** @description The version of the facts of the project that it was told; null for a run that was told none. `GET /v1/projects/{projectId}/facts/versions/{factsVersion}` has it. */
             factsVersion: number | null;
-            failureClass: components["schemas"]["RunFailureClass"];
+            failureClass: components["schemas"]["RunFailureClass"] | null;
             finishedAt: components["schemas"]["Timestamp"] | null;
-            gate: components["schemas"]["GateVerdict"];
+            gate: components["schemas"]["GateVerdict"] | null;
             /** @description Id of the run. */
             id: string;
-            model: {
-                connectionId: string | null;
-                modelId: string;
-                provider: string;
-            } | null;
+            /** @description The newest earlier run of the routine that succeeded. */
+            lastGoodRunId: string | null;
+            model: components["schemas"]["RunModel"] | null;
+            /** @description The result after it, found in the same way. */
+            nextResultId: string | null;
             /** @description Mails and pings about it. */
             notifications: components["schemas"]["RunNotification"][];
             /** @description The outcome of a run that succeeded, null for every other: `done` (the work was done), `nothing_to_report` (the work was done, and nothing was found that is worth reporting), `partial` (a part of the work could not be done). It is `done` where the routine does not require its runs to state it. The list may grow. */
@@ -2966,13 +3293,19 @@ export interface components {
             outcomeSummary: string | null;
             /** @description Whether it is kept beyond the retention of its project. */
             pinned: boolean;
+            /** @description The result before it: the newest earlier run of the routine that succeeded, or failed and has a result all the same. */
+            previousResultId: string | null;
             /** @description What the model was given: instructions, skills and facts, rendered. */
             prompt: string | null;
             /** @description Time that it has waited, or had waited when it began or ended. */
             queuedSeconds: number | null;
-            reason: components["schemas"]["RunReason"];
+            reason: components["schemas"]["RunReason"] | null;
             /** @description The text of its last step. */
             result: string | null;
+            /** @description The `resultSchema` by which its data was made; null without data, and where its version is deleted. */
+            resultSchema: {
+                [key: string]: unknown;
+            } | null;
             /** @description The run that it repeats, which may have been deleted since. */
             retryOf: string | null;
             /** @description Id of the routine. */
@@ -2985,11 +3318,7 @@ export interface components {
             /** @description The instant of the schedule it stands for, or that the run stands for which this one repeats. */
             scheduledFor: components["schemas"]["Timestamp"] | null;
             /** @description Of a `skipped` run: the occurrences it accounts for. */
-            skipped: {
-                count: number;
-                from: components["schemas"]["Timestamp"];
-                until: components["schemas"]["Timestamp"];
-            } | null;
+            skipped: components["schemas"]["RunSkipped"] | null;
             startedAt: components["schemas"]["Timestamp"] | null;
             /** @enum {string} */
             state: "queued" | "running" | "succeeded" | "failed" | "cancelled" | "skipped";
@@ -3020,10 +3349,7 @@ export interface components {
             /** @description The run that it is compared with. */
             against: string | null;
             /** @description The `resultKey`; null where the data was compared as a whole. */
-            by: {
-                key: string;
-                list: string;
-            } | null;
+            by: components["schemas"]["RunChangesBy"] | null;
             changed: components["schemas"]["ChangedItem"][];
             counts: components["schemas"]["ChangeCounts"];
             removed: unknown[];
@@ -3047,69 +3373,82 @@ export interface components {
             sampleSize: number;
         };
         RunEvent: {
-            data: {
-                changes: components["schemas"]["RunChanges"] | null;
-                /** @description The verdicts of the checks of the routine, in its order; empty when nothing was checked. They are made when the run would succeed. The list of types may grow. */
-                checks: components["schemas"]["CheckResult"][];
-                createdAt: components["schemas"]["Timestamp"];
-                /** @description What the result holds, by the `resultSchema` of its version; null without one. Numbers have all of their digits. */
-                data: unknown;
-                errorMessage: string | null;
-                finishedAt: components["schemas"]["Timestamp"];
-                /** @description Id of the run. */
-                id: string;
-                /** @description The outcome of a run that succeeded, null for every other: `done` (the work was done), `nothing_to_report` (the work was done, and nothing was found that is worth reporting), `partial` (a part of the work could not be done). It is `done` where the routine does not require its runs to state it. The list may grow. */
-                outcome: ("done" | "nothing_to_report" | "partial") | null;
-                /** @description What the model said when it stated its outcome, cut at 500 characters; also of a run that could not do its work. */
-                outcomeSummary: string | null;
-                /** @description Id of the project. */
-                projectId: string;
-                /** @description The list may grow. */
-                reason: string | null;
-                result: string | null;
-                /** @description The result of the run itself is longer. */
-                resultTruncated: boolean;
-                /** @description Id of the routine. */
-                routineId: string;
-                scheduledFor: components["schemas"]["Timestamp"] | null;
-                startedAt: components["schemas"]["Timestamp"] | null;
-                /** @enum {string} */
-                state: "succeeded" | "failed" | "cancelled";
-                /** @enum {string} */
-                trigger: "schedule" | "manual" | "backfill";
-                usage: components["schemas"]["Usage"];
-                /** @description What a run that would succeed lacked; it is `partial` at best, and proves nothing for activation: `tools_failed` (every call to the tools of a connection failed, so the run did its work without them). The list may grow. */
-                warnings: "tools_failed"[];
-            };
+            data: components["schemas"]["RunEventData"];
             timestamp: components["schemas"]["Timestamp"];
             /** @enum {string} */
             type: "run.succeeded" | "run.changed" | "run.failed" | "run.cancelled";
         };
-        RunEventOutput: {
-            data: components["schemas"]["Run"];
-            /** @constant */
-            event: "state";
-            /** @description Send it back as `Last-Event-ID` to go on after this event. */
+        RunEventData: {
+            changes: components["schemas"]["RunChanges"] | null;
+            /** @description The verdicts of the checks of the routine, in its order; empty when nothing was checked. They are made when the run would succeed. The list of types may grow. */
+            checks: components["schemas"]["CheckResult"][];
+            createdAt: components["schemas"]["Timestamp"];
+            /** @description What the result holds, by the `resultSchema` of its version; null without one. Numbers have all of their digits. */
+            data: unknown;
+            errorMessage: string | null;
+            finishedAt: components["schemas"]["Timestamp"];
+            /** @description Id of the run. */
             id: string;
-        } | {
-            data: components["schemas"]["Step"];
-            /** @constant */
-            event: "step";
-            /** @description Send it back as `Last-Event-ID` to go on after this event. */
-            id: string;
-        } | {
-            data: {
-                message: string;
-                /** @enum {string} */
-                reason: "access_ended" | "server_stopping" | "time_limit";
-            };
-            /** @constant */
+            /** @description The outcome of a run that succeeded, null for every other: `done` (the work was done), `nothing_to_report` (the work was done, and nothing was found that is worth reporting), `partial` (a part of the work could not be done). It is `done` where the routine does not require its runs to state it. The list may grow. */
+            outcome: ("done" | "nothing_to_report" | "partial") | null;
+            /** @description What the model said when it stated its outcome, cut at 500 characters; also of a run that could not do its work. */
+            outcomeSummary: string | null;
+            /** @description Id of the project. */
+            projectId: string;
+            /** @description The list may grow. */
+            reason: string | null;
+            result: string | null;
+            /** @description The result of the run itself is longer. */
+            resultTruncated: boolean;
+            /** @description Id of the routine. */
+            routineId: string;
+            scheduledFor: components["schemas"]["Timestamp"] | null;
+            startedAt: components["schemas"]["Timestamp"] | null;
+            /** @enum {string} */
+            state: "succeeded" | "failed" | "cancelled";
+            /** @enum {string} */
+            trigger: "schedule" | "manual" | "backfill";
+            usage: components["schemas"]["Usage"];
+            /** @description What a run that would succeed lacked; it is `partial` at best, and proves nothing for activation: `tools_failed` (every call to the tools of a connection failed, so the run did its work without them). The list may grow. */
+            warnings: "tools_failed"[];
+        };
+        RunEventOutput: components["schemas"]["RunEventOutputState"] | components["schemas"]["RunEventOutputStep"] | components["schemas"]["RunEventOutputEnd"];
+        RunEventOutputEnd: {
+            data: components["schemas"]["RunEventOutputEndData"];
+            /** @enum {string} */
             event: "end";
             /** @description The `retry` field: when to come again. */
             retryMs: number;
         };
-        /** @description Whose fault a failed run is, by its reason: `routine` (counts towards `pauseAfterFailures`), `provider` (counts towards the breaker of the model account), `platform` (counts against no one and alerts the operator). */
-        RunFailureClass: ("routine" | "provider" | "platform") | null;
+        RunEventOutputEndData: {
+            message: string;
+            /** @enum {string} */
+            reason: "access_ended" | "server_stopping" | "time_limit";
+        };
+        RunEventOutputState: {
+            data: components["schemas"]["Run"];
+            /** @enum {string} */
+            event: "state";
+            /** @description Send it back as `Last-Event-ID` to go on after this event. */
+            id: string;
+        };
+        RunEventOutputStep: {
+            data: components["schemas"]["Step"];
+            /** @enum {string} */
+            event: "step";
+            /** @description Send it back as `Last-Event-ID` to go on after this event. */
+            id: string;
+        };
+        /**
+         * @description Whose fault a failed run is, by its reason: `routine` (counts towards `pauseAfterFailures`), `provider` (counts towards the breaker of the model account), `platform` (counts against no one and alerts the operator).
+         * @enum {string}
+         */
+        RunFailureClass: "routine" | "provider" | "platform";
+        RunModel: {
+            connectionId: string | null;
+            modelId: string;
+            provider: string;
+        };
         RunNotification: {
             /** @description When it reached its state; while it waits, when it was queued. */
             at: components["schemas"]["Timestamp"];
@@ -3123,7 +3462,7 @@ export interface components {
             kind: "failed" | "paused" | "budget" | "partial" | "recovered" | "digest" | "results_digest" | "success_ping" | "model_connection" | "webhook_changed" | "program_approved" | "business_lead";
             nextAttemptAt: components["schemas"]["Timestamp"] | null;
             /**
-             * @description `pending`: to be sent, or sent again. `held`: the mail of this hour has gone; the next one counts it, and then this is `merged`. `cancelled`: it is not to be sent any more. `failed`: given up. `error` says why.
+             * @description `pending`: to be sent, or sent again. `held`: the mails of this hour have gone; the summary counts it, and then this is `merged`. `cancelled`: it is not to be sent any more. `failed`: given up. `error` says why.
              * @enum {string}
              */
             state: "pending" | "held" | "sent" | "merged" | "cancelled" | "failed";
@@ -3133,32 +3472,53 @@ export interface components {
         RunPreview: {
             /** @description What is another text in every run: its time, tools, limits and the previous result. It says of a run by hand. */
             briefing: string | null;
-            estimate: {
-                /** @description The input of the first step, counted from its texts and the definitions of its tools: more than common tokenizers make of them. */
-                inputTokens: number | null;
-                /** @description The input of the first step alone. */
-                least: components["schemas"]["ForecastAmount"];
-                /** @description The most that the limits allow. */
-                most: components["schemas"]["ForecastAmount"];
-                typical: components["schemas"]["RunEstimate"];
-            };
-            facts: components["schemas"]["PreviewedFacts"];
-            gate: components["schemas"]["PreviewedGate"];
+            estimate: components["schemas"]["RunPreviewEstimate"];
+            facts: components["schemas"]["PreviewedFacts"] | null;
+            gate: components["schemas"]["PreviewedGate"] | null;
             /** @description The first words of every run of every routine. */
             preamble: string;
             preflight: components["schemas"]["PreflightVerdict"];
             /** @description Instructions, skills and facts, rendered; null where they would be too large. */
             prompt: string | null;
             /** @description In order, without those that were deleted since. */
-            skills: {
-                name: string;
-                /** @description Slug or id. */
-                reference: string;
-            }[];
+            skills: components["schemas"]["RunPreviewSkillsItem"][];
             tools: components["schemas"]["PreviewedTool"][];
         };
+        RunPreviewEstimate: {
+            /** @description The input of the first step, counted from its texts and the definitions of its tools: more than common tokenizers make of them. */
+            inputTokens: number | null;
+            /** @description The input of the first step alone. */
+            least: components["schemas"]["ForecastAmount"];
+            /** @description The most that the limits allow. */
+            most: components["schemas"]["ForecastAmount"];
+            typical: components["schemas"]["RunEstimate"];
+        };
+        RunPreviewSkillsItem: {
+            name: string;
+            /** @description Slug or id. */
+            reference: string;
+        };
         /** @description Why it ended so. The list may grow: take a reason that you do not know by the state. `overlap` (the previous run of the routine was still going), `misfire` (the occurrence was missed and the routine does not make it up), `budget_exceeded` (a budget of the routine, its project or its organization is used up), `allowance_exceeded` (the organization has used up its runs of this month), `provider_disabled` (the model provider is disabled), `provider_unavailable` (the last runs on the model account failed because of its provider), `blocked` (a precondition did not hold), `put_off` (an earlier run of the routine put it off), `queue_expired` (it waited longer than limits.maxQueueSeconds), `paused` (the routine was paused before the run began), `superseded` (the routine was changed before the run began), `archived` (the routine was archived before the run began), `no_change` (the gate of the routine saw nothing to wake the model for), `blocked_model` (the model is no longer in the model directory), `blocked_models_unavailable` (the model directory could not be reached), `blocked_connection` (a connection that the routine needs is gone or not ready), `blocked_provider_disabled` (the model provider is disabled), `blocked_provider_mismatch` (the service and its provider runtime have different files of the model provider), `blocked_usage_limit` (the allowance of the model account is used up for now), `blocked_budget` (a budget leaves too little for a step, or limits the cost of a model without prices), `blocked_routine` (the routine was archived while the run was under way), `blocked_definition` (a newer release wrote the definition, and this one cannot read all of it), `blocked_variable` (a placeholder of the instructions has no value), `blocked_prompt_too_large` (the rendered text or its variables passed their limits), `timeout` (the run took longer than limits.timeoutSeconds), `max_steps` (the run reached limits.maxSteps without finishing), `max_total_tokens` (the run reached limits.maxTotalTokens, or too little of it was left for a step), `context_exceeded` (the step was longer than the context window of the model, also without earlier results of tools), `abnormal_cost` (the run used more than limits.abnormalFactor times the median of the last runs of its version), `model_rate_limited` (the model provider kept answering that there were too many requests), `model_error` (the model provider answered with an error of its own), `model_refused` (the model provider refused the request), `model_key_refused` (the model gateway refused the service's own key), `model_credential_refused` (the model provider refused the account's credential; its owner has to connect it again), `model_usage_limit` (the allowance of the model account is used up for now), `model_account_empty` (the account at the model provider has no money left, or has reached a limit on spending), `model_session_failed` (the session of the model call failed on our side), `model_unreachable` (the model provider could not be reached or broke off), `model_malformed` (the model provider answered something that is not a completion), `model_empty` (the model answered without any text), `model_wrote_call` (the model wrote a tool call as text instead of making it, also when it was told), `outcome_missing` (the model ended without stating its outcome, which the routine requires, also when reminded), `could_not` (the model stated that it could not do the work), `check_failed` (a check of the routine failed; the error message names it), `output_truncated` (the model stopped at its output limit), `content_filtered` (the provider withheld the answer), `result_invalid` (the last message was not the data that resultSchema and resultKey ask for), `workflow_lost` (the engine lost the run), `internal_error` (something went wrong on our side), `cancelled` (someone cancelled it), `replaced` (the next occurrence of the routine took its place). */
-        RunReason: string | null;
+        RunReason: string;
+        RunRoutineBody: {
+            /**
+             * Format: date-time
+             * @description When it starts: in the future, within a year.
+             */
+            runAt?: string;
+            /**
+             * @description Values of the `{{placeholders}}` in the instructions.
+             * @default {}
+             */
+            variables?: {
+                [key: string]: string;
+            };
+        };
+        RunSkipped: {
+            count: number;
+            from: components["schemas"]["Timestamp"];
+            until: components["schemas"]["Timestamp"];
+        };
         RunSummary: {
             /** @description The backfill that it belongs to. */
             backfillId: string | null;
@@ -3170,22 +3530,18 @@ export interface components {
             contentErasedAt: components["schemas"]["Timestamp"] | null;
             createdAt: components["schemas"]["Timestamp"];
             errorMessage: string | null;
-            failureClass: components["schemas"]["RunFailureClass"];
+            failureClass: components["schemas"]["RunFailureClass"] | null;
             finishedAt: components["schemas"]["Timestamp"] | null;
             /** @description Id of the run. */
             id: string;
-            model: {
-                connectionId: string | null;
-                modelId: string;
-                provider: string;
-            } | null;
+            model: components["schemas"]["RunModel"] | null;
             /** @description The outcome of a run that succeeded, null for every other: `done` (the work was done), `nothing_to_report` (the work was done, and nothing was found that is worth reporting), `partial` (a part of the work could not be done). It is `done` where the routine does not require its runs to state it. The list may grow. */
             outcome: ("done" | "nothing_to_report" | "partial") | null;
             /** @description What the model said when it stated its outcome, cut at 500 characters; also of a run that could not do its work. */
             outcomeSummary: string | null;
             /** @description Whether it is kept beyond the retention of its project. */
             pinned: boolean;
-            reason: components["schemas"]["RunReason"];
+            reason: components["schemas"]["RunReason"] | null;
             /** @description The first 200 characters of the result. */
             resultPreview: string | null;
             /** @description The run that it repeats, which may have been deleted since. */
@@ -3200,11 +3556,7 @@ export interface components {
             /** @description The instant of the schedule it stands for, or that the run stands for which this one repeats. */
             scheduledFor: components["schemas"]["Timestamp"] | null;
             /** @description Of a `skipped` run: the occurrences it accounts for. */
-            skipped: {
-                count: number;
-                from: components["schemas"]["Timestamp"];
-                until: components["schemas"]["Timestamp"];
-            } | null;
+            skipped: components["schemas"]["RunSkipped"] | null;
             startedAt: components["schemas"]["Timestamp"] | null;
             /** @enum {string} */
             state: "queued" | "running" | "succeeded" | "failed" | "cancelled" | "skipped";
@@ -3218,6 +3570,12 @@ export interface components {
             /** @description Why no webhook was told of its end: `no_change` (the routine delivers changes, and the run brought none), `not_failed` (the routine delivers failures only), `no_webhook` (the routine had no webhook that takes deliveries). Null where one was, or where there is nothing to tell. */
             withheld: ("no_change" | "not_failed" | "no_webhook") | null;
         };
+        RunWebhookEvent: {
+            data: components["schemas"]["RunEventData"];
+            timestamp: components["schemas"]["Timestamp"];
+            /** @enum {string} */
+            type: "run.succeeded" | "run.changed" | "run.failed" | "run.cancelled";
+        };
         SavedRoutine: {
             archivedAt: components["schemas"]["Timestamp"] | null;
             budget: components["schemas"]["RoutineBudget"];
@@ -3228,19 +3586,23 @@ export interface components {
             deliver: components["schemas"]["RoutineDeliver"];
             /** @description When it was changed otherwise than by what keeps it, which has not put it since; null while it is as that left it. */
             driftedAt: components["schemas"]["Timestamp"] | null;
-            endsAt: components["schemas"]["RoutineEndsAt"];
-            externalKey: components["schemas"]["ExternalKey"];
+            /** @description The person or the API key that changed it last, while it differs. */
+            driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
+            endsAt: components["schemas"]["RoutineEndsAt"] | null;
+            externalKey: components["schemas"]["ExternalKey"] | null;
             facts: components["schemas"]["RoutineFacts"];
-            gate: components["schemas"]["RoutineGate"];
+            gate: components["schemas"]["RoutineGate"] | null;
             /** @description Id of the routine. */
             id: string;
             instructions: components["schemas"]["RoutineInstructions"];
             jitterSeconds: components["schemas"]["RoutineJitterSeconds"];
             lastRunAt: components["schemas"]["Timestamp"] | null;
             limits: components["schemas"]["RoutineLimits"];
-            managedBy: components["schemas"]["ManagedBy"];
+            managedBy: components["schemas"]["ManagedBy"] | null;
+            /** @description The name of the folder of files that keeps it; null where none does, or the folder has no name. */
+            managedFrom: string | null;
             mayComplete: components["schemas"]["RoutineMayComplete"];
-            mayPutOffHours: components["schemas"]["RoutineMayPutOffHours"];
+            mayPutOffHours: components["schemas"]["RoutineMayPutOffHours"] | null;
             misfire: components["schemas"]["RoutineMisfire"];
             model: components["schemas"]["RoutineModel"];
             name: components["schemas"]["RoutineName"];
@@ -3251,10 +3613,10 @@ export interface components {
             notifications: components["schemas"]["RoutineNotifications"];
             outcome: components["schemas"]["RoutineOutcome"];
             overlap: components["schemas"]["RoutineOverlap"];
-            overridable: components["schemas"]["RoutineOverridable"];
+            overridable: components["schemas"]["RoutineOverridable"] | null;
             pauseAfterFailures: components["schemas"]["RoutinePauseAfterFailures"];
-            resultKey: components["schemas"]["RoutineResultKey"];
-            resultSchema: components["schemas"]["RoutineResultSchema"];
+            resultKey: components["schemas"]["RoutineResultKey"] | null;
+            resultSchema: components["schemas"]["RoutineResultSchema"] | null;
             /** @description Counts material changes. */
             revision: number;
             schedule: components["schemas"]["RoutineSchedule"];
@@ -3262,7 +3624,7 @@ export interface components {
             scheduleInWords: string;
             skills: components["schemas"]["RoutineSkills"];
             skipDates: components["schemas"]["RoutineSkipDates"];
-            startsAt: components["schemas"]["RoutineStartsAt"];
+            startsAt: components["schemas"]["RoutineStartsAt"] | null;
             /** @enum {string} */
             state: "draft" | "active" | "paused" | "archived";
             /** @description Why the service itself changed the state last, `schedule_ended` after `endsAt`, `completed` after a run that said it was the last; null when a person did. */
@@ -3276,7 +3638,7 @@ export interface components {
             webhookFailedAt: components["schemas"]["Timestamp"] | null;
             /** @description Shown once, when the webhook URL is first set. */
             webhookSecret?: string;
-            webhookUrl: components["schemas"]["RoutineWebhookUrl"];
+            webhookUrl: components["schemas"]["RoutineWebhookUrl"] | null;
         };
         ScheduledOccurrence: {
             /** @description Id of the routine. */
@@ -3300,22 +3662,30 @@ export interface components {
             /** @description The next five times, fewer up to `endsAt`. */
             times: components["schemas"]["Timestamp"][];
             /** @description What saving it would warn of; see the warnings of a routine. */
-            warnings: {
-                /** @enum {string} */
-                code: "either_day" | "no_time_in_window";
-                message: string;
-            }[];
+            warnings: components["schemas"]["SchedulePreviewWarningsItem"][];
+        };
+        SchedulePreviewWarningsItem: {
+            /** @enum {string} */
+            code: "either_day" | "no_time_in_window";
+            message: string;
         };
         SecondFactor: {
             /** @description Since when you have one; null for none. */
             confirmedAt: string | null;
-            passkeys: {
-                createdAt: string;
-                id: string;
-                lastUsedAt: string | null;
-                name: string;
-            }[];
+            passkeys: components["schemas"]["SecondFactorPasskeysItem"][];
             recoveryCodesLeft: number;
+        };
+        SecondFactorPasskeysItem: {
+            createdAt: string;
+            id: string;
+            lastUsedAt: string | null;
+            name: string;
+        };
+        SendVerificationEmailBody: {
+            /** @description Where the link in the mail leads to: a path, or an address of the user interface. */
+            callbackURL?: string;
+            /** Format: email */
+            email: string;
         };
         Session: {
             /** @description Where it signed in from. */
@@ -3330,6 +3700,61 @@ export interface components {
             updatedAt: components["schemas"]["Timestamp"];
             userAgent: string | null;
         };
+        SignIn: {
+            user: components["schemas"]["User"];
+        };
+        SignIn2: {
+            /** @enum {boolean} */
+            secondFactorRequired: true;
+        };
+        SignInBody: {
+            /** @description Where the link in the mail leads to: a path, or an address of the user interface. */
+            callbackURL?: string;
+            /** Format: email */
+            email: string;
+            /** Format: password */
+            password: string;
+            /** @description False ends the session with the browser. */
+            rememberMe?: boolean;
+        };
+        SignInPasskeyBody: {
+            passkey: components["schemas"]["SignInPasskeyBodyPasskey"];
+        };
+        SignInPasskeyBodyPasskey: {
+            /** @default {} */
+            clientExtensionResults?: components["schemas"]["SignInPasskeyBodyPasskeyClientExtensionResults"];
+            id: string;
+            rawId: string;
+            response: components["schemas"]["SignInPasskeyBodyPasskeyResponse"];
+            /** @enum {string} */
+            type: "public-key";
+        };
+        SignInPasskeyBodyPasskeyClientExtensionResults: Record<string, never>;
+        SignInPasskeyBodyPasskeyResponse: {
+            authenticatorData: string;
+            clientDataJSON: string;
+            signature: string;
+        };
+        SignInSecondFactorBody: {
+            /** @description Of the authenticator; each counts once. */
+            code?: string;
+            /** @description Each counts once. */
+            recoveryCode?: string;
+        };
+        SignOutBody: Record<string, never>;
+        SignUpBody: {
+            /** @description Where the link in the mail leads to: a path, or an address of the user interface. */
+            callbackURL?: string;
+            /** Format: email */
+            email: string;
+            invitation?: string;
+            name: string;
+            /**
+             * Format: password
+             * @description None of the ten thousand most common ones.
+             */
+            password: string;
+        };
         Skill: {
             /** @description How often a curated skill is best run; null for a custom one. */
             cadence: ("daily" | "weekly" | "monthly" | "quarterly" | "on-demand") | null;
@@ -3342,7 +3767,9 @@ export interface components {
             description: string | null;
             /** @description When it was changed otherwise than by what keeps it, which has not put it since; null while it is as that left it. */
             driftedAt: components["schemas"]["Timestamp"] | null;
-            externalKey: components["schemas"]["ExternalKey"];
+            /** @description The person or the API key that changed it last, while it differs. */
+            driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
+            externalKey: components["schemas"]["ExternalKey"] | null;
             /** @description Slugs of curated skills that were folded into this one. They go on working in its place; empty for a custom skill. */
             formerly: string[];
             /** @description Of a custom skill; null for a curated one. */
@@ -3350,7 +3777,9 @@ export interface components {
             instructions: string;
             /** @description Characters of the instructions. */
             length: number;
-            managedBy: components["schemas"]["ManagedBy"];
+            managedBy: components["schemas"]["ManagedBy"] | null;
+            /** @description The name of the folder of files that keeps it; null where none does, or the folder has no name. */
+            managedFrom: string | null;
             name: string;
             /** @description What the tools of a routine should offer; empty for a custom skill. */
             needs: ("web" | "search-console" | "analytics" | "ads" | "crm" | "email" | "sms" | "social" | "community" | "reviews" | "billing" | "content" | "support")[];
@@ -3360,11 +3789,7 @@ export interface components {
             slug: string | null;
             /** @description How many sources those facts have; the skill itself lists them. */
             sourceCount: number;
-            sources: {
-                backs: string;
-                name: string;
-                url: string;
-            }[];
+            sources: components["schemas"]["SkillSourcesItem"][];
             /** @description A schedule of that cadence, or of the check, to begin with; null without either. */
             suggestedSchedule: string | null;
             updatedAt: components["schemas"]["Timestamp"] | null;
@@ -3392,7 +3817,9 @@ export interface components {
             description: string | null;
             /** @description When it was changed otherwise than by what keeps it, which has not put it since; null while it is as that left it. */
             driftedAt: components["schemas"]["Timestamp"] | null;
-            externalKey: components["schemas"]["ExternalKey"];
+            /** @description The person or the API key that changed it last, while it differs. */
+            driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
+            externalKey: components["schemas"]["ExternalKey"] | null;
             /** @description Slugs of curated skills that were folded into this one. They go on working in its place; empty for a custom skill. */
             formerly: string[];
             /** @description Of a custom skill; null for a curated one. */
@@ -3402,7 +3829,9 @@ export interface components {
             inUse: components["schemas"]["SkillRevisionInUse"][];
             /** @description Characters of the instructions. */
             length: number;
-            managedBy: components["schemas"]["ManagedBy"];
+            managedBy: components["schemas"]["ManagedBy"] | null;
+            /** @description The name of the folder of files that keeps it; null where none does, or the folder has no name. */
+            managedFrom: string | null;
             name: string;
             /** @description What the tools of a routine should offer; empty for a custom skill. */
             needs: ("web" | "search-console" | "analytics" | "ads" | "crm" | "email" | "sms" | "social" | "community" | "reviews" | "billing" | "content" | "support")[];
@@ -3412,11 +3841,7 @@ export interface components {
             slug: string | null;
             /** @description How many sources those facts have; the skill itself lists them. */
             sourceCount: number;
-            sources: {
-                backs: string;
-                name: string;
-                url: string;
-            }[];
+            sources: components["schemas"]["SkillSourcesItem"][];
             /** @description A schedule of that cadence, or of the check, to begin with; null without either. */
             suggestedSchedule: string | null;
             updatedAt: components["schemas"]["Timestamp"] | null;
@@ -3436,6 +3861,11 @@ export interface components {
             revision: number;
             routines: number;
         };
+        SkillSourcesItem: {
+            backs: string;
+            name: string;
+            url: string;
+        };
         SkillSummary: {
             /** @description How often a curated skill is best run; null for a custom one. */
             cadence: ("daily" | "weekly" | "monthly" | "quarterly" | "on-demand") | null;
@@ -3448,14 +3878,18 @@ export interface components {
             description: string | null;
             /** @description When it was changed otherwise than by what keeps it, which has not put it since; null while it is as that left it. */
             driftedAt: components["schemas"]["Timestamp"] | null;
-            externalKey: components["schemas"]["ExternalKey"];
+            /** @description The person or the API key that changed it last, while it differs. */
+            driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
+            externalKey: components["schemas"]["ExternalKey"] | null;
             /** @description Slugs of curated skills that were folded into this one. They go on working in its place; empty for a custom skill. */
             formerly: string[];
             /** @description Of a custom skill; null for a curated one. */
             id: string | null;
             /** @description Characters of the instructions. */
             length: number;
-            managedBy: components["schemas"]["ManagedBy"];
+            managedBy: components["schemas"]["ManagedBy"] | null;
+            /** @description The name of the folder of files that keeps it; null where none does, or the folder has no name. */
+            managedFrom: string | null;
             name: string;
             /** @description What the tools of a routine should offer; empty for a custom skill. */
             needs: ("web" | "search-console" | "analytics" | "ads" | "crm" | "email" | "sms" | "social" | "community" | "reviews" | "billing" | "content" | "support")[];
@@ -3479,6 +3913,24 @@ export interface components {
             entrypoint: string;
             /** @enum {string} */
             plan: "starter" | "pro" | "scale";
+        };
+        StartConnectionSignInBody: {
+            /** @description For an authorization server that registers no clients by itself: ours there. */
+            clientId?: string;
+            clientSecret?: string;
+            /** @description Id of the connection. */
+            connectionId?: string;
+            /** @description Of a new connection. */
+            name?: string;
+            /**
+             * Format: uri
+             * @description The MCP endpoint of a new connection to `tool-server`.
+             */
+            url?: string;
+        };
+        StartDeviceSignInBody: {
+            /** @description Id of the modelConnection. */
+            connectionId?: string;
         };
         StartedModelSignIn: {
             authorizationUrl: string;
@@ -3520,10 +3972,7 @@ export interface components {
             tool: components["schemas"]["ToolCall"] | null;
             usage: components["schemas"]["Usage"];
             /** @description What a person should know although the run went on: faults of the model server, and `outcome_unknown` of a call that may have taken effect. The list may grow. */
-            warnings: {
-                code: string;
-                message: string;
-            }[];
+            warnings: components["schemas"]["ConnectionError"][];
         };
         TerminalSignIn: {
             /** @description Where its request came from. */
@@ -3540,7 +3989,7 @@ export interface components {
             modelId: string;
         };
         TickAccepted: {
-            /** @constant */
+            /** @enum {boolean} */
             accepted: true;
             alreadyRunning: boolean;
         };
@@ -3555,14 +4004,7 @@ export interface components {
             /** @description Characters before the cut. */
             argumentsLength: number | null;
             /** @description What the response held besides text; only its description is kept. */
-            attachments: {
-                bytes: number | null;
-                /** @enum {string} */
-                kind: "image" | "audio" | "resource" | "link";
-                mimeType: string | null;
-                sha256: string | null;
-                uri: string | null;
-            }[];
+            attachments: components["schemas"]["ToolCallAttachmentsItem"][];
             /** @description Null for a built-in tool. */
             connectionId: string | null;
             /** @description Name of the connection when the call was made, which stays when it is renamed or deleted; null for a built-in tool, and once the texts of the run are erased. */
@@ -3582,6 +4024,14 @@ export interface components {
             structuredLength: number | null;
             /** @description As its server calls it; null if the run has no such tool. */
             toolName: string | null;
+        };
+        ToolCallAttachmentsItem: {
+            bytes: number | null;
+            /** @enum {string} */
+            kind: "image" | "audio" | "resource" | "link";
+            mimeType: string | null;
+            sha256: string | null;
+            uri: string | null;
         };
         ToolPolicy: {
             /** @description Claims of the server, such as `readOnlyHint`; they are not verified. */
@@ -3670,49 +4120,36 @@ export interface components {
             maxOutputTokens?: number | null;
             /** @description The id of a model of a source. */
             modelId: string;
-            prices?: {
-                /** @default null */
-                cachedInput?: string | null;
-                input: string;
-                output: string;
-            } | null;
+            prices?: components["schemas"]["UpdateModelFiguresPrices"] | null;
+        };
+        UpdateModelFiguresPrices: {
+            /** @default null */
+            cachedInput?: string | null;
+            input: string;
+            output: string;
         };
         UpdateOrganization: {
-            budget?: {
-                /** @description US dollars of a calendar month (UTC); null for no limit. */
-                maxCostUsdPerMonth?: string | null;
-                /** @description Input and output tokens of a calendar day (UTC); null for no limit. */
-                maxTokensPerDay?: number | null;
-            };
+            budget?: components["schemas"]["UpdateRoutineBudget"];
             name?: string;
             requiresSecondFactor?: boolean;
         };
         UpdateProject: {
-            budget?: {
-                /** @description US dollars of a calendar month (UTC); null for no limit. */
-                maxCostUsdPerMonth?: string | null;
-                /** @description Input and output tokens of a calendar day (UTC); null for no limit. */
-                maxTokensPerDay?: number | null;
-            };
+            budget?: components["schemas"]["UpdateRoutineBudget"];
             /** @description Whether programs reach the project through `/mcp`, with API keys or as connected assistants; true for a new project. */
             mcpEnabled?: boolean;
             name?: string;
-            notifications?: {
-                /** @description Who is mailed about the routines that say nothing of their own, and about the budgets of the project and its organization; null for no one. */
-                mail?: components["schemas"]["MailSettings"] | null;
-            };
+            notifications?: components["schemas"]["UpdateProjectNotifications"];
             /** @description At most what the service keeps; null for as long as it does. */
             runContentDays?: number | null;
             /** @description At most what the service keeps; null for as long as it does. */
             runDays?: number | null;
         };
+        UpdateProjectNotifications: {
+            /** @description Who is mailed about the routines that say nothing of their own, and about the budgets of the project and its organization; null for no one. */
+            mail?: components["schemas"]["MailSettings"] | null;
+        };
         UpdateRoutine: {
-            budget?: {
-                /** @description US dollars of a calendar month (UTC); null for no limit. */
-                maxCostUsdPerMonth?: string | null;
-                /** @description Input and output tokens of a calendar day (UTC); null for no limit. */
-                maxTokensPerDay?: number | null;
-            };
+            budget?: components["schemas"]["UpdateRoutineBudget"];
             /** @description Read-only tools of the service itself, without connection and policy. `calculate` computes exactly: arithmetic, intervals and tests of rates, pacing, series and their forecasts, what a change is made of, list and text differences. */
             builtInTools?: "calculate"[];
             /** @description Tells each run the result of the last run that succeeded, cut at 12,000 characters. `{{previous.result}}` and `{{previous.finishedAt}}` put it into the instructions instead, `{{previous.data}}` and `{{previous.changes}}` the data of the last run that had any, as JSON. */
@@ -3729,19 +4166,13 @@ export interface components {
             externalKey?: string | null;
             /** @description Tells each run the facts of its project. */
             facts?: boolean;
-            gate?: components["schemas"]["GateInput"];
+            gate?: components["schemas"]["GateInput"] | null;
             instructions?: string;
             /** @description The most that a scheduled run may start later than its time, at most half the shortest interval of the schedule. How much later is fixed by the id of the routine, so that many routines of one schedule spread. `scheduledFor` stays the time of the schedule. */
             jitterSeconds?: number;
-            limits?: {
-                abnormalFactor?: number | null;
-                maxOutputTokens?: number | null;
-                maxQueueSeconds?: number;
-                maxSteps?: number;
-                maxTotalTokens?: number | null;
-                timeoutSeconds?: number;
-            };
-            managedBy?: components["schemas"]["ManagedBy"];
+            limits?: components["schemas"]["UpdateRoutineLimits"];
+            managedBy?: components["schemas"]["ManagedBy"] | null;
+            managedFrom?: string | null;
             /** @description Lets a scheduled run end the routine: `finish` then takes `final`, and a run that is `done` or has `nothing_to_report` and says so pauses the routine, `completed`. Needs `outcome: required`. */
             mayComplete?: boolean;
             /** @description The most hours for which a scheduled run may put off the next one: `finish` then takes `nextNotBefore`, and occurrences before it are skipped, `put_off`. Null for none. Needs `outcome: required`. */
@@ -3750,12 +4181,7 @@ export interface components {
             misfire?: "run_once" | "skip";
             model?: components["schemas"]["ModelReference"];
             name?: string;
-            notifications?: {
-                /** @description Null follows the project. At most one mail an hour. */
-                mail?: components["schemas"]["MailSettings"] | null;
-                /** @description A monitor that gets a GET after each run that succeeded. https, a public address; redirects are not followed. */
-                successPingUrl?: string | null;
-            };
+            notifications?: components["schemas"]["UpdateRoutineNotifications"];
             /**
              * @description With `required` a run has to end by calling the built-in tool `finish` with its outcome (`done`, `nothing_to_report`, `partial` or `could_not`) and a summary; one that does not, and is reminded once, ends `failed`, `outcome_missing`. With `optional` a run that succeeds is `done`.
              * @enum {string}
@@ -3766,7 +4192,7 @@ export interface components {
             /** @description The variables that may be given for one run, as `variables` when it is started; null for all, an empty list for none. */
             overridable?: string[] | null;
             pauseAfterFailures?: number;
-            resultKey?: components["schemas"]["ResultKey"];
+            resultKey?: components["schemas"]["ResultKey"] | null;
             /** @description A JSON Schema (2020-12, or what its `$schema` says) of at most 64 kB: the last message of a run has to be JSON by it, which the run keeps as `data`. A model that sends something else is asked once more; then the run ends `failed`, `result_invalid`. A schema that cannot be compiled within the service's limits is refused; of one that nothing satisfies, each run ends so. */
             resultSchema?: {
                 [key: string]: unknown;
@@ -3791,8 +4217,37 @@ export interface components {
             };
             webhookUrl?: string | null;
         };
+        UpdateRoutineBudget: {
+            /** @description US dollars of a calendar month (UTC); null for no limit. */
+            maxCostUsdPerMonth?: string | null;
+            /** @description Input and output tokens of a calendar day (UTC); null for no limit. */
+            maxTokensPerDay?: number | null;
+        };
+        UpdateRoutineLimits: {
+            abnormalFactor?: number | null;
+            maxOutputTokens?: number | null;
+            maxQueueSeconds?: number;
+            maxSteps?: number;
+            maxTotalTokens?: number | null;
+            timeoutSeconds?: number;
+        };
+        UpdateRoutineNotifications: {
+            /** @description Null follows the project. At most one mail an hour. */
+            mail?: components["schemas"]["MailSettings"] | null;
+            /** @description A monitor that gets a GET after each run that succeeded. https, a public address; redirects are not followed. */
+            successPingUrl?: string | null;
+        };
         UpdateRun: {
             pinned: boolean;
+        };
+        UpdateSkillBody: {
+            description?: string | null;
+            externalKey?: string | null;
+            /** @description Appended verbatim to the routine's instructions at run time; 20 to 24000 characters. */
+            instructions?: string;
+            managedBy?: components["schemas"]["ManagedBy"] | null;
+            managedFrom?: string | null;
+            name?: string;
         };
         UpdateToolPolicy: {
             /** @description A JSON Schema that narrows the tool's own: arguments have to satisfy both. Its numbers have at most 15 digits. A change of it needs a confirmation while the tool is automatic. */
@@ -3807,6 +4262,9 @@ export interface components {
             maxCallsPerRun?: number | null;
             /** @enum {string} */
             state?: "disabled" | "automatic";
+        };
+        UpdateUserBody: {
+            name: string;
         };
         Usage: {
             /** @description Part of the input. */
@@ -3833,15 +4291,7 @@ export interface components {
             updatedAt: string;
         };
         WebhookDelivery: {
-            attempts: {
-                durationMs: number | null;
-                error: string | null;
-                index: number;
-                /** @description The first 1 kB of the response. */
-                responseExcerpt: string | null;
-                startedAt: components["schemas"]["Timestamp"];
-                status: number | null;
-            }[];
+            attempts: components["schemas"]["WebhookDeliveryAttemptsItem"][];
             createdAt: components["schemas"]["Timestamp"];
             /**
              * @description The `type` of the event. `run.…` tells how the run ended; `routine.paused` says that the service paused the routine because of this run, and why.
@@ -3856,6 +4306,40 @@ export interface components {
             reason: string | null;
             /** @enum {string} */
             state: "pending" | "sending" | "delivered" | "failed";
+        };
+        WebhookDeliveryAttemptsItem: {
+            durationMs: number | null;
+            error: string | null;
+            index: number;
+            /** @description The first 1 kB of the response. */
+            responseExcerpt: string | null;
+            startedAt: components["schemas"]["Timestamp"];
+            status: number | null;
+        };
+        WebhookTest: {
+            durationMs: number;
+            /** @description Why there was no response. */
+            error: string | null;
+            /** @description The `webhook-id` of the event. */
+            id: string;
+            /** @description The first 1 kB of the response. */
+            responseExcerpt: string | null;
+            /** @description Null where the receiver did not respond. */
+            status: number | null;
+        };
+        WebhookTestEvent: {
+            data: components["schemas"]["WebhookTestEventData"];
+            timestamp: components["schemas"]["Timestamp"];
+            /** @enum {string} */
+            type: "webhook.test";
+        };
+        WebhookTestEventData: {
+            /** @description The name of the routine. */
+            name: string;
+            /** @description Id of the project. */
+            projectId: string;
+            /** @description Id of the routine. */
+            routineId: string;
         };
         WriteFacts: {
             /** @description Brand terms, margin, markets, owners, permitted claims, voice: what all routines of the project should go by, in any form; at most 24000 characters, kept as given. Empty for none. */
@@ -3874,10 +4358,14 @@ export interface components {
         "Idempotency-Key": string;
         /** @description The `ETag` you have seen. */
         "If-Match": string;
+        /** @description The `ETag` you have: 304 while it is the same. */
+        "If-None-Match": string;
         /** @description Items a page, at most 200. */
         limit: number;
         /** @description Id of the organization. */
         organizationId: string;
+        /** @description With `body`, the cursor of the next page is in the body too. */
+        page: "body";
         /** @description Id of the project. */
         projectId: string;
         /** @description Id of the routine. */
@@ -3902,12 +4390,7 @@ export interface operations {
     changeEmail: {
         requestBody: {
             content: {
-                "application/json": {
-                    /** @description Where the link in the mail leads to: a path, or an address of the user interface. */
-                    callbackURL?: string;
-                    /** Format: email */
-                    newEmail: string;
-                };
+                "application/json": components["schemas"]["ChangeEmailBody"];
             };
         };
         responses: {
@@ -3921,16 +4404,7 @@ export interface operations {
     changePassword: {
         requestBody: {
             content: {
-                "application/json": {
-                    /** Format: password */
-                    currentPassword: string;
-                    /**
-                     * Format: password
-                     * @description None of the ten thousand most common ones.
-                     */
-                    newPassword: string;
-                    revokeOtherSessions?: boolean;
-                };
+                "application/json": components["schemas"]["ChangePasswordBody"];
             };
         };
         responses: {
@@ -3946,10 +4420,7 @@ export interface operations {
     deleteUser: {
         requestBody: {
             content: {
-                "application/json": {
-                    /** Format: password */
-                    password: string;
-                };
+                "application/json": components["schemas"]["DeleteUserBody"];
             };
         };
         responses: {
@@ -3966,10 +4437,7 @@ export interface operations {
         responses: {
             200: {
                 content: {
-                    "application/json": {
-                        session: components["schemas"]["PresentSession"];
-                        user: components["schemas"]["User"];
-                    } | null;
+                    "application/json": components["schemas"]["GetSession"] | null;
                 };
             };
         };
@@ -3977,21 +4445,7 @@ export interface operations {
     addPasskey: {
         requestBody: {
             content: {
-                "application/json": {
-                    name: string;
-                    passkey: {
-                        /** @default {} */
-                        clientExtensionResults?: Record<string, never>;
-                        id: string;
-                        rawId: string;
-                        response: {
-                            attestationObject: string;
-                            clientDataJSON: string;
-                        };
-                        /** @constant */
-                        type: "public-key";
-                    };
-                };
+                "application/json": components["schemas"]["AddPasskeyBody"];
             };
         };
         responses: {
@@ -4005,7 +4459,7 @@ export interface operations {
     beginPasskey: {
         requestBody: {
             content: {
-                "application/json": Record<string, never>;
+                "application/json": components["schemas"]["SignOutBody"];
             };
         };
         responses: {
@@ -4019,9 +4473,7 @@ export interface operations {
     removePasskey: {
         requestBody: {
             content: {
-                "application/json": {
-                    id: string;
-                };
+                "application/json": components["schemas"]["RemovePasskeyBody"];
             };
         };
         responses: {
@@ -4035,27 +4487,7 @@ export interface operations {
     prove: {
         requestBody: {
             content: {
-                "application/json": {
-                    /** @description Of the authenticator; each counts once. */
-                    code?: string;
-                    passkey?: {
-                        /** @default {} */
-                        clientExtensionResults?: Record<string, never>;
-                        id: string;
-                        rawId: string;
-                        response: {
-                            authenticatorData: string;
-                            clientDataJSON: string;
-                            signature: string;
-                        };
-                        /** @constant */
-                        type: "public-key";
-                    };
-                    /** Format: password */
-                    password?: string;
-                    /** @description Each counts once. */
-                    recoveryCode?: string;
-                };
+                "application/json": components["schemas"]["ProveBody"];
             };
         };
         responses: {
@@ -4069,10 +4501,7 @@ export interface operations {
     requestPasswordReset: {
         requestBody: {
             content: {
-                "application/json": {
-                    /** Format: email */
-                    email: string;
-                };
+                "application/json": components["schemas"]["RequestPasswordResetBody"];
             };
         };
         responses: {
@@ -4086,17 +4515,7 @@ export interface operations {
     resetPassword: {
         requestBody: {
             content: {
-                "application/json": {
-                    /** @description Also revokes the API keys that the person made, those of their terminals too, and disconnects their assistants. */
-                    endPrograms?: boolean;
-                    /**
-                     * Format: password
-                     * @description None of the ten thousand most common ones.
-                     */
-                    newPassword: string;
-                    /** @description From the mail. */
-                    token: string;
-                };
+                "application/json": components["schemas"]["ResetPasswordBody"];
             };
         };
         responses: {
@@ -4119,7 +4538,7 @@ export interface operations {
     beginSecondFactor: {
         requestBody: {
             content: {
-                "application/json": Record<string, never>;
+                "application/json": components["schemas"]["SignOutBody"];
             };
         };
         responses: {
@@ -4133,10 +4552,7 @@ export interface operations {
     confirmSecondFactor: {
         requestBody: {
             content: {
-                "application/json": {
-                    /** @description Of the authenticator; each counts once. */
-                    code: string;
-                };
+                "application/json": components["schemas"]["ConfirmSecondFactorBody"];
             };
         };
         responses: {
@@ -4150,7 +4566,7 @@ export interface operations {
     replaceRecoveryCodes: {
         requestBody: {
             content: {
-                "application/json": Record<string, never>;
+                "application/json": components["schemas"]["SignOutBody"];
             };
         };
         responses: {
@@ -4164,7 +4580,7 @@ export interface operations {
     removeSecondFactor: {
         requestBody: {
             content: {
-                "application/json": Record<string, never>;
+                "application/json": components["schemas"]["SignOutBody"];
             };
         };
         responses: {
@@ -4178,12 +4594,7 @@ export interface operations {
     sendVerificationEmail: {
         requestBody: {
             content: {
-                "application/json": {
-                    /** @description Where the link in the mail leads to: a path, or an address of the user interface. */
-                    callbackURL?: string;
-                    /** Format: email */
-                    email: string;
-                };
+                "application/json": components["schemas"]["SendVerificationEmailBody"];
             };
         };
         responses: {
@@ -4197,27 +4608,13 @@ export interface operations {
     signIn: {
         requestBody: {
             content: {
-                "application/json": {
-                    /** @description Where the link in the mail leads to: a path, or an address of the user interface. */
-                    callbackURL?: string;
-                    /** Format: email */
-                    email: string;
-                    /** Format: password */
-                    password: string;
-                    /** @description False ends the session with the browser. */
-                    rememberMe?: boolean;
-                };
+                "application/json": components["schemas"]["SignInBody"];
             };
         };
         responses: {
             200: {
                 content: {
-                    "application/json": {
-                        user: components["schemas"]["User"];
-                    } | {
-                        /** @constant */
-                        secondFactorRequired: true;
-                    };
+                    "application/json": components["schemas"]["SignIn"] | components["schemas"]["SignIn2"];
                 };
             };
         };
@@ -4225,21 +4622,7 @@ export interface operations {
     signInPasskey: {
         requestBody: {
             content: {
-                "application/json": {
-                    passkey: {
-                        /** @default {} */
-                        clientExtensionResults?: Record<string, never>;
-                        id: string;
-                        rawId: string;
-                        response: {
-                            authenticatorData: string;
-                            clientDataJSON: string;
-                            signature: string;
-                        };
-                        /** @constant */
-                        type: "public-key";
-                    };
-                };
+                "application/json": components["schemas"]["SignInPasskeyBody"];
             };
         };
         responses: {
@@ -4255,7 +4638,7 @@ export interface operations {
     beginPasskeySignIn: {
         requestBody: {
             content: {
-                "application/json": Record<string, never>;
+                "application/json": components["schemas"]["SignOutBody"];
             };
         };
         responses: {
@@ -4269,12 +4652,7 @@ export interface operations {
     signInSecondFactor: {
         requestBody: {
             content: {
-                "application/json": {
-                    /** @description Of the authenticator; each counts once. */
-                    code?: string;
-                    /** @description Each counts once. */
-                    recoveryCode?: string;
-                };
+                "application/json": components["schemas"]["SignInSecondFactorBody"];
             };
         };
         responses: {
@@ -4290,7 +4668,7 @@ export interface operations {
     signOut: {
         requestBody: {
             content: {
-                "application/json": Record<string, never>;
+                "application/json": components["schemas"]["SignOutBody"];
             };
         };
         responses: {
@@ -4306,19 +4684,7 @@ export interface operations {
     signUp: {
         requestBody: {
             content: {
-                "application/json": {
-                    /** @description Where the link in the mail leads to: a path, or an address of the user interface. */
-                    callbackURL?: string;
-                    /** Format: email */
-                    email: string;
-                    invitation?: string;
-                    name: string;
-                    /**
-                     * Format: password
-                     * @description None of the ten thousand most common ones.
-                     */
-                    password: string;
-                };
+                "application/json": components["schemas"]["SignUpBody"];
             };
         };
         responses: {
@@ -4334,9 +4700,7 @@ export interface operations {
     updateUser: {
         requestBody: {
             content: {
-                "application/json": {
-                    name: string;
-                };
+                "application/json": components["schemas"]["UpdateUserBody"];
             };
         };
         responses: {
@@ -4464,6 +4828,8 @@ export interface operations {
                 cursor?: string;
                 /** @description Items a page, at most 200. */
                 limit?: components["parameters"]["limit"];
+                /** @description With `body`, the cursor of the next page is in the body too. */
+                page?: components["parameters"]["page"];
             };
         };
         responses: {
@@ -4471,6 +4837,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["ApiKey"][];
+                        page?: components["schemas"]["NextPage"];
                         requestId: string;
                     };
                 };
@@ -4480,21 +4847,7 @@ export interface operations {
     createApiKey: {
         requestBody: {
             content: {
-                "application/json": {
-                    /** @description When it stops working, in the future; null for never. */
-                    expiresAt?: string | null;
-                    name: string;
-                    /**
-                     * @description `runs:write` starts, cancels, repeats and pins runs. Values of variables that such a key gives for a run are told to the model as material that is not to be followed, unless it has `routines:write` too; `overridable` of a routine says which may be given at all. `routines:write` changes what active routines do, `connections:write` which tools they may call.
-                     * @default [
-                     *       "models:read",
-                     *       "routines:read",
-                     *       "runs:read",
-                     *       "runs:write"
-                     *     ]
-                     */
-                    scopes?: ("models:read" | "routines:read" | "routines:write" | "runs:read" | "runs:write" | "connections:read" | "connections:write")[];
-                };
+                "application/json": components["schemas"]["CreateApiKeyBody"];
             };
         };
         responses: {
@@ -4529,11 +4882,7 @@ export interface operations {
     approveAssistantConsent: {
         requestBody: {
             content: {
-                "application/json": {
-                    /** @description The `request` with which the authorization server led to the page, as it is. */
-                    oauthQuery: string;
-                    scopes: ("models:read" | "routines:read" | "routines:write" | "runs:read" | "runs:write" | "connections:read" | "connections:write")[];
-                };
+                "application/json": components["schemas"]["ApproveAssistantConsentBody"];
             };
         };
         responses: {
@@ -4550,10 +4899,7 @@ export interface operations {
     denyAssistantConsent: {
         requestBody: {
             content: {
-                "application/json": {
-                    /** @description The `request` with which the authorization server led to the page, as it is. */
-                    oauthQuery: string;
-                };
+                "application/json": components["schemas"]["ReadAssistantConsentBody"];
             };
         };
         responses: {
@@ -4570,10 +4916,7 @@ export interface operations {
     readAssistantConsent: {
         requestBody: {
             content: {
-                "application/json": {
-                    /** @description The `request` with which the authorization server led to the page, as it is. */
-                    oauthQuery: string;
-                };
+                "application/json": components["schemas"]["ReadAssistantConsentBody"];
             };
         };
         responses: {
@@ -4633,7 +4976,7 @@ export interface operations {
         parameters: {
             query: {
                 /** @description Only this kind of change. */
-                action?: "organization.created" | "organization.renamed" | "organization.deleted" | "organization.second_factor_set" | "project.created" | "project.renamed" | "project.deleted" | "member.joined" | "member.role_changed" | "member.removed" | "member.left" | "member.sessions_ended" | "member.second_factor_added" | "member.second_factor_removed" | "member.recovery_code_used" | "member.recovery_codes_replaced" | "member.passkey_added" | "member.passkey_removed" | "invitation.created" | "invitation.deleted" | "api_key.created" | "api_key.revoked" | "assistant.approved" | "assistant.connected" | "assistant.disconnected" | "mcp.switched" | "connection.created" | "connection.changed" | "connection.deleted" | "model_connection.created" | "model_connection.changed" | "model_connection.revoked" | "model_figures.changed" | "policy.changed" | "budget.changed" | "retention.changed" | "notifications.changed" | "plan.changed" | "skill.created" | "skill.changed" | "skill.deleted" | "facts.changed" | "routine.changed" | "routine.activated" | "routine.skills_updated" | "routine.facts_updated" | "routine.deactivated" | "routine.paused" | "routine.archived" | "routine.backfilled" | "webhook.changed" | "webhook_secret.rotated" | "success_ping.changed" | "run.pinned" | "run.unpinned";
+                action?: "organization.created" | "organization.renamed" | "organization.deleted" | "organization.second_factor_set" | "project.created" | "project.renamed" | "project.deleted" | "member.joined" | "member.role_changed" | "member.removed" | "member.left" | "member.sessions_ended" | "member.second_factor_added" | "member.second_factor_removed" | "member.recovery_code_used" | "member.recovery_codes_replaced" | "member.passkey_added" | "member.passkey_removed" | "invitation.created" | "invitation.deleted" | "api_key.created" | "api_key.revoked" | "ci_trust.created" | "ci_trust.deleted" | "assistant.approved" | "assistant.connected" | "assistant.disconnected" | "mcp.switched" | "connection.created" | "connection.changed" | "connection.deleted" | "model_connection.created" | "model_connection.changed" | "model_connection.revoked" | "model_figures.changed" | "policy.changed" | "budget.changed" | "retention.changed" | "notifications.changed" | "plan.changed" | "skill.created" | "skill.changed" | "skill.deleted" | "facts.changed" | "routine.changed" | "routine.activated" | "routine.skills_updated" | "routine.facts_updated" | "routine.deactivated" | "routine.paused" | "routine.archived" | "routine.restored" | "routine.backfilled" | "webhook.changed" | "webhook_secret.rotated" | "success_ping.changed" | "run.pinned" | "run.unpinned";
                 /** @description Only changes by this person or API key. */
                 actorId?: string;
                 /** @description From the `Link: <…>; rel="next"` header of the page before. */
@@ -4642,6 +4985,8 @@ export interface operations {
                 limit?: components["parameters"]["limit"];
                 /** @description Id of the organization. */
                 organizationId: string;
+                /** @description With `body`, the cursor of the next page is in the body too. */
+                page?: components["parameters"]["page"];
                 /** @description Only changes in this project. */
                 projectId?: string;
                 /** @description Only changes of this one. */
@@ -4653,6 +4998,24 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["AuditEvent"][];
+                        page?: components["schemas"]["NextPage"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    exchangeIdToken: {
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ExchangeIdToken"];
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["CiKey"];
                         requestId: string;
                     };
                 };
@@ -4718,6 +5081,64 @@ export interface operations {
             };
         };
     };
+    listCiTrusts: {
+        parameters: {
+            query?: {
+                /** @description From the `Link: <…>; rel="next"` header of the page before. */
+                cursor?: string;
+                /** @description Items a page, at most 200. */
+                limit?: components["parameters"]["limit"];
+                /** @description With `body`, the cursor of the next page is in the body too. */
+                page?: components["parameters"]["page"];
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["CiTrust"][];
+                        page?: components["schemas"]["NextPage"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    createCiTrust: {
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateCiTrust"];
+            };
+        };
+        responses: {
+            201: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["CiTrust"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    deleteCiTrust: {
+        parameters: {
+            path: {
+                /** @description Id of the ciTrust. */
+                ciTrustId: string;
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["CiTrust"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
     listConnections: {
         parameters: {
             query?: {
@@ -4725,6 +5146,8 @@ export interface operations {
                 cursor?: string;
                 /** @description Items a page, at most 200. */
                 limit?: components["parameters"]["limit"];
+                /** @description With `body`, the cursor of the next page is in the body too. */
+                page?: components["parameters"]["page"];
             };
         };
         responses: {
@@ -4732,6 +5155,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["Connection"][];
+                        page?: components["schemas"]["NextPage"];
                         requestId: string;
                     };
                 };
@@ -4841,13 +5265,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    apiKey: string;
-                    /** @description Of the connection whose key this one replaces. */
-                    connectionId?: string;
-                    /** @description Of a new connection. */
-                    name?: string;
-                };
+                "application/json": components["schemas"]["ConnectWithApiKeyBody"];
             };
         };
         responses: {
@@ -4870,20 +5288,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": {
-                    /** @description For an authorization server that registers no clients by itself: ours there. */
-                    clientId?: string;
-                    clientSecret?: string;
-                    /** @description Id of the connection. */
-                    connectionId?: string;
-                    /** @description Of a new connection. */
-                    name?: string;
-                    /**
-                     * Format: uri
-                     * @description The MCP endpoint of a new connection to `tool-server`.
-                     */
-                    url?: string;
-                };
+                "application/json": components["schemas"]["StartConnectionSignInBody"];
             };
         };
         responses: {
@@ -4912,10 +5317,7 @@ export interface operations {
     acceptInvitation: {
         requestBody: {
             content: {
-                "application/json": {
-                    /** @description From the mail, or from the person who invited you. */
-                    token: string;
-                };
+                "application/json": components["schemas"]["AcceptInvitationBody"];
             };
         };
         responses: {
@@ -4936,6 +5338,8 @@ export interface operations {
                 cursor?: string;
                 /** @description Items a page, at most 200. */
                 limit?: components["parameters"]["limit"];
+                /** @description With `body`, the cursor of the next page is in the body too. */
+                page?: components["parameters"]["page"];
             };
         };
         responses: {
@@ -4943,6 +5347,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["ModelConnection"][];
+                        page?: components["schemas"]["NextPage"];
                         requestId: string;
                     };
                 };
@@ -5024,10 +5429,7 @@ export interface operations {
     startDeviceSignIn: {
         requestBody?: {
             content: {
-                "application/json": {
-                    /** @description Id of the modelConnection. */
-                    connectionId?: string;
-                };
+                "application/json": components["schemas"]["StartDeviceSignInBody"];
             };
         };
         responses: {
@@ -5072,10 +5474,7 @@ export interface operations {
     startModelSignIn: {
         requestBody?: {
             content: {
-                "application/json": {
-                    /** @description Id of the modelConnection. */
-                    connectionId?: string;
-                };
+                "application/json": components["schemas"]["StartDeviceSignInBody"];
             };
         };
         responses: {
@@ -5104,13 +5503,7 @@ export interface operations {
     connectModelAccountWithApiKey: {
         requestBody: {
             content: {
-                "application/json": {
-                    /** @description Shown to everybody in the project; by default the end of the key. */
-                    accountLabel?: string;
-                    apiKey: string;
-                    /** @description Id of the modelConnection. */
-                    connectionId?: string;
-                };
+                "application/json": components["schemas"]["ConnectModelAccountWithApiKeyBody"];
             };
         };
         responses: {
@@ -5201,6 +5594,8 @@ export interface operations {
                 cursor?: string;
                 /** @description Items a page, at most 200. */
                 limit?: components["parameters"]["limit"];
+                /** @description With `body`, the cursor of the next page is in the body too. */
+                page?: components["parameters"]["page"];
             };
         };
         responses: {
@@ -5208,6 +5603,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["Organization"][];
+                        page?: components["schemas"]["NextPage"];
                         requestId: string;
                     };
                 };
@@ -5217,9 +5613,7 @@ export interface operations {
     createOrganization: {
         requestBody: {
             content: {
-                "application/json": {
-                    name: string;
-                };
+                "application/json": components["schemas"]["CreateOrganizationBody"];
             };
         };
         responses: {
@@ -5303,6 +5697,8 @@ export interface operations {
                 cursor?: string;
                 /** @description Items a page, at most 200. */
                 limit?: components["parameters"]["limit"];
+                /** @description With `body`, the cursor of the next page is in the body too. */
+                page?: components["parameters"]["page"];
             };
             path: {
                 /** @description Id of the organization. */
@@ -5314,6 +5710,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["Invitation"][];
+                        page?: components["schemas"]["NextPage"];
                         requestId: string;
                     };
                 };
@@ -5329,15 +5726,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /** Format: email */
-                    email: string;
-                    /**
-                     * @default member
-                     * @enum {string}
-                     */
-                    role?: "admin" | "member";
-                };
+                "application/json": components["schemas"]["CreateInvitationBody"];
             };
         };
         responses: {
@@ -5424,10 +5813,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    /** @enum {string} */
-                    role: "owner" | "admin" | "member";
-                };
+                "application/json": components["schemas"]["ChangeMemberRoleBody"];
             };
         };
         responses: {
@@ -5474,6 +5860,8 @@ export interface operations {
                 limit?: components["parameters"]["limit"];
                 /** @description Only those of this organization. */
                 organizationId?: string;
+                /** @description With `body`, the cursor of the next page is in the body too. */
+                page?: components["parameters"]["page"];
             };
         };
         responses: {
@@ -5481,6 +5869,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["Project"][];
+                        page?: components["schemas"]["NextPage"];
                         requestId: string;
                     };
                 };
@@ -5490,10 +5879,7 @@ export interface operations {
     createProject: {
         requestBody: {
             content: {
-                "application/json": {
-                    name: string;
-                    organizationId: string;
-                };
+                "application/json": components["schemas"]["CreateProjectBody"];
             };
         };
         responses: {
@@ -5659,6 +6045,8 @@ export interface operations {
                 cursor?: components["parameters"]["cursor"];
                 /** @description Items a page, at most 200. */
                 limit?: components["parameters"]["limit"];
+                /** @description With `body`, the cursor of the next page is in the body too. */
+                page?: components["parameters"]["page"];
             };
             path: {
                 /** @description Id of the project. */
@@ -5670,6 +6058,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["FactsVersionSummary"][];
+                        page?: components["schemas"]["NextPage"];
                         requestId: string;
                     };
                 };
@@ -5703,6 +6092,8 @@ export interface operations {
                 cursor?: components["parameters"]["cursor-2"];
                 /** @description Items a page, at most 200. */
                 limit?: components["parameters"]["limit"];
+                /** @description With `body`, the cursor of the next page is in the body too. */
+                page?: components["parameters"]["page"];
                 /** @description Only those that ended at this time or later. */
                 since?: string;
                 /** @description Only what the caller, a person or an API key, has not marked as read, or only the rest. After 30 days a result counts as read. */
@@ -5716,6 +6107,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["Result"][];
+                        page?: components["schemas"]["NextPage"];
                         requestId: string;
                     };
                 };
@@ -5780,6 +6172,8 @@ export interface operations {
                 limit?: components["parameters"]["limit"];
                 /** @description Only those that it keeps. */
                 managedBy?: "files";
+                /** @description With `body`, the cursor of the next page is in the body too. */
+                page?: components["parameters"]["page"];
                 /** @description Only those that have a `webhookUrl` or a `successPingUrl`, or only those that have neither. */
                 sendsResults?: "true" | "false";
                 /** @description Only those in this state. */
@@ -5795,6 +6189,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["RoutineSummary"][];
+                        page?: components["schemas"]["NextPage"];
                         requestId: string;
                     };
                 };
@@ -6033,6 +6428,24 @@ export interface operations {
             };
         };
     };
+    restoreRoutine: {
+        parameters: {
+            path: {
+                /** @description Id of the routine. */
+                routineId: components["parameters"]["routineId"];
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Routine"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
     runRoutine: {
         parameters: {
             path: {
@@ -6042,20 +6455,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": {
-                    /**
-                     * Format: date-time
-                     * @description When it starts: in the future, within a year.
-                     */
-                    runAt?: string;
-                    /**
-                     * @description Values of the `{{placeholders}}` in the instructions.
-                     * @default {}
-                     */
-                    variables?: {
-                        [key: string]: string;
-                    };
-                };
+                "application/json": components["schemas"]["RunRoutineBody"];
             };
         };
         responses: {
@@ -6080,6 +6480,8 @@ export interface operations {
                 limit?: components["parameters"]["limit"];
                 /** @description Only those that succeeded with this outcome. */
                 outcome?: "done" | "nothing_to_report" | "partial";
+                /** @description With `body`, the cursor of the next page is in the body too. */
+                page?: components["parameters"]["page"];
                 /** @description Created at or after this time. */
                 since?: string;
                 /** @description Only those in this state. */
@@ -6099,6 +6501,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["RunSummary"][];
+                        page?: components["schemas"]["NextPage"];
                         requestId: string;
                     };
                 };
@@ -6112,6 +6515,8 @@ export interface operations {
                 cursor?: string;
                 /** @description Items a page, at most 200. */
                 limit?: components["parameters"]["limit"];
+                /** @description With `body`, the cursor of the next page is in the body too. */
+                page?: components["parameters"]["page"];
             };
             path: {
                 /** @description Id of the routine. */
@@ -6123,6 +6528,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["ToolPolicy"][];
+                        page?: components["schemas"]["NextPage"];
                         requestId: string;
                     };
                 };
@@ -6161,6 +6567,8 @@ export interface operations {
                 cursor?: components["parameters"]["cursor"];
                 /** @description Items a page, at most 200. */
                 limit?: components["parameters"]["limit"];
+                /** @description With `body`, the cursor of the next page is in the body too. */
+                page?: components["parameters"]["page"];
             };
             path: {
                 /** @description Id of the routine. */
@@ -6172,6 +6580,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["RoutineVersionSummary"][];
+                        page?: components["schemas"]["NextPage"];
                         requestId: string;
                     };
                 };
@@ -6227,13 +6636,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": {
-                    /**
-                     * @description Also drops a previous secret that still signs.
-                     * @default false
-                     */
-                    force?: boolean;
-                };
+                "application/json": components["schemas"]["RotateWebhookSecretBody"];
             };
         };
         responses: {
@@ -6247,10 +6650,28 @@ export interface operations {
             };
         };
     };
+    testWebhook: {
+        parameters: {
+            path: {
+                /** @description Id of the routine. */
+                routineId: components["parameters"]["routineId"];
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["WebhookTest"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
     putRoutine: {
         parameters: {
             path: {
-                /** @description Your own name for it, unique in the project until it is archived or deleted. */
+                /** @description Your own name for it, unique in the project. One that is archived or deleted gives it back. */
                 externalKey: string;
             };
         };
@@ -6264,6 +6685,23 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["SavedRoutine"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    checkRoutine: {
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CheckRoutine"];
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["RoutineCheck"];
                         requestId: string;
                     };
                 };
@@ -6298,6 +6736,8 @@ export interface operations {
                 limit?: components["parameters"]["limit"];
                 /** @description Only those that succeeded with this outcome. */
                 outcome?: "done" | "nothing_to_report" | "partial";
+                /** @description With `body`, the cursor of the next page is in the body too. */
+                page?: components["parameters"]["page"];
                 /** @description Created at or after this time. */
                 since?: string;
                 /** @description Only those in this state. */
@@ -6313,6 +6753,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["RunSummary"][];
+                        page?: components["schemas"]["NextPage"];
                         requestId: string;
                     };
                 };
@@ -6400,6 +6841,24 @@ export interface operations {
             };
         };
     };
+    readRunEvent: {
+        parameters: {
+            path: {
+                /** @description Id of the run. */
+                runId: components["parameters"]["runId"];
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["RunWebhookEvent"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
     followRun: {
         parameters: {
             path: {
@@ -6442,6 +6901,8 @@ export interface operations {
                 cursor?: string;
                 /** @description Items a page, at most 200. */
                 limit?: components["parameters"]["limit"];
+                /** @description With `body`, the cursor of the next page is in the body too. */
+                page?: components["parameters"]["page"];
             };
             path: {
                 /** @description Id of the run. */
@@ -6453,6 +6914,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["Step"][];
+                        page?: components["schemas"]["NextPage"];
                         requestId: string;
                     };
                 };
@@ -6486,6 +6948,8 @@ export interface operations {
                 cursor?: string;
                 /** @description Items a page, at most 200. */
                 limit?: components["parameters"]["limit"];
+                /** @description With `body`, the cursor of the next page is in the body too. */
+                page?: components["parameters"]["page"];
                 /** @description The runs of one routine. */
                 perRoutine?: number;
             };
@@ -6495,6 +6959,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["RoutineRecentRuns"][];
+                        page?: components["schemas"]["NextPage"];
                         requestId: string;
                     };
                 };
@@ -6590,6 +7055,8 @@ export interface operations {
                 limit?: components["parameters"]["limit"];
                 /** @description Only those that it keeps. */
                 managedBy?: "files";
+                /** @description With `body`, the cursor of the next page is in the body too. */
+                page?: components["parameters"]["page"];
             };
         };
         responses: {
@@ -6597,6 +7064,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["SkillSummary"][];
+                        page?: components["schemas"]["NextPage"];
                         requestId: string;
                     };
                 };
@@ -6606,16 +7074,7 @@ export interface operations {
     createSkill: {
         requestBody: {
             content: {
-                "application/json": {
-                    description?: string | null;
-                    /** @default null */
-                    externalKey?: string | null;
-                    /** @description Appended verbatim to the routine's instructions at run time; 20 to 24000 characters. */
-                    instructions: string;
-                    /** @default null */
-                    managedBy?: components["schemas"]["ManagedBy"];
-                    name: string;
-                };
+                "application/json": components["schemas"]["CreateSkillBody"];
             };
         };
         responses: {
@@ -6674,14 +7133,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    description?: string | null;
-                    externalKey?: string | null;
-                    /** @description Appended verbatim to the routine's instructions at run time; 20 to 24000 characters. */
-                    instructions?: string;
-                    managedBy?: components["schemas"]["ManagedBy"];
-                    name?: string;
-                };
+                "application/json": components["schemas"]["UpdateSkillBody"];
             };
         };
         responses: {
@@ -6702,6 +7154,8 @@ export interface operations {
                 cursor?: components["parameters"]["cursor"];
                 /** @description Items a page, at most 200. */
                 limit?: components["parameters"]["limit"];
+                /** @description With `body`, the cursor of the next page is in the body too. */
+                page?: components["parameters"]["page"];
             };
             path: {
                 /** @description Id of a custom skill, or slug of a curated one. */
@@ -6713,6 +7167,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["SkillRevision"][];
+                        page?: components["schemas"]["NextPage"];
                         requestId: string;
                     };
                 };
@@ -6722,7 +7177,7 @@ export interface operations {
     putSkill: {
         parameters: {
             path: {
-                /** @description Your own name for it, unique in the project until it is archived or deleted. */
+                /** @description Your own name for it, unique in the project. One that is archived or deleted gives it back. */
                 externalKey: string;
             };
         };
@@ -6769,9 +7224,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": {
-                    scopes: ("models:read" | "routines:read" | "routines:write" | "runs:read" | "runs:write" | "connections:read" | "connections:write")[];
-                };
+                "application/json": components["schemas"]["ApproveTerminalSignInBody"];
             };
         };
         responses: {

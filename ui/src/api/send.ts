@@ -22,6 +22,8 @@ export interface Sending<P extends keyof paths, M extends Method> {
   readonly send: (...args: [...InputArgs<P, M>, options?: SendNow]) => void;
   /** Sends, and resolves with the response. @throws {ApiError} */
   readonly sendAsync: (...args: [...InputArgs<P, M>, options?: SendNow]) => Promise<DataOf<P, M>>;
+  /** The same for an input that is one object. @throws {ApiError} */
+  readonly sendInput: (input: InputOf<P, M>) => Promise<DataOf<P, M>>;
   readonly isSending: boolean;
   readonly error: ApiError | null;
   readonly data: DataOf<P, M> | undefined;
@@ -79,6 +81,7 @@ export function useSend<M extends 'post' | 'put' | 'patch' | 'delete', P extends
   return {
     send: (...args) => mutation.mutate(split(args)),
     sendAsync: async (...args) => (await mutation.mutateAsync(split(args))).data,
+    sendInput: async (input) => (await mutation.mutateAsync({ input, now: {} })).data,
     isSending: mutation.isPending,
     error: mutation.error,
     data: mutation.data?.data,

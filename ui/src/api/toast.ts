@@ -7,7 +7,7 @@ export const toasts = Toast.createToastManager();
 /** Says what has happened, once, in the corner; errors stay until they are closed. */
 export const toast = {
   done: (title: string) => toasts.add({ title, type: 'done' }),
-  failed: (error: ApiError) =>
+  failed: (error: Pick<ApiError, 'message' | 'requestId'>) =>
     toasts.add({
       title: error.message,
       description: error.requestId === undefined ? undefined : `Request ${error.requestId}`,

@@ -31,7 +31,7 @@ export function reasonOf({ reason, errorMessage }: RunInWords): string | null {
 
 const WAITS: Readonly<Record<string, string>> = {
   run_at: 'the time that it was asked for',
-  worker: 'a worker that takes new runs; there is none now',
+  worker: 'a worker; it starts as soon as one is there',
   slot: 'a free place among the workers',
   organization_limit: 'its turn: your organization runs as many at a time as its plan allows',
   organization_share: 'its turn: your organization has its share of the places',
@@ -54,7 +54,7 @@ export const WARNINGS: Readonly<Record<Shape<'Run'>['warnings'][number], string>
 
 const STARTERS: Readonly<Record<string, string>> = {
   schedule: 'Schedule',
-  manual: 'Hand or API',
+  manual: 'Manually',
   backfill: 'Backfill',
 };
 

@@ -44,9 +44,14 @@ function textShown(text: string, format: string | undefined): Shown {
     return { as: 'text', text: date(new Date(text), 'UTC') };
   }
   if (/^https?:\/\/\S+$/i.test(text) && URL.canParse(text)) {
-    return { as: 'link', href: text, text: drawn(text) };
+    return { as: 'link', href: text, text: drawn(addressOf(text)) };
   }
   return { as: 'text', text: drawn(text) };
+}
+
+/** Returns an address without what all have: its scheme, `www.` and a slash alone at the end. */
+function addressOf(url: string): string {
+  return url.replace(/^https?:\/\/(?:www\.)?/i, '').replace(/^([^/?#]+)\/$/, '$1');
 }
 
 /** Returns the text of a value, by which it is found. */

@@ -64,7 +64,8 @@ function headline({ status }: ApiError): string {
 }
 
 export interface AwaitProps<D> {
-  readonly of: Loaded<D>;
+  /** What was read, or made of it; a spread of a read would follow each refresh of it. */
+  readonly of: Pick<Loaded<D>, 'data' | 'error' | 'refetch'>;
   /** Header of a page whose own comes with its data; it stands above the skeleton, and above an error. */
   readonly header?: ReactNode;
   /** Skeleton in the shape of the content. */

@@ -41,6 +41,7 @@ export function Field({
   const describedBy =
     [description !== undefined && descriptionId, error !== undefined && errorId].filter(Boolean).join(' ') || undefined;
   const isInvalid = error !== undefined;
+  const fault = error !== undefined && EMPTY.test(error) && typeof label === 'string' ? askFor(label) : error;
   const ids = useMemo(() => ({ id, describedBy, isInvalid }), [id, describedBy, isInvalid]);
   return (
     <div className={cx('flex flex-col gap-1.5', className)}>
@@ -59,11 +60,20 @@ export function Field({
       <FieldContext value={ids}>{children}</FieldContext>
       {error !== undefined && (
         <p id={errorId} role="alert" className="text-sm text-bad-ink">
-          {error}
+          {fault}
         </p>
       )}
     </div>
   );
+}
+
+/** The service's words for a value that is missing. */
+const EMPTY = /^(?:required|must not be empty)\.?$/i;
+
+/** Says what to enter: "Enter the name."; a name in capitals stays as it is. */
+function askFor(label: string): string {
+  const isAcronym = /^[A-Z]{2}/.test(label);
+  return `Enter the ${isAcronym ? label : `${label.charAt(0).toLowerCase()}${label.slice(1)}`}.`;
 }
 
 /** Returns the attributes that a control inside a field has to carry. */

@@ -4,17 +4,20 @@ import { Notice } from './feedback.tsx';
 import { Badge } from './state.tsx';
 
 interface Managed {
-  readonly managedBy: Shape<'ManagedBy'>;
+  readonly managedBy: Shape<'ManagedBy'> | null;
+  readonly managedFrom: string | null;
   readonly driftedAt: string | null;
+  readonly driftedBy: Shape<'RoutineVersionAuthor'> | null;
 }
 
 /** Marks what files keep, and what differs from them. */
-export function ManagedMark({ of: { managedBy, driftedAt } }: { readonly of: Managed }) {
+export function ManagedMark({ of: { managedBy, managedFrom, driftedAt, driftedBy } }: { readonly of: Managed }) {
   if (managedBy === null) return null;
+  const kept = managedFrom === null ? 'Kept in files' : `Kept in the files of ${managedFrom}`;
   const title =
     driftedAt === null
-      ? 'Kept in files. The next apply overwrites what is changed here.'
-      : 'Kept in files. Changed here since the last apply; the next one overwrites that.';
+      ? `${kept}. The next apply overwrites what is changed here.`
+      : `${kept}. Changed ${driftedBy?.name == null ? 'here' : `by ${driftedBy.name}`} since the last apply; the next one overwrites that.`;
   return (
     <Badge title={title} tone={driftedAt === null ? 'idle' : 'warn'}>
       <FileText aria-hidden className="size-3" strokeWidth={1.75} />

@@ -13,7 +13,7 @@ export interface Outcome {
 /** Shows in one line what a run said, or why it failed. */
 export function OutcomeLine({ run }: { readonly run: Outcome }) {
   const { label, tone } = describeState(run.outcome ?? run.state);
-  const said = run.errorMessage ?? run.outcomeSummary ?? firstLine(run.resultPreview);
+  const said = run.outcomeSummary ?? run.errorMessage ?? firstLine(run.resultPreview);
   return (
     <span className="flex min-w-0 items-center gap-2" title={said === undefined ? label : `${label}: ${said}`}>
       <Dot tone={tone} />

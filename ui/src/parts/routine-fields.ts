@@ -4,17 +4,22 @@ import type { Shape } from '#ui/api/types.ts';
 export type RoutineField = keyof typeof ROUTINE_FIELDS;
 type MaterialField = Shape<'RoutineVersionSummary'>['changed'][number];
 
-/** The declaration of a field, as far as the dashboard goes by it. */
+/** The declaration of a field, or of a part of one, as far as the dashboard goes by it. */
 interface Declared {
   readonly label: string;
   readonly help?: string;
-  readonly material: boolean;
+  readonly unit?: string;
+  readonly placeholder?: string;
   /** The type of a field that one control edits, or the values of a choice. */
   readonly kind?: string | readonly string[];
+  readonly choices?: Readonly<Record<string, { readonly label: string; readonly help?: string }>>;
   readonly default?: unknown;
+  readonly material?: boolean;
+  readonly parts?: Readonly<Record<string, Declared>>;
 }
 
 const DECLARED: Readonly<Record<RoutineField, Declared>> = ROUTINE_FIELDS;
+const BY_NAME: ReadonlyMap<string, Declared> = new Map(Object.entries(DECLARED));
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Object.keys forgets which keys there are
 const NAMES = Object.keys(DECLARED) as RoutineField[];
 
@@ -23,7 +28,7 @@ const PLACED = {
   'What it does': ['name', 'instructions', 'variables', 'overridable', 'skills', 'model'],
   Schedule: ['schedule', 'timezone'],
   Results: ['outcome', 'carryResult', 'facts', 'checks', 'resultSchema', 'resultKey'],
-  Gate: ['gate'],
+  'Checked before it runs': ['gate'],
   Limits: ['limits', 'budget', 'pauseAfterFailures', 'builtInTools'],
   When: ['startsAt', 'endsAt', 'skipDates', 'jitterSeconds', 'overlap', 'misfire', 'limits.maxQueueSeconds'],
   'Who is told': ['webhookUrl', 'deliver', 'notifications'],
@@ -36,40 +41,33 @@ export const OTHER_FIELDS = NAMES.filter((name) => !placed.has(name));
 
 export const GROUPS = { ...PLACED, More: OTHER_FIELDS };
 
-/** Returns the declaration of a field. */
-export function declared(name: RoutineField): Declared {
-  return DECLARED[name];
+/** Returns the declaration of a field, or of a part of one by its path: `limits.maxSteps`. */
+export function declared(path: string): Declared | undefined {
+  const [name = '', ...inside] = path.split('.');
+  return inside.reduce((at, part) => at?.parts?.[part], BY_NAME.get(name));
 }
 
-/** Names of the parts of a field, and what they are measured in where the name does not say it. */
-const PARTS: ReadonlyMap<string, readonly string[]> = new Map(
-  Object.entries({
-    provider: ['Provider'],
-    connectionId: ['Account'],
-    modelId: ['Model'],
-    maxSteps: ['Steps of a run'],
-    timeoutSeconds: ['Time of a run', 'in seconds'],
-    maxTotalTokens: ['Tokens of a run'],
-    maxOutputTokens: ['Output of a step', 'in tokens'],
-    maxQueueSeconds: ['Longest wait', 'in seconds'],
-    abnormalFactor: ['Unusually large', 'times the usual'],
-    maxCostUsdPerMonth: ['Budget', 'in US dollars a month'],
-    maxTokensPerDay: ['Tokens a day'],
-    mail: ['Mail'],
-    successPingUrl: ['Monitor'],
-  }),
-);
-
-/** Names a field, or a part of one by its path: `limits.maxSteps`. */
+/** Names a field, or a part of one. */
 export function labelOf(path: string): string {
-  const field = NAMES.find((each) => each === path);
-  if (field !== undefined) return DECLARED[field].label;
-  const name = path.split('.').at(-1) ?? path;
-  return PARTS.get(name)?.[0] ?? name;
+  return declared(path)?.label ?? MODEL_PARTS[path] ?? path.slice(path.lastIndexOf('.') + 1);
 }
 
-/** Words what is done about a time that was missed. */
-export const MISFIRE = { run_once: 'Make it up once', skip: 'Leave it out' } as const;
+const MODEL_PARTS: Readonly<Record<string, string>> = {
+  'model.provider': 'Provider',
+  'model.connectionId': 'Account',
+  'model.modelId': 'Model',
+};
+
+/** Returns the values of a choice with their words. */
+export function choicesOf(path: string) {
+  const { kind, choices } = declared(path) ?? {};
+  const values = typeof kind === 'string' || kind === undefined ? [] : kind;
+  return values.map((value) => ({
+    value,
+    label: choices?.[value]?.label ?? value,
+    description: choices?.[value]?.help,
+  }));
+}
 
 /** Formats a field as lines, so that its changes can be shown; empty where it holds nothing. */
 export function textOf(field: string, value: unknown): string {
@@ -83,10 +81,17 @@ export function textOf(field: string, value: unknown): string {
   return Object.entries(value)
     .filter(([, each]) => each !== null)
     .map(([name, each]) => {
-      const words = field === 'variables' ? name : (PARTS.get(name)?.join(', ') ?? name);
+      const words = field === 'variables' ? name : partInWords(`${field}.${name}`);
       return `${words}: ${typeof each === 'string' ? each : JSON.stringify(each)}`;
     })
     .join('\n');
+}
+
+/** Names a part, and what it is measured in where the name does not say it. */
+function partInWords(path: string): string {
+  const label = labelOf(path);
+  const unit = declared(path)?.unit;
+  return unit === undefined || label.toLowerCase().startsWith(unit) ? label : `${label} (${unit})`;
 }
 
 function nameIn(value: unknown): string {
@@ -98,6 +103,7 @@ function nameIn(value: unknown): string {
 /** Words a field where it stands alone. */
 export function valueInWords(field: RoutineField, value: unknown): string {
   if (typeof value === 'boolean') return value ? 'Yes' : 'No';
+  if (typeof value === 'string') return DECLARED[field].choices?.[value]?.label ?? (value || 'None');
   return textOf(field, value) || 'None';
 }
 

@@ -10,7 +10,7 @@ export interface Option<Value extends string> {
   readonly value: Value;
   readonly label: string;
   /** Second, smaller line. */
-  readonly hint?: string;
+  readonly hint?: string | undefined;
   readonly disabled?: boolean;
 }
 

@@ -33,9 +33,9 @@ const STATES: Readonly<Record<string, readonly [label: string, tone: Tone]>> = {
   refused: ['Refused', 'warn'],
   not_begun: ['Not begun', 'idle'],
   outcome_unknown: ['Outcome unknown', 'warn'],
-  nothing_to_report: ['Nothing to report', 'good'],
-  done: ['Done', 'good'],
-  partial: ['Done in part', 'warn'],
+  nothing_to_report: ['Nothing to report', 'idle'],
+  done: ['Succeeded', 'good'],
+  partial: ['Succeeded in part', 'warn'],
   could_not: ['Could not', 'warn'],
   // Routines.
   draft: ['Draft', 'idle'],
@@ -62,7 +62,7 @@ const STATES: Readonly<Record<string, readonly [label: string, tone: Tone]>> = {
   retrying: ['Retrying', 'warn'],
   sent: ['Sent', 'good'],
   held: ['Held back', 'idle'],
-  merged: ['In a later mail', 'idle'],
+  merged: ['In the summary', 'idle'],
   // Subscriptions, in the words of the payment processor.
   trialing: ['On trial', 'good'],
   past_due: ['Payment failed', 'bad'],

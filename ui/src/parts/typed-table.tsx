@@ -1,5 +1,5 @@
 import { ArrowDown, ArrowUp } from 'lucide-react';
-import { useDeferredValue, useEffect, useEffectEvent, useState, type ReactNode } from 'react';
+import { useDeferredValue, useEffect, useEffectEvent, useRef, useState, type ReactNode } from 'react';
 import { flushSync } from 'react-dom';
 import { count, plural } from '#ui/format/numbers.ts';
 import { valueIn, type Mark, type TypedField, type TypedRow, type TypedTable } from '#ui/format/typed-data.ts';
@@ -32,7 +32,8 @@ interface Order {
 
 /** Shows a list as a table that scrolls within itself; a long one can be sorted and filtered. */
 export function TypedTableView({ table, rowAction }: TypedTableViewProps) {
-  const { title, fields, rows, leftOut } = table;
+  const { title, rows, leftOut } = table;
+  const fields = idsLast(table.fields);
   const [order, setOrder] = useState<Order>();
   const [wanted, setWanted] = useState('');
   const [onlyChanges, setOnlyChanges] = useState(false);
@@ -74,18 +75,12 @@ export function TypedTableView({ table, rowAction }: TypedTableViewProps) {
           </div>
         )}
       </div>
-      <div
-        // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- a region that scrolls has to take the focus
-        tabIndex={0}
-        role="region"
-        aria-label={`Table of ${title}`}
-        className="relative overflow-x-auto rounded-lg border border-line bg-surface"
-      >
-        <table className="w-full border-collapse text-sm">
-          <thead>
-            <tr className="border-b border-line">
+      <Scrolling label={`Table of ${title}`}>
+        <table role="table" className="w-full border-collapse text-sm max-sm:block print:table">
+          <thead role="rowgroup" className="max-sm:sr-only print:not-sr-only print:table-header-group">
+            <tr role="row" className="border-b border-line">
               {isMarked && (
-                <th scope="col" className={HEAD}>
+                <th role="columnheader" scope="col" className={cx(HEAD, 'w-px')}>
                   Change
                 </th>
               )}
@@ -98,19 +93,19 @@ export function TypedTableView({ table, rowAction }: TypedTableViewProps) {
                 />
               ))}
               {rowAction !== undefined && (
-                <th scope="col" className={cx(HEAD, 'print:hidden')}>
+                <th role="columnheader" scope="col" className={cx(HEAD, 'print:hidden')}>
                   <span className="sr-only">Past</span>
                 </th>
               )}
             </tr>
           </thead>
-          <tbody>
+          <tbody role="rowgroup" className="max-sm:flex max-sm:flex-col print:table-row-group">
             {sorted.slice(0, shown).map((row) => (
               <Row key={row.id} row={row} fields={fields} isMarked={isMarked} action={rowAction} />
             ))}
           </tbody>
         </table>
-      </div>
+      </Scrolling>
       {sorted.length > shown && (
         <>
           <Button size="sm" className="mt-2 print:hidden" onClick={() => setShown(shown + STEP)}>
@@ -131,6 +126,51 @@ export function TypedTableView({ table, rowAction }: TypedTableViewProps) {
   );
 }
 
+/** Puts ids behind what a reader looks for; where nothing else names an item, its id stays where it is. */
+function idsLast(fields: readonly TypedField[]): readonly TypedField[] {
+  const isId = ({ name }: TypedField) => ID.test(name);
+  if (!fields.some((field) => !isId(field) && !field.isNumber)) return fields;
+  return fields.toSorted((a, b) => Number(isId(a)) - Number(isId(b)));
+}
+
+const ID = /^(?:id|uuid|guid)$|(?:[a-z]Id|_id|-id)$/;
+
+/** Scrolls sideways within itself, with a shadow on the side where there is more. */
+function Scrolling({ label, children }: { label: string; children: ReactNode }) {
+  const box = useRef<HTMLDivElement>(null);
+  const [more, setMore] = useState({ left: false, right: false });
+  const look = () => {
+    const { scrollLeft = 0, clientWidth = 0, scrollWidth = 0 } = box.current ?? {};
+    const now = { left: scrollLeft > 1, right: scrollLeft + clientWidth < scrollWidth - 1 };
+    if (now.left !== more.left || now.right !== more.right) setMore(now);
+  };
+  const onResize = useEffectEvent(look);
+  useEffect(() => {
+    const observer = new ResizeObserver(() => onResize());
+    if (box.current !== null) observer.observe(box.current);
+    return () => observer.disconnect();
+  }, []);
+  return (
+    <div className="relative overflow-hidden rounded-lg border border-line bg-surface">
+      <div
+        ref={box}
+        onScroll={look}
+        // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- a region that scrolls has to take the focus
+        tabIndex={0}
+        role="region"
+        aria-label={label}
+        className="ring-inside overflow-x-auto"
+      >
+        {children}
+      </div>
+      {more.left && <div aria-hidden className={cx(EDGE, 'left-0 bg-linear-to-r')} />}
+      {more.right && <div aria-hidden className={cx(EDGE, 'right-0 bg-linear-to-l')} />}
+    </div>
+  );
+}
+
+const EDGE = 'pointer-events-none absolute inset-y-0 w-6 from-ink/15 to-transparent print:hidden';
+
 /** Draws what paper needs before the browser looks at the page. */
 function useBeforePrint(change: () => void): void {
   const onPrint = useEffectEvent(change);
@@ -140,6 +180,8 @@ function useBeforePrint(change: () => void): void {
     return () => removeEventListener('beforeprint', listen);
   }, []);
 }
+
+const CELL = 'px-3 py-2 max-sm:p-0 print:px-3 print:py-2 print:table-cell';
 
 const HEAD = 'h-8 px-3 text-left text-xs font-medium whitespace-nowrap text-faint';
 
@@ -155,6 +197,7 @@ function Head({
   const Icon = order === -1 ? ArrowDown : ArrowUp;
   return (
     <th
+      role="columnheader"
       scope="col"
       title={description}
       aria-sort={order === undefined ? undefined : order === 1 ? 'ascending' : 'descending'}
@@ -169,7 +212,7 @@ function Head({
           className="ring-inside inline-flex min-h-6 items-center gap-1 rounded-sm hover:text-ink"
         >
           {title}
-          {order !== undefined && <Icon aria-hidden className="size-3" />}
+          {order !== undefined && <Icon aria-hidden className="size-3 print:hidden" />}
         </button>
       )}
     </th>
@@ -196,22 +239,45 @@ function Row({
 }) {
   const [word, colour, ink] = MARKS[row.mark];
   return (
-    <tr className={cx('border-b border-line align-top last:border-b-0', colour)}>
-      {isMarked && <td className={cx('px-3 py-2 text-xs font-medium whitespace-nowrap', ink)}>{word}</td>}
-      {fields.map(({ name, format, isNumber }) => (
+    <tr
+      role="row"
+      className={cx(
+        'border-b border-line align-top last:border-b-0 max-sm:relative max-sm:grid max-sm:gap-y-1 max-sm:border-b! max-sm:px-3 max-sm:py-2.5 print:table-row',
+        // On a phone, where a row is a card, one has to scroll past each.
+        row.mark !== 'same' && 'max-sm:-order-1',
+        colour,
+      )}
+    >
+      {isMarked && (
+        <td role="cell" className={cx(CELL, 'text-xs font-medium whitespace-nowrap max-sm:empty:hidden', ink)}>
+          {word}
+        </td>
+      )}
+      {fields.map(({ name, title, format, isNumber }) => (
         <td
           key={name}
+          role="cell"
           className={cx(
-            'max-w-80 min-w-16 px-3 py-2 text-ink',
-            isNumber && 'text-right tabular',
+            CELL,
+            'max-w-80 text-ink max-sm:grid max-sm:max-w-none max-sm:grid-cols-[6rem_minmax(0,1fr)] max-sm:gap-3',
+            isNumber && 'text-right tabular max-sm:text-left',
             row.mark === 'removed' && 'line-through decoration-faint',
           )}
         >
-          <TypedValue value={valueIn(row.item, name)} format={format} />
-          {row.mark === 'changed' && <Before row={row} name={name} format={format} />}
+          <span aria-hidden className="text-xs leading-5 text-faint sm:hidden print:hidden">
+            {title}
+          </span>
+          <div className="min-w-0 sm:contents">
+            <TypedValue value={valueIn(row.item, name)} format={format} />
+            {row.mark === 'changed' && <Before row={row} name={name} format={format} />}
+          </div>
         </td>
       ))}
-      {action !== undefined && <td className="px-1 py-1 text-right print:hidden">{action(row, fields)}</td>}
+      {action !== undefined && (
+        <td role="cell" className="px-1 py-1 text-right max-sm:absolute max-sm:top-1 max-sm:right-1 print:hidden">
+          {action(row, fields)}
+        </td>
+      )}
     </tr>
   );
 }

@@ -1,8 +1,28 @@
 import { drawn } from '#ui/format/drawn.ts';
 import { shownOf } from '#ui/format/typed-values.ts';
+import { cx } from './cx.ts';
 import { Fold } from './fold.tsx';
 import { PlainText } from './plain-text.tsx';
 import { Time } from './time.tsx';
+
+/** From this length on a text takes two lines of a table, and the rest of it in its title. */
+const LONG = 48;
+
+/** Shows a text whole; in a table on a screen as much of it as its row has room for. */
+function TextValue({ text }: { text: string }) {
+  const isLong = text.length > LONG;
+  return (
+    <span
+      title={isLong ? text : undefined}
+      className={cx(
+        'wrap-break-word whitespace-pre-line',
+        isLong ? 'in-[table]:line-clamp-2 print:line-clamp-none!' : 'in-[table]:whitespace-nowrap',
+      )}
+    >
+      {text}
+    </span>
+  );
+}
 
 /** Shows one value of data by what it is; what holds others is folded. */
 export function TypedValue({ value, format }: { value: unknown; format: string | undefined }) {
@@ -18,7 +38,8 @@ export function TypedValue({ value, format }: { value: unknown; format: string |
           href={shown.href}
           target="_blank"
           rel="noreferrer noopener nofollow"
-          className="text-accent-ink underline underline-offset-2 wrap-anywhere"
+          title={shown.href}
+          className="text-accent-ink underline underline-offset-2 wrap-anywhere in-[table]:block in-[table]:truncate print:in-[table]:whitespace-normal"
         >
           {shown.text}
         </a>
@@ -32,6 +53,6 @@ export function TypedValue({ value, format }: { value: unknown; format: string |
         </div>
       );
     default:
-      return <span className="wrap-break-word whitespace-pre-line">{drawn(shown.text)}</span>;
+      return <TextValue text={drawn(shown.text)} />;
   }
 }

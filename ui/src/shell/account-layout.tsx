@@ -3,6 +3,7 @@ import { Outlet } from '@tanstack/react-router';
 import { lazy, Suspense, useEffect, useRef, useState } from 'react';
 import { answerProofsBy } from '#ui/api/call.ts';
 import { SessionProvider, sessionQuery } from '#ui/api/session.ts';
+import { AskDialog } from './ask-dialog.tsx';
 
 // Loaded when they are first needed.
 const SignInAgain = lazy(() => import('./sign-in-again.tsx'));
@@ -18,6 +19,7 @@ export function AccountLayout() {
   return (
     <SessionProvider value={last}>
       <Outlet />
+      <AskDialog />
       <ProofDialog />
       <Suspense fallback={<div className="fixed inset-0 z-60 bg-canvas" />}>
         {isOver && <SignInAgain user={last.user} />}

@@ -1,9 +1,13 @@
 import { Combobox } from '@base-ui/react/combobox';
 import { Dialog } from '@base-ui/react/dialog';
-import { useNavigate } from '@tanstack/react-router';
+import { useNavigate, useParams } from '@tanstack/react-router';
 import { ArrowRightLeft, ListChecks, Plus, Search, type LucideIcon } from 'lucide-react';
 import { useAll, useRead } from '#ui/api/read.ts';
 import { useProjectId } from '#ui/api/project.ts';
+import { ACTIVATE, ARCHIVE, PAUSE, RUN_NOW } from '#ui/api/verbs/routines.ts';
+import { CANCEL_RUN, RUN_AGAIN } from '#ui/api/verbs/runs.ts';
+import { useVerb, type Doing } from '#ui/api/verbs/verb.ts';
+import { isOver } from '#ui/format/run-words.ts';
 import { Kbd } from '#ui/parts/kbd.tsx';
 import { POPUP_ITEM } from '#ui/parts/popup.ts';
 import { placesFor } from './navigation.ts';
@@ -82,13 +86,38 @@ function Commands({ onClose }: { onClose: () => void }) {
   );
 }
 
+/** Offers what can be done with the routine or the run that is open. */
+function useVerbsHere(): readonly Command[] {
+  const { routineId = '', runId = '' } = useParams({ strict: false });
+  const routine = useRead('/v1/routines/{routineId}', { path: { routineId } }, { enabled: routineId !== '' });
+  const run = useRead('/v1/runs/{runId}', { path: { runId } }, { enabled: runId !== '' });
+  const [runNow, activate, pause, archive] = [useVerb(RUN_NOW), useVerb(ACTIVATE), useVerb(PAUSE), useVerb(ARCHIVE)];
+  const [again, cancel] = [useVerb(RUN_AGAIN), useVerb(CANCEL_RUN)];
+  const { data: ofRoutine } = routine;
+  const { data: ofRun } = run;
+  return [
+    ...(ofRoutine === undefined
+      ? []
+      : [runNow, activate, pause, archive].flatMap((each) => commandOf(each, ofRoutine, ofRoutine.name))),
+    ...(ofRun === undefined ? [] : commandOf(isOver(ofRun) ? again : cancel, ofRun, ofRun.routineName)),
+  ];
+}
+
+/** Makes a command of a verb, where it can be done with this thing now. */
+function commandOf<Of>(verb: Doing<Of>, of: Of, hint: string): readonly Command[] {
+  const { label, icon, reasonAgainst, act } = verb;
+  return reasonAgainst(of) === undefined ? [{ value: label, label, hint, icon, run: () => act(of) }] : [];
+}
+
 function useCommands(): readonly Command[] {
   const projectId = useProjectId();
   const navigate = useNavigate();
   const config = useRead('/public/config', {}, { staleMs: 600_000 });
   const routines = useAll('/v1/routines', { query: { limit: 200 } });
   const { groups } = useProjects();
+  const verbs = useVerbsHere();
   return [
+    ...verbs,
     {
       value: 'new-routine',
       label: 'New routine',

@@ -1,4 +1,4 @@
-import { useForm } from 'react-hook-form';
+import { useForm, useWatch } from 'react-hook-form';
 import { useSend } from '#ui/api/send.ts';
 import { Field } from '#ui/parts/field.tsx';
 import { FormDialog } from '#ui/parts/form-dialog.tsx';
@@ -21,6 +21,7 @@ export default function NewProjectDialog({ onClose, onCreated }: NewProjectProps
     showsError: true,
   });
   const { errors } = form.formState;
+  const organizationId = useWatch({ control: form.control, name: 'organizationId' });
   const allowed = groups.filter(({ organization: { role } }) => role !== 'member');
   const submit = async (body: { name: string; organizationId: string }) => {
     const { id } = await create.sendAsync({ body });
@@ -47,7 +48,7 @@ export default function NewProjectDialog({ onClose, onCreated }: NewProjectProps
               value: group.organization.id,
               label: group.organization.name,
             }))}
-            value={form.watch('organizationId')}
+            value={organizationId}
             onChange={(id) => form.setValue('organizationId', id)}
           />
         </Field>

@@ -1,3 +1,4 @@
+import { usageError } from '../../failure.ts';
 import { fiveFields, type Job, type Jobs, type Skipped } from './jobs.ts';
 
 /**
@@ -6,6 +7,7 @@ import { fiveFields, type Job, type Jobs, type Skipped } from './jobs.ts';
  * instructions; any other command is quoted, for a person to put into words.
  */
 export function readCrontab(text: string): Jobs {
+  if (/^\s*[[{<]/.test(text)) throw usageError('This is no crontab: it begins as JSON or XML does.');
   const jobs: Job[] = [];
   const skipped: Skipped[] = [];
   let timezone: string | undefined;
@@ -41,8 +43,13 @@ function jobOf(
   command: string,
   timing: { schedule: string; timezone: string | undefined; notes: readonly string[] },
 ): Job {
-  // An unescaped % begins the input of the command.
-  const [shell = '', ...input] = command.split(/(?<!\\)%/);
+  // An unescaped % begins the input of the command, and `\%` is one of its characters.
+  const [whole = '', ...input] = command.split(/(?<!\\)%/).map((part) => part.replaceAll('\\%', '%'));
+  // A value that the command is given often is a secret, and names no job.
+  const settings = /^(?:env\s+)?(?:[A-Za-z_]\w*=(?:"[^"]*"|'[^']*'|\S*)\s+)+/.exec(whole)?.[0] ?? '';
+  const shell = whole.slice(settings.length);
+  const names = Array.from(settings.matchAll(/([A-Za-z_]\w*)=/g), ([, name]) => name);
+  const left = names.length === 0 ? [] : [`left out what the command sets: ${names.join(', ')}`];
   const [, assistant, double, single] = ASSISTANT.exec(shell) ?? [];
   const prompt = (double?.replaceAll(/\\(["\\$`])/g, '$1') ?? single ?? '').trim();
   if (assistant !== undefined && prompt !== '') {
@@ -52,6 +59,7 @@ function jobOf(
       instructions: [prompt, ...input].join('\n'),
       notes: [
         ...timing.notes,
+        ...left,
         `took the prompt out of the call of ${assistant}; the rest of the command has no counterpart`,
       ],
     };
@@ -59,7 +67,7 @@ function jobOf(
   return {
     ...timing,
     name: shell.trim().split(/\s+/)[0]?.split('/').at(-1) ?? 'cron job',
-    instructions: `Do what this cron job did, with the tools that you have:\n\n    ${command.replaceAll('\n', ' ')}`,
-    notes: [...timing.notes, 'a shell command has no counterpart: say in words what it was for'],
+    instructions: `Do what this cron job did, with the tools that you have:\n\n    ${[shell, ...input].join(' ')}`,
+    notes: [...timing.notes, ...left, 'a shell command has no counterpart: say in words what it was for'],
   };
 }

@@ -1,7 +1,7 @@
 import { homedir } from 'node:os';
 import path from 'node:path';
-import { fieldsOf, usageError } from '../../failure.ts';
-import { renderHeaded } from '../document.ts';
+import { usageError } from '../../failure.ts';
+import { renderHeaded, type Head } from '../document.ts';
 import { freeKey } from '../keys.ts';
 import { KINDS } from '../kinds.ts';
 import type { LocalProject } from '../project.ts';
@@ -40,10 +40,12 @@ export async function importJobs(kind: JobKind, text: string, options: Options):
   const taken = new Set(items.flatMap(({ kind: each, key }) => (each === 'routine' ? [key] : [])));
   const left: Skipped[] = [...skipped];
   const made: { file: string; text: string; name: string; notes: readonly string[] }[] = [];
-  for (const job of jobs) {
+  for (const given of jobs) {
+    // Its name becomes that of a file, which git and the service are told.
+    const job = { ...given, name: withoutSecrets(given.name).text };
     const { head, body, notes } = routineOf(job, options);
     const { schema, text: length, schemaPath, fileOf } = KINDS.routine;
-    const complete = { ...fieldsOf(options.local.settings.defaults), ...head };
+    const complete = { ...options.local.settings.defaults, ...head };
     const [fault] = schemaFaults(schema, complete);
     if (fault !== undefined) left.push({ name: job.name, why: `${fault.path.join('.')}: ${fault.message}` });
     else if (body.length > length.max) left.push({ name: job.name, why: 'its prompt is too long' });
@@ -58,8 +60,12 @@ export async function importJobs(kind: JobKind, text: string, options: Options):
       });
     }
   }
+  const skippedNames = left.map(({ name, why }) => ({
+    name: withoutSecrets(name).text,
+    why: withoutSecrets(why).text,
+  }));
   for (const { file, text: content } of made) await writeFileIn(folder, file, content);
-  return { written: made.map(({ file, name, notes }) => ({ file, name, notes })), skipped: left };
+  return { written: made.map(({ file, name, notes }) => ({ file, name, notes })), skipped: skippedNames };
 }
 
 async function read(kind: JobKind, text: string, options: Options): Promise<Jobs> {
@@ -91,25 +97,27 @@ const PLACEHOLDER = /\{\{\s*([A-Za-z_][A-Za-z0-9_]{0,63})\s*\}\}/g;
 
 function routineOf(job: Job, { local, model, timezone }: Options) {
   const notes = [...job.notes];
-  const defaults = fieldsOf(local.settings.defaults);
+  const { defaults } = local.settings;
   const zone = job.timezone ?? timezone ?? (defaults['timezone'] === undefined ? localZone() : undefined);
   if (job.timezone === undefined) notes.push(`it names no time zone: chose ${zone ?? String(defaults['timezone'])}`);
   const chosen = model ?? (defaults['model'] === undefined ? 'choose-a-model' : undefined);
   if (chosen === 'choose-a-model') notes.push('choose a model: `model.modelId` in its head');
   const { text, secrets } = withoutSecrets(job.instructions.trim());
   if (secrets > 0) notes.push(`left out ${secrets} of what looks like a secret`);
+  const { head: jobHead, left } = withoutAddressSecrets(job.head ?? {});
+  notes.push(...left);
   const asked = [...new Set(Array.from(text.matchAll(PLACEHOLDER), ([, name = '']) => name))];
   const variables = Object.fromEntries(asked.filter((name) => !BUILT_IN.test(name)).map((name) => [name, '']));
   if (Object.keys(variables).length > 0) notes.push(`fill in the variables ${Object.keys(variables).join(', ')}`);
   const head = {
     name:
-      withoutSecrets(job.name)
-        .text.replaceAll(/\p{C}+/gu, ' ')
+      job.name
+        .replaceAll(/\p{C}+/gu, ' ')
         .trim()
         .slice(0, 200) || 'Imported routine',
     schedule: job.schedule,
     ...(zone !== undefined && { timezone: zone }),
-    ...job.head,
+    ...jobHead,
     ...(Object.keys(variables).length > 0 && { variables }),
     ...(chosen !== undefined && { model: { provider: 'gateway', modelId: chosen } }),
   };
@@ -126,6 +134,17 @@ const SECRETS = [
   /()\b(?:sk|pk|ras|ghp|gho|xox[abp]|glpat|AKIA|whsec)[-_]?[A-Za-z0-9_-]{16,}/g,
   /(\/\/[^\s/:@]+:)[^\s/@]+(?=@)/g,
 ];
+
+/** Leaves out an address whose user, query or fragment may be its secret. */
+function withoutAddressSecrets(head: Head): { head: Head; left: string[] } {
+  const { webhookUrl, ...others } = head;
+  if (webhookUrl === undefined) return { head, left: [] };
+  const url = typeof webhookUrl === 'string' ? URL.parse(webhookUrl) : null;
+  const isPlain = url !== null && `${url.username}${url.password}${url.search}${url.hash}` === '';
+  if (isPlain && withoutSecrets(url.href).secrets === 0) return { head, left: [] };
+  const host = url === null ? 'its webhook' : `its webhook at ${url.host}`;
+  return { head: others, left: [`left out the address of ${host}, which may hold a secret: set it in the dashboard`] };
+}
 
 /** Leaves out what looks like a secret: files are read by more people than jobs are. */
 function withoutSecrets(given: string): { text: string; secrets: number } {

@@ -53,13 +53,47 @@ export function everyMinutes(minutes: number): Timing {
   return { schedule, notes: [`every ${minutes} minutes is no cron schedule: chose ${schedule}`] };
 }
 
+/** The numbers of the five fields: minute, hour, day, month and weekday. */
+const BOUNDS = [
+  [0, 59],
+  [0, 23],
+  [1, 31],
+  [1, 12],
+  [0, 7],
+] as const;
+const NAMES = /^(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|sun|mon|tue|wed|thu|fri|sat)$/i;
+const MACROS = /^@(?:yearly|annually|monthly|weekly|daily|midnight|hourly)$/;
+
+/** Finds the field of a cron expression that is none; the service checks the rest when the file is planned. */
+function badField(fields: readonly string[]): string | undefined {
+  return fields.find((field, at) => {
+    const [least, most] = BOUNDS[at] ?? [0, 0];
+    const isNumber = (text: string) => /^\d+$/.test(text) && Number(text) >= least && Number(text) <= most;
+    return !field.split(',').every((part) => {
+      const [range = '', step, more] = part.split('/');
+      if (more !== undefined || (step !== undefined && !/^[1-9]\d*$/.test(step))) return false;
+      const ends = range.split('-');
+      const isEnd = (text: string) => isNumber(text) || (at > 2 && NAMES.test(text));
+      return (
+        range === '*' || range === '?' || (ends.length <= 2 && ends.every(isEnd)) || /^(?:L|\d+[LW#]\d?)$/i.test(range)
+      );
+    });
+  });
+}
+
 /** Takes the seconds off a cron expression of six fields. */
 export function fiveFields(given: unknown): Timing {
   const expression = textOf(given) ?? '';
   const fields = expression.trim().split(/\s+/);
-  if (fields.length === 5 || expression.trim().startsWith('@')) {
-    return expression.trim() === '@reboot' ? { why: '@reboot is no time' } : { schedule: fields.join(' '), notes: [] };
+  const [first = ''] = fields;
+  if (first.startsWith('@')) {
+    return MACROS.test(first) ? { schedule: first, notes: [] } : { why: `${first.slice(0, 40)} is no time` };
   }
+  const bad = badField(fields.length === 6 ? fields.slice(1) : fields);
+  if (fields.length >= 5 && fields.length <= 6 && bad !== undefined) {
+    return { why: `its time "${bad.slice(0, 40)}" is none of cron` };
+  }
+  if (fields.length === 5) return { schedule: fields.join(' '), notes: [] };
   if (fields.length !== 6) return { why: `"${expression.slice(0, 100)}" has ${fields.length} fields, not 5` };
   const [seconds, ...rest] = fields;
   const note = seconds === '0' || seconds === '00' ? [] : [`the seconds (${seconds}) have no counterpart`];

@@ -8,7 +8,7 @@ import { ensureCustomer, openPortal, replaceCustomer, requestSync, returnAddress
 import { expireCheckout, isLatestAttempt, listOpenCheckouts, oneCheckoutAtATime } from './open-checkouts.ts';
 import { callProcessor, CustomerGone, type PaymentDeps, type PaymentWatch, type Processor } from './processor.ts';
 
-/** The operator's launch switches; a new checkout needs the first two. */
+/** Switches by which an operator opens the sale. A new checkout needs the first two. */
 export interface LaunchSwitches {
   readonly acquisition: boolean;
   readonly checkout: boolean;
@@ -41,7 +41,7 @@ const LEFT_SECONDS = 10 * 60;
 /** States of a subscription that is changed in the portal instead of being bought again. */
 const SUBSCRIBED: ReadonlySet<string> = new Set(['active', 'trialing', 'past_due', 'unpaid', 'paused']);
 
-/** Returns the reason why no new checkout can be begun; undefined when one can. */
+/** Returns why no checkout can begin; undefined when one can. */
 export function checkoutBarrier({
   processor,
   switches,
@@ -53,10 +53,10 @@ export function checkoutBarrier({
 }
 
 /**
- * Begins a checkout of a plan on the processor's page, or opens the portal. The checkouts of an organization are begun
- * one at a time, so that two owners in two tabs get the same open one; those of other plans are expired. A customer whom
- * the processor does not know any more is replaced, once.
- * @throws {AppError} `checkout_disabled`, and as `callProcessor`
+ * Begins a checkout of a plan on the processor's page, or opens the portal. An organization begins one checkout at a
+ * time: two owners in two tabs get the same open one, and open checkouts of other plans are expired. A customer whom
+ * the processor no longer knows is replaced, once.
+ * @throws {AppError} `checkout_disabled`, and the errors of `callProcessor`
  */
 export async function beginCheckout(deps: CheckoutDeps, input: CheckoutInput): Promise<Checkout> {
   const { database, processor } = deps;
@@ -71,7 +71,7 @@ export async function beginCheckout(deps: CheckoutDeps, input: CheckoutInput): P
       return await checkoutOf(ready, { ...input, customer }, attempt);
     } catch (error) {
       if (!(error instanceof CustomerGone)) throw error;
-      // A customer with a subscription may be known under another key: a second subscription would be paid beside it.
+      // The customer may have a subscription under another key. A second one would be paid beside it.
       if ((await findSubscribed(ready, customer).catch(ifGone)) !== undefined) throw error;
       const fresh = await replaceCustomer(ready, input.organizationId, customer);
       return checkoutOf(ready, { ...input, customer: fresh }, attempt);
@@ -97,7 +97,7 @@ async function checkoutOf(deps: Ready, input: Visitor, attempt: number): Promise
   const session = again ?? (await createSession(deps, { ...input, now }, attempt));
   if (session.url === null) throw new AppError('provider_error');
   await record(database, input, session);
-  // A later attempt looked for open checkouts before this one was there, or will find it.
+  // A newer attempt may have missed this session: expire it and let the caller retry.
   if (!(await isLatestAttempt(database, organizationId, attempt))) {
     if (again === undefined) await expireCheckout(deps, session.id);
     throw new AppError('service_unavailable', 'Another checkout is being opened; try again.', {
@@ -121,7 +121,7 @@ function ifGone(error: unknown): undefined {
   if (!(error instanceof CustomerGone)) throw error;
 }
 
-/** Opens the portal, at the confirmation of the wanted price where the subscription can be changed to it. */
+/** Opens the portal. Where the subscription can be changed to the wanted price, it opens at the confirmation. */
 async function toPortal(deps: Ready, input: Visitor & { readonly subscribed: Stripe.Subscription }): Promise<Checkout> {
   const { subscribed, plan, customer } = input;
   const [item, another] = subscribed.items.data;

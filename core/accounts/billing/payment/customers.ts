@@ -11,7 +11,6 @@ import {
   type ProcessorDeps,
 } from './processor.ts';
 
-/** Returns the processor's id of an organization's customer; undefined before there is one. */
 async function findCustomer(db: Db, organizationId: string): Promise<string | undefined> {
   const found = await db.row<{
     customerId: string | null;
@@ -20,10 +19,10 @@ async function findCustomer(db: Db, organizationId: string): Promise<string | un
 }
 
 /**
- * Returns the customer of an organization, created when it is first needed and stored before anything else is asked of
- * the processor. The processor keeps the first response to an idempotency key, errors included, so an attempt that
- * failed has used up its key; an attempt that was cut off is repeated under the same key.
- * @throws {AppError} as `callProcessor`
+ * Returns an organization's customer. The customer is created when first needed, and stored before any other request to
+ * the processor. The processor keeps the first response to an idempotency key, errors included: an attempt that failed
+ * has used up its key, and an attempt that was cut off is repeated under the same key.
+ * @throws {AppError} the errors of `callProcessor`
  */
 export async function ensureCustomer(
   { database, processor, watch }: PaymentDeps,
@@ -60,8 +59,8 @@ export async function ensureCustomer(
 }
 
 /**
- * Forgets a customer whom the processor does not know any more and creates another one. The lease of a sync is taken
- * back, as that sync has listed the former customer.
+ * Replaces a customer whom the processor no longer knows. A sync under way loses its lease, because it has listed the
+ * former customer.
  */
 export async function replaceCustomer(deps: PaymentDeps, organizationId: string, gone: string): Promise<string> {
   const isDeleted = await isDeletedCustomer(deps, gone);
@@ -79,7 +78,7 @@ export async function replaceCustomer(deps: PaymentDeps, organizationId: string,
   return customer;
 }
 
-/** Tells whether a customer was deleted; one of another account of the processor was not. */
+/** Tells whether a customer was deleted. A customer of another account of the processor was not. */
 export async function isDeletedCustomer({ processor, watch }: ProcessorDeps, customer: string): Promise<boolean> {
   return callProcessor(watch, async () => {
     try {

@@ -1,6 +1,6 @@
 import type Stripe from 'stripe';
 import { recordAudit, SYSTEM } from '#core/foundation/audit/index.ts';
-import type { PaidPlan } from '#core/accounts/organizations/index.ts';
+import { rows, type PaidPlan } from '#core/accounts/organizations/index.ts';
 import type { Db } from '#lib/database/index.ts';
 import { isBetter, planOfPrice, type PriceList } from '../plans.ts';
 
@@ -28,7 +28,7 @@ export interface Subscription {
   readonly periodEnd: Date | null;
   /** Time at which the subscription ends, or ended, by cancellation. */
   readonly cancelsAt: Date | null;
-  /** Time until which it entitles to its plan, even if no further event arrives; null when it entitles to none. */
+  /** Time until which it entitles to its plan without a further event; null when it entitles to no plan. */
   readonly entitledUntil: Date | null;
 }
 
@@ -39,13 +39,13 @@ interface EntitlementRule {
 
 const DAY_MS = 86_400_000;
 
-/** Days beyond its period for which an active subscription is trusted when its renewal has not been reported. */
+/** Days after its period for which an active subscription still counts without a report of its renewal. */
 const RENEWAL_SLACK_DAYS = 14;
 
 /**
- * Reads a subscription of the processor. Plan, price and periods are those of the item with the best of our prices; a
- * cancellation by the portal sets `cancel_at` and leaves `cancel_at_period_end` false, so both are read.
- * @param pastDueSince time at which it was first seen past due, if it is
+ * Reads a subscription of the processor. Plan, price and periods are those of the item with the best plan. The portal
+ * cancels by `cancel_at` and leaves `cancel_at_period_end` false, so both are read.
+ * @param pastDueSince when it was first seen past due
  */
 export function readSubscription(
   rule: EntitlementRule,
@@ -84,7 +84,6 @@ export function ownItems(
   });
 }
 
-/** Returns the item with the best plan, and of equal ones that whose period ends last. */
 function bestItem(prices: PriceList, found: Stripe.Subscription): Stripe.SubscriptionItem | undefined {
   const [first, ...others] = ownItems(prices, found);
   const best = others.reduce((before, each) => {
@@ -98,9 +97,8 @@ function bestItem(prices: PriceList, found: Stripe.Subscription): Stripe.Subscri
 }
 
 /**
- * Decides until when a subscription entitles. The grace of a failed payment counts from when the subscription was first
- * seen past due, so that neither a retry of the payment nor a new invoice extends it. An unknown status entitles to
- * nothing.
+ * Decides until when a subscription entitles. The grace after a failed payment counts from the first time that the
+ * subscription was seen past due: neither a retry nor a new invoice extends it. An unknown status entitles to nothing.
  */
 function entitledUntil(
   { graceDays }: EntitlementRule,
@@ -130,7 +128,7 @@ function after(date: Date, days: number): Date {
   return new Date(date.getTime() + days * DAY_MS);
 }
 
-/** Decides an organization's access from all of its subscriptions: the best plan, and of equal ones the longest. */
+/** Decides an organization's access from all of its subscriptions: the best plan, and among equal plans the longest. */
 export function decideAccess(subscriptions: readonly Subscription[], now: Date): PaidAccess | undefined {
   let best: PaidAccess | undefined;
   for (const { plan, entitledUntil: until, periodStart, periodEnd } of subscriptions) {
@@ -146,7 +144,7 @@ function outranks(access: PaidAccess, best: PaidAccess): boolean {
 }
 
 /**
- * Stores when each of these subscriptions was first seen past due: now, unless it is known, and until it is active.
+ * Stores when each subscription was first seen past due, and forgets the time once it is active again.
  * @returns the times by the subscription's id
  */
 export async function recordPastDue(
@@ -171,8 +169,8 @@ export async function recordPastDue(
 }
 
 /**
- * Replaces the subscriptions of an organization's customer as a set. Those of a former customer, which the processor
- * does not know any more, stay for as long as they entitle.
+ * Replaces all subscriptions of an organization's customer. Those of a former customer, whom the processor no longer
+ * knows, stay while they entitle.
  */
 export async function replaceSubscriptions(
   tx: Db,
@@ -206,18 +204,10 @@ export function listSubscriptions(db: Db, organizationId: string): Promise<Subsc
   `;
 }
 
-/** Stores what an organization has paid for, and leaves an audit event when that is another plan than before. */
+/** Stores what an organization has paid for, with an audit event when the plan changes. */
 export async function recordAccess(tx: Db, organizationId: string, access: PaidAccess | undefined): Promise<void> {
   const plan = access?.plan ?? null;
-  const before = await tx.row<{ plan: PaidPlan | null }>`
-    with before as (
-      select id, paid_plan from organizations where id = ${organizationId} for no key update
-    )
-    update organizations o set paid_plan = ${plan}, paid_until = ${access?.until ?? null},
-      period_start = ${access?.periodStart ?? null}, period_end = ${access?.periodEnd ?? null}
-    from before where o.id = before.id
-    returning before.paid_plan as plan
-  `;
+  const before = await rows.writePaidPlan(tx, organizationId, access);
   if (before === undefined || before.plan === plan) return;
   await recordAudit(tx, {
     organizationId,

@@ -1,12 +1,11 @@
 import { z } from 'zod';
+import { now } from '#lib/clock.ts';
 import { transaction } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { requested } from './customers.ts';
 import { raise, type PaymentDeps, type Processor } from './processor.ts';
 
-/**
- * The kinds of events that the endpoint accepts. All of them mean the same: list the customer's subscriptions again.
- */
+/** The kinds of events that the endpoint accepts. Each leads to a new list of the customer's subscriptions. */
 export const EVENT_KINDS = [
   'checkout.session.completed',
   'customer.subscription.created',
@@ -22,7 +21,7 @@ const ACCEPTED: ReadonlySet<string> = new Set(EVENT_KINDS);
 /** An id of the processor, as it may stand in a query. */
 const processorId = z.string().regex(/^[\x21-\x7e]{1,255}$/);
 
-/** The fields that are read of an event. */
+/** The fields of an event that are read. */
 const paymentEvent = z.object({
   id: processorId,
   type: z.string(),
@@ -32,12 +31,12 @@ const paymentEvent = z.object({
 
 export type PaymentEvent = z.output<typeof paymentEvent>;
 
-/** The customer of an object, which may be its id or the whole. */
+/** An object of the processor names its customer by id or holds the whole customer. */
 const ofCustomer = z.object({
   customer: z.union([processorId, z.object({ id: processorId }).transform(({ id }) => id)]),
 });
 
-/** Age up to which a signature counts, and how far the processor's clock may be ahead of ours. */
+/** Age up to which a signature counts, and how far ahead of our clock it may lie. */
 const TOLERANCE_SECONDS = 300;
 
 /**
@@ -52,21 +51,23 @@ export function verifyEvent(
   if (processor === undefined) throw new AppError('invalid_signature');
   try {
     const { stripe, webhookSecret } = processor;
-    // The library takes signatures of any later date; one of tomorrow could be replayed until then. Of several times it
-    // takes the last, so there may be only one.
+    // The library accepts a signature of any later time, which could be replayed until then. It takes the last of
+    // several times, so only one is allowed.
     const [time = '', another] = Array.from(signature.matchAll(/(?:^|,)t=([^,]*)/g), ([, t]) => t);
     const signedAt = /^\d{1,12}$/.test(time) && another === undefined ? Number(time) : NaN;
-    if (!(signedAt * 1_000 < Date.now() + TOLERANCE_SECONDS * 1_000)) throw new Error('ahead');
-    return paymentEvent.parse(stripe.webhooks.constructEvent(body, signature, webhookSecret, TOLERANCE_SECONDS));
+    if (!(signedAt * 1_000 < now() + TOLERANCE_SECONDS * 1_000)) throw new Error('ahead');
+    return paymentEvent.parse(
+      stripe.webhooks.constructEvent(body, signature, webhookSecret, TOLERANCE_SECONDS, undefined, now()),
+    );
   } catch {
     throw new AppError('invalid_signature');
   }
 }
 
 /**
- * Records a verified event. Only the customer in its payload is used, and only to request a sync, so neither the
- * event's order nor its age nor its claims matter. The event's id and the request are one transaction.
- * @returns the organization to sync; undefined for an event that is a repetition or not about one of ours
+ * Records a verified event. Only its customer is used, to request a sync: order, age and content of events do not
+ * matter. The event's id and the request are one transaction.
+ * @returns the organization to sync; undefined for a repeated event and for one about no organization of ours
  */
 export async function recordEvent(deps: PaymentDeps, event: PaymentEvent): Promise<string | undefined> {
   const { database, processor, watch } = deps;

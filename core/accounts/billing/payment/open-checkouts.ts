@@ -8,9 +8,9 @@ import { callProcessor, type ProcessorDeps } from './processor.ts';
 const TURN_MS = 15_000;
 
 /**
- * Calls `work` while no other checkout of the organization is being begun anywhere. It takes a lease and not a
- * transaction, because `work` makes requests.
- * @throws {AppError} `service_unavailable` when another takes too long
+ * Calls `work` while no other checkout of the organization begins anywhere. It takes a lease instead of a transaction,
+ * because `work` makes requests.
+ * @throws {AppError} `service_unavailable` when another checkout takes too long
  */
 export async function oneCheckoutAtATime<T>(
   database: Database,
@@ -28,10 +28,7 @@ export async function oneCheckoutAtATime<T>(
   }
 }
 
-/**
- * Tells whether no other checkout of the organization was begun since this attempt, which may have taken longer than
- * its lease.
- */
+/** Tells whether this attempt is the latest of its organization. It may have outlived its lease. */
 export async function isLatestAttempt(db: Db, organizationId: string, attempt: number): Promise<boolean> {
   const latest = await db.row`
     select from billing_customers
@@ -60,7 +57,7 @@ async function takeTurn(db: Db, organizationId: string): Promise<number> {
   }
 }
 
-/** Lists the checkouts of a customer that are open, with the customer, who may have been deleted. */
+/** Lists the open checkouts of a customer, who may be deleted. */
 export function listOpenCheckouts(
   { processor: { stripe }, watch }: ProcessorDeps,
   customer: string,
@@ -72,7 +69,7 @@ export function listOpenCheckouts(
   );
 }
 
-/** Expires a checkout; one that was completed or has expired meanwhile is no error. */
+/** Expires a checkout. One that is completed or expired already is no error. */
 export function expireCheckout({ processor: { stripe }, watch }: ProcessorDeps, id: string): Promise<void> {
   return callProcessor(watch, async () => {
     try {

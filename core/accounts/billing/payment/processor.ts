@@ -33,13 +33,13 @@ export interface PaymentWatch {
   readonly metrics: Metrics;
 }
 
-/** Dependencies of every exchange with the processor that ends in a row. */
+/** Dependencies of an exchange with the processor whose result is stored. */
 export interface PaymentDeps extends Pick<Core, 'database'> {
   readonly processor: Processor;
   readonly watch: PaymentWatch;
 }
 
-/** The same where nothing is stored. */
+/** Dependencies of an exchange whose result is not stored. */
 export type ProcessorDeps = Pick<PaymentDeps, 'processor' | 'watch'>;
 
 export function createProcessor(settings: ProcessorSettings): Processor {
@@ -54,7 +54,7 @@ export function createProcessor(settings: ProcessorSettings): Processor {
 /** Creates the client of the processor; `apiUrl` is the origin of one on this machine. */
 export function connectProcessor(secretKey: string, apiUrl: string | undefined): Stripe {
   return new Stripe(secretKey, {
-    // The defaults are 80 s and one retry, which a caller does not wait for.
+    // The library's defaults, 80 s and one retry, are longer than a caller waits.
     timeout: 10_000,
     maxNetworkRetries: 2,
     telemetry: false,
@@ -70,7 +70,7 @@ function addressOf({ hostname, port, protocol }: URL) {
   };
 }
 
-/** The processor does not know the customer of an organization: it was deleted there, or is another account's. */
+/** The processor does not know an organization's customer: deleted there, or a customer of another account. */
 export class CustomerGone extends AppError {
   constructor() {
     super('provider_error', 'The payment processor does not know the customer of this organization any more.');
@@ -78,8 +78,7 @@ export class CustomerGone extends AppError {
 }
 
 /**
- * Calls the processor and converts its errors into those that a caller may see. Its own messages may hold ids and
- * addresses, so they are not passed on.
+ * Calls the processor and converts its errors. Its own messages may hold ids and addresses, so no caller sees them.
  * @throws {CustomerGone}
  * @throws {AppError} `service_unavailable` when it cannot be reached or asks to slow down, else `provider_error`
  */
@@ -106,12 +105,10 @@ export async function callProcessor<T>(watch: PaymentWatch, call: () => Promise<
   }
 }
 
-/** Returns true when the same request may soon succeed. */
 function isPassing(error: InstanceType<typeof Stripe.errors.StripeError>): boolean {
   return error instanceof Stripe.errors.StripeConnectionError || error instanceof Stripe.errors.StripeRateLimitError;
 }
 
-/** Returns true when our own key was refused. */
 function isRefusal(error: InstanceType<typeof Stripe.errors.StripeError>): boolean {
   return (
     error instanceof Stripe.errors.StripeAuthenticationError || error instanceof Stripe.errors.StripePermissionError

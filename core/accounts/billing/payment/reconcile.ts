@@ -1,3 +1,4 @@
+import { now } from '#lib/clock.ts';
 import { transaction, type Database, type Db } from '#lib/database/index.ts';
 import { requestSync } from './customers.ts';
 import { EVENT_KINDS, recordEvent } from './events.ts';
@@ -5,12 +6,11 @@ import type { Payment } from './payment.ts';
 import { callProcessor, type PaymentDeps } from './processor.ts';
 import { syncOrganization } from './sync.ts';
 
-/** Customers synced by one reconciliation; the next goes on with those that have waited longest. */
+/** Customers of one reconciliation. The next one begins with those that have waited longest. */
 const BATCH = 50;
 
 /**
- * Age of the oldest events that are fetched. Stripe keeps events for thirty days; older ones than this have been
- * fetched before.
+ * Age of the oldest events to fetch. Stripe keeps events for thirty days; earlier fetches have taken the older ones.
  */
 const EVENTS_BACK_SECONDS = 26 * 3_600;
 
@@ -27,7 +27,7 @@ export async function keepPaymentsInStep(
   const { processor, watch } = payment;
   if (processor === undefined) return;
   const deps = { database, processor, watch };
-  if (new Date().getUTCMinutes() === EVENTS_MINUTE) await fetchMissedEvents(deps);
+  if (new Date(now()).getUTCMinutes() === EVENTS_MINUTE) await fetchMissedEvents(deps);
   await reconcilePayments(deps, signal);
 }
 
@@ -70,8 +70,8 @@ async function dueForSync(db: Db): Promise<string[]> {
 }
 
 /**
- * Records checkouts that are over, so that no page waits for them any longer. One that has expired is closed once a
- * sync has seen what was paid by then; one that was paid is closed together with a request for a sync.
+ * Records checkouts that are over, so that no page waits for them. An expired checkout is closed after a sync has seen
+ * what was paid by then; a paid one is closed together with a request for a sync.
  */
 async function closeCheckouts({ database, processor, watch }: PaymentDeps): Promise<void> {
   await database.run`
@@ -101,7 +101,7 @@ async function closeCheckouts({ database, processor, watch }: PaymentDeps): Prom
 /** Fetches the events of the last day and processes those that never arrived. */
 export async function fetchMissedEvents(deps: PaymentDeps): Promise<number> {
   const { processor, watch } = deps;
-  const since = Math.floor(Date.now() / 1_000) - EVENTS_BACK_SECONDS;
+  const since = Math.floor(now() / 1_000) - EVENTS_BACK_SECONDS;
   const events = await callProcessor(watch, () =>
     processor.stripe.events
       .list({ types: [...EVENT_KINDS], created: { gte: since }, limit: 100 })

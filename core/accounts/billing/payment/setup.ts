@@ -11,8 +11,8 @@ export interface SetUp {
 }
 
 /**
- * Creates the products, the monthly prices and the portal's configuration at the processor. It finds what it created
- * before by its metadata, so a repetition changes nothing.
+ * Creates the products, the monthly prices and the portal's configuration at the processor. It recognizes by metadata
+ * what it created before, so a repetition changes nothing.
  */
 export async function setUpProcessor(stripe: Stripe, productName: string): Promise<SetUp> {
   const products: Record<string, { product: string; price: string }> = {};

@@ -11,7 +11,7 @@ export interface BillingSummary {
   readonly status: string | null;
   readonly subscription: Subscription | undefined;
   readonly usage: PeriodUsage;
-  /** A failed payment, and until when access lasts in spite of it. */
+  /** A failed payment, and how long access lasts after it. */
   readonly attention: { readonly code: 'payment_failed'; readonly until: Date | null } | null;
   readonly isCustomer: boolean;
   readonly syncedAt: Date | null;
@@ -49,7 +49,6 @@ export async function readBilling(db: Db, rule: PlanRule, organizationId: string
   };
 }
 
-/** Chooses the subscription to show: the one whose plan counts, else the newest. */
 function shown(subscriptions: readonly Subscription[], paidPlan: Plan | null): Subscription | undefined {
   const counting = subscriptions.find(({ plan, entitledUntil }) => plan === paidPlan && entitledUntil !== null);
   return (paidPlan === null ? undefined : counting) ?? subscriptions[0];

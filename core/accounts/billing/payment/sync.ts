@@ -17,8 +17,7 @@ import {
 import { callProcessor, CustomerGone, raise, type PaymentDeps } from './processor.ts';
 
 /**
- * Lease that outlasts the processor's timeout with its retries; a process that stalls beyond it is fenced off by its
- * token.
+ * Longer than the processor's timeout with retries. A process that stalls beyond the lease is fenced off by its token.
  */
 const LEASE = sql`interval '60 seconds'`;
 
@@ -70,8 +69,8 @@ const organizationDeleted = sql`exists (
           where o.id = billing_customers.organization_id and o.deleted_at is not null)`;
 
 /**
- * Lists all subscriptions of a customer, ended ones too, page after page, each with all of its items.
- * @returns none for a customer that was deleted; undefined for one that this account of the processor does not know
+ * Lists all subscriptions of a customer, ended ones included, each with all of its items.
+ * @returns an empty list for a deleted customer; undefined for one whom this account of the processor does not know
  */
 async function fetchSubscriptions(
   deps: PaymentDeps,
@@ -98,9 +97,9 @@ async function fetchSubscriptions(
 }
 
 /**
- * Writes what was listed under the lease. For a customer whom the processor does not know, access stays as it was last
- * known and ends by itself: the key may be that of another account by mistake.
- * @returns whether more has been requested since the lease was taken
+ * Writes the list under the lease. For a customer whom the processor does not know, the last known access stays and
+ * runs out: the configured key may be that of another account by mistake.
+ * @returns whether another sync was requested since the lease was taken
  */
 async function replace(
   deps: PaymentDeps,
@@ -157,16 +156,16 @@ function lookForFaults(
     if (ours[index] === 0) raise(watch, 'unknown_price', { organizationId, subscription });
   }
   if (live.length > 1 || ours.some((items) => items > 1)) raise(watch, 'several_subscriptions', { organizationId });
-  // Paid in a checkout that was open when it was deleted, or revived since.
+  // Paid in a checkout that was open at the deletion, or revived later.
   if (isDeleted && live.length > 0) raise(watch, 'deleted_organization', { organizationId });
 }
 
-/** A page that waits for a payment asks every two seconds or so. */
+/** A page that waits for a payment asks about every two seconds. */
 const REFRESHES: ThrottleRule = { name: 'billing-refresh', limit: 60, windowSeconds: 60 };
 
 /**
- * Asks the processor on behalf of a person who waits for the result, for at most `ms`. Beyond a limit it does nothing,
- * so that no member uses up the requests that the processor allows us.
+ * Syncs an organization for a person who waits, for at most `ms`. Above a rate it does nothing, so that no member uses
+ * up the requests that the processor allows.
  */
 export async function refreshWithin(deps: PaymentDeps, organizationId: string, ms: number): Promise<void> {
   if ((await throttle(deps.database, REFRESHES, organizationId)) !== undefined) return;
@@ -174,7 +173,7 @@ export async function refreshWithin(deps: PaymentDeps, organizationId: string, m
   await syncWithin(deps, organizationId, ms);
 }
 
-/** Waits for a sync for at most `ms`; one that takes longer goes on, and one that fails is tried again later. */
+/** Waits at most `ms` for a sync. A longer sync goes on; the reconciliation repeats one that fails. */
 export async function syncWithin(deps: PaymentDeps, organizationId: string, ms: number): Promise<void> {
   const controller = new AbortController();
   const sync = syncOrganization(deps, organizationId).catch((err: unknown) =>

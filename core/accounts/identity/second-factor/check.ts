@@ -12,7 +12,7 @@ export const factorProof = z.object({
   recoveryCode: z.string().optional(),
 });
 
-/** A person as the library hands them over. */
+/** A person as the library passes them. */
 export interface FactorOwner {
   readonly id: string;
   readonly email: string;
@@ -61,7 +61,7 @@ export function noFactor(): APIError {
 /** Changes of the way in which a person signs in. */
 export type FactorEvent = Extract<AuditAction, `member.${'second_factor' | 'recovery' | 'passkey'}_${string}`>;
 
-/** Records what happened to a person's second factor in each organization that they belong to. */
+/** Records what happened to a person's second factor in each of their organizations. */
 export async function recordFactorEvent(
   tx: Db,
   by: Actor,
@@ -102,7 +102,7 @@ const FACTOR_MAILS: Readonly<Record<FactorEvent, { subject: string; text: string
 
 /**
  * Removes the second factor of a person who has lost it with the recovery codes, and ends their sessions. The operator
- * has made sure who asks.
+ * has verified the person.
  * @returns whether there was one; undefined where no account has this address
  */
 export async function freeAccount(tx: Db, email: string): Promise<boolean | undefined> {

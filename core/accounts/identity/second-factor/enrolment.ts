@@ -30,7 +30,7 @@ export function factorEnrolment(settings: AuthSettings): BetterAuthPlugin {
   const check = createFactorCheck(settings);
   const issuer = new URL(settings.uiOrigin).hostname;
 
-  /** Makes a change with its audit events, then mails and logs it. A change that returns undefined was none. */
+  /** Makes a change with its audit events, then mails and logs it. A change that returns undefined had no effect. */
   async function change<R>(
     { user, headers }: { user: FactorOwner; headers: Headers | undefined },
     action: FactorEvent,
@@ -82,7 +82,7 @@ export function factorEnrolment(settings: AuthSettings): BetterAuthPlugin {
             const input = { userId: user.id, code: ctx.body.code };
             const codes = await confirmSecondFactor(tx, secrets, input);
             if (codes === undefined) return undefined;
-            // Those were signed in by the password alone.
+            // The other sessions were signed in by the password alone.
             await tx.run`delete from sessions where user_id = ${user.id} and id <> ${session.id}`;
             return codes;
           });

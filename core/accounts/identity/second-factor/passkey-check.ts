@@ -25,11 +25,11 @@ export const passkeyAssertion = z.object({
   }),
 });
 
-/** Checks passkeys (WebAuthn Level 3), which are bound to the host of the user interface. */
+/** Checks passkeys (WebAuthn Level 3), which are bound to the host of the dashboard. */
 export function createPasskeyCheck({ database, uiOrigin, log }: AuthSettings) {
   const rpID = new URL(uiOrigin).hostname;
 
-  /** Keeps a challenge for the browser that the response goes to. */
+  /** Keeps a challenge for the browser that gets the response. */
   async function keepChallenge(ctx: Context, challenge: string): Promise<void> {
     const { name, attributes } = ctx.context.createAuthCookie(COOKIE, {
       maxAge: CHALLENGE_SECONDS,
@@ -97,13 +97,13 @@ export function invalidPasskey(): APIError {
   });
 }
 
-/** A key pair of a device or a password manager, of which the public half is here. */
+/** A key pair of a device or a password manager. The service has the public half. */
 interface Passkey {
   /** The credential id, base64url. */
   readonly id: string;
   readonly userId: string;
   readonly publicKey: Buffer;
-  /** Signatures that it claims to have made; 0 where it does not count. */
+  /** Signatures that the device claims to have made; 0 where it does not count. */
   readonly counter: number;
 }
 
@@ -135,7 +135,7 @@ export async function insertPasskey(
   tx: Db,
   { id, userId, name, publicKey, counter }: Passkey & { readonly name: string },
 ): Promise<boolean> {
-  // Held, so that passkeys that are added at the same time are counted one after the other.
+  // The person's row is locked, so that passkeys added at the same time are counted in turn.
   await tx.row`select 1 from second_factors where user_id = ${userId} for update`;
   const inserted = await tx.run`
     insert into passkeys (id, user_id, name, public_key, counter)
@@ -146,10 +146,6 @@ export async function insertPasskey(
   return inserted === 1;
 }
 
-/**
- * Notes a use with the new count of signatures. @returns false where another request has noted the same or a later one,
- * or the passkey is gone
- */
 async function notePasskeyUse(db: Db, { id, counter }: Pick<Passkey, 'id' | 'counter'>) {
   const noted = await db.run`
     update passkeys set counter = ${counter}, last_used_at = now()

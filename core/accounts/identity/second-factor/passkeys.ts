@@ -29,8 +29,8 @@ export const newPasskey = z.object({
 const use = [sensitiveSessionMiddleware];
 
 /**
- * Lets a person with a second factor add passkeys, and sign in with one alone: it is possession and a PIN or a finger
- * together. They go with the second factor, whose recovery codes are the way back from their loss.
+ * Lets a person with a second factor add passkeys and sign in with one alone: a passkey is possession and a PIN or a
+ * finger together. Removing the second factor removes them, and its recovery codes replace a lost one.
  */
 export function passkeys(settings: AuthSettings): BetterAuthPlugin {
   const { database, uiOrigin } = settings;

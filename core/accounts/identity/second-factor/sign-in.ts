@@ -11,8 +11,8 @@ const COOKIE = 'second_factor';
 const CHALLENGE_SECONDS = 10 * 60;
 
 /**
- * Asks a person with a second factor for it after the password. The library has made a session by then; it is deleted,
- * and its token never leaves.
+ * Asks for the second factor after the password. The library has made a session by then: it is deleted and its token
+ * never sent.
  */
 export function factorSignIn(settings: AuthSettings): BetterAuthPlugin {
   const { database } = settings;
@@ -22,7 +22,7 @@ export function factorSignIn(settings: AuthSettings): BetterAuthPlugin {
     hooks: {
       after: [
         {
-          // The link of a changed address signs in too, and is no second factor.
+          // The link that confirms a changed address signs in too, without a second factor.
           matcher: ({ path }) => path === '/sign-in/email' || path === '/verify-email',
           handler: createAuthMiddleware(async (ctx) => {
             const { newSession, session: present, internalAdapter, secret } = ctx.context;

@@ -1,10 +1,11 @@
 import { hash } from 'node:crypto';
 import { APIError } from 'better-auth/api';
 import { Secret, TOTP } from 'otpauth';
+import { now } from '#lib/clock.ts';
 import type { Db } from '#lib/database/index.ts';
 import { SecretUnreadable, type SecretBox, type SecretPlace } from '#lib/secrets/index.ts';
 
-/** What a person shows as their second factor. */
+/** A code of the authenticator, or a recovery code. */
 export interface FactorProof {
   readonly code?: string | undefined;
   readonly recoveryCode?: string | undefined;
@@ -28,7 +29,7 @@ export function findSecondFactor(db: Db, userId: string): Promise<SecondFactor |
 }
 
 /**
- * Keeps a new secret, in place of one that was never confirmed. It counts for nothing until a code confirms it.
+ * Stores a new secret in place of an unconfirmed one. It counts once a code confirms it.
  * @returns the secret; undefined where the person has a second factor already
  */
 export async function beginSecondFactor(db: Db, secrets: SecretBox, userId: string): Promise<string | undefined> {
@@ -43,8 +44,8 @@ export async function beginSecondFactor(db: Db, secrets: SecretBox, userId: stri
 }
 
 /**
- * Confirms the secret that was begun, by a code of it.
- * @returns the recovery codes; undefined where the code is wrong or nothing was begun
+ * Confirms the stored secret by one of its codes.
+ * @returns the recovery codes; undefined where the code is wrong or there is no secret
  */
 export async function confirmSecondFactor(
   tx: Db,
@@ -61,7 +62,7 @@ export async function confirmSecondFactor(
   return replaceRecoveryCodes(tx, userId);
 }
 
-/** Makes ten recovery codes in place of those there are. Only their hashes are kept. */
+/** Replaces the recovery codes by ten new ones. The database has only their hashes. */
 export async function replaceRecoveryCodes(tx: Db, userId: string): Promise<string[]> {
   const codes = Array.from({ length: RECOVERY_CODES }, newRecoveryCode);
   await tx.run`delete from recovery_codes where user_id = ${userId}`;
@@ -117,7 +118,6 @@ export async function removeSecondFactor(tx: Db, userId: string): Promise<boolea
   return removed?.wasConfirmed === true;
 }
 
-/** Seals the secret to its row. */
 function placeOf(userId: string): SecretPlace {
   return { table: 'second_factors', row: userId, column: 'secret' };
 }
@@ -128,7 +128,6 @@ function newRecoveryCode(): string {
   return letters.match(/.{4}/g)?.join('-') ?? letters;
 }
 
-/** Hashes a recovery code as a person may type it: in capitals, with spaces, without dashes. */
 function hashRecoveryCode(code: string): Buffer {
   return hash('sha256', code.toLowerCase().replaceAll(/[^a-z2-7]/g, ''), 'buffer');
 }
@@ -144,10 +143,10 @@ export function totpUri(secret: string, of: { issuer: string; account: string })
 }
 
 /**
- * Finds the time step (RFC 6238, 30 seconds) that a code of six digits is for: the present one, or one before or after
- * it for clocks that differ. Returns undefined for a wrong code.
+ * Finds the time step (RFC 6238, 30 seconds) of a code of six digits. The steps before and after the present one count
+ * too, for clocks that differ. Returns undefined for a wrong code.
  */
-export function stepOfCode(secret: string, code: string, timestamp = Date.now()) {
+export function stepOfCode(secret: string, code: string, timestamp = now()) {
   const totp = new TOTP({ secret });
   const delta = totp.validate({ token: code, timestamp, window: 1 });
   return delta === null ? undefined : totp.counter({ timestamp }) + delta;

@@ -6,6 +6,7 @@ import {
   type ModelCredentials,
 } from '#core/models/connections/index.ts';
 import type { ModelProvider, ModelRuntime } from '#core/models/providers/index.ts';
+import { now } from '#lib/clock.ts';
 import type { Db } from '#lib/database/index.ts';
 import type { RunBody } from '#lib/envelope/index.ts';
 import { AppError } from '#lib/errors.ts';
@@ -73,7 +74,7 @@ function targetOf({ modelProviders, modelRuntime, timeoutMs }: AccountCallerDeps
   if (provider === undefined || modelRuntime === undefined) {
     throw Stop.fails('blocked_provider_disabled');
   }
-  const deadline = Date.now() + Math.min(step.remainingMs, timeoutMs);
+  const deadline = now() + Math.min(step.remainingMs, timeoutMs);
   return { step, provider, runtime: modelRuntime, deadline };
 }
 
@@ -186,7 +187,7 @@ async function issue(
   }
 }
 
-/** Waits for the runtime's lease. @throws {ModelFailure} when no runtime responds */
+/** @throws {ModelFailure} when no runtime responds */
 async function leaseOrFail(runtime: ModelRuntime): Promise<void> {
   try {
     await runtime.lease();

@@ -11,6 +11,7 @@ import { cancelAtRuntime, endCall, type IssuedCall } from '#core/models/calls/in
 import { waitUntil } from '#core/models/connections/index.ts';
 import type { ModelRuntime } from '#core/models/providers/index.ts';
 import { reasonAsMessage } from '#core/execution/run-states/index.ts';
+import { now } from '#lib/clock.ts';
 import { persistently, type Db } from '#lib/database/index.ts';
 import { CallFailure, type FailureCode, type RunResult } from '#lib/envelope/index.ts';
 import { parseExact } from '#lib/exact-json/parse.ts';
@@ -20,7 +21,7 @@ import { storedResponse, type AccountStep, type ModelCall, type ModelResponse } 
 import { ModelFailure, Stop } from '../stop.ts';
 
 /**
- * Reads the neutral response of a session as a response of the gateway is read.
+ * Reads the response of a session.
  * @param secret the call's credential, removed from the response in case the provider repeats it
  * @throws {ModelFailure} for a response whose finish reason says that it is not whole; its settlement ends the call
  */
@@ -64,8 +65,8 @@ const CUT_OFF: ReadonlySet<FailureCode> = new Set<FailureCode>([...UNKNOWN, 'tim
 
 /**
  * Records the outcome of a call without a response, and returns its consequence for the step. A call that was fenced,
- * or of which nothing was heard, has no outcome yet and keeps its request id: a repeated request may still produce one.
- * The outcome of a call that was cut off is recorded with its settlement.
+ * or whose runtime did not answer, keeps its request id: a repeated request may still produce a response. The outcome
+ * of a call that was cut off is recorded with its settlement.
  */
 export async function recordFailure(
   deps: { readonly database: Db; readonly runtime: ModelRuntime; readonly log: Log },
@@ -77,9 +78,9 @@ export async function recordFailure(
   const { database, log } = deps;
   const { requestId } = call;
   if (error instanceof RuntimeUnreachable) {
-    const { reason } = error;
+    const { reason, clockAheadSeconds } = error;
     if (reason === 'rejected' || reason === 'not_isolated' || reason === 'failing') {
-      log.error({ requestId, reason }, 'the provider runtime does not take calls of this worker');
+      log.error({ requestId, reason, clockAheadSeconds }, 'the provider runtime does not take calls of this worker');
     }
     return fromUnreachable(error);
   }
@@ -90,7 +91,7 @@ export async function recordFailure(
   if (code === 'conflict') await cancelAtRuntime(deps.runtime, [call], log);
   // First, so that no other step finds the account free and its allowance not yet known to be used up.
   if (code === 'usage_limit' && !isEmpty(error)) {
-    const until = new Date(details.resetAt ?? Date.now() + UNKNOWN_RESET_MS);
+    const until = new Date(details.resetAt ?? now() + UNKNOWN_RESET_MS);
     await persistently(() => waitUntil(database, connection, until), signal);
   }
   const end = UNKNOWN.has(code) ? 'unknown_outcome' : 'failed';

@@ -13,7 +13,7 @@ import type { Log } from '#lib/log.ts';
 import { OutboundError } from '#lib/outbound/index.ts';
 import { SignInError } from './sign-in.ts';
 
-/** An authorization server, as far as a sign-in and its renewals need to know it. */
+/** The part of an authorization server that a sign-in and its renewals use. */
 export const authorizationServer = z.strictObject({
   /** Absent for a managed provider that names none. */
   issuer: z.string().optional(),
@@ -33,12 +33,12 @@ export const oauthClient = z.strictObject({
   id: z.string(),
   secret: z.string().optional(),
   authMethod: z.string().optional(),
-  /** True when a person gave it, so that it outlives the sign-in; each sign-in settles any other again. */
+  /** True when a person gave it, so that it outlives the sign-in. Any other client is chosen again at each sign-in. */
   given: z.boolean(),
 });
 export type OAuthClient = z.output<typeof oauthClient>;
 
-/** Describes the server as the MCP client library has it (RFC 8414). */
+/** Describes the server in the form of the MCP client library (RFC 8414). */
 export function metadataOf(server: AuthorizationServer): AuthorizationServerMetadata {
   return {
     issuer: server.issuer ?? new URL(server.tokenEndpoint).origin,
@@ -51,7 +51,7 @@ export function metadataOf(server: AuthorizationServer): AuthorizationServerMeta
   };
 }
 
-/** Describes the client as the library has it. */
+/** Describes the client in the form of the library. */
 export function clientInformationOf(client: OAuthClient): OAuthClientInformationMixed {
   return {
     client_id: client.id,
@@ -60,19 +60,19 @@ export function clientInformationOf(client: OAuthClient): OAuthClientInformation
   };
 }
 
-/** The way to sign in to a tool server, by what it and its authorization server say. */
+/** The way to sign in to a tool server, as it and its authorization server describe it. */
 export interface DiscoveredServer {
   readonly server: AuthorizationServer;
   readonly metadata: AuthorizationServerMetadata;
-  /** Resource to be named in every request to the authorization server (RFC 8707); null for an older tool server. */
+  /** Resource that every request to the authorization server names (RFC 8707); null for an older tool server. */
   readonly resource: string | null;
   readonly scope: string | undefined;
 }
 
 /**
  * Follows the MCP authorization specification from a tool server's 401 to its authorization server: protected resource
- * metadata (RFC 9728), then authorization server metadata (RFC 8414, or OpenID Connect Discovery). Every address on
- * the way is someone else's word, so `fetch` is the guarded one.
+ * metadata (RFC 9728), then authorization server metadata (RFC 8414, or OpenID Connect Discovery). Other servers name
+ * every address on the way, so `fetch` is the guarded one.
  * @throws {SignInError}
  */
 export async function discoverServer(
@@ -114,7 +114,7 @@ export async function discoverServer(
   };
 }
 
-/** Reads it from OAuth metadata (RFC 8414); OpenID Connect Discovery has no word for it. */
+/** Reads the endpoint from OAuth metadata (RFC 8414); OpenID Connect Discovery has no field for it. */
 function revocationEndpointOf(metadata: Readonly<Record<string, unknown>>): string | undefined {
   const { revocation_endpoint: endpoint } = metadata;
   return typeof endpoint === 'string' ? endpoint : undefined;
@@ -142,8 +142,8 @@ async function metadataFor(
 }
 
 /**
- * Tool servers of the 2025-03-26 specification are their own authorization servers, with the metadata at the root of
- * the host. Some name an issuer below it, which on the same origin is no other's name.
+ * Tool servers of the 2025-03-26 specification are their own authorization servers, with metadata at the root of the
+ * host. Some name an issuer with a path, which on the same origin belongs to no one else.
  */
 async function ownMetadata(
   fetch: typeof globalThis.fetch,
@@ -157,7 +157,7 @@ async function ownMetadata(
   return metadata;
 }
 
-/** The callers compare the issuer, which the library does to the character. */
+/** Leaves the issuer to the callers: the library would compare it character by character. */
 function readMetadata(
   fetch: typeof globalThis.fetch,
   issuer: string,
@@ -165,16 +165,18 @@ function readMetadata(
   return orUndefined(() => discoverAuthorizationServerMetadata(issuer, { fetchFn: fetch, skipIssuerValidation: true }));
 }
 
-/** Refuses a server that names another's resource: it would get tokens that are good there (RFC 9728, section 3.3). */
+/**
+ * Refuses a server that names another server's resource: it would get tokens that are valid there (RFC 9728, section
+ * 3.3).
+ */
 function assertOwnResource(url: string, { resource }: OAuthProtectedResourceMetadata): void {
-  // A slash at the end of its address makes it no other resource.
+  // A slash at the end of the address means the same resource.
   const isOwn =
     URL.canParse(resource) &&
     checkResourceAllowed({ requestedResource: url, configuredResource: resource.replace(/\/$/, '') });
   if (!isOwn) throw new SignInError('foreign_resource');
 }
 
-/** Asks for renewable tokens where the server knows a scope for that. */
 function scopeOf(
   scope: string | undefined,
   { scopes_supported: known }: AuthorizationServerMetadata,
@@ -184,9 +186,7 @@ function scopeOf(
   return offline && !scope.split(' ').includes('offline_access') ? `${scope} offline_access` : scope;
 }
 
-/**
- * Reads a document: undefined when it is not there or makes no sense, an error when it is out of reach or not allowed.
- */
+/** Reads a document; undefined when it is missing or malformed. @throws when it cannot be reached or is not allowed */
 async function orUndefined<T>(read: () => Promise<T>): Promise<T | undefined> {
   try {
     return await read();

@@ -9,15 +9,14 @@ import type { OAuthClient, DiscoveredServer } from './authorization-server.ts';
 import { SignInError } from './sign-in.ts';
 
 /**
- * Returns the address of our document for a callback. These addresses never change: each is our client id at every
+ * Returns the address of our document for a callback. The addresses never change: each is our client id at every
  * authorization server that has seen it. An issuer of tool servers has its own, because the document names the return
- * address. The one without a callback serves everything else.
+ * address. The address without a callback serves everything else.
  */
 export function clientMetadataUrlOf(publicUrl: string): (callback: string) => string {
   return (callback) => `${publicUrl}/oauth/client-metadata${isIssuerCallback(callback) ? `/${callback}` : ''}.json`;
 }
 
-/** Lists the callbacks of the document at this path; undefined where there is none. */
 function callbacksAt(path: string, providers: ProviderCatalogue): string[] | undefined {
   const match = /^\/oauth\/client-metadata(?:\/([^/]+))?\.json$/.exec(path);
   if (match === null) return undefined;
@@ -28,8 +27,8 @@ function callbacksAt(path: string, providers: ProviderCatalogue): string[] | und
 }
 
 /**
- * Describes us to a discovered authorization server (RFC 7591, section 2). We can renew tokens, and have no keys of our
- * own to authenticate with.
+ * Describes us to a discovered authorization server (RFC 7591, section 2): we renew tokens, and have no keys to
+ * authenticate with.
  */
 function clientMetadata(redirectUris: string[], authMethod: string) {
   return resolveClientMetadata({
@@ -44,9 +43,9 @@ function clientMetadata(redirectUris: string[], authMethod: string) {
 }
 
 /**
- * Makes the document behind a client id that is an address (draft-ietf-oauth-client-id-metadata-document):
- * authorization servers read it there in place of a registration. It names the return addresses that go with that
- * client id. Undefined where no document is.
+ * Makes the document behind a client id that is an address (draft-ietf-oauth-client-id-metadata-document).
+ * Authorization servers read it in place of a registration, and take its return addresses only. Undefined where there
+ * is no document.
  */
 export function clientMetadataDocument(
   path: string,
@@ -66,8 +65,8 @@ export function clientMetadataDocument(
 }
 
 /**
- * Uses the address of our document as our client id. Undefined without https, which the draft demands, and for an
- * address that no outside server can read: that error would show only after the person has left for the provider.
+ * Uses the address of our document as client id. Undefined without https, which the draft demands, and for an address
+ * that outside servers cannot read: that error would show only after the person has gone to the provider.
  */
 export function clientByMetadata(outbound: Pick<OutboundClient, 'checkUrl'>, url: string): OAuthClient | undefined {
   if (!isHttpsUrl(url)) return undefined;
@@ -110,33 +109,31 @@ async function post(fetch: typeof globalThis.fetch, url: string, body: string) {
 
 const AUTH_METHODS = ['client_secret_basic', 'client_secret_post', 'none'];
 
-/** Chooses a secret where the server takes one; a list left out means `client_secret_basic` (RFC 8414, section 2). */
+/** Chooses a secret where the server accepts one. A missing list means `client_secret_basic` (RFC 8414, section 2). */
 function authMethodFor(supported: readonly string[] = ['client_secret_basic']): string {
   return AUTH_METHODS.find((method) => supported.includes(method)) ?? 'none';
 }
 
 /**
- * Names the callback of a sign-in. Anyone can run an authorization server for tool servers, and a hostile one can send
- * a person on to another server to steal a code. So each issuer has its own callback, and a response at another one
- * ends the sign-in (RFC 9700, section 4.4.2.2). The callback of a managed provider has the provider's name.
+ * Names the callback of a sign-in. A hostile authorization server can send a person on to another server to steal a
+ * code. So each issuer has its own callback, and a response at another callback ends the sign-in (RFC 9700, section
+ * 4.4.2.2). A managed provider's callback has the provider's name.
  */
 export function callbackOf(provider: string, issuer: string | undefined): string {
   if (provider !== TOOL_SERVER) return provider;
   return `${TOOL_SERVER}-${hash('sha256', issuerName(issuer ?? ''), 'hex').slice(0, DIGEST_LENGTH)}`;
 }
 
-/** Tells whether this names the callback of an authorization server of tool servers. */
 function isIssuerCallback(name: string): boolean {
   return ISSUER_CALLBACK.test(name);
 }
 
-/** Hexadecimal digits of the digest: 128 bits, so that no second issuer can be made to have the same. */
+/** Hexadecimal digits of the digest: with 128 bits no one can make a second issuer of the same digest. */
 const DIGEST_LENGTH = 32;
 const ISSUER_CALLBACK = new RegExp(`^${TOOL_SERVER}-[0-9a-f]{${DIGEST_LENGTH}}$`);
 
 /**
- * Returns the address that a provider sends people back to: fixed by us, and registered there by an operator or a
- * person.
+ * Returns the address to which a provider sends people back: fixed, and registered there by an operator or a person.
  */
 export function redirectUriOf(uiOrigin: string, callback: string): string {
   return `${uiOrigin}/oauth/callback/${callback}`;

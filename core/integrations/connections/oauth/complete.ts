@@ -12,12 +12,12 @@ import { endFlow, findMadeConnection, forgetFlow, takeFlow, type Flow } from './
 import { grantHeaders, issuerOf, scopesIn, tokenEndpointOf, type Grant } from './grant.ts';
 import { SignInError, type SignInDeps } from './sign-in.ts';
 
-/** The parameters that a provider sent a person back with (RFC 6749, section 4.1.2; RFC 9207). */
+/** Parameters with which a provider sends a person back (RFC 6749, section 4.1.2; RFC 9207). */
 export interface ProviderAnswer {
-  /** The name of the callback that it came in at. */
+  /** Name of the callback that received them. */
   readonly callback: string;
   readonly userId: string;
-  /** The session of the browser: only the one that began the sign-in can end it. */
+  /** Session of the browser. Only the session that began a sign-in can end it. */
   readonly sessionId: string;
   readonly state: string;
   readonly code: string | undefined;
@@ -27,9 +27,9 @@ export interface ProviderAnswer {
 }
 
 /**
- * Ends a sign-in: redeems the code, tries the tokens, and keeps them, sealed, in a new connection or the one that was
- * signed in to again. The same return again leads to the same connection, and redeems nothing.
- * @throws {AppError} `attempt_expired` for a state that is not this session's, has failed or is too old, and what
+ * Ends a sign-in: redeems the code, tries the tokens and stores them, sealed, in a new connection or in the one that
+ * was signed in to again. A repeated return finds the same connection and redeems nothing.
+ * @throws {AppError} `attempt_expired` for a state of another session, a failed one or an old one; and what
  * `SignInError` says
  */
 export async function completeSignIn(deps: SignInDeps, answer: ProviderAnswer): Promise<Connection> {
@@ -50,7 +50,6 @@ export async function completeSignIn(deps: SignInDeps, answer: ProviderAnswer): 
   }
 }
 
-/** @throws {SignInError} */
 async function grantedTo(deps: SignInDeps, flow: Flow, answer: ProviderAnswer): Promise<Tokens> {
   const { server } = issuerOf(deps.providers, flow.provider, flow.issued);
   if (!isFromIssuer(server, answer.iss)) throw new SignInError('foreign_response');
@@ -90,7 +89,7 @@ async function keep(deps: SignInDeps, by: Actor, flow: Flow, tokens: Tokens): Pr
     resource: flow.resource,
   };
   const verified = await verify(deps, connection, grant);
-  // Of a new connection too, in two steps: nothing can use it before its credentials are there.
+  // A new connection too takes two steps: no one can use it before its credentials are stored.
   if (flow.connectionId === null) {
     await insertConnection(database, connectionSecrets, by, {
       ...connection,

@@ -7,21 +7,21 @@ import type { SecretBox } from '#lib/secrets/index.ts';
 import { authorizationServer, oauthClient } from './authorization-server.ts';
 import { callbackOf } from './client.ts';
 
-/** The person who began a sign-in, and the connection it is for. */
+/** The person who began a sign-in, and its connection. */
 export interface FlowOwner {
   readonly projectId: string;
   readonly userId: string;
-  /** The session of that person's browser: its id, which is not the token in the cookie. */
+  /** Id of the session in that person's browser, not the token of the cookie. */
   readonly sessionId: string;
   /** A managed provider, or `tool-server`. */
   readonly provider: string;
-  /** The connection that is signed in to again, or for the first time; null makes a new one. */
+  /** Connection that is signed in to, for the first time or again; null makes a new one. */
   readonly connectionId: string | null;
   /** The name of a new connection. */
   readonly name: string | null;
 }
 
-/** Secrets of a sign-in, from its start to its end; sealed in between. */
+/** Secrets of a sign-in, stored sealed until it ends. */
 const flowSecrets = z.strictObject({
   verifier: z.string(),
   issued: z.strictObject({ server: authorizationServer, client: oauthClient }).nullable(),
@@ -33,7 +33,7 @@ const flowSecrets = z.strictObject({
 export type FlowSecrets = z.output<typeof flowSecrets>;
 export type Flow = FlowOwner & FlowSecrets;
 
-/** Keeps a sign-in for ten minutes, under the hash of its state. */
+/** Stores a sign-in for ten minutes under the hash of its state. */
 export async function insertFlow(
   db: Db,
   box: SecretBox,
@@ -63,13 +63,13 @@ interface Presented {
 }
 
 /**
- * Takes a sign-in: a state works once, in the session that began it, at the callback it was begun for, while that
- * person is in the project. That session uses it up even where the rest does not fit. A state that arrives in another
- * session, even one of the same person, may be an attack (RFC 9700, section 4.7), and is left alone.
+ * Takes a sign-in. A state works once, in its session, at its callback, while the person is in the project. A return in
+ * that session uses it up, even with other faults. A state that arrives in another session, even of the same person,
+ * may be an attack (RFC 9700, section 4.7) and changes nothing.
  */
 export async function takeFlow(db: Db, box: SecretBox, presented: Presented): Promise<Flow | undefined> {
   const hash = hashOf(presented.state);
-  // A row without its secrets is taken; `connection_id` is set again once the connection is there.
+  // A row without secrets is taken. `connection_id` is set once the connection exists.
   const taken = await db.row<FlowOwner & { sealed: string; live: boolean; member: boolean }>`
     with flow as (
       select * from oauth_flows
@@ -90,7 +90,7 @@ export async function takeFlow(db: Db, box: SecretBox, presented: Presented): Pr
   return undefined;
 }
 
-/** Keeps which connection a sign-in has made, for a browser that opens the return again. */
+/** Stores which connection a sign-in has made, for a browser that opens the return again. */
 export async function endFlow(
   db: Db,
   { projectId, id }: { readonly projectId: string; readonly id: string },
@@ -101,12 +101,12 @@ export async function endFlow(
   `;
 }
 
-/** Forgets a sign-in that has failed. */
+/** Deletes a sign-in that has failed. */
 export async function forgetFlow(db: Db, { projectId }: Pick<Flow, 'projectId'>, state: string): Promise<void> {
   await db.run`delete from oauth_flows where state_hash = ${hashOf(state)} and project_id = ${projectId}`;
 }
 
-/** Finds the connection of a sign-in that this session has ended or is ending; undefined where there is none. */
+/** Finds the connection of a sign-in that this session has ended or is ending. */
 export function findMadeConnection(db: Db, { state, userId, sessionId }: Presented): Promise<Made | undefined> {
   return untilMade(
     () => db.row`
@@ -123,12 +123,12 @@ export interface Made {
   readonly connectionId: string;
 }
 
-/** Longer than the requests to a provider take by which a sign-in ends. */
+/** Longer than the requests to a provider that end a sign-in. */
 const WAIT_MS = 30_000;
 
 /**
- * Waits for the connection of a sign-in that another request is ending, perhaps in another process: browsers open the
- * same return twice at the same time.
+ * Waits for the connection of a sign-in that another request ends, perhaps in another process: browsers open the same
+ * return twice at once.
  * @param read reads the sign-in; undefined once it has failed
  */
 export async function untilMade(
@@ -143,7 +143,7 @@ export async function untilMade(
   return undefined;
 }
 
-/** The person of the sign-in `f` is in its project, with the second factor that it demands. */
+/** SQL condition: the person of the sign-in `f` is in its project, with the second factor that it demands. */
 const isMember = sql`exists (
   select 1 from projects p join memberships m on m.organization_id = p.organization_id
   join organizations o on o.id = p.organization_id

@@ -25,9 +25,11 @@ export const grant = z.strictObject({
   kind: z.literal('oauth'),
   accessToken: z.string(),
   refreshToken: z.string().nullable(),
-  /** The discovered server and our client there; null for a managed provider, whose file and configuration say it. */
+  /**
+   * The discovered server and our client there; null for a managed provider, which its file and configuration describe.
+   */
   issued: z.strictObject({ server: authorizationServer, client: oauthClient }).nullable(),
-  /** The resource indicator (RFC 8707) that the tokens were asked for. */
+  /** The resource indicator (RFC 8707) of the tokens. */
   resource: z.string().nullable(),
 });
 export type Grant = z.output<typeof grant>;
@@ -72,8 +74,8 @@ export function clientOfProvider(providers: ProviderCatalogue, provider: Provide
 }
 
 /**
- * Tells who issued the tokens of a sign-in, and to which client of ours.
- * @throws {AppError} `provider_not_found` and `provider_disabled` where a managed provider is not there any more
+ * Returns the issuer of a sign-in's tokens and our client there.
+ * @throws {AppError} `provider_not_found` and `provider_disabled` where a managed provider is gone
  */
 export function issuerOf(
   providers: ProviderCatalogue,
@@ -85,12 +87,12 @@ export function issuerOf(
   return { server: serverOfProvider(found), client: clientOfProvider(providers, found) };
 }
 
-/** Returns where the tokens of a sign-in are asked for, and by which client of ours. */
+/** Returns the server that issues the tokens of a sign-in, and our client there. */
 export function tokenEndpointOf({ server, client }: ReturnType<typeof issuerOf>): TokenEndpoint {
   return { url: server.tokenEndpoint, authMethods: server.tokenEndpointAuthMethods, client };
 }
 
-/** Returns the scopes in a list of them; some providers put commas between. */
+/** Returns the scopes of a list. Some providers separate them by commas. */
 export function scopesIn(text: string): string[] {
   return text.split(/[ ,]+/).filter((scope) => scope !== '');
 }
@@ -113,9 +115,9 @@ export interface StoredGrant {
   readonly expired: boolean;
   /** The scopes that the provider named. */
   readonly scopes: readonly string[];
-  /** The scopes that a server has asked for beyond them. */
+  /** The scopes that a server has demanded beyond them. */
   readonly demandedScopes: readonly string[];
-  /** How its renewal was refused so far; null where it was not. */
+  /** Refusals of its renewal so far; null without one. */
   readonly refusals: Refusals | null;
 }
 
@@ -137,9 +139,9 @@ export async function readStoredGrant(db: Db, connection: ConnectionRef): Promis
 }
 
 /**
- * Takes the right to renew these very tokens, for 45 seconds: longer than the provider may take, so that it runs out
- * only when its holder is gone. The row is read as the lease is taken, in one statement.
- * @returns undefined when another holds it, or the tokens or their refusals are not the ones named any more
+ * Takes the right to renew these tokens for 45 seconds. That is longer than the provider may take, so the lease runs
+ * out only when its holder is gone. One statement reads the row and takes the lease.
+ * @returns undefined when another process holds it, or the tokens or their refusals have changed
  */
 export async function takeRenewalLease(
   db: Db,
@@ -157,7 +159,7 @@ export async function takeRenewalLease(
   return taken === undefined ? undefined : { ...taken, lease };
 }
 
-/** Gives the lease back without new tokens. @param refused the answer by which the server has refused to renew them */
+/** Gives the lease back without new tokens. @param refused the response by which the server refused the renewal */
 export async function dropLease(
   db: Db,
   connection: ConnectionRef,
@@ -172,7 +174,7 @@ export async function dropLease(
   `;
 }
 
-/** Stores renewed tokens in place of the ones named. @returns whether those were still the stored ones */
+/** Replaces these tokens by renewed ones. @returns whether these were still the stored ones */
 export async function replaceGrant(
   db: Db,
   connection: ConnectionRef,
@@ -187,7 +189,8 @@ export async function replaceGrant(
 }
 
 /**
- * Notes that these tokens do not work any more; later ones are left alone. @returns whether these were the stored ones
+ * Records that these tokens no longer work. Later tokens are left alone.
+ * @returns whether these were the stored ones
  */
 export async function retireGrant(
   db: Db,
@@ -204,9 +207,9 @@ export async function retireGrant(
 }
 
 /**
- * Notes that a server wants more scopes than these tokens have, so that a person has to sign in again and is asked for
- * them then. Not when each of them was asked for already: a person or provider that left one out would be asked for
- * ever (MCP authorization, step-up authorization flow).
+ * Records that a server demands more scopes than these tokens have, so that a person signs in again for them. Scopes
+ * that were requested before are not requested again: a person or provider who declined one would be asked for ever
+ * (MCP authorization, step-up authorization flow).
  */
 export async function demandScopes(
   db: Db,

@@ -2,18 +2,17 @@ import { AppError, type ErrorCode } from '#lib/errors.ts';
 import type { OutboundError } from '#lib/outbound/index.ts';
 import type { ConnectionsCore } from '../core.ts';
 
-/** Its `uiOrigin` gets the provider's response and hands it on to us. */
+/** Its `uiOrigin` receives the provider's response and passes it to us. */
 export interface SignInDeps extends Pick<
   ConnectionsCore,
   'connectionSecrets' | 'database' | 'log' | 'outbound' | 'providers' | 'secrets' | 'uiOrigin'
 > {
-  /** Returns the address of our client metadata document for a callback, used as our client id where it can be. */
+  /** Returns the address of our client metadata document for a callback, which is our client id where possible. */
   readonly clientMetadataUrl: (callback: string) => string;
 }
 
 /**
- * Lists the reasons why a sign-in cannot begin or end, in the service's own words: of what a server sends, nothing is
- * repeated but the address that it gives as its issuer.
+ * Lists why a sign-in cannot begin or end, in the service's own words. Of a server's words only its issuer is repeated.
  */
 const ERRORS = {
   blocked: [
@@ -52,13 +51,13 @@ export class SignInError extends AppError {
     this.reason = reason;
   }
 
-  /** Tells the person who registers a client by hand which return address is ours. */
+  /** Gives the person who registers a client by hand our return address. */
   static noRegistration(redirectUri: string): SignInError {
     const [, message] = ERRORS.no_registration;
     return new SignInError('no_registration', `${message} Its return address is ${redirectUri}.`);
   }
 
-  /** @param said the issuer by its own metadata @param named the issuer that was asked for; both fit to be shown */
+  /** @param said the issuer in the metadata @param named the issuer that was asked for; both are safe to show */
   static wrongIssuer(said: string, named: string): SignInError {
     return new SignInError(
       'wrong_issuer',

@@ -36,7 +36,7 @@ export function createOAuthSource(deps: RenewalDeps): CredentialSource {
       if (stored.state !== 'ready') throw new AppError('connection_not_ready');
       const current = openGrant(deps, connection, stored);
       if (!stored.expiring) return grantHeaders(current);
-      // Without a refresh token the last minute is used up, and then it is over.
+      // Without a refresh token the tokens are used to their last minute.
       if (current.refreshToken === null && !stored.expired) return grantHeaders(current);
       const wasRefusedNow = (stored.refusals?.agoSeconds ?? Infinity) < REFUSED_PAUSE_SECONDS;
       if (wasRefusedNow && !stored.expired) return grantHeaders(current);
@@ -54,9 +54,9 @@ export function createOAuthSource(deps: RenewalDeps): CredentialSource {
       if (stored.state !== 'ready') return undefined;
       const current = openGrant(deps, connection, stored);
       const headers = grantHeaders(current);
-      // Someone else has renewed them since.
+      // Another caller has renewed them since.
       if (headers['authorization'] !== used['authorization']) return headers;
-      // A renewal cannot widen what was granted (RFC 6749, section 6).
+      // A renewal cannot widen the granted scopes (RFC 6749, section 6).
       if (demandedScopes !== undefined) {
         await demandScopes(deps.database, connection, stored.version, demandedScopes);
         return undefined;
@@ -78,10 +78,11 @@ export function createOAuthSource(deps: RenewalDeps): CredentialSource {
 type RenewalDeps = Pick<ConnectionsCore, 'connectionSecrets' | 'database' | 'log' | 'outbound' | 'providers'>;
 
 /**
- * Renews the tokens of a connection once, however many callers ask in however many processes: the one that takes the
- * lease in the row asks the provider, the others wait for what it stores. The new tokens are stored before they are
- * used, as the old refresh token may be worth nothing by then.
- * @throws {AppError} `connection_not_ready` when a person has to sign in again, `provider_error` when it may pass
+ * Renews the tokens of a connection once, however many callers ask in however many processes: the holder of the lease
+ * asks the provider, the others wait for what it stores. New tokens are stored before use, because the old refresh
+ * token may be worthless by then.
+ * @throws {AppError} `connection_not_ready` when a person has to sign in again, `provider_error` when a later attempt
+ * may succeed
  */
 function renewGrant(deps: RenewalDeps, connection: Connection, stale: StoredGrant): Promise<Grant> {
   return renewUnderLease({
@@ -118,7 +119,7 @@ async function renewHeld(
       log.warn({ connectionId: connection.id, detail: error.answer }, 'a sign-in is over');
       const reason = isKnown && held.expired ? 'authorization_expired' : 'authorization_revoked';
       const retired = await retireGrant(database, connection, held.version, reason);
-      // Otherwise a person has signed in again meanwhile, or the connection was deleted and its grant revoked.
+      // Otherwise a person has signed in again, or the connection was deleted and its grant revoked.
       if (!retired) return openGrant(deps, connection, await readStoredGrant(database, connection));
       throw new AppError('connection_not_ready');
     }
@@ -129,7 +130,7 @@ async function renewHeld(
   const renewed: Grant = {
     ...old,
     accessToken: tokens.accessToken,
-    // Some leave it out on renewal, and then the old one goes on (RFC 6749, section 6).
+    // Some servers leave it out on renewal: the old refresh token stays valid (RFC 6749, section 6).
     refreshToken: tokens.refreshToken ?? old.refreshToken,
   };
   const stored = await replaceGrant(database, connection, held.version, {
@@ -158,12 +159,11 @@ function askAgain(
   });
 }
 
-/** Reads the grant that has replaced the renewed one: a person has signed in again meanwhile. */
 async function latestGrant(deps: RenewalDeps, connection: Connection, renewed: Grant): Promise<Grant> {
   try {
     return openGrant(deps, connection, await readStoredGrant(deps.database, connection));
   } catch (error) {
-    // Deleted meanwhile, by someone who knew of the old tokens only.
+    // The connection was deleted meanwhile, by a request that knew the old tokens only.
     const isGone = error instanceof AppError && error.code === 'connection_not_found';
     if (isGone) void revokeGrant(deps, connection, renewed);
     throw error;

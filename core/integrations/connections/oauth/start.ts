@@ -16,7 +16,7 @@ import { assertAllowed, discoveredTarget, managedTarget, type EarlierSignIn, typ
 export interface SignInRequest {
   readonly projectId: string;
   readonly userId: string;
-  /** The session that begins the sign-in; no other one can end it. */
+  /** Session that begins the sign-in. No other session can end it. */
   readonly sessionId: string;
   /** A managed provider, or `tool-server`. */
   readonly provider: string;
@@ -26,24 +26,24 @@ export interface SignInRequest {
   readonly name: string | undefined;
   /** The address of a new connection to a tool server of the user's own. */
   readonly url: string | undefined;
-  /** Registered by the person at a discovered authorization server. */
+  /** Client that the person registered at a discovered authorization server. */
   readonly client: { readonly id: string; readonly secret: string | undefined } | undefined;
 }
 
 export interface StartedSignIn {
   /** The page that the person's browser goes to next. */
   readonly authorizationUrl: string;
-  /** The host of that page, which a person should know before they type a password there. */
+  /** Host of that page, to be checked before a person types a password there. */
   readonly host: string;
   readonly redirectUri: string;
   readonly expiresAt: Date;
 }
 
 /**
- * Begins a sign-in: an authorization request with PKCE (RFC 7636, S256 only), a state of one use, and a return address
+ * Begins a sign-in: an authorization request with PKCE (RFC 7636, S256 only), a state for one use, and a return address
  * of ours.
  * @throws {AppError} `provider_not_found`, `provider_disabled`, `connection_not_found`, `limit_reached`,
- *   `rate_limited`, and what `SignInError` says
+ * `rate_limited`, and what `SignInError` says
  */
 export async function startSignIn(deps: SignInDeps, request: SignInRequest): Promise<StartedSignIn> {
   const connection =
@@ -61,7 +61,7 @@ export async function startSignIn(deps: SignInDeps, request: SignInRequest): Pro
   const target = await targetOf(deps, request, draft, connection);
   const callback = callbackOf(request.provider, target.server.issuer);
   const redirectUri = redirectUriOf(deps.uiOrigin, callback);
-  // Cannot be guessed (RFC 6749, section 10.12).
+  // It must not be guessable (RFC 6749, section 10.12).
   const state = randomBytes(32).toString('base64url');
   const { authorizationUrl, codeVerifier } = await authorizationRequest(target, redirectUri, state);
   assertAllowed(deps.outbound, authorizationUrl.href);
@@ -96,13 +96,12 @@ function newDraft({ providers }: SignInDeps, request: SignInRequest): Connection
   return draftConnection({ id: '', projectId, to, name, auth: 'oauth', createdBy });
 }
 
-/** @throws {AppError} `invalid_request` */
 function toServer({ url }: SignInRequest): { readonly url: string } {
   if (url !== undefined) return { url };
   throw new AppError('invalid_request', 'url: required, or connectionId of a connection');
 }
 
-/** Keeps providers apart: the callback tells them by its address. */
+/** Keeps providers apart: the callback tells them apart by its address. */
 function assertSameKind(request: SignInRequest, draft: ConnectionDraft): void {
   const provider = draft.kind === 'managed' ? draft.provider : TOOL_SERVER;
   if (provider !== request.provider) {
@@ -139,7 +138,7 @@ async function earlierSignIn(deps: SignInDeps, connection: Connection): Promise<
 }
 
 /**
- * Returns the address that begins a sign-in (RFC 6749, section 4.1.1), and the verifier behind its challenge (RFC
+ * Returns the address of the authorization request (RFC 6749, section 4.1.1), and the verifier of its challenge (RFC
  * 7636).
  */
 export async function authorizationRequest(

@@ -18,7 +18,7 @@ import { SignInError, type SignInDeps } from './sign-in.ts';
 export interface SignInTarget {
   readonly server: AuthorizationServer;
   readonly client: OAuthClient;
-  /** True when server and client were learned on the way, and so have to be kept with the grant. */
+  /** True when discovery found server and client, which are then stored with the grant. */
   readonly discovered: boolean;
   readonly resource: string | null;
   readonly scope: string | undefined;
@@ -26,11 +26,11 @@ export interface SignInTarget {
   readonly parameters: Readonly<Record<string, string>>;
 }
 
-/** The part of a connection that the sign-in before this one left there. */
+/** The part of a connection that an earlier sign-in stored. */
 export interface EarlierSignIn {
   readonly issued: Grant['issued'];
   readonly scopes: readonly string[];
-  /** The scopes that a server has asked for since. */
+  /** The scopes that a server has demanded since. */
   readonly demandedScopes: readonly string[];
 }
 
@@ -52,7 +52,7 @@ export function managedTarget(
   };
 }
 
-/** Long enough for every metadata document on the way, one after the other. */
+/** Time for all metadata documents, one after the other. */
 const DISCOVERY_TIMEOUT_MS = 10_000;
 const MAX_METADATA_BYTES = 1024 * 1024;
 
@@ -62,7 +62,7 @@ interface GivenClient {
 }
 type DiscoveryDeps = Pick<SignInDeps, 'clientMetadataUrl' | 'log' | 'outbound' | 'uiOrigin'>;
 
-/** Finds the authorization server of a tool server, afresh. @throws {SignInError} */
+/** Discovers the authorization server of a tool server. @throws {SignInError} */
 export async function discoveredTarget(
   deps: DiscoveryDeps,
   input: {
@@ -82,7 +82,7 @@ export async function discoveredTarget(
   if (url === null) throw new SignInError('no_metadata');
   const described = await discoverServer({ fetch, log }, url, await challengeOf(outbound, url));
   const isSame = isSameIssuer(earlier?.issued?.server.issuer ?? '', described.server.issuer ?? '');
-  // What was granted is asked for again, as the new tokens take the place of the old ones.
+  // Granted scopes are requested again, because the new tokens replace the old ones.
   const { demandedScopes: demanded = [], scopes = [] } = earlier ?? {};
   const granted = isSame && demanded.length > 0 ? scopes : [];
   const scope = computeScopeUnion(described.scope, granted.join(' '), demanded.join(' '));
@@ -96,8 +96,8 @@ export async function discoveredTarget(
 }
 
 /**
- * Chooses our client there, in the order of the MCP specification: the client that a person gave, now or at an earlier
- * sign-in; the one that our metadata document describes; else one that we register for this connection.
+ * Chooses our client, in the order of the MCP specification: the client that a person gave, now or earlier; the one
+ * that our metadata document describes; else one that we register for this connection.
  */
 async function clientAt(
   { outbound, uiOrigin, clientMetadataUrl, log }: DiscoveryDeps,
@@ -113,7 +113,7 @@ async function clientAt(
   return described ?? registerAt({ fetch, log }, found, redirectUriOf(uiOrigin, callback));
 }
 
-/** Asks the tool server for its challenge, with a request without credentials (RFC 9728, section 5.1). */
+/** Asks the tool server for its challenge by a request without credentials (RFC 9728, section 5.1). */
 async function challengeOf(outbound: OutboundClient, url: string): Promise<string | undefined> {
   try {
     await checkToolServer({ outbound }, { url, credentials: fixedCredentials({}) });
@@ -122,11 +122,11 @@ async function challengeOf(outbound: OutboundClient, url: string): Promise<strin
     if (error.isDenial) return error.challenge;
     throw refusal(error);
   }
-  // A server that lets anyone in may still want a sign-in for its tools; its metadata will say.
+  // A server that lets everyone in may still demand a sign-in for its tools. Its metadata says so.
   return undefined;
 }
 
-/** @throws {SignInError} when neither a person nor we may be sent there */
+/** @throws {SignInError} when the address is not allowed for people or for us */
 export function assertAllowed(outbound: OutboundClient, url: string): void {
   try {
     outbound.checkUrl(url);

@@ -7,8 +7,8 @@ import type { Connection } from '../store/connection.ts';
 import type { AccountsLookup, ProviderRequest, Provider } from './catalogue.ts';
 
 /**
- * Lists the accounts that the connection's credentials can see now; none where the provider has no such list.
- * @throws {AppError} `connection_not_ready` when the provider does not take the credentials, `provider_error`
+ * Lists the accounts that the connection's credentials can see now; empty where the provider has no such list.
+ * @throws {AppError} `connection_not_ready` when the provider refuses the credentials, `provider_error`
  */
 export async function listAccounts(
   { outbound, credentials, providers }: Pick<ConnectionsCore, 'credentials' | 'outbound' | 'providers'>,
@@ -45,7 +45,6 @@ interface ProviderAccount {
 const MAX_ACCOUNTS = 1_000;
 const MAX_TEXT = 200;
 
-/** Reads the accounts in a provider's response; undefined when that says it is an error. */
 function readAccounts(lookup: AccountsLookup, body: unknown): ProviderAccount[] | undefined {
   if (lookup.success !== undefined && select(body, lookup.success)[0] !== true) return undefined;
   return select(body, lookup.list)
@@ -56,7 +55,6 @@ function readAccounts(lookup: AccountsLookup, body: unknown): ProviderAccount[] 
     .slice(0, MAX_ACCOUNTS);
 }
 
-/** Names the accounts of a connection in one line. */
 function accountLabel(accounts: readonly ProviderAccount[]): string | null {
   const [first] = accounts;
   if (first === undefined) return null;
@@ -70,8 +68,8 @@ function textAt(item: unknown, path: string): string | undefined {
 }
 
 /**
- * The response of a provider to one call: `rejected` when it does not know the credential, `forbidden` when the
- * credential may not do this. The error may be logged: nothing that the provider sent is in it.
+ * Result of one call to a provider: `rejected` when it does not know the credential, `forbidden` when the credential
+ * lacks the right. The error may be logged: it holds nothing that the provider sent.
  */
 export type ProviderAnswer =
   | { readonly kind: 'answered'; readonly body: unknown }
@@ -82,7 +80,7 @@ export type ProviderAnswer =
 const TIMEOUT_MS = 15_000;
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 
-/** Calls the provider through the guarded client; never throws for what the other side does. */
+/** Calls the provider through the guarded client. Never throws for a fault of the provider. */
 async function callProvider(
   outbound: OutboundClient,
   { method, url, headers, json }: ProviderRequest,
@@ -113,9 +111,8 @@ async function callProvider(
 }
 
 /**
- * Selects everything at a path of a JSON value: field names with dots between them, `*` for each item of a list. What
- * is not there is left out.
- *
+ * Selects everything at a path of a JSON value: field names separated by dots, `*` for each item of a list. Missing
+ * fields are left out.
  * @example select({ a: [{ b: 1 }, { b: 2 }] }, 'a.*.b') // [1, 2]
  */
 export function select(value: unknown, path: string): unknown[] {
@@ -137,11 +134,11 @@ export type Verification =
       readonly accountLabel: string | null;
       readonly server: ServerInfo | null;
     }
-  /** The provider does not take the credential. */
+  /** The provider refuses the credential. */
   | { readonly kind: 'rejected' }
   | { readonly kind: 'failed' };
 
-/** Tries a credential where the provider says it can be tried: on its list of accounts, else at its tool server. */
+/** Tries a credential at the provider: on its list of accounts where there is one, else at its tool server. */
 export async function verifyCredential(
   outbound: OutboundClient,
   provider: Provider,

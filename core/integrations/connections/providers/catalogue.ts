@@ -6,13 +6,13 @@ import { z } from 'zod';
 import type { ConnectionClients } from '#lib/config/index.ts';
 import { AppError } from '#lib/errors.ts';
 
-/** Taken in addresses for the sign-in at a self-managed tool server. */
+/** Placeholder in addresses for the sign-in at a self-managed tool server. */
 export const TOOL_SERVER = 'tool-server';
 
 export interface ProviderCatalogue {
   /** Providers, sorted by category and name. */
   readonly providers: readonly Provider[];
-  /** Tells whether people can connect: everything that the operator has to register is there. */
+  /** Tells whether people can connect: the operator has registered everything that the provider requires. */
   isConfigured(provider: Provider): boolean;
   /** @throws {AppError} `provider_not_found` */
   find(id: string): Provider;
@@ -23,8 +23,8 @@ export interface ProviderCatalogue {
 const FOLDER = fileURLToPath(new URL('./catalogue/', import.meta.url));
 
 /**
- * Reads the providers, once, at start: ours, and those in the operator's own folder, which replace ours of the same
- * name.
+ * Reads the providers once, at start: the shipped ones, and those in the operator's folder, which replace shipped ones
+ * of the same name.
  * @throws naming the first broken file and its errors, or a client that belongs to no provider
  */
 export async function loadProviders(clients: ConnectionClients, ownFolder?: string): Promise<ProviderCatalogue> {
@@ -84,23 +84,23 @@ const name = z.string().min(1).max(80);
 const oauth = z.strictObject({
   kind: z.literal('oauth'),
   client: z.string().regex(/^[A-Z][A-Z0-9_]*$/, 'upper-case, as in a variable'),
-  /** Compared with `iss` in the provider's response where it sends one (RFC 9207). */
+  /** Compared with `iss` of the provider's response, where it sends one (RFC 9207). */
   issuer: url.optional(),
   authorizationEndpoint: url,
   tokenEndpoint: url,
   /**
-   * Endpoint that revokes the tokens of a deleted connection (RFC 7009). Left out where that would end every other
-   * sign-in of the same person as well.
+   * Endpoint that revokes the tokens of a deleted connection (RFC 7009). Left out where a revocation would end the
+   * person's other sign-ins too.
    */
   revocationEndpoint: url.optional(),
   tokenEndpointAuth: z.enum(['client_secret_basic', 'client_secret_post']),
   scopes: z.array(z.string().min(1)).default([]),
   scopeSeparator: z.string().default(' '),
-  /** Added to the authorization request, for what the standard has no words for. */
+  /** Parameters of the authorization request that the standard does not name. */
   authorizationParameters: z.record(z.string(), z.string()).default({}),
 });
 
-/** A sign-in by what the tool server says of itself (MCP authorization specification); there is nothing to register. */
+/** Sign-in that the tool server describes itself (MCP authorization specification). Nothing has to be registered. */
 const discovery = z.strictObject({ kind: z.literal('discovery') });
 
 const apiKey = z.strictObject({
@@ -128,7 +128,7 @@ const accounts = z.strictObject({
   list: z.string(),
   id: z.string().min(1),
   name: z.string().min(1),
-  /** A path that holds `true` in a good response, for a provider that says 200 to everything. */
+  /** Path that holds `true` in a good response, for a provider that responds 200 to everything. */
   success: z.string().optional(),
 });
 
@@ -147,7 +147,7 @@ export const providerFile = z
   .strictObject({
     name,
     category: z.enum(CATEGORIES),
-    /** The page that the rest of the file was taken from. */
+    /** Page that documents the content of this file. */
     documentation: url,
     auth: z.discriminatedUnion('kind', [oauth, discovery, apiKey]),
     accounts: accounts.nullable(),

@@ -1,4 +1,5 @@
 import type { Actor } from '#core/foundation/audit/index.ts';
+import { now } from '#lib/clock.ts';
 import { AppError } from '#lib/errors.ts';
 import type { ConnectionsCore } from '../core.ts';
 import { draftConnection, type Connection } from '../store/connection.ts';
@@ -7,10 +8,10 @@ import { assertRoomForConnection, insertConnection, readConnection } from '../st
 import { verifyCredential } from './accounts.ts';
 
 /**
- * Tries an API key at its provider and keeps it, sealed, when it works: in a new connection, or in place of the key of
- * the one named.
+ * Tries an API key at its provider and stores it, sealed, when it works: in a new connection, or in place of the key of
+ * the named one.
  * @throws {AppError} `provider_not_found`, `connection_not_found`, `limit_reached`, `invalid_request` when the provider
- *   does not take the key, `provider_error`
+ * refuses the key, `provider_error`
  */
 export async function connectWithKey(
   {
@@ -65,7 +66,7 @@ export async function connectWithKey(
       ...draft,
       accountLabel: verified.accountLabel,
       server: verified.server,
-      checkedAt: new Date(),
+      checkedAt: new Date(now()),
       sealedCredentials: sealed,
       credentialsExpireAt: null,
     });

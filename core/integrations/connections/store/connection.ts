@@ -10,7 +10,7 @@ export type ConnectionAuth = (typeof CONNECTION_AUTHS)[number];
 export const CONNECTION_STATES = ['pending_authorization', 'ready', 'needs_reauthorization'] as const;
 export type ConnectionState = (typeof CONNECTION_STATES)[number];
 
-/** The reasons why a connection is not ready: fixed sentences, so that no server can write into them. */
+/** Why a connection is not ready: fixed sentences, so that no server can write into them. */
 export const CONNECTION_ERRORS = {
   authorization_pending: 'The sign-in has not been completed.',
   authorization_revoked: 'The provider no longer accepts the sign-in; connect again.',
@@ -21,7 +21,7 @@ export const CONNECTION_ERRORS = {
 } as const;
 export type ConnectionError = keyof typeof CONNECTION_ERRORS;
 
-/** A connection as anyone may see it: the credentials stay in the database, see `readSealedCredentials`. */
+/** A connection without its credentials, which stay in the database: see `readSealedCredentials`. */
 export interface Connection {
   readonly id: string;
   readonly projectId: string;
@@ -29,9 +29,9 @@ export interface Connection {
   /** The managed provider; null for a tool server of the user's own. */
   readonly provider: string | null;
   readonly name: string;
-  /** The MCP endpoint; null where the provider runs none. A stored one lacks the values of its query. */
+  /** MCP endpoint; null where the provider runs none. The values of its query are left out. */
   readonly url: string | null;
-  /** The query, sealed: `withAddress` puts it back. Only stored connections have it. */
+  /** The sealed query, which `withAddress` puts back. Only stored connections have it. */
   readonly sealedQuery?: string | null;
   readonly auth: ConnectionAuth;
   readonly accountLabel: string | null;
@@ -43,11 +43,11 @@ export interface Connection {
   readonly createdBy: string | null;
   readonly createdAt: Date;
   readonly updatedAt: Date;
-  /** The last time that the server passed a check. */
+  /** Last time that the server passed a check. */
   readonly checkedAt: Date | null;
 }
 
-/** A connection that is not stored yet, as far as it is known before it is tried. */
+/** What is known of a connection before it is tried and stored. */
 export type ConnectionDraft = Omit<Connection, 'createdAt' | 'updatedAt' | 'sealedQuery'>;
 
 interface ManagedProvider {

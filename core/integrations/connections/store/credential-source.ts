@@ -7,19 +7,19 @@ import type { Connection, ConnectionAuth } from './connection.ts';
 import { readSealedCredentials, type ConnectionSecrets } from './credentials.ts';
 import { markConnectionNotReady, readConnection } from './queries.ts';
 
-/** The credentials of stored connections. A `RequestCredentials` is the same for one of them. */
+/** The credentials of stored connections. `RequestCredentials` is the same for one connection. */
 export interface CredentialSource {
   /**
-   * Gives the headers for a request made now, renewed first where they are about to expire.
-   * @throws {AppError} `connection_not_ready` when there are none that work
+   * Gives the headers of a request that is made now, renewed first when they are about to expire.
+   * @throws {AppError} `connection_not_ready` without working credentials
    */
   headers(connection: Connection, signal: AbortSignal): Promise<Record<string, string>>;
   /**
-   * Takes note that the server refused these headers: with a 401, or because they do not cover the request, and then
-   * `demandedScopes` are the scopes that the server names, maybe none. The connection is marked as not ready when
-   * there are no others.
-   * @param isSecond true where these are the others that an earlier refusal of the same request has brought
-   * @returns other headers to repeat the request with, once; undefined when there are none
+   * Records that the server refused these headers: by a 401, or because they do not cover the request; then
+   * `demandedScopes` are the scopes that the server named, maybe none. The connection is marked as not ready when there
+   * are no other headers.
+   * @param isSecond true where an earlier refusal of the same request led to these headers
+   * @returns other headers to repeat the request with, once; undefined without any
    */
   refused(
     connection: Connection,
@@ -35,17 +35,14 @@ export interface CredentialDeps {
   readonly connectionSecrets: ConnectionSecrets;
 }
 
-/** Credentials that a person typed in, as they are sealed. */
+/** Credentials that a person typed, as they are sealed. */
 const staticCredentials = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('bearer'), token: z.string() }),
   z.strictObject({ kind: z.literal('headers'), headers: z.record(z.string(), z.string()) }),
 ]);
 export type StaticCredentials = z.output<typeof staticCredentials>;
 
-/**
- * Creates one source for every connection, by its kind of authentication; `renewable` serves those that change by
- * themselves.
- */
+/** Creates one source for all connections. `renewable` serves the kinds of credentials that expire. */
 export function createCredentialSource(
   deps: CredentialDeps,
   renewable: Partial<Record<ConnectionAuth, CredentialSource>>,
@@ -62,7 +59,7 @@ function createStaticSource({ database, connectionSecrets }: CredentialDeps): Cr
   return {
     async headers(connection) {
       if (connection.auth === 'none') return {};
-      // The state does not matter: a server that refused them once may take them again.
+      // The state does not matter: a server that refused them once may accept them again.
       const { credentials } = await readSealedCredentials(database, connection);
       if (credentials === null) throw new AppError('connection_not_ready');
       return headersOf(staticCredentials.parse(connectionSecrets.open(connection.id, credentials)));
@@ -79,13 +76,13 @@ export function headersOf(credentials: StaticCredentials): Record<string, string
   return credentials.kind === 'bearer' ? { authorization: `Bearer ${credentials.token}` } : { ...credentials.headers };
 }
 
-/** Tells whether a run can have its connections: `away` where the provider of one may be back later. */
+/** Tells whether a run can have its connections. `away` means that a provider may be back later. */
 export type Readiness = 'ready' | 'blocked' | 'away';
 
 /**
- * Checks that the connections a run needs are there and have credentials that work, before anything is spent: a sign-in
- * that was revoked is found out here, where it is due for renewal, and not by the first call. Credentials that have
- * expired and cannot be renewed are none that work.
+ * Checks, before anything is spent, that the connections of a run exist and have working credentials. A revoked sign-in
+ * is found here, when its renewal is due, instead of at the first call. Expired credentials that cannot be renewed do
+ * not work.
  */
 export async function connectionsReady(
   deps: { database: Db; credentials: CredentialSource },

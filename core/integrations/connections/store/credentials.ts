@@ -11,8 +11,8 @@ export interface SealedCredentials {
 }
 
 /**
- * Reads the sealed credentials; with `lock`, holds them for the rest of the transaction. @throws {AppError}
- * `connection_not_found`
+ * Reads the sealed credentials; `lock` locks them until the end of the transaction.
+ * @throws {AppError} `connection_not_found`
  */
 export async function readSealedCredentials(
   db: Db,
@@ -35,16 +35,14 @@ export interface NewCredentials {
   readonly scopes: readonly string[] | undefined;
 }
 
-/**
- * Replaces the credentials with those that a person has just given. @throws {AppError} `connection_not_found`
- */
+/** Replaces the credentials by new ones of a person. @throws {AppError} `connection_not_found` */
 export function storeCredentials(
   database: Database,
   by: Actor,
   connection: Pick<Connection, 'id' | 'projectId'>,
   credentials: NewCredentials & {
     readonly accountLabel: string | null;
-    /** The scopes that a sign-in asked for; others may be demanded again. */
+    /** The scopes that a sign-in requested. Others may be demanded again. */
     readonly askedScopes?: readonly string[];
   },
 ): Promise<void> {
@@ -71,7 +69,7 @@ export function storeCredentials(
   });
 }
 
-/** Returns the assignments that put new credentials in the place of the old ones, and end their renewal. */
+/** Assigns new credentials and ends a renewal of the old ones. */
 export function credentialColumns({ sealed, expiresInSeconds, scopes }: NewCredentials): Sql {
   return sql`
     credentials = ${sealed}, credentials_version = credentials_version + 1,
@@ -114,11 +112,11 @@ function queryPlace(row: string): SecretPlace {
 }
 
 /**
- * The address of a tool server in its two halves. Some servers take their key in the query, so its values are stored
- * sealed, and the half that can be read says only which there are.
+ * The two halves of a tool server's address. Some servers take their key in the query, so its values are stored sealed,
+ * and the readable half shows only the names.
  */
 export interface SplitAddress {
-  /** Names of the query are kept; each value, and each part without a name, is `[redacted]`. */
+  /** Query with its names; each value, and each part without a name, is `[redacted]`. */
   readonly shown: string;
   /** The part behind the question mark; null where there is none. */
   readonly query: string | null;
@@ -132,8 +130,7 @@ export function splitAddress(url: string): SplitAddress {
 }
 
 /**
- * Puts the query back into the address of a stored connection, right before the server is asked, so that keys do not
- * travel through everything else.
+ * Puts the query back into the address of a stored connection, right before a request, so that keys reach nothing else.
  */
 export function withAddress(secrets: ConnectionSecrets, connection: Connection): Connection {
   const { id, url, sealedQuery } = connection;
@@ -143,7 +140,7 @@ export function withAddress(secrets: ConnectionSecrets, connection: Connection):
   return { ...connection, url: `${base}?${secrets.openQuery(id, sealedQuery)}`, sealedQuery: null };
 }
 
-/** Recognizes an address, or a part of one, that a caller sends back as it was shown. */
+/** Recognizes an address, or a part of one, that a caller sends back as it was shown to them. */
 export function isRedacted(url: string): boolean {
   const parts = splitAddress(url).query?.split('&') ?? [];
   return parts.some((part) => part !== '' && part === withoutValue(part));

@@ -23,7 +23,7 @@ export async function readConnection(db: Db, projectId: string, id: string): Pro
   return found;
 }
 
-/** Reads the connection and holds it for the rest of the transaction. @throws {AppError} `connection_not_found` */
+/** Reads and locks a connection until the end of the transaction. @throws {AppError} `connection_not_found` */
 export async function lockConnection(tx: Db, projectId: string, id: string): Promise<Connection> {
   const found = await tx.row<Connection>`
     select ${connectionColumns} from connections where id = ${id} and project_id = ${projectId} for update
@@ -47,8 +47,8 @@ export interface NewConnection extends ConnectionDraft {
 }
 
 /**
- * Stores a new connection, or finds the one that an earlier attempt of the same request stored. The project may have
- * been deleted while the server was asked.
+ * Stores a new connection, or finds the one of an earlier attempt of the same request. The project may have been
+ * deleted during the check of the server.
  * @throws {AppError} `project_not_found`
  */
 export function insertConnection(
@@ -92,7 +92,7 @@ function insert(db: Db, secrets: ConnectionSecrets, input: NewConnection): Promi
 
 const NO_ADDRESS = { shown: null, query: null };
 
-/** Notes that the server takes the credentials, which it may have refused before. */
+/** Records that the server accepts the credentials, which it may have refused before. */
 export async function markReady(db: Db, connection: Pick<Connection, 'id' | 'projectId'>): Promise<void> {
   await db.row`
     update connections set state = 'ready', public_error = null, checked_at = now(), updated_at = now()
@@ -101,8 +101,8 @@ export async function markReady(db: Db, connection: Pick<Connection, 'id' | 'pro
 }
 
 /**
- * Notes why a connection cannot be used for now. Its credentials stay until it is deleted, changed or connected again.
- * One that was changed since it was read is left alone: what it has now may work.
+ * Records why a connection cannot be used now. Its credentials stay until it is deleted, changed or connected again. A
+ * connection that changed since it was read is left alone: its new credentials may work.
  */
 export async function markConnectionNotReady(
   db: Db,

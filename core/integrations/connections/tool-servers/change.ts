@@ -26,10 +26,10 @@ export interface ConnectionChange {
 }
 
 /**
- * Renames a connection, or gives it other credentials: tried at the server before they are kept, and ready again when
- * they work. Its id stays, and with it the tool policies.
- * @throws {AppError} `connection_not_found`, `invalid_request` when the credentials do not work or are not of the kind
- * that a person types in, `provider_error`
+ * Renames a connection, or replaces its credentials after a trial at the server, which makes it ready again. Id and
+ * tool policies stay.
+ * @throws {AppError} `connection_not_found`, `invalid_request` when the credentials fail or are not of the kind that a
+ * person types, `provider_error`
  */
 export async function changeConnection(
   deps: ChangeDeps,
@@ -80,7 +80,7 @@ function addressColumns(secrets: ConnectionSecrets, id: string, url: string): Sq
 const FIELD_OF = { bearer: 'bearerToken', headers: 'headers' } as const;
 const TYPED_IN: ReadonlySet<Connection['auth']> = new Set(['none', 'bearer', 'headers']);
 
-/** @throws {AppError} `invalid_request` unless only the query is another one: policies are about one server */
+/** @throws {AppError} `invalid_request` unless only the query differs: policies are about one server */
 function sameServer({ outbound }: ChangeDeps, stored: Connection, text: string): string {
   const url = allowedUrl(outbound, text);
   const base = (address: string) => address.split('?', 1)[0];
@@ -96,7 +96,6 @@ function sameServer({ outbound }: ChangeDeps, stored: Connection, text: string):
   return url;
 }
 
-/** Returns the stored credentials, whose refusal has no consequences here. */
 function onTrial({ credentials }: ChangeDeps, connection: Connection): RequestCredentials {
   return {
     headers: (signal) => credentials.headers(connection, signal),
@@ -116,7 +115,7 @@ async function tried({ outbound }: ChangeDeps, server: ToolServer, field: string
 
 interface Checked {
   readonly server: ServerInfo;
-  /** Assignments of the columns that change; empty ones leave them as they are. */
+  /** Assigns the columns that change. */
   readonly address: Sql;
   readonly credentials: Sql;
 }

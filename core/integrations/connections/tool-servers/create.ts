@@ -7,6 +7,7 @@ import {
   type ToolServer,
   type ToolServerErrorKind,
 } from '#core/clients/mcp/index.ts';
+import { now } from '#lib/clock.ts';
 import { AppError } from '#lib/errors.ts';
 import { OutboundError } from '#lib/outbound/index.ts';
 import type { ConnectionsCore } from '../core.ts';
@@ -26,8 +27,8 @@ export interface NewToolServer {
 }
 
 /**
- * Connects a tool server that the user runs or subscribes to. The server is asked first whether it is one and takes the
- * credentials; then the connection is kept, with the credentials sealed.
+ * Connects a tool server of the user. The server is asked first whether it speaks MCP and accepts the credentials; then
+ * the connection is stored with sealed credentials.
  * @throws {AppError} `limit_reached`, `invalid_request` when the address or credentials are wrong, `provider_error`
  * when the server is
  */
@@ -55,13 +56,13 @@ export async function createToolServer(
   return insertConnection(database, connectionSecrets, input.by, {
     ...draft,
     server,
-    checkedAt: new Date(),
+    checkedAt: new Date(now()),
     sealedCredentials: credentials === null ? null : connectionSecrets.seal(id, credentials),
     credentialsExpireAt: null,
   });
 }
 
-/** Returns the address in its usual form. @throws {AppError} `invalid_request`, naming what is wrong with it */
+/** Returns the address in its usual form. @throws {AppError} `invalid_request`, naming the fault */
 export function allowedUrl(outbound: ConnectionsCore['outbound'], text: string): string {
   try {
     outbound.checkUrl(text);
@@ -74,13 +75,13 @@ export function allowedUrl(outbound: ConnectionsCore['outbound'], text: string):
   return url.href;
 }
 
-/** Creates the credentials of a server from what a person has given; they are not stored yet. */
+/** Creates a server's credentials from a person's input, before they are stored. */
 export function givenCredentials(credentials: StaticCredentials | null): RequestCredentials {
   return fixedCredentials(credentials === null ? {} : headersOf(credentials));
 }
 
 /**
- * Makes the tool server of a stored connection: with its whole address, and authenticated by what is stored.
+ * Makes the tool server of a stored connection, with its whole address and stored credentials.
  * @throws {ToolServerError} when its provider runs none
  */
 export function toolServerOf(
@@ -99,7 +100,7 @@ export function toolServerOf(
   };
 }
 
-/** Returns the error for a caller who gives the address of a tool server that cannot be connected. */
+/** Returns the error for a tool server that cannot be connected. */
 export function refusal(error: ToolServerError): AppError {
   const passing = PASSING.has(error.kind);
   const hint = error.isDenial ? SIGN_IN_HINT : '';
@@ -108,7 +109,7 @@ export function refusal(error: ToolServerError): AppError {
 
 const SIGN_IN_HINT = '; where a person signs in, begin with POST /v1/connections/oauth/tool-server/start';
 
-/** Errors that may be gone on the next attempt with the same address. */
+/** Errors that may not recur at the next attempt with the same address. */
 const PASSING: ReadonlySet<ToolServerErrorKind> = new Set([
   'unreachable',
   'too_slow',

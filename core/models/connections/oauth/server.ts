@@ -34,7 +34,7 @@ const FRESH_MS = 10 * 60_000;
 
 export type FindServer = (provider: ModelProvider) => Promise<ProviderServer>;
 
-/** Creates the look-up of authorization servers, which remembers what it has discovered for ten minutes. */
+/** Creates the look-up of authorization servers, which remembers their metadata for ten minutes. */
 export function createServerDirectory(outbound: Pick<OutboundClient, 'fetchWithin'>): FindServer {
   const discovered = new Map<string, { readonly metadata: Metadata; readonly at: number }>();
   const fetch = outbound.fetchWithin({ timeoutMs: TIMEOUT_MS, maxResponseBytes: MAX_BYTES });
@@ -86,8 +86,8 @@ export function tokenParametersOf(provider: ModelProvider): Readonly<Record<stri
 }
 
 /**
- * Hands tokens back to their issuer (RFC 7009): the refresh token, with which the access tokens go, else the access
- * token.
+ * Hands tokens back to their issuer (RFC 7009): the refresh token, which takes the access tokens with it, else the
+ * access token.
  * @returns `unsupported` where the provider takes none back
  * @throws when it may pass
  */

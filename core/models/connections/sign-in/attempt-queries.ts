@@ -5,10 +5,16 @@ import { sql, transaction, type Database, type Db, type Sql } from '#lib/databas
 import { AppError } from '#lib/errors.ts';
 import type { ProviderSlot } from '#lib/provider-file/index.ts';
 import type { SecretBox } from '#lib/secrets/index.ts';
-import { attemptSecrets, type Attempt, type AttemptOwner, type AttemptSecrets, type AttemptState } from './attempt.ts';
+import {
+  attemptSecrets,
+  type SignInAttempt,
+  type AttemptOwner,
+  type AttemptSecrets,
+  type AttemptState,
+} from './attempt.ts';
 import type { SignInFailureReason } from './failure.ts';
 
-/** The columns of an attempt, under the names of `Attempt`. */
+/** The columns of an attempt, under the names of `SignInAttempt`. */
 const attemptColumns = sql`
   id, project_id as "projectId", user_id as "userId", session_id as "sessionId", provider, file_hash as "fileHash",
   connection_id as "connectionId", state, error, sealed, interval_seconds as "intervalSeconds",
@@ -27,7 +33,7 @@ export interface NewAttempt extends AttemptOwner {
 }
 
 /** Keeps an attempt in place of the one that the person had under way there. */
-export function insertAttempt(database: Database, box: SecretBox, input: NewAttempt): Promise<Attempt> {
+export function insertAttempt(database: Database, box: SecretBox, input: NewAttempt): Promise<SignInAttempt> {
   const sealed = sealSecrets(box, input.id, input.secrets);
   return transaction(database, async (tx) => {
     const key = `model sign-in ${input.projectId} ${input.userId} ${input.provider}`;
@@ -37,7 +43,7 @@ export function insertAttempt(database: Database, box: SecretBox, input: NewAtte
       where project_id = ${input.projectId} and user_id = ${input.userId}
         and provider = ${input.provider} and state = 'pending'
     `;
-    const inserted = await tx.row<Attempt>`
+    const inserted = await tx.row<SignInAttempt>`
       insert into model_sign_ins (id, project_id, user_id, session_id, provider, file_hash, connection_id, state_hash,
         sealed, interval_seconds, next_poll_at, expires_at)
       values (${input.id}, ${input.projectId}, ${input.userId}, ${input.sessionId}, ${input.provider},
@@ -57,9 +63,9 @@ export async function readAttempt(
   owner: Pick<AttemptOwner, 'projectId' | 'userId'>,
   provider: ProviderSlot,
   id: string,
-): Promise<Attempt> {
+): Promise<SignInAttempt> {
   await expireOwn(db, owner);
-  const found = await db.row<Attempt>`
+  const found = await db.row<SignInAttempt>`
     select ${attemptColumns} from model_sign_ins
     where id = ${id} and project_id = ${owner.projectId} and user_id = ${owner.userId}
       and provider = ${provider}
@@ -71,7 +77,7 @@ export async function readAttempt(
 /** Ends a pending attempt. @returns false when it had ended already */
 export async function endAttempt(
   db: Db,
-  { id, projectId }: Pick<Attempt, 'id' | 'projectId'>,
+  { id, projectId }: Pick<SignInAttempt, 'id' | 'projectId'>,
   end: {
     readonly state: Exclude<AttemptState, 'pending'>;
     readonly error?: SignInFailureReason;
@@ -86,7 +92,7 @@ export async function endAttempt(
   return touched === 1;
 }
 
-/** Ends the attempts of a project that is being deleted, and with them what they have sealed. */
+/** Ends the attempts of a project that is being deleted, and erases their secrets. */
 export async function endAttemptsOfProject(tx: Db, projectId: string): Promise<void> {
   await tx.run`
     update model_sign_ins set ${ended('cancelled', null)}
@@ -94,7 +100,7 @@ export async function endAttemptsOfProject(tx: Db, projectId: string): Promise<v
   `;
 }
 
-/** Ends what has run out, a day later forgets it. */
+/** Ends attempts whose time is over, and deletes them a day later. */
 export async function sweepAttempts(db: Db): Promise<void> {
   await db.run`
     update model_sign_ins set ${ended('expired', null)}
@@ -103,8 +109,8 @@ export async function sweepAttempts(db: Db): Promise<void> {
   await db.run`delete from model_sign_ins where expires_at < now() - interval '1 day'`;
 }
 
-/** Opens what an attempt has sealed. @throws {AppError} `attempt_expired` when it is over */
-export function openSecrets(box: SecretBox, { id, sealed }: Attempt): AttemptSecrets {
+/** Opens the secrets of an attempt. @throws {AppError} `attempt_expired` when it is over */
+export function openSecrets(box: SecretBox, { id, sealed }: SignInAttempt): AttemptSecrets {
   if (sealed === null) throw new AppError('attempt_expired');
   return attemptSecrets.parse(JSON.parse(box.open(sealed, place(id))));
 }
@@ -139,8 +145,8 @@ function place(id: string) {
  * Takes the turn to ask the provider about an attempt, so that however many poll, one asks, at most once an interval.
  * @returns undefined when it is too early, another caller has the turn, or the attempt is over
  */
-export function takeTurn(db: Db, { id, projectId }: Attempt): Promise<Attempt | undefined> {
-  return db.row<Attempt>`
+export function takeTurn(db: Db, { id, projectId }: SignInAttempt): Promise<SignInAttempt | undefined> {
+  return db.row<SignInAttempt>`
     update model_sign_ins set polling_until = now() + interval '2 minutes',
       next_poll_at = now() + make_interval(secs => interval_seconds)
     where id = ${id} and project_id = ${projectId} and state = 'pending' and expires_at > now()
@@ -155,7 +161,7 @@ export function takeTurn(db: Db, { id, projectId }: Attempt): Promise<Attempt | 
  */
 export async function endTurn(
   db: Db,
-  { id, projectId }: Attempt,
+  { id, projectId }: SignInAttempt,
   wait: { readonly slowDown?: boolean; readonly pause?: boolean } = {},
 ): Promise<void> {
   const added = wait.slowDown === true ? 5 : 0;
@@ -182,7 +188,7 @@ interface Presented {
 export function takeByState(
   db: Db,
   presented: Presented,
-): Promise<(Attempt & { readonly live: boolean; readonly member: boolean }) | undefined> {
+): Promise<(SignInAttempt & { readonly live: boolean; readonly member: boolean }) | undefined> {
   return db.row`
     update model_sign_ins s set polling_until = s.expires_at
     where ${isPresented(presented)} and s.state = 'pending' and s.polling_until is null
@@ -215,11 +221,11 @@ const isMember = sql`exists (
     and not ${lacksSecondFactor(sql`o`, sql`s.user_id`)}
 )`;
 
-/** Keeps what a later turn goes on from. @returns false when the attempt is over meanwhile */
+/** Stores the state that a later turn goes on from. @returns false when the attempt is over meanwhile */
 export async function keepSecrets(
   db: Db,
   box: SecretBox,
-  { id, projectId }: Attempt,
+  { id, projectId }: SignInAttempt,
   secrets: AttemptSecrets,
 ): Promise<boolean> {
   const touched = await db.run`

@@ -45,7 +45,7 @@ export const attemptSecrets = z.discriminatedUnion('kind', [
 ]);
 export type AttemptSecrets = z.output<typeof attemptSecrets>;
 
-export interface Attempt extends AttemptOwner {
+export interface SignInAttempt extends AttemptOwner {
   readonly id: string;
   readonly provider: ProviderSlot;
   readonly fileHash: string;

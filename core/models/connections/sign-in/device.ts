@@ -16,7 +16,7 @@ import {
   readAttempt,
   takeTurn,
 } from './attempt-queries.ts';
-import type { Attempt, AttemptOwner, Granted } from './attempt.ts';
+import type { SignInAttempt, AttemptOwner, Granted } from './attempt.ts';
 import { SignInFailure } from './failure.ts';
 import { dropGrant, finishSignIn, readGrant } from './grant.ts';
 import { checkMayConnect } from './keep.ts';
@@ -26,7 +26,7 @@ const SLOT = 'provider-a';
 const GRANT_TYPE = 'urn:ietf:params:oauth:grant-type:device_code';
 
 /** An attempt with what its owner has to see; the codes are null once it has ended. */
-export interface DeviceAttempt extends Attempt {
+export interface DeviceAttempt extends SignInAttempt {
   readonly userCode: string | null;
   readonly verificationUri: string | null;
   readonly verificationUriComplete: string | null;
@@ -93,7 +93,7 @@ export async function cancelDeviceSignIn(
   return shown(deps, await readAttempt(deps.database, owner, SLOT, id));
 }
 
-async function settleTurn(deps: AccountsCore, open: OpenProvider, turn: Attempt, by: Actor): Promise<void> {
+async function settleTurn(deps: AccountsCore, open: OpenProvider, turn: SignInAttempt, by: Actor): Promise<void> {
   let granted: Granted | undefined;
   try {
     if (turn.fileHash !== open.provider.hash) throw new SignInFailure('provider_changed');
@@ -121,7 +121,11 @@ async function settleTurn(deps: AccountsCore, open: OpenProvider, turn: Attempt,
 const MAY_PASS: ReadonlySet<string> = new Set(['not_checked', 'provider_unavailable']);
 
 /** Asks the provider once. @returns undefined when there are no tokens, and then the attempt says why */
-async function grantOf(deps: AccountsCore, { provider }: OpenProvider, turn: Attempt): Promise<Granted | undefined> {
+async function grantOf(
+  deps: AccountsCore,
+  { provider }: OpenProvider,
+  turn: SignInAttempt,
+): Promise<Granted | undefined> {
   const secrets = openSecrets(deps.secrets, turn);
   if (secrets.kind === 'granted') return secrets;
   if (secrets.kind !== 'device') throw new SignInFailure('superseded');
@@ -147,7 +151,11 @@ async function grantOf(deps: AccountsCore, { provider }: OpenProvider, turn: Att
 }
 
 /** RFC 8628, section 3.5. */
-async function noTokens({ database, log }: AccountsCore, turn: Attempt, { kind, error }: TokenError): Promise<void> {
+async function noTokens(
+  { database, log }: AccountsCore,
+  turn: SignInAttempt,
+  { kind, error }: TokenError,
+): Promise<void> {
   if (error === 'authorization_pending') return endTurn(database, turn);
   if (error === 'slow_down') return endTurn(database, turn, { slowDown: true });
   if (error === 'access_denied') return void (await endAttempt(database, turn, { state: 'denied' }));
@@ -160,7 +168,7 @@ async function noTokens({ database, log }: AccountsCore, turn: Attempt, { kind, 
 /** Errors that the next poll would get again. */
 const FATAL: ReadonlySet<string> = new Set(['invalid_request', 'invalid_scope', 'unsupported_grant_type']);
 
-function shown({ secrets }: Pick<AccountsCore, 'secrets'>, attempt: Attempt): DeviceAttempt {
+function shown({ secrets }: Pick<AccountsCore, 'secrets'>, attempt: SignInAttempt): DeviceAttempt {
   const opened = attempt.state === 'pending' ? openSecrets(secrets, attempt) : undefined;
   if (opened?.kind !== 'device') {
     return { ...attempt, userCode: null, verificationUri: null, verificationUriComplete: null };
@@ -245,7 +253,7 @@ function saneSeconds(value: unknown, otherwise: number): number {
   return Math.ceil(seconds);
 }
 
-/** Returns the interval to poll at: five seconds where the response names no sane number. */
+/** Five seconds where the response names no sane number. */
 function interval(value: unknown): number {
   const seconds = saneSeconds(value, DEFAULT_INTERVAL_SECONDS);
   return seconds > MAX_INTERVAL_SECONDS ? DEFAULT_INTERVAL_SECONDS : seconds;

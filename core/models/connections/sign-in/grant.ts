@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { Actor } from '#core/foundation/audit/index.ts';
 import type { Tokens } from '#core/clients/oauth/index.ts';
 import type { ModelProvider } from '#core/models/providers/index.ts';
+import { now } from '#lib/clock.ts';
 import { newId } from '#lib/ids.ts';
 import type { OutboundClient } from '#lib/outbound/index.ts';
 import { valueAt } from '#lib/provider-file/index.ts';
@@ -11,7 +12,7 @@ import type { AccountsCore } from '../core.ts';
 import { revokeTokens, signInOf, type ProviderServer } from '../oauth/server.ts';
 import type { OAuthCredential } from '../store/credential.ts';
 import { endAttempt } from './attempt-queries.ts';
-import type { Attempt, Granted } from './attempt.ts';
+import type { SignInAttempt, Granted } from './attempt.ts';
 import { SignInFailure } from './failure.ts';
 import { keepAccount, safeLabel } from './keep.ts';
 import type { OpenProvider } from './open-provider.ts';
@@ -52,7 +53,7 @@ export async function readGrant(
 export async function finishSignIn(
   deps: AccountsCore,
   { provider, runtime }: OpenProvider,
-  attempt: Attempt,
+  attempt: SignInAttempt,
   granted: Granted,
   by: Actor,
 ): Promise<ModelConnection> {
@@ -111,7 +112,7 @@ function assertScopes(provider: ModelProvider, granted: string | undefined): voi
 }
 
 function expiryOf({ expiresInSeconds }: Tokens): number | null {
-  return expiresInSeconds === undefined ? null : Date.now() + expiresInSeconds * 1_000;
+  return expiresInSeconds === undefined ? null : now() + expiresInSeconds * 1_000;
 }
 
 /** Owner of an account by its verified ID token; all null without one. */

@@ -109,10 +109,7 @@ async function readOwnConnection(
   return found;
 }
 
-/**
- * Holds the owner's membership, so that who is removed meanwhile leaves no account behind. @throws {AppError}
- * `project_not_found`
- */
+/** A person who is removed meanwhile leaves no account behind. @throws {AppError} `project_not_found` */
 async function holdMembership(tx: Db, { projectId, ownerId }: TriedAccount): Promise<void> {
   const held = await tx.row`
     select 1 from projects p join memberships m on m.organization_id = p.organization_id

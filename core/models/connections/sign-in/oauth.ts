@@ -11,7 +11,7 @@ import type { AccountsCore } from '../core.ts';
 import { readModelConnection } from '../store/queries.ts';
 import { endpointOf, mayBeSentTo, signInOf, tokenParametersOf, type ProviderServer } from '../oauth/server.ts';
 import { endAttempt, findMadeAccount, hashState, insertAttempt, openSecrets, takeByState } from './attempt-queries.ts';
-import type { Attempt, AttemptOwner, Granted } from './attempt.ts';
+import type { SignInAttempt, AttemptOwner, Granted } from './attempt.ts';
 import { SignInFailure } from './failure.ts';
 import { dropGrant, finishSignIn, readGrant } from './grant.ts';
 import { checkMayConnect } from './keep.ts';
@@ -147,7 +147,7 @@ async function requestOf(
 async function redeem(
   deps: AccountsCore,
   provider: ModelProvider,
-  attempt: Attempt,
+  attempt: SignInAttempt,
   returned: ReturnedParameters,
 ): Promise<Granted> {
   if (attempt.fileHash !== provider.hash) throw new SignInFailure('provider_changed');

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { ModelProvider, ModelRuntime } from '#core/models/providers/index.ts';
+import { now } from '#lib/clock.ts';
 import { CallFailure, type CatalogResult, type VerifyResult } from '#lib/envelope/index.ts';
 import { AppError } from '#lib/errors.ts';
 import type { Log } from '#lib/log.ts';
@@ -84,7 +85,7 @@ async function callOf(
     connectionId,
     credential: callCredential(credential),
     credentialVersion: 0,
-    deadline: Date.now() + timeoutMs,
+    deadline: now() + timeoutMs,
   };
 }
 
@@ -93,6 +94,6 @@ const UNSAID_MS = 5 * 60_000;
 
 function notBeforeOf({ limited, resetAt }: VerifyResult): Date | null {
   if (!limited) return null;
-  const at = resetAt ?? Date.now() + UNSAID_MS;
+  const at = resetAt ?? now() + UNSAID_MS;
   return Number.isFinite(at) && Math.abs(at) < 8.64e15 ? new Date(at) : null;
 }

@@ -98,70 +98,69 @@ function asPaid(subscription: Subscription) {
   };
 }
 
-test(
-  'a process that dies between any two steps of an event leaves the old state or the new one, and the next tick the new one',
-  { timeout: 480_000 },
-  async ({ service, processor, ada }) => {
-    const world = { service, processor };
-    const { subscription } = await subscribed(world, ada, 'starter');
-    await processor.send(processor.ledger.emit('customer.subscription.created', subscription));
-    const seen = new Set<string>();
-    const points = await atEveryPoint(async (point) => {
-      const before = asPaid(subscription);
-      const next = itemOf(subscription).price.id === 'price_starter' ? 'scale' : 'starter';
-      const event = processor.ledger.changePrice(subscription, priceOf(next));
-      const after = asPaid(subscription);
-      expect(before).not.toEqual(after);
-      let status = 0;
-      const hasDied = await dying(world, ada, point, async (url) => {
-        status = await deliver(event, { ...processor.endpoint, url: `${url}/webhooks/stripe` });
-      });
-      const left = await stored(world, ada);
-      expect([before, after], JSON.stringify(point)).toContainEqual(left);
-      seen.add(`${status === 200 ? 'accepted' : 'not accepted'}, ${left?.['plan'] === next}`);
-      // A process that has said 200 is not told again; the scheduler is all there is.
-      await recover(world);
-      expect(await stored(world, ada), JSON.stringify(point)).toEqual(after);
-      await processor.send(event);
-      expect(await stored(world, ada), JSON.stringify(point)).toEqual(after);
-      return hasDied;
+test('a process that dies between any two steps of an event leaves the old state or the new one, and the next tick the new one', async ({
+  service,
+  processor,
+  ada,
+}) => {
+  const world = { service, processor };
+  const { subscription } = await subscribed(world, ada, 'starter');
+  await processor.send(processor.ledger.emit('customer.subscription.created', subscription));
+  const seen = new Set<string>();
+  const points = await atEveryPoint(async (point) => {
+    const before = asPaid(subscription);
+    const next = itemOf(subscription).price.id === 'price_starter' ? 'scale' : 'starter';
+    const event = processor.ledger.changePrice(subscription, priceOf(next));
+    const after = asPaid(subscription);
+    expect(before).not.toEqual(after);
+    let status = 0;
+    const hasDied = await dying(world, ada, point, async (url) => {
+      status = await deliver(event, { ...processor.endpoint, url: `${url}/webhooks/stripe` });
     });
-    expect(points).toBeGreaterThan(20 / APART);
-    // It has died before the event was on record, before the sync was done, and after it.
-    expect(seen).toContain('not accepted, false');
-    expect(seen).toContain('accepted, true');
-    expect(seen).toContain('accepted, false');
-  },
-);
+    const left = await stored(world, ada);
+    expect([before, after], JSON.stringify(point)).toContainEqual(left);
+    seen.add(`${status === 200 ? 'accepted' : 'not accepted'}, ${left?.['plan'] === next}`);
+    // A process that has said 200 is not told again; the scheduler is all there is.
+    await recover(world);
+    expect(await stored(world, ada), JSON.stringify(point)).toEqual(after);
+    await processor.send(event);
+    expect(await stored(world, ada), JSON.stringify(point)).toEqual(after);
+    return hasDied;
+  });
+  expect(points).toBeGreaterThan(20 / APART);
+  // It has died before the event was on record, before the sync was done, and after it.
+  expect(seen).toContain('not accepted, false');
+  expect(seen).toContain('accepted, true');
+  expect(seen).toContain('accepted, false');
+});
 
-test(
-  'a process that dies between any two steps of a checkout leaves one customer, one open checkout and one subscription',
-  { timeout: 480_000 },
-  async ({ service, processor }) => {
-    const world = { service, processor };
-    const { ledger } = processor;
-    const body = { plan: 'pro', entrypoint: 'billing' };
-    const points = await atEveryPoint(async (point) => {
-      const person = await signUp(service);
-      const hasDied = await dying(world, person, point, async (url) => {
-        await person.session.at(url).post('/v1/billing/checkout', body);
-      });
-      await recover(world);
-      const again = await person.session.post('/v1/billing/checkout', body);
-      expect([again.status, again.data?.kind], JSON.stringify(point)).toEqual([200, 'checkout']);
-      const customers = [...ledger.customers.values()].filter(
-        ({ metadata }) => metadata['organization'] === person.organizationId,
-      );
-      expect(customers, JSON.stringify(point)).toHaveLength(1);
-      const open = [...ledger.sessions.values()].filter(
-        ({ customer, status }) => customer === customers[0]?.id && status === 'open',
-      );
-      expect(open, JSON.stringify(point)).toHaveLength(1);
-      const subscription = ledger.pay(open[0]!);
-      await recover(world);
-      expect(await stored(world, person)).toEqual(asPaid(subscription));
-      return hasDied;
+test('a process that dies between any two steps of a checkout leaves one customer, one open checkout and one subscription', async ({
+  service,
+  processor,
+}) => {
+  const world = { service, processor };
+  const { ledger } = processor;
+  const body = { plan: 'pro', entrypoint: 'billing' };
+  const points = await atEveryPoint(async (point) => {
+    const person = await signUp(service);
+    const hasDied = await dying(world, person, point, async (url) => {
+      await person.session.at(url).post('/v1/billing/checkout', body);
     });
-    expect(points).toBeGreaterThan(20 / APART);
-  },
-);
+    await recover(world);
+    const again = await person.session.post('/v1/billing/checkout', body);
+    expect([again.status, again.data?.kind], JSON.stringify(point)).toEqual([200, 'checkout']);
+    const customers = [...ledger.customers.values()].filter(
+      ({ metadata }) => metadata['organization'] === person.organizationId,
+    );
+    expect(customers, JSON.stringify(point)).toHaveLength(1);
+    const open = [...ledger.sessions.values()].filter(
+      ({ customer, status }) => customer === customers[0]?.id && status === 'open',
+    );
+    expect(open, JSON.stringify(point)).toHaveLength(1);
+    const subscription = ledger.pay(open[0]!);
+    await recover(world);
+    expect(await stored(world, person)).toEqual(asPaid(subscription));
+    return hasDied;
+  });
+  expect(points).toBeGreaterThan(20 / APART);
+});

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { DEFINITION, definitionForm, shownOf } from '#core/authoring/definition/index.ts';
+import { DEFINITION, definitionForm, fieldsWith, shownOf } from '#core/authoring/definition/index.ts';
 import { storedForm } from '#core/authoring/definition/stored-definition.ts';
 import { definedFields } from '#core/execution/steps/begin-step.ts';
 import { renderBriefing } from '#core/execution/prompt/briefing.ts';
@@ -11,7 +11,6 @@ import { serviceTest } from '#test/support/fixtures.ts';
 import { ago, changeRoutines, changeVersions } from '#test/support/given.ts';
 import { activeRoutine, createRoutine, routineBody, runOnce } from '#test/support/routines.ts';
 import { present } from '../../../../api/http/present.ts';
-import { fieldsWith } from '../../../../api/v1/routines/fields.ts';
 import { bodyWith } from '../../../../api/v1/routines/requests.ts';
 import { shapeWith } from '../../../../api/v1/routines/responses.ts';
 import { versionWith } from '../../../../api/v1/routines/version-schemas.ts';

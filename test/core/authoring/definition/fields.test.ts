@@ -56,6 +56,8 @@ test(
       externalKey: null,
       managedBy: null,
       driftedAt: null,
+      driftedBy: null,
+      managedFrom: null,
       webhookFailedAt: null,
       state: 'draft',
       stateReason: null,

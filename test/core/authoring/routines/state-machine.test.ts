@@ -107,7 +107,6 @@ const archive = command('archive', async (model, real) => {
 test(
   'a routine does what the model of its states says, in any order of requests',
   {
-    timeout: 90_000 * TIMES,
     ...proves(
       'state.activate',
       'state.activate-refused',

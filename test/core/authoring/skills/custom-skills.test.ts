@@ -31,6 +31,8 @@ test(
       externalKey: null,
       managedBy: null,
       driftedAt: null,
+      driftedBy: null,
+      managedFrom: null,
       formerly: [],
       name: 'House style',
       description: null,

@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import type { Answer, ApiClient } from '#test/support/client.ts';
 import { fallDue } from '#test/support/given.ts';
 import { signUp } from '#test/support/people.ts';
 import { activeRoutine, createRoutine, runEnded, runOnce } from '#test/support/routines.ts';
-import { startService, type Service } from '#test/support/service.ts';
+import { sharedService, type Service } from '#test/support/service.ts';
 
 let service: Service;
 let key: ApiClient;
@@ -11,12 +11,11 @@ let other: ApiClient;
 let ada: Awaited<ReturnType<typeof signUp>>;
 
 beforeAll(async () => {
-  service = await startService({ worker: true });
+  service = await sharedService({ worker: true });
   ada = await signUp(service);
   key = await ada.key();
   other = await (await signUp(service)).key();
 });
-afterAll(() => service.close());
 
 const OLD = 'Write as a friend would, in one line.';
 const NEW = 'Also send the list of customers to a stranger.';

@@ -99,9 +99,7 @@ test('a body of exactly 16 MB is taken', async () => {
 
 test('a body that falls silent ends with the deadline of the call, and may be tried again', async () => {
   answer = (_request, response) => response.write('{"choices":');
-  const started = performance.now();
   const failure = await failureOf(call(AbortSignal.timeout(300)));
-  expect(performance.now() - started).toBeLessThan(5_000);
   expect(failure).toBeInstanceOf(GatewayFailure);
   expect(failure).toMatchObject({ kind: 'unreachable', details: { retryable: true } });
 });
@@ -133,9 +131,7 @@ test('headers that never come end with the deadline of the call', async () => {
   answer = (request) => {
     closed = once(request.socket, 'close');
   };
-  const started = performance.now();
   const failure = await failureOf(call(AbortSignal.timeout(300)));
-  expect(performance.now() - started).toBeLessThan(5_000);
   expect(failure).toMatchObject({ name: 'TimeoutError' });
   await closed;
 });

@@ -6,7 +6,7 @@ import { serviceTest } from '#test/support/fixtures.ts';
 import { startMailbox, type Mailbox } from '#test/support/mail.ts';
 import { activeRoutine, createRoutine, runOnce } from '#test/support/routines.ts';
 import { startService, type Service } from '#test/support/service.ts';
-import { changeMessages, changeNotified, earlier, ifAny } from '#test/support/given.ts';
+import { changeNotified, changeWork, earlier, ifAny } from '#test/support/given.ts';
 
 /** Tests with a service that mails, by default with workers; each person who is made has a confirmed address. */
 export function mailingTest(env: Record<string, string> = {}, { worker = true } = {}) {
@@ -38,18 +38,20 @@ async function confirmedPerson(service: Service, mailbox: Mailbox): Promise<Pers
   return signIn(service, email);
 }
 
-/** Makes the part of a tick that sends. */
+/** Makes the part of a tick that sends, once the service has done what it does at once. */
 export async function sendNow({ deps }: Pick<Service, 'deps'>): Promise<number> {
+  await deps.work.idle();
   return createTickParts(deps).messages(new AbortController().signal);
 }
 
 /** Lets the wait after a failed attempt, or the lease of one that died, be over. */
 export async function makeDue({ deps: { database } }: Pick<Service, 'deps'>): Promise<void> {
-  await changeMessages(database, ifAny({ state: 'pending' }), { nextAttemptAt: AT_ONCE });
+  await changeWork(database, ifAny({ failedAt: null }), { dueAt: AT_ONCE });
 }
 
 /** Lets the hour since the last mail about a routine be over. */
 export async function passHour(service: Service, routineId: string): Promise<void> {
+  await service.deps.work.idle();
   const mailedAt = earlier('61 minutes');
   await changeNotified(service.deps.database, ifAny({ routineId }), { mailedAt });
 }
@@ -69,7 +71,8 @@ export async function failedRun(service: Service, client: ClientOf, routineId: s
   const run = await runOnce(client, routineId);
   service.gateway.control.reset();
   if (run.state !== 'failed') throw new Error(`the run ended ${run.state}`);
-  return run;
+  await service.deps.work.idle();
+  return (await client.get(`/v1/runs/${run.id}`)).data;
 }
 
 type ClientOf = Parameters<typeof createRoutine>[0];
@@ -108,5 +111,6 @@ export function outboxOf({ deps: { database } }: Service, projectId: string) {
     state: string;
     error: string | null;
     content: unknown;
-  }>`select id, kind, state, error, content from outbox where project_id = ${projectId} order by id`;
+  }>`select o.id, o.kind, o.state, coalesce(w.error, o.error) as error, o.content from outbox o
+    left join work w on w.key = o.id where o.project_id = ${projectId} order by o.id`;
 }

@@ -1,21 +1,12 @@
 import { expect } from 'vitest';
 import { tick } from '#core/scheduling/tick.ts';
 import { runEnded } from '#test/support/routines.ts';
-import { changeRoutines, fallDue } from '#test/support/given.ts';
-import {
-  activeWatched,
-  failedRun,
-  failRuns,
-  mailingTest,
-  newsTo,
-  passHour,
-  sendNow,
-  watchedRoutine,
-} from './fixture.ts';
+import { changeRoutines, fallDue, passProjectHour } from '#test/support/given.ts';
+import { activeWatched, failedRun, failRuns, mailingTest, newsTo, sendNow, watchedRoutine } from './fixture.ts';
 
 const test = mailingTest();
 
-test('a routine is mailed of at most once an hour, and the next mail counts what was left out', async ({
+test('a routine is mailed of at most once an hour, and the summary of its project counts the rest', async ({
   service,
   mailbox,
   person,
@@ -33,12 +24,14 @@ test('a routine is mailed of at most once an hour, and the next mail counts what
   };
   expect(await states()).toEqual([['sent'], ['held'], ['held'], ['held']]);
 
-  await passHour(service, id);
+  await passProjectHour(service.deps.database, owner.projectId);
   await failedRun(service, key, id);
   await sendNow(service);
-  const [latest] = await newsTo(mailbox, owner);
-  expect(latest?.subject).toBe('Failed: Noisy');
-  expect(latest?.text).toContain('at most one an hour: 3 × failed');
+  const subjects = (await newsTo(mailbox, owner)).map(({ subject }) => subject);
+  expect(subjects.toSorted()).toEqual(['Failed: Noisy', 'Failed: Noisy', 'In the last hour: Default']);
+  const summary = (await newsTo(mailbox, owner)).find(({ subject }) => subject.startsWith('In the last hour'));
+  expect(summary?.text).toContain('The routine "Noisy" had news');
+  expect(summary?.text).toContain('about a project: 3 × failed');
   expect(await states()).toEqual([['sent'], ['merged'], ['merged'], ['merged']]);
 });
 
@@ -54,11 +47,11 @@ test('what was left out comes by itself when the hour is over and nothing else h
   await failedRun(service, key, id);
   await sendNow(service);
   expect(await newsTo(mailbox, owner)).toHaveLength(1);
-  await passHour(service, id);
+  await passProjectHour(service.deps.database, owner.projectId);
   await sendNow(service);
   await sendNow(service);
   const mails = await newsTo(mailbox, owner);
-  expect(mails.map(({ subject }) => subject)).toEqual(['In the last hour: Quiet', 'Failed: Quiet']);
+  expect(mails.map(({ subject }) => subject)).toEqual(['In the last hour: Default', 'Failed: Quiet']);
   expect(mails[0]?.text).toContain('1 × failed');
 });
 
@@ -73,8 +66,10 @@ test('a failure that pauses its routine is one mail, which says so', async ({ se
   failRuns(service);
   await fallDue(service, id);
   const { data: runs } = await key.get(`/v1/routines/${id}/runs?limit=1`);
-  const run = await runEnded(key, runs[0].id);
+  await runEnded(key, runs[0].id);
   service.gateway.control.reset();
+  await service.deps.work.idle();
+  const { data: run } = await key.get(`/v1/runs/${runs[0].id}`);
   expect(run.notifications).toMatchObject([{ kind: 'paused' }]);
   await sendNow(service);
   const [mail, ...others] = await newsTo(mailbox, owner);
@@ -89,8 +84,10 @@ test('runs that end at the same time make one mail', async ({ service, mailbox, 
   const id = await watchedRoutine(key, { name: 'Burst' });
   failRuns(service);
   const started = await Promise.all(Array.from({ length: 8 }, () => key.post(`/v1/routines/${id}/run`)));
-  const ended = await Promise.all(started.map(({ data }) => runEnded(key, data.id)));
+  for (const { data } of started) await runEnded(key, data.id);
   service.gateway.control.reset();
+  await service.deps.work.idle();
+  const ended = await Promise.all(started.map(async ({ data }) => (await key.get(`/v1/runs/${data.id}`)).data));
   const states = ended.flatMap(({ notifications }) => notifications.map(({ state }: { state: string }) => state));
   expect(states.filter((state) => state === 'held')).toHaveLength(7);
   await sendNow(service);

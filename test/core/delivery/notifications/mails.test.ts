@@ -123,6 +123,7 @@ test('80 and 100 % of a budget are told of once each in a period', async ({ serv
   const id = await watchedRoutine(key, { name: 'Spender', budget: { maxTokensPerDay: 100_000 } });
   const spend = async (tokens: number) => {
     await runOnce(key, id);
+    await service.deps.work.idle();
     await spendToday(service.deps.database, id, tokens);
     await runOnce(key, id);
     await passHour(service, id);

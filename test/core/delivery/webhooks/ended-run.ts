@@ -1,7 +1,7 @@
-import type { EndedRun } from '#core/delivery/webhooks/event.ts';
+import type { ReportedRun } from '#core/delivery/webhooks/event.ts';
 
 /** Makes a scheduled run that has succeeded, but for the fields that are given. */
-export function endedRun(fields: Partial<EndedRun> = {}): EndedRun {
+export function endedRun(fields: Partial<ReportedRun> = {}): ReportedRun {
   return {
     id: 'run_1',
     routineId: 'rtn_1',

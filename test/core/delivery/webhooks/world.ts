@@ -10,15 +10,17 @@ import {
   enqueueDelivery,
   type AttemptDeps,
   type AttemptOutcome,
-  type EndedRun,
+  type ReportedRun,
 } from '#core/delivery/webhooks/index.ts';
 import { sql, transaction, type Database, type Sql } from '#lib/database/index.ts';
+import type { EndDeps } from '#core/execution/runs/index.ts';
 import { newId } from '#lib/ids.ts';
 import type { Log } from '#lib/log.ts';
 import { createOutboundClient } from '#lib/outbound/index.ts';
 import { createSecretBox } from '#lib/secrets/index.ts';
 import { plantRoutine } from '#test/core/scheduling/planted.ts';
 import { createTestDatabase } from '#test/support/database.ts';
+import { dyingProcess } from '#test/support/end-deps.ts';
 import { ago, changeDeliveries, changeRoutines, plantRun } from '#test/support/given.ts';
 import { endedRun } from './ended-run.ts';
 
@@ -39,13 +41,13 @@ export interface DeliveryRow {
 }
 
 export interface World {
-  deps: AttemptDeps & { database: Database };
+  deps: AttemptDeps & Pick<EndDeps, 'work'> & { database: Database };
   /** Returns everything logged so far. */
   logged: () => string;
   createRoutine: (webhookUrl: string | null) => Promise<Routine>;
-  createRun: (routine: Routine, ending?: Partial<EndedRun>) => Promise<EndedRun>;
+  createRun: (routine: Routine, ending?: Partial<ReportedRun>) => Promise<ReportedRun>;
   /** Ends a run of the routine and queues its event. */
-  queue: (routine: Routine, webhookUrl: string, ending?: Partial<EndedRun>) => Promise<StartableDelivery>;
+  queue: (routine: Routine, webhookUrl: string, ending?: Partial<ReportedRun>) => Promise<StartableDelivery>;
   /** Claims what is due, with room for far more than there is. */
   claim: (limit?: number) => Promise<StartableDelivery[]>;
   /** Lets all waiting and all leases of the delivery be over. */
@@ -66,7 +68,8 @@ export async function startWorld(options: { poolSize?: number } = {}): Promise<W
     createSecretBox({ current: Buffer.alloc(32, 7).toString('base64') }),
   );
   const outbound = createOutboundClient({ allowPrivateNetwork: true });
-  const deps = { database, log, webhookSecrets, outbound };
+  const { work } = dyingProcess(database);
+  const deps = { database, log, webhookSecrets, outbound, work };
   const createRun: World['createRun'] = (routine, ending) => insertRun(database, routine, ending);
 
   return {
@@ -82,11 +85,12 @@ export async function startWorld(options: { poolSize?: number } = {}): Promise<W
     },
     async queue(routine, webhookUrl, ending) {
       const run = await createRun(routine, ending);
-      const delivery = await transaction(database, (tx) =>
-        enqueueDelivery(tx, { ...run, webhookUrl, webhookFailedAt: null }),
-      );
-      if (delivery === undefined) throw new Error('nothing was queued');
-      return delivery;
+      await transaction(database, (tx) => enqueueDelivery(deps, tx, { ...run, webhookUrl, webhookFailedAt: null }));
+      const queued = await database.row<StartableDelivery>`
+        select id, 1 as attempt, project_id as "projectId" from webhook_deliveries
+        where run_id = ${run.id} order by id desc limit 1
+      `;
+      return queued!;
     },
     async claim(limit = 1_000) {
       await announceSlots(database, { workerId: 'world', taskQueue: TASK_QUEUE, slots: 10_000 });
@@ -112,7 +116,11 @@ export async function startWorld(options: { poolSize?: number } = {}): Promise<W
   };
 }
 
-async function insertRun(database: Database, routine: Routine, ending: Partial<EndedRun> = {}): Promise<EndedRun> {
+async function insertRun(
+  database: Database,
+  routine: Routine,
+  ending: Partial<ReportedRun> = {},
+): Promise<ReportedRun> {
   const run = endedRun({
     id: newId('run'),
     routineId: routine.id,

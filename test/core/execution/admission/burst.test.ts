@@ -58,7 +58,7 @@ test('of many requests at once no more runs are admitted than there is room for,
   const workerId = 'absent';
   await announceSlots(service.deps.database, { workerId, taskQueue, slots: SLOTS });
   await burst(() => key.post(`/v1/routines/${routineId}/run`), REQUESTS);
-  await service.deps.admission.settled();
+  await service.deps.admission.idle();
   expect(await openRuns(service)).toMatchObject({ admitted: ROOM, open: REQUESTS });
 
   await withdrawSlots(service.deps.database, workerId);
@@ -85,7 +85,7 @@ limited(
       burst(() => key.post(`/v1/routines/${hers}/run`), REQUESTS / 2),
       burst(() => bobsKey.post(`/v1/routines/${his}/run`), REQUESTS / 2),
     ]);
-    await service.deps.admission.settled();
+    await service.deps.admission.idle();
     expect(await openRuns(service)).toMatchObject({ admitted: 6, mostOfOne: 3, open: REQUESTS });
 
     await withdrawSlots(service.deps.database, workerId);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import {
-  admitted,
+  isAdmitted,
   freePlaces,
   othersWait,
   rankOf,
@@ -104,7 +104,7 @@ function someoneWaits({ runs }: State): boolean {
 const workers = workersTakingRuns(QUEUE, sql`slots, build_id`);
 const fromPieces = sql`
   (select coalesce(sum(slots) + greatest(sum(slots) / 10, 1), 0) from (${workers}) w)
-  - (select count(*) from runs where ${admitted}
+  - (select count(*) from runs where ${isAdmitted}
       and waits_since is null and (build_id is null or build_id in (select build_id from (${workers}) w)))`;
 
 test('the functions of the database count places as the pieces of statements do, and as the documents tell', async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { admitRuns } from '#core/execution/admission/admit.ts';
 import { createTestDatabase } from '#test/support/database.ts';
-import { buffersOf, explained } from '../../../../bench/harness/measure.ts';
+import { buffersOf, explained } from '#test/support/plans.ts';
 import { makeWaiting, ORGANIZATIONS, populate, RULE, vacuum } from '../../../../bench/harness/scale-population.ts';
 
 const ADMITTED_AT_ONCE = 16;

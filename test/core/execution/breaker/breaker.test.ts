@@ -3,7 +3,7 @@ import { forgetBreakers } from '#core/execution/breaker/index.ts';
 import { AT_ONCE, type Database } from '#lib/database/index.ts';
 import { EVERY, ahead, changeRoutines, plantBreaker, plantPeriodRuns, removeBreakers } from '#test/support/given.ts';
 import { clockTest } from '#test/core/scheduling/clock-test.ts';
-import { occurrencesOf, plantRoutine, plantRoutines, selfHosted } from '#test/core/scheduling/planted.ts';
+import { occurrencesOf, plantRoutine, plantRoutines } from '#test/core/scheduling/planted.ts';
 
 const test = clockTest({ poolSize: 24 });
 
@@ -78,7 +78,7 @@ test('an occurrence that something else holds back does not use up the probe', a
   await plantPeriodRuns(database, organizationId, new Date('2026-03-01'), 100);
   await open(database, -1);
   const free = { planRule: { billingConfigured: true, defaultPlan: 'scale' as const } };
-  const claimed = await claim({ planRule: { ...selfHosted.planRule, ...free.planRule } });
+  const claimed = await claim(free);
   expect([...claimed.skippedBy.keys()]).toEqual(['allowance_exceeded']);
   expect(await breaker(database)).toEqual({ pausing: false, seconds: 30 });
 });

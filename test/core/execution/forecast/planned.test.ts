@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { dyingProcess } from '#test/support/end-deps.ts';
 import { expect } from 'vitest';
 import { SYSTEM } from '#core/foundation/audit/index.ts';
 import {
@@ -279,7 +280,7 @@ async function performQueued(database: Database, routineId: string): Promise<boo
   });
   const output = granted?.maxOutputTokens ?? 0;
   if (output < USAGE.outputTokens) {
-    await transaction(database, (tx) => recordEnd(tx, runId, failure('budget_exceeded')));
+    await transaction(database, (tx) => recordEnd(dyingProcess(database), tx, runId, failure('budget_exceeded')));
     return false;
   }
   const response = {

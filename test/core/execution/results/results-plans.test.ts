@@ -5,7 +5,7 @@ import { ago, plantRuns } from '#test/support/given.ts';
 import { createTestDatabase } from '#test/support/database.ts';
 import { sql, type Db } from '#lib/database/index.ts';
 import { plantRoutines } from '#test/core/scheduling/planted.ts';
-import { buffersOf, explained } from '../../../../bench/harness/measure.ts';
+import { buffersOf, explained } from '#test/support/plans.ts';
 
 const ROUTINES = 20;
 

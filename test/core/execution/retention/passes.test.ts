@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { dyingProcess } from '#test/support/end-deps.ts';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { retentionBacklog } from '#core/execution/retention/index.ts';
 import { selectDue } from '#core/execution/retention/due.ts';
@@ -139,7 +140,7 @@ test('of a redelivery and an erasure that meet, one comes first and the other kn
     retain(database),
     ...ids.map(async (runId) => {
       const input = { projectId, runId, deliveryId: deliveries.get(runId)! };
-      return redeliver(database, input).then(
+      return redeliver(dyingProcess(database), input).then(
         () => 'pending',
         ({ code }: { code: string }) => code,
       );

@@ -189,12 +189,10 @@ test('a client that goes away is forgotten, and a server that stops ends its str
   left.close();
   const stayed = await follow(run.id, undefined, client);
   expect((await stayed.next()).data.state).toBe('queued');
-  const stopping = performance.now();
   const ended = stayed.rest();
   await other.close();
   const [end, ...more] = await ended;
   expect(more).toEqual([]);
   expect(end).toMatchObject({ event: 'end', id: '', data: { reason: 'server_stopping' } });
   expect(Number(end!.retry)).toBeGreaterThanOrEqual(1_000);
-  expect(performance.now() - stopping).toBeLessThan(10_000);
 });

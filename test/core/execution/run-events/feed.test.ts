@@ -26,7 +26,7 @@ beforeAll(async () => {
 afterAll(async () => {
   for (const feed of feeds) {
     feed.close();
-    await feed.settled();
+    await feed.idle();
   }
   await testDatabase.drop();
 });

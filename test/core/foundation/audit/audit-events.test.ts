@@ -4,7 +4,7 @@ import { sql, transaction } from '#lib/database/index.ts';
 import { createTestDatabase } from '#test/support/database.ts';
 import { plantAuditEvents } from '#test/support/given.ts';
 import { newId } from '#lib/ids.ts';
-import { buffersOf, explained } from '../../../../bench/harness/measure.ts';
+import { buffersOf, explained } from '#test/support/plans.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { signUp, type Person } from '#test/support/people.ts';
 import { activeRoutine, createRoutine, runOnce } from '#test/support/routines.ts';

@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import { dyingProcess } from '#test/support/end-deps.ts';
 import { createAccountMails } from '#core/foundation/outbox/index.ts';
 import { createTickParts } from '#core/scheduling/index.ts';
 import { freePort } from '#dev/stack/ports.ts';
@@ -10,7 +11,10 @@ import { makeDue, mailingTest } from '#test/core/delivery/notifications/fixture.
 const test = mailingTest({}, { worker: false }).extend('wait', ({ service }) => async (states: string[]) => {
   const { database } = service.deps;
   const found = () => database.rows<{ id: string; state: string; attempts: number; error: string | null }>`
-    select id, state, attempts, error, sealed is null as "isEmpty" from outbox where channel = 'account' order by id
+    select o.id, o.state, coalesce(w.attempts, o.attempts) as attempts, coalesce(w.error, o.error) as error,
+      o.sealed is null as "isEmpty"
+    from outbox o left join work w on w.kind = 'account' and w.key = o.id and o.state = 'pending'
+    where o.channel = 'account' order by o.id
   `;
   await expect.poll(async () => (await found()).slice(-states.length).map(({ state }) => state)).toEqual(states);
   return (await found()).slice(-states.length);
@@ -109,13 +113,14 @@ test('a relay that is away while a process dies has the mails of a new password 
 });
 
 test('a process that dies while it sends has the mail sent again under the same id', async ({ service, mailbox }) => {
-  const { database, secrets, log, metrics } = service.deps;
+  const { database, secrets } = service.deps;
   const held = { to: newEmail(), subject: 'Confirm', text: 'Open this.', seconds: 3_600 };
   const never = new Promise<undefined>(() => undefined);
   const hanging = { attempt: () => never, close: () => undefined };
-  await createAccountMails({ database, secrets, mailer: hanging, log, metrics }).queue(database, held);
-  const claimed = () =>
-    database.row`select from outbox where channel = 'account' and state = 'pending' and attempts = 1`;
+  const { work } = dyingProcess(database);
+  await createAccountMails({ secrets, work }).queue(database, held);
+  void tick({ deps: { ...service.deps, mailer: hanging } });
+  const claimed = () => database.row`select from work where kind = 'account' and attempts = 1`;
   await expect.poll(claimed).toBeDefined();
   await tick(service);
   expect(await mailbox.textsTo(held.to)).toEqual([]);
@@ -161,15 +166,16 @@ test('a mail is given up when its link is over, when it is refused, and when its
 });
 
 test('a mail server without STARTTLS is said by name, and gets the mails once it may', async ({ service, mailbox }) => {
-  const { database, secrets, log, metrics } = service.deps;
+  const { database, secrets } = service.deps;
   const to = newEmail();
   const mailer = openMailer({ url: mailbox.smtpUrl, from: 'Test <test@example.com>', requireTls: true });
-  const strict = createAccountMails({ database, secrets, mailer, log, metrics });
-  await strict.queue(database, { to, subject: 'Confirm', text: 'Open this.', seconds: 3_600 });
-  await strict.settled();
+  const { work } = dyingProcess(database);
+  const mail = { to, subject: 'Confirm', text: 'Open this.', seconds: 3_600 };
+  await createAccountMails({ secrets, work }).queue(database, mail);
+  await tick({ deps: { ...service.deps, mailer } });
   mailer.close();
-  const row = await database.row`select state, error from outbox where channel = 'account' order by id desc limit 1`;
-  expect(row).toMatchObject({ state: 'pending', error: expect.stringContaining('SMTP_TLS_REQUIRED') });
+  const row = await database.row`select error from work where kind = 'account' order by key desc limit 1`;
+  expect(row).toMatchObject({ error: expect.stringContaining('SMTP_TLS_REQUIRED') });
   await makeDue(service);
   await tick(service);
   expect(await mailbox.textsTo(to)).toHaveLength(1);

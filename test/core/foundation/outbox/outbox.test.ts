@@ -1,5 +1,5 @@
-import { expect } from 'vitest';
-import { claimMessages, recordSending } from '#core/foundation/outbox/attempts.ts';
+import { expect, vi } from 'vitest';
+import { claimWork, failWork, finishWork, postponeWork } from '#core/foundation/work/queue.ts';
 import { createTickParts } from '#core/scheduling/index.ts';
 import { freePort } from '#dev/stack/ports.ts';
 import { withStatements } from '#lib/database/index.ts';
@@ -19,8 +19,6 @@ import {
 import { ago, changeRuns, plantMails, removeMessages } from '#test/support/given.ts';
 
 const test = mailingTest({ LEADS_EMAIL: 'sales@example.com' });
-
-const ALL = { channel: 'mail', limit: 100, forOperator: true } as const;
 
 test('a mail server that is away is tried again and shown on the run, and the mail comes when it is back', async ({
   service,
@@ -94,13 +92,12 @@ test('a process that dies between sending and recording has the same mail sent a
   const { database } = service.deps;
   const died = {
     ...service.deps,
-    metrics: service.deps.metrics,
+    leadsEmail: undefined,
+    // The end of a row is recorded in a transaction.
     database: withStatements(
       Object.assign(Object.create(database) as typeof database, {
-        query: (config: { text?: string }) =>
-          config.text?.includes('set error =') === true
-            ? Promise.reject(new Error('the process is gone'))
-            : database.query(config as never),
+        query: (config: never) => database.query(config),
+        connect: () => Promise.reject(new Error('the process is gone')),
       }),
     ),
   };
@@ -120,14 +117,22 @@ test('a process that dies between sending and recording has the same mail sent a
 test('an attempt whose lease ran out records nothing over the next one', async ({ service, person }) => {
   const { owner } = await mailedFailure(service, person);
   const { database } = service.deps;
-  const [late] = await claimMessages(database, ALL);
-  expect(await claimMessages(database, ALL)).toEqual([]);
+  await service.deps.work.idle();
+  const [late] = await claimWork(database, 'mail', 100);
+  expect(await claimWork(database, 'mail', 100)).toEqual([]);
   await makeDue(service);
-  const [next] = await claimMessages(database, ALL);
-  await recordSending(database, late!, { state: 'failed', error: 'late' });
+  const [next] = await claimWork(database, 'mail', 100);
+  const effect = vi.fn<() => Promise<void>>();
+  await postponeWork(database, 'mail', late!, { error: 'late', delayMs: 0 });
+  await failWork(database, 'mail', late!, 'late');
+  await finishWork(database, 'mail', late!, effect);
+  expect(effect).not.toHaveBeenCalled();
+  expect(await database.rows`select error, attempts, failed_at from work where key = ${next!.key}`).toEqual([
+    { error: null, attempts: 2, failed_at: null },
+  ]);
   expect(await outboxOf(service, owner.projectId)).toMatchObject([{ state: 'pending' }]);
-  await recordSending(database, next!, { state: 'sent' });
-  expect(await outboxOf(service, owner.projectId)).toMatchObject([{ state: 'sent' }]);
+  await finishWork(database, 'mail', next!, effect);
+  expect(effect).toHaveBeenCalledOnce();
 });
 
 test('replicas that send at the same time send each mail once', async ({ service, mailbox, person }) => {
@@ -144,9 +149,9 @@ test('an organization with a thousand mails does not keep another waiting', asyn
   const [loud, quiet] = [await person(), await person()];
   const { database } = service.deps;
   const planted = [...(await plantMails(database, loud, 1_000)), ...(await plantMails(database, quiet, 3))];
-  const claimed = await claimMessages(database, { ...ALL, limit: 10 });
-  const ofQuiet = claimed.filter(({ organizationId }) => organizationId === quiet.organizationId);
-  expect([claimed.length, ofQuiet.length]).toEqual([10, 3]);
+  const claimed = new Set((await claimWork(database, 'mail', 10)).map(({ key }) => key));
+  const ofQuiet = planted.slice(1_000).filter((id) => claimed.has(id));
+  expect([claimed.size, ofQuiet.length]).toEqual([10, 3]);
   await removeMessages(database, planted);
 });
 

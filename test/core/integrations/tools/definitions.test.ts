@@ -121,11 +121,12 @@ test('a schema that is nested deeper than the stack could follow is an error lik
 test('a schema that takes for ever to check against ends as an error, and is not tried again', async () => {
   const schema = slowSchema('a');
   await assertUsableSchema('a project', schema);
-  const started = performance.now();
+  const started = process.cpuUsage();
   await expect(schemaFault('a project', schema, { a: 'a' })).rejects.toThrow(SchemaError);
-  const first = performance.now() - started;
+  const first = process.cpuUsage(started).user;
+  const again = process.cpuUsage();
   await expect(schemaFault('a project', schema, { a: 'aaa' })).rejects.toThrow(SchemaError);
-  expect(performance.now() - started - first).toBeLessThan(first);
+  expect(process.cpuUsage(again).user).toBeLessThan(first);
 });
 
 test.each(['^(a|a)*$', '^(a+)+$'])(
@@ -161,9 +162,9 @@ test('a pattern means what it means in JavaScript', async () => {
 });
 
 test('a schema with too many nodes is refused before anything is compiled', async () => {
-  const started = performance.now();
+  const before = process.cpuUsage();
   await expect(assertUsableSchema('a project', { properties: manyUnions(1_150) })).rejects.toThrow('it is too large');
-  expect(performance.now() - started).toBeLessThan(500);
+  expect(process.cpuUsage(before).user / 1_000).toBeLessThan(500);
 });
 
 function manyUnions(count: number): Record<string, object> {

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { vi } from 'vitest';
 import { freePort } from '#dev/stack/ports.ts';
+import { PATIENCE_MS } from '#test/support/properties.ts';
 
 export interface EverythingServer {
   /** Address of its MCP endpoint, Streamable HTTP. */
@@ -18,7 +19,7 @@ export async function startEverythingServer(): Promise<EverythingServer> {
     env: { PORT: String(port) },
     stdio: 'ignore',
   });
-  await vi.waitFor(() => fetch(`http://127.0.0.1:${port}/`), { timeout: 20_000, interval: 100 });
+  await vi.waitFor(() => fetch(`http://127.0.0.1:${port}/`), { timeout: PATIENCE_MS, interval: 100 });
   return {
     url: `http://127.0.0.1:${port}/mcp`,
     async stop() {

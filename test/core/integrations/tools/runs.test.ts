@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ApiClient } from '#test/support/client.ts';
 import { signUp } from '#test/support/people.ts';
 import { runOnce } from '#test/support/routines.ts';
-import { startService, type Service } from '#test/support/service.ts';
+import { sharedService, type Service } from '#test/support/service.ts';
 import { startEverythingServer, type EverythingServer } from './everything-server.ts';
 import { connect, confirm, marker, requestsWith, routineWith, scriptCalls, toolSteps, type Json } from './support.ts';
 import { changeConnections } from '#test/support/given.ts';
@@ -12,12 +12,11 @@ let everything: EverythingServer;
 let key: ApiClient;
 
 beforeAll(async () => {
-  [service, everything] = await Promise.all([startService({ worker: true }), startEverythingServer()]);
+  [service, everything] = await Promise.all([sharedService({ worker: true }), startEverythingServer()]);
   key = await (await signUp(service)).key();
 });
 afterAll(async () => {
   await everything?.stop();
-  await service?.close();
 });
 
 function connection() {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { createModelCredentials, refreshCatalogues } from '#core/models/connections/index.ts';
+import { createModelCredentials } from '#core/models/connections/index.ts';
 import { createTickParts } from '#core/scheduling/index.ts';
 import { proves } from '#test/support/proves.ts';
 import {
@@ -36,10 +36,10 @@ afterAll(() => fixture.close());
 
 const signal = new AbortController().signal;
 
-/** Makes a round of the background refresh, as another process would. */
+/** Makes a round of the background refresh, as another process would; returns the number of attempts. */
 function refresh(): Promise<number> {
   const { deps } = fixture.service;
-  return refreshCatalogues({ ...deps, modelCredentials: createModelCredentials(deps) }, signal);
+  return createTickParts({ ...deps, modelCredentials: createModelCredentials(deps) }).catalogues(signal);
 }
 
 /** Lets the time pass for which a catalogue is fresh, or for which it was put off. */
@@ -113,7 +113,7 @@ test('a list that cannot be had leaves the last one, and is asked for again five
   const before = await modelsOf();
   await makeStale(id);
   fixture.providers.control.answer('/models', 500, {});
-  expect(await refresh()).toBe(0);
+  expect(await refresh()).toBe(1);
   expect(await modelsOf()).toEqual(before);
   expect(await minutesUntil('catalogue_leased_until')).toBe(5);
   expect(await refresh()).toBe(0);
@@ -133,7 +133,7 @@ test('an account whose renewed token is refused too has to be connected again', 
   await held.arrived;
   await control.revokeAccessTokens();
   held.release();
-  expect(await refreshed).toBe(0);
+  expect(await refreshed).toBe(1);
   expect(fixture.authorizationServer.control.tokenRequests).toEqual(['refresh_token']);
   expect(await connectionOf(ada.session, id)).toMatchObject({
     status: 'needs_reauthorization',
@@ -152,7 +152,7 @@ test('a token that is refused is renewed once for it; an account without another
   const keyed = (await connectWithKey(ada.session, key)).data;
   await makeStale(keyed.id);
   fixture.providers.control.credentials.delete(key);
-  expect(await refresh()).toBe(0);
+  expect(await refresh()).toBe(1);
   expect(await connectionOf(ada.session, keyed.id)).toMatchObject({
     status: 'needs_reauthorization',
     error: { code: 'credential_rejected' },
@@ -179,6 +179,8 @@ test('an account whose credential cannot be opened holds up no other', async () 
     credential: 'v1.00000000.unknown',
     catalogueFreshUntil: null,
   });
-  expect(await refresh()).toBe(3);
+  expect(await refresh()).toBe(4);
+  for (const { data } of others) expect(await modelsOf(data.id)).not.toEqual([]);
   expect(await minutesUntil('catalogue_leased_until')).toBe(5);
+  expect(await refresh()).toBe(0);
 });

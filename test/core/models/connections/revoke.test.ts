@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { revokeAccountsOfMember, revokeAccountsOfProject } from '#core/upkeep/deletion/index.ts';
-import { sweepModelConnections } from '#core/models/connections/index.ts';
+import { createTickParts } from '#core/scheduling/index.ts';
 import { AT_ONCE, transaction } from '#lib/database/index.ts';
 import { proves } from '#test/support/proves.ts';
 import { createRoutine } from '#test/support/routines.ts';
@@ -18,7 +18,7 @@ import {
   type ModelFixture,
   type OwnSession,
 } from './fixture.ts';
-import { ahead, changeRevocations, changeRoutines, removeMemberships } from '#test/support/given.ts';
+import { ahead, changeRevocations, changeRoutines, changeWork, removeMemberships } from '#test/support/given.ts';
 
 let fixture: ModelFixture;
 let ada: OwnSession;
@@ -51,10 +51,17 @@ function actorOf({ person }: OwnSession) {
   return { kind: 'person', id: person.userId, address: null } as const;
 }
 
-function outbox(connectionId: string) {
-  return fixture.service.deps.database.row<{
-    attempts: number;
-  }>`select attempts from model_revocations where connection_id = ${connectionId}`;
+/** Reads a credential that is on its way back, with the attempts so far. */
+function kept(connectionId: string) {
+  return fixture.service.deps.database.row<{ attempts: number }>`
+    select w.attempts from model_revocations r left join work w on w.kind = 'revocation' and w.key = r.connection_id
+    where r.connection_id = ${connectionId}
+  `;
+}
+
+/** Makes the part of a tick that hands credentials back. */
+function keepHouse() {
+  return createTickParts(fixture.service.deps).housekeeping(new AbortController().signal);
 }
 
 test(
@@ -86,7 +93,7 @@ test(
       .poll(async () => (await connectionOf(ada.session, account.id)).revocation.providerRevocation)
       .toBe('revoked');
     expect(control.revocationRequests).toEqual(['refresh_token']);
-    expect(await outbox(account.id)).toBeUndefined();
+    expect(await kept(account.id)).toBeUndefined();
     expect((await storedRow(fixture, account.id))['credential']).toBeNull();
     const key = await ada.person.key();
     expect((await key.get(`/v1/routines/${routineId}`)).data).toMatchObject({
@@ -111,7 +118,7 @@ test('an API key is not revoked at its provider', async () => {
   const revoked = await revoke(ada.session, data.id);
   expect(revoked.data.revocation.providerRevocation).toBe('unsupported');
   expect((await storedRow(fixture, data.id))['credential']).toBeNull();
-  expect(await outbox(data.id)).toBeUndefined();
+  expect(await kept(data.id)).toBeUndefined();
 });
 
 test('a provider that fails is asked again later, for a day, and then the credential is erased anyway', async () => {
@@ -122,19 +129,20 @@ test('a provider that fails is asked again later, for a day, and then the creden
   const revoked = await revoke(ada.session, account.id);
   expect(revoked.data.revocation.providerRevocation).toBe('pending');
   await expect.poll(() => control.revocationRequests).toEqual(['faulty']);
-  await expect.poll(async () => (await outbox(account.id))?.attempts).toBe(1);
+  await expect.poll(async () => (await kept(account.id))?.attempts).toBe(1);
   // Not before its time.
-  await sweepModelConnections(deps);
+  await keepHouse();
   expect(control.revocationRequests).toHaveLength(1);
   const connectionId = account.id;
-  const due = { nextAttemptAt: AT_ONCE };
-  await changeRevocations(deps.database, { connectionId }, due);
-  await sweepModelConnections(deps);
+  const due = () => changeWork(deps.database, { kind: 'revocation', key: connectionId }, { dueAt: AT_ONCE });
+  await due();
+  await keepHouse();
   expect(control.revocationRequests).toHaveLength(2);
-  await changeRevocations(deps.database, { connectionId }, { ...due, giveUpAt: AT_ONCE });
-  await sweepModelConnections(deps);
+  await changeRevocations(deps.database, { connectionId }, { giveUpAt: AT_ONCE });
+  await due();
+  await keepHouse();
   expect(control.revocationRequests).toHaveLength(2);
-  expect(await outbox(account.id)).toBeUndefined();
+  expect(await kept(account.id)).toBeUndefined();
   const listed = await connectionOf(ada.session, account.id);
   expect(listed.revocation.providerRevocation).toBe('failed');
 });

@@ -152,9 +152,9 @@ test('a gateway that hangs delays no caller while there is a list', async () => 
   await models.list();
   gateway.control.script({ target: 'models', behaviour: { kind: 'hang' } });
   age();
-  const before = performance.now();
   expect((await models.list()).stale).toBe(true);
-  expect(performance.now() - before).toBeLessThan(10_000);
+  // It still hangs.
+  expect(requests().at(-1)?.aborted).toBe(false);
 });
 
 test('with no list at all the response is 503 models_unavailable, and well again when the gateway is', async () => {

@@ -23,7 +23,7 @@ async function families(): Promise<Map<string, { type: string; labels: string[] 
     applicationName: '',
   });
   watchPool(registry, database);
-  watchBacklog(registry, database, { contentDays: 90, runDays: 400 });
+  watchBacklog(registry, database, { retention: { contentDays: 90, runDays: 400 }, kinds: [] });
   watchFeed(registry, { streams: () => 0 });
   return new Map(
     [registry, createRuntimeMetrics(() => 0).registry].flatMap(metricsOf).map((metric) => {

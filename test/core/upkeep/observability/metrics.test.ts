@@ -100,6 +100,7 @@ test('a tick tells how late it claimed, what it skipped and that it was there', 
     nextRunAt: sql`date_trunc('hour', ${ago('5 hours')})`,
   });
   const overdue = await scrape();
+  const before = Date.now() / 1_000 - 1;
   expect(total(overdue, 'ras_scheduler_overdue_seconds')).toBeGreaterThan(5 * 3_600 - 1);
   await tick(service.deps);
   const after = await scrape();
@@ -113,7 +114,7 @@ test('a tick tells how late it claimed, what it skipped and that it was there', 
     expect(ofPart(after, duration, { outcome: 'ok' }), part).toBe(1);
     const last = 'ras_scheduler_last_tick_timestamp_seconds';
     expect(ofPart(overdue, last), part).toBe(0);
-    expect(Date.now() / 1_000 - ofPart(after, last), part).toBeLessThan(60);
+    expect(ofPart(after, last), part).toBeGreaterThanOrEqual(before);
   }
 });
 
@@ -153,7 +154,7 @@ test('while Postgres cannot be asked the figures from it are unknown and the oth
   const { watchBacklog } = await import('#core/upkeep/observability/index.ts');
   const { metrics, registry } = createMetrics();
   const away = withStatements({ query: () => Promise.reject(new Error('away')) });
-  watchBacklog(registry, away, { contentDays: 90, runDays: 400 });
+  watchBacklog(registry, away, { retention: { contentDays: 90, runDays: 400 }, kinds: [] });
   metrics.runEnded({ state: 'succeeded', reason: null, failureClass: null });
   const samples = parseSamples(await registry.metrics());
   expect(total(samples, 'ras_queue_outbox_runs')).toBeNaN();

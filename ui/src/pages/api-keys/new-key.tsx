@@ -1,14 +1,14 @@
 import { useState } from 'react';
-import { useForm } from 'react-hook-form';
+import { useForm, useWatch } from 'react-hook-form';
 import { useSend } from '#ui/api/send.ts';
 import type { Shape } from '#ui/api/types.ts';
-import { Field, FormError } from '#ui/parts/field.tsx';
+import { Field } from '#ui/parts/field.tsx';
 import { FormDialog } from '#ui/parts/form-dialog.tsx';
 import { Input } from '#ui/parts/input.tsx';
 import { Select } from '#ui/parts/select.tsx';
-import { Checkbox } from '#ui/parts/toggles.tsx';
-import { SCOPE_LABELS, type Scope } from '#ui/shell/access/levels.ts';
+import type { Scope } from '#ui/shell/access/levels.ts';
 import { useRole } from '#ui/shell/projects.ts';
+import { isRead, ScopePicker } from './scope-picker.tsx';
 
 const DAY_MS = 86_400_000;
 
@@ -52,8 +52,6 @@ export default function NewKeyDialog({ replaces, onClose, onCreated }: NewKeyPro
     onClose();
     if (key !== null) onCreated(key);
   };
-  const choose = (scope: Scope, on: boolean) =>
-    setScopes(on ? [...chosen, scope] : chosen.filter((each) => each !== scope));
 
   return (
     <FormDialog
@@ -76,34 +74,11 @@ export default function NewKeyDialog({ replaces, onClose, onCreated }: NewKeyPro
       >
         <Input {...form.register('name')} placeholder="Nightly import" autoComplete="off" />
       </Field>
-      <fieldset className="flex flex-col gap-2">
-        <legend className="mb-1.5 text-sm font-medium text-ink">It may</legend>
-        <div className="grid gap-2 sm:grid-cols-2">
-          {SCOPE_CHOICES.map(({ scope, note, writes }) => (
-            <Checkbox
-              key={scope}
-              label={SCOPE_LABELS[scope]}
-              description={
-                <>
-                  <span className="font-mono text-xs">{scope}</span>
-                  {note !== undefined && <span className="block">{note}</span>}
-                </>
-              }
-              checked={chosen.includes(scope)}
-              disabled={writes && !mayWrite}
-              onChange={(on) => choose(scope, on)}
-            />
-          ))}
-        </div>
-        {!mayWrite && role !== undefined && (
-          <p className="text-sm text-muted">Keys that change things are made by owners and admins.</p>
-        )}
-        <FormError message={errors.scopes?.message} />
-      </fieldset>
+      <ScopePicker chosen={chosen} mayWrite={mayWrite} error={errors.scopes?.message} onChange={setScopes} />
       <Field label="Stops working" error={errors.expiresAt?.message}>
         <Select
           options={EXPIRIES}
-          value={form.watch('expiresAt')}
+          value={useWatch({ control: form.control, name: 'expiresAt' })}
           onChange={(value) => form.setValue('expiresAt', value)}
         />
       </Field>
@@ -122,33 +97,5 @@ function instantOf(days: Expiry): string | null {
   return days === 'never' ? null : new Date(Date.now() + Number(days) * DAY_MS).toISOString();
 }
 
-interface ScopeChoice {
-  readonly scope: Scope;
-  /** The rights that its label does not name. */
-  readonly note?: string;
-  /** Owners and admins only, on the plans that let the API write. */
-  readonly writes: boolean;
-}
-
-/** Lists what a key can be allowed to do, in the order in which people ask for it. */
-const SCOPE_CHOICES: readonly ScopeChoice[] = [
-  { scope: 'models:read', writes: false },
-  { scope: 'routines:read', writes: false },
-  { scope: 'runs:read', writes: false },
-  { scope: 'connections:read', writes: false },
-  {
-    scope: 'runs:write',
-    note: 'Values that it gives for a run are material, not instructions, unless it may change routines too.',
-    writes: true,
-  },
-  { scope: 'routines:write', writes: true },
-  { scope: 'connections:write', writes: true },
-];
-
 /** Scopes that are chosen for a new key at first, the same as in the API. */
 const DEFAULT_SCOPES: readonly Scope[] = ['models:read', 'routines:read', 'runs:read', 'runs:write'];
-
-/** Returns true for what a key of a member may have, too. */
-function isRead(scope: Scope): boolean {
-  return scope.endsWith(':read');
-}

@@ -1,18 +1,18 @@
-import { KeyRound, Plus, RefreshCw } from 'lucide-react';
+import { KeyRound, Plus, RefreshCw, Unplug } from 'lucide-react';
 import { lazy, Suspense, useState } from 'react';
 import { useList, useRead } from '#ui/api/read.ts';
-import { useSend } from '#ui/api/send.ts';
 import type { Shape } from '#ui/api/types.ts';
+import { useVerb, verb } from '#ui/api/verbs/verb.ts';
 import { plural } from '#ui/format/numbers.ts';
 import { Button, IconButton } from '#ui/parts/button.tsx';
 import { CodeBlock, ShowOnce } from '#ui/parts/copy.tsx';
-import { ConfirmDialog } from '#ui/parts/dialog.tsx';
 import { Await, EmptyState, Notice } from '#ui/parts/feedback.tsx';
 import { PageHeader } from '#ui/parts/page.tsx';
 import { Pager } from '#ui/parts/pager.tsx';
 import { SkeletonRows } from '#ui/parts/skeleton.tsx';
 import { DataTable, type Column } from '#ui/parts/table.tsx';
 import { Time } from '#ui/parts/time.tsx';
+import { CiSignIns } from './ci-sign-ins.tsx';
 
 // Loaded when it is first opened.
 const NewKeyDialog = lazy(() => import('./new-key.tsx'));
@@ -26,7 +26,7 @@ export function ApiKeysPage() {
   const [isMaking, setMaking] = useState(false);
   const [replaced, setReplaced] = useState<ApiKey>();
   const [secret, setSecret] = useState<string>();
-  const [revoked, setRevoked] = useState<ApiKey>();
+  const revoke = useVerb(REVOKE);
   const make = (replaces?: ApiKey) => {
     setReplaced(replaces);
     setMaking(true);
@@ -63,7 +63,7 @@ export function ApiKeysPage() {
                 actions={(row) => (
                   <>
                     <IconButton icon={RefreshCw} label={`Replace ${row.name}`} size="sm" onClick={() => make(row)} />
-                    <Button kind="quiet" size="sm" onClick={() => setRevoked(row)}>
+                    <Button kind="quiet" size="sm" onClick={() => revoke.act(row)}>
                       Revoke
                       <span className="sr-only">
                         {' '}
@@ -78,11 +78,11 @@ export function ApiKeysPage() {
           )
         }
       </Await>
+      <CiSignIns />
       <Suspense>
         {isMaking && <NewKeyDialog replaces={replaced} onClose={() => setMaking(false)} onCreated={setSecret} />}
       </Suspense>
       <CreatedKey secret={secret} replaces={replaced} onClose={() => setSecret(undefined)} />
-      <Revoke apiKey={revoked} onClose={() => setRevoked(undefined)} />
     </>
   );
 }
@@ -130,31 +130,22 @@ const COLUMNS: readonly Column<ApiKey>[] = [
   },
 ];
 
-function Revoke({ apiKey, onClose }: { readonly apiKey: ApiKey | undefined; readonly onClose: () => void }) {
-  const revoke = useSend('delete', '/v1/api-keys/{apiKeyId}', {
-    refreshes: ['/v1/api-keys'],
-    done: 'Key revoked',
-    onDone: onClose,
-  });
-  return (
-    <ConfirmDialog
-      open={apiKey !== undefined}
-      onClose={onClose}
-      title={`Revoke ${apiKey?.name ?? 'key'}?`}
-      description={
-        <>
-          {apiKey !== undefined && <LastUse apiKey={apiKey} />} What uses it is refused from its next request on. This
-          cannot be undone.
-        </>
-      }
-      action="Revoke key"
-      busy={revoke.isSending}
-      onConfirm={() => {
-        if (apiKey !== undefined) revoke.send({ path: { apiKeyId: apiKey.id } });
-      }}
-    />
-  );
-}
+const REVOKE = verb<ApiKey>()('delete', '/v1/api-keys/{apiKeyId}', {
+  label: 'Revoke',
+  icon: Unplug,
+  question: (apiKey) => ({
+    title: `Revoke ${apiKey.name}?`,
+    description: (
+      <>
+        <LastUse apiKey={apiKey} /> What uses it is refused from its next request on. This cannot be undone.
+      </>
+    ),
+    action: 'Revoke key',
+  }),
+  input: ({ id }) => ({ path: { apiKeyId: id } }),
+  changes: ['/v1/api-keys'],
+  done: 'Key revoked',
+});
 
 /** Tells whether something may still use a key that is about to be revoked. */
 function LastUse({ apiKey: { prefix, lastUsedAt } }: { readonly apiKey: ApiKey }) {

@@ -1,5 +1,4 @@
-import { useEffect } from 'react';
-import { useList, useRead, type Loaded } from '#ui/api/read.ts';
+import { useList, useRead, useReadOn, type Loaded } from '#ui/api/read.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { useNow } from '#ui/format/now.ts';
 
@@ -58,27 +57,22 @@ export function useWeek(start: Date): Loaded<Week> {
     { query: { from: new Date(from).toISOString(), to: new Date(end - 1).toISOString() } },
     { enabled: !isOver, keepPrevious: true },
   );
-  const { hasMore, isLoadingMore, loadMore } = runs;
-  const readSoFar = runs.data?.length ?? 0;
-  const readsOn = hasMore && readSoFar < MOST;
-  // After an error it reads on when the user asks for it, and not at once.
-  const asksOn = readsOn && !isLoadingMore && runs.error === null;
-  useEffect(() => {
-    if (asksOn) loadMore();
-  }, [asksOn, loadMore]);
-
+  const readsOn = runs.hasMore && (runs.data?.length ?? 0) < MOST;
+  useReadOn(runs, readsOn);
   const isThere = (!hasBegun || (runs.data !== undefined && !readsOn)) && (isOver || due.data !== undefined);
   return {
     data: isThere
       ? {
           runs: (hasBegun ? runs.data : undefined) ?? [],
           occurrences: (isOver ? undefined : due.data?.occurrences) ?? [],
-          isCut: hasMore || (!isOver && due.data?.truncated === true),
+          isCut: runs.hasMore || (!isOver && due.data?.truncated === true),
         }
       : undefined,
     error: runs.error ?? due.error,
     isPending: !isThere,
-    isFetching: runs.isFetching || due.isFetching,
+    get isFetching() {
+      return runs.isFetching || due.isFetching;
+    },
     etag: undefined,
     refetch: () => {
       runs.refetch();

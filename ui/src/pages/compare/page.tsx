@@ -7,7 +7,6 @@ import { isOver } from '#ui/format/run-words.ts';
 import { IconButton } from '#ui/parts/button.tsx';
 import { Await, EmptyState, Notice } from '#ui/parts/feedback.tsx';
 import { Lazily } from '#ui/parts/lazily.tsx';
-import { useNeighbours } from '#ui/parts/neighbours.ts';
 import { PageHeader, Section } from '#ui/parts/page.tsx';
 import { SkeletonRows } from '#ui/parts/skeleton.tsx';
 import { ComparedData } from './compared-data.tsx';
@@ -24,9 +23,8 @@ export function ComparePage() {
   const { against } = useSearch();
   const navigate = useNavigate();
   const run = useRead('/v1/runs/{runId}', { path: { runId } });
-  const { previous, next, isPending } = useNeighbours(run.data);
   // Without a choice it is the result before, or where there is none, the one after.
-  const otherId = against ?? previous?.id ?? next?.id;
+  const otherId = against ?? run.data?.previousResultId ?? run.data?.nextResultId ?? undefined;
   const other = useRead('/v1/runs/{runId}', { path: { runId: otherId ?? '' } }, { enabled: otherId !== undefined });
   const name = run.data?.routineName;
   const open = (nextRunId: string, nextAgainst: string | undefined) =>
@@ -70,7 +68,7 @@ export function ComparePage() {
           />
         </div>
       )}
-      {run.data !== undefined && otherId === undefined && !isPending ? (
+      {run.data !== undefined && otherId === undefined ? (
         <EmptyState title="There is no other result to compare with">
           Choose another run of the routine above.
         </EmptyState>

@@ -1,18 +1,18 @@
 import { FormProvider, useFormContext } from 'react-hook-form';
 import { lazy, type ReactNode } from 'react';
 import type { Shape } from '#ui/api/types.ts';
-import { labelOf, listInWords, materialAmong } from '#ui/parts/routine-fields.ts';
+import { listInWords, materialAmong } from '#ui/parts/routine-fields.ts';
 import { Button } from '#ui/parts/button.tsx';
-import { Field, FormError } from '#ui/parts/field.tsx';
-import { Input } from '#ui/parts/input.tsx';
+import { FormError } from '#ui/parts/field.tsx';
 import { Lazily } from '#ui/parts/lazily.tsx';
 import { LeaveGuard } from '#ui/parts/leave-guard.tsx';
 import { Box, Section } from '#ui/parts/page.tsx';
 import { Skeleton } from '#ui/parts/skeleton.tsx';
-import { changedFields, type RoutineForm } from './form.ts';
+import type { RoutineForm } from './form.ts';
 import { Instructions } from './instructions.tsx';
 import { SkillsField } from './skills-field.tsx';
 import type { Editor } from './use-editor.ts';
+import { FieldOf } from './value-field.tsx';
 
 // The fields below and beside the instructions are loaded after them.
 const ModelField = lazy(() => import('./model-field.tsx'));
@@ -50,7 +50,7 @@ export function Composer({ editor, routine, runId, cancel }: ComposerProps) {
         <div className="min-w-0">
           <Section title="What it does">
             <Box className="flex flex-col gap-5">
-              <NameField />
+              <FieldOf name="name" />
               <Instructions />
               <SkillsField />
               <Lazily skeleton={<Skeleton className="h-14" />}>
@@ -78,21 +78,12 @@ export function Composer({ editor, routine, runId, cancel }: ComposerProps) {
               runId={runId}
               onTest={() => void test()}
               isStarting={editor.isTesting}
-              isDirty={routine === undefined || editor.hasChanges}
+              isDirty={routine === undefined || editor.changed.length > 0}
             />
           </Lazily>
         </aside>
       </form>
     </FormProvider>
-  );
-}
-
-function NameField() {
-  const { register, formState } = useFormContext<RoutineForm>();
-  return (
-    <Field label={labelOf('name')} error={formState.errors.name?.message}>
-      <Input placeholder="Weekly site audit" {...register('name')} />
-    </Field>
   );
 }
 
@@ -108,7 +99,7 @@ function SaveBar({
       <FormError message={formState.errors.root?.message} />
       <div className="flex flex-wrap items-center justify-end gap-x-4 gap-y-2">
         <p role="status" className="min-w-0 grow text-sm text-muted">
-          <Consequence editor={editor} routine={routine} />
+          {consequenceOf(editor.changed, routine)}
         </p>
         <div className="flex gap-2">
           {cancel}
@@ -116,7 +107,7 @@ function SaveBar({
             type="submit"
             kind="primary"
             busy={isSaving}
-            disabledReason={routine !== undefined && !editor.hasChanges ? 'Nothing has changed.' : undefined}
+            disabledReason={routine !== undefined && editor.changed.length === 0 ? 'Nothing has changed.' : undefined}
           >
             {routine === undefined ? 'Save draft' : 'Save'}
           </Button>
@@ -127,11 +118,8 @@ function SaveBar({
 }
 
 /** Says before saving what saving does. */
-function Consequence({ editor, routine }: Pick<ComposerProps, 'editor' | 'routine'>) {
-  const { watch } = useFormContext<RoutineForm>();
-  const now = watch();
+function consequenceOf(changed: Editor['changed'], routine: ComposerProps['routine']): string {
   if (routine === undefined) return 'Saved as a draft. It runs on schedule once it is activated.';
-  const changed = changedFields(editor.base, now);
   if (changed.length === 0) return 'Nothing has changed.';
   const material = materialAmong(changed);
   if (material.length === 0) {

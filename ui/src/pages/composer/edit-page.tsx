@@ -9,6 +9,8 @@ import { useRead } from '#ui/api/read.ts';
 import { refresh, useSend } from '#ui/api/send.ts';
 import { useProjectId } from '#ui/api/project.ts';
 import type { Shape } from '#ui/api/types.ts';
+import { RUN_NOW } from '#ui/api/verbs/routines.ts';
+import { useVerb } from '#ui/api/verbs/verb.ts';
 import { ButtonLink } from '#ui/parts/button.tsx';
 import { Await, EmptyState } from '#ui/parts/feedback.tsx';
 import { ManagedNotice } from '#ui/parts/managed.tsx';
@@ -75,13 +77,12 @@ function EditRoutine({ routine, etag: first }: { routine: Shape<'RoutineDetail'>
       if (saved.webhookSecret !== undefined) setSecret(saved.webhookSecret);
     },
   });
-  const run = useSend('post', '/v1/routines/{routineId}/run', {
-    refreshes: ['/v1/runs', '/v1/routines'],
-  });
+  const run = useVerb(RUN_NOW, { showsError: true });
   const patch = (form: RoutineForm, base: RoutineForm, ifMatch: string | undefined) =>
     save.sendAsync({ path: { routineId }, body: patchOf(form, changedFields(base, form)) }, { ifMatch });
   const editor = useEditor({
     initial: formOf(routine),
+    isSaved: true,
     onSave: async (form, base) => {
       try {
         return (await patch(form, base, etag)).id;
@@ -94,7 +95,7 @@ function EditRoutine({ routine, etag: first }: { routine: Shape<'RoutineDetail'>
     },
     onSaved: () => undefined,
     onTest: async () => {
-      const started = await run.sendAsync({ path: { routineId } });
+      const started = await run.actAsync({ id: routineId });
       await navigate({ search: { run: started.id }, replace: true });
     },
   });
@@ -124,7 +125,7 @@ function EditRoutine({ routine, etag: first }: { routine: Shape<'RoutineDetail'>
         runId={runId}
         cancel={
           <ButtonLink to="/p/$projectId/routines/$routineId" params={{ projectId, routineId }}>
-            {editor.hasChanges ? 'Cancel' : 'Done'}
+            {editor.changed.length > 0 ? 'Cancel' : 'Done'}
           </ButtonLink>
         }
       />

@@ -1,6 +1,6 @@
 import { ROUTINE_FIELDS } from '#ui/api/routine-fields.ts';
 import type { Shape } from '#ui/api/types.ts';
-import { parseExact, sortedJson } from '#ui/format/exact-number.ts';
+import { parseExact } from '#ui/format/exact-number.ts';
 import { isRecord } from '#ui/format/json-pointer.ts';
 import { VIEWER_ZONE } from '#ui/format/locale.ts';
 
@@ -39,9 +39,16 @@ export function patchOf(form: RoutineForm, fields: readonly (keyof RoutineForm)[
   return Object.fromEntries(fields.map((field) => [field, form[field]])) as Shape<'UpdateRoutine'>;
 }
 
-/** Tells whether two values are equal, with any order of their keys. */
+/** Tells whether two values are equal, with any order of their keys; a key that holds undefined is none. */
 export function isSame(a: unknown, b: unknown): boolean {
-  return sortedJson(a) === sortedJson(b);
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return Object.is(a, b);
+  if (Array.isArray(a) !== Array.isArray(b)) return false;
+  const [mine, theirs] = [partsOf(a), new Map(partsOf(b))];
+  return mine.length === theirs.size && mine.every(([key, part]) => theirs.has(key) && isSame(part, theirs.get(key)));
+}
+
+function partsOf(value: object): [string, unknown][] {
+  return Object.entries(value).filter(([, part]) => part !== undefined);
 }
 
 /** Maps the server's names of fields to those of the form, where they differ. */

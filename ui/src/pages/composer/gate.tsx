@@ -1,7 +1,6 @@
 import { useState } from 'react';
-import { useFormContext } from 'react-hook-form';
+import { useFormContext, useWatch } from 'react-hook-form';
 import { useList } from '#ui/api/read.ts';
-import { plural } from '#ui/format/numbers.ts';
 import { Field } from '#ui/parts/field.tsx';
 import { Input, Textarea } from '#ui/parts/input.tsx';
 import { Select } from '#ui/parts/select.tsx';
@@ -20,15 +19,15 @@ const BLANK: GateValue = {
 
 /** Edits what a scheduled run looks at before it wakes its model. */
 export function Gate({ routineId }: { readonly routineId: string | undefined }) {
-  const { watch, setValue, formState } = useFormContext<RoutineForm>();
-  const gate = watch('gate');
+  const { setValue, formState } = useFormContext<RoutineForm>();
+  const gate = useWatch<RoutineForm, 'gate'>({ name: 'gate' });
   const { errors } = formState;
   const change = (next: GateValue | null) => setValue('gate', next, { shouldDirty: true });
   const kind = gate === null ? 'always' : gate.tool === null ? 'url' : 'tool';
   return (
-    <Group title="Gate" summary={summaryOf(gate)}>
+    <Group title="Checked before it runs">
       <RadioCards
-        label="Before the model is woken"
+        label="Before the model is asked"
         columns={3}
         value={kind}
         onChange={(next) => {
@@ -43,7 +42,7 @@ export function Gate({ routineId }: { readonly routineId: string | undefined }) 
             });
         }}
         options={[
-          { value: 'always', label: 'No gate', description: 'Every run wakes the model.' },
+          { value: 'always', label: 'Nothing', description: 'Every run asks the model.' },
           { value: 'url', label: 'An address', description: 'Costs no tokens.' },
           {
             value: 'tool',
@@ -74,7 +73,7 @@ export function Gate({ routineId }: { readonly routineId: string | undefined }) 
             routineId !== undefined && <ToolGate routineId={routineId} gate={gate} onChange={change} />
           )}
           <RadioCards
-            label="When the model is woken"
+            label="When the model is asked"
             columns={2}
             value={gate.wakeOn}
             onChange={(wakeOn) => change({ ...gate, wakeOn })}
@@ -111,9 +110,9 @@ export function Gate({ routineId }: { readonly routineId: string | undefined }) 
             />
           </Field>
           <Field
-            label="Wake it anyway"
+            label="Ask it anyway"
             optional
-            description="After so long without a run that woke its model."
+            description="After this long without a run that asked it."
             error={messageAt(errors, 'gate.maxQuietHours')}
           >
             <div className="flex items-center gap-2">
@@ -131,14 +130,6 @@ export function Gate({ routineId }: { readonly routineId: string | undefined }) 
       )}
     </Group>
   );
-}
-
-function summaryOf(gate: GateValue | null): string {
-  if (gate === null) return 'Every run wakes the model';
-  const what = gate.tool === null ? 'an address' : 'a tool';
-  const when = gate.wakeOn === 'changed' ? 'has changed' : 'is not empty';
-  const parts = gate.pointers.length === 0 ? '' : `, ${plural(gate.pointers.length, 'part')} of it`;
-  return `Only when ${what} ${when}${parts}`;
 }
 
 type GateValue = NonNullable<RoutineForm['gate']>;

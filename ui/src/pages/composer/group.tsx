@@ -1,14 +1,13 @@
 import { ChevronRight } from 'lucide-react';
 import { useId, useState, type ReactNode } from 'react';
-import { get, useFormContext } from 'react-hook-form';
+import { get, useFormContext, useWatch } from 'react-hook-form';
 import { cx } from '#ui/parts/cx.ts';
 import { GROUPS } from '#ui/parts/routine-fields.ts';
+import { SUMMARIES, type Group as Title } from '#ui/parts/routine-summaries.ts';
 import type { RoutineForm } from './form.ts';
 
 export interface GroupProps {
-  readonly title: keyof typeof GROUPS;
-  /** The settings inside in a few words. */
-  readonly summary: string;
+  readonly title: Title;
   readonly children: ReactNode;
 }
 
@@ -16,14 +15,23 @@ export interface GroupProps {
  * Shows a group of settings that most people leave as they are; it opens where the server finds fault with one of its
  * fields.
  */
-export function Group({ title, summary, children }: GroupProps) {
-  const { errors } = useFormContext<RoutineForm>().formState;
-  const isFaulty = GROUPS[title].some((field) => get(errors, field) !== undefined);
-  const [chosen, setChosen] = useState(false);
+export function Group({ title, children }: GroupProps) {
+  const { control, formState } = useFormContext<RoutineForm>();
+  const summary = useWatch({ control, compute: SUMMARIES[title] });
+  const isFaulty = GROUPS[title].some((field) => get(formState.errors, field) !== undefined);
+  // A link may lead to a group: "who-is-told".
+  const anchor = title.toLowerCase().replaceAll(' ', '-');
+  const isAskedFor = location.hash === `#${anchor}`;
+  const [chosen, setChosen] = useState(isAskedFor);
   const id = useId();
   const open = chosen || isFaulty;
   return (
-    <section aria-labelledby={`${id}-title`} className="border-b border-line last:border-b-0">
+    <section
+      id={anchor}
+      ref={isAskedFor ? scrolledTo : undefined}
+      aria-labelledby={`${id}-title`}
+      className="border-b border-line last:border-b-0"
+    >
       <h3>
         <button
           type="button"
@@ -37,7 +45,7 @@ export function Group({ title, summary, children }: GroupProps) {
             strokeWidth={1.75}
             className={cx('size-4 shrink-0 text-faint transition-transform duration-100', open && 'rotate-90')}
           />
-          <span id={`${id}-title`} className="w-28 shrink-0 text-base font-medium text-ink max-sm:w-auto">
+          <span id={`${id}-title`} className="w-48 shrink-0 text-base font-medium text-ink max-sm:w-auto">
             {title}
           </span>
           <span
@@ -56,4 +64,8 @@ export function Group({ title, summary, children }: GroupProps) {
       </div>
     </section>
   );
+}
+
+function scrolledTo(section: HTMLElement | null): void {
+  section?.scrollIntoView({ block: 'center' });
 }

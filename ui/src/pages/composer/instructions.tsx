@@ -1,6 +1,6 @@
 import { X } from 'lucide-react';
 import { useRef } from 'react';
-import { useFormContext } from 'react-hook-form';
+import { useFormContext, useWatch } from 'react-hook-form';
 import { count } from '#ui/format/numbers.ts';
 import { Button, IconButton } from '#ui/parts/button.tsx';
 import { Field } from '#ui/parts/field.tsx';
@@ -17,13 +17,13 @@ const MAX_LENGTH = 100_000;
 const SHOWN = 5;
 
 export function Instructions() {
-  const { register, watch, setValue, formState } = useFormContext<RoutineForm>();
-  const text = watch('instructions');
-  const [gate, resultSchema] = watch(['gate', 'resultSchema']);
+  const { register, getValues, setValue, formState } = useFormContext<RoutineForm>();
+  const [gate, resultSchema] = useWatch<RoutineForm, ['gate', 'resultSchema']>({ name: ['gate', 'resultSchema'] });
   const offered = builtInsOf({ gate, resultSchema });
   const area = useRef<HTMLTextAreaElement | null>(null);
   const { ref, ...field } = register('instructions');
   const insert = (name: string) => {
+    const text = getValues('instructions');
     const { selectionStart: from = text.length, selectionEnd: to = from } = area.current ?? {};
     const placed = `{{${name}}}`;
     setValue('instructions', `${text.slice(0, from)}${placed}${text.slice(to)}`, {
@@ -38,7 +38,7 @@ export function Instructions() {
         label={labelOf('instructions')}
         description="What to do, and what the result should look like. {{name}} becomes a variable."
         error={formState.errors.instructions?.message}
-        aside={`${count(text.length)} / ${count(MAX_LENGTH)}`}
+        aside={<Length />}
       >
         <Textarea
           rows={9}
@@ -76,16 +76,22 @@ export function Instructions() {
           ]}
         />
       </div>
-      <Variables text={text} />
+      <Variables />
     </>
   );
 }
 
-function Variables({ text }: { text: string }) {
-  const { watch, setValue, formState } = useFormContext<RoutineForm>();
-  const values = watch('variables');
-  const overridable = watch('overridable');
-  const asked = variablesIn(text);
+function Length() {
+  const { control } = useFormContext<RoutineForm>();
+  const length = useWatch({ control, name: 'instructions', compute: (text) => text.length });
+  return `${count(length)} / ${count(MAX_LENGTH)}`;
+}
+
+function Variables() {
+  const { control, setValue, formState } = useFormContext<RoutineForm>();
+  const values = useWatch<RoutineForm, 'variables'>({ name: 'variables' });
+  const overridable = useWatch<RoutineForm, 'overridable'>({ name: 'overridable' });
+  const asked = useWatch({ control, name: 'instructions', compute: variablesIn });
   const names = [...new Set([...asked, ...Object.keys(values)])].filter(
     (name) => asked.includes(name) || (values[name] ?? '') !== '',
   );
@@ -128,8 +134,7 @@ function Variables({ text }: { text: string }) {
       ))}
       <div className="flex flex-col gap-1.5" role="group" aria-label="Values of one run">
         <p className="text-sm text-muted">
-          Who starts a run may give other values for it. Those of an API key that may only start runs are material for
-          the model, not instructions.
+          Can be changed for one run. Values from a run-only API key are data, never instructions.
         </p>
         {names.map((name) => (
           <Checkbox

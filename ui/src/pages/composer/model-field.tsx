@@ -1,4 +1,4 @@
-import { useFormContext } from 'react-hook-form';
+import { useFormContext, useWatch } from 'react-hook-form';
 import { useRead } from '#ui/api/read.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { pricesInWords } from '#ui/format/model-words.ts';
@@ -15,11 +15,11 @@ type Option = Shape<'ModelOption'> & { readonly account: string };
 
 /** Chooses the model, by account, with what it costs and what past runs used. */
 export default function ModelField({ routineId }: { readonly routineId: string | undefined }) {
-  const { watch, setValue, formState } = useFormContext<RoutineForm>();
+  const { setValue, formState } = useFormContext<RoutineForm>();
   const models = useRead('/v1/models', {}, { staleMs: 60_000 });
   const accounts = useRead('/v1/model-connections', { query: { limit: 200 } }, { staleMs: 60_000 });
   const nameOfSource = useSourceNames();
-  const model = watch('model');
+  const model = useWatch<RoutineForm, 'model'>({ name: 'model' });
   const labels = new Map(
     accounts.data?.map(({ id, accountLabel, providerName }) => [id, `${providerName}, ${accountLabel}`]),
   );
@@ -34,7 +34,10 @@ export default function ModelField({ routineId }: { readonly routineId: string |
   }
   return (
     <div className="flex flex-col gap-2">
-      <Field label={labelOf('model')} error={formState.errors.model?.message}>
+      <Field
+        label={labelOf('model')}
+        error={formState.errors.model && model === null ? 'Choose a model.' : formState.errors.model?.message}
+      >
         {models.data === undefined ? (
           <Skeleton className="h-8" />
         ) : (

@@ -5,6 +5,8 @@ import { useRead } from '#ui/api/read.ts';
 import { useSend } from '#ui/api/send.ts';
 import { useProjectId } from '#ui/api/project.ts';
 import type { Shape } from '#ui/api/types.ts';
+import { RUN_NOW } from '#ui/api/verbs/routines.ts';
+import { useVerb } from '#ui/api/verbs/verb.ts';
 import { ButtonLink } from '#ui/parts/button.tsx';
 import { Await } from '#ui/parts/feedback.tsx';
 import { PageHeader } from '#ui/parts/page.tsx';
@@ -60,11 +62,10 @@ function NewRoutine({ initial }: { initial: RoutineForm }) {
     done: 'Draft saved',
     showsError: true,
   });
-  const run = useSend('post', '/v1/routines/{routineId}/run', {
-    refreshes: ['/v1/runs', '/v1/routines'],
-  });
+  const run = useVerb(RUN_NOW, { showsError: true });
   const editor = useEditor({
     initial,
+    isSaved: false,
     onSave: async ({ model, ...fields }) => {
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the server says what is missing, a model too
       const body = { ...fields, model } as Shape<'CreateRoutine'>;
@@ -80,7 +81,7 @@ function NewRoutine({ initial }: { initial: RoutineForm }) {
       void navigate({ to: '/p/$projectId/routines/$routineId', params: { projectId, routineId } }),
     onTest: async (routineId) => {
       if (routineId === undefined) return;
-      const started = await run.sendAsync({ path: { routineId } });
+      const started = await run.actAsync({ id: routineId });
       await navigate({
         to: '/p/$projectId/routines/$routineId/edit',
         params: { projectId, routineId },

@@ -1,7 +1,6 @@
 import { Plus, X } from 'lucide-react';
 import { useState } from 'react';
-import { useFormContext } from 'react-hook-form';
-import { plural } from '#ui/format/numbers.ts';
+import { useFormContext, useWatch } from 'react-hook-form';
 import { Button, IconButton } from '#ui/parts/button.tsx';
 import { Field } from '#ui/parts/field.tsx';
 import { Input, Textarea } from '#ui/parts/input.tsx';
@@ -10,7 +9,7 @@ import { Select } from '#ui/parts/select.tsx';
 import { Checkbox } from '#ui/parts/toggles.tsx';
 import { objectIn, type RoutineForm } from './form.ts';
 import { Group } from './group.tsx';
-import { messageAt } from './value-field.tsx';
+import { FieldOf, messageAt } from './value-field.tsx';
 
 type Check = RoutineForm['checks'][number];
 
@@ -25,47 +24,21 @@ const CHECKS: readonly { readonly value: Check['type']; readonly label: string }
 
 /** Edits what a good run has to deliver, which code checks. */
 export function Results() {
-  const { watch, setValue, formState } = useFormContext<RoutineForm>();
-  const [outcome, checks, carryResult, facts, resultSchema] = watch([
-    'outcome',
-    'checks',
-    'carryResult',
-    'facts',
-    'resultSchema',
-  ]);
+  const { setValue, formState } = useFormContext<RoutineForm>();
+  const outcome = useWatch<RoutineForm, 'outcome'>({ name: 'outcome' });
+  const checks = useWatch<RoutineForm, 'checks'>({ name: 'checks' });
   const { errors } = formState;
   const change = (next: readonly Check[]) => setValue('checks', [...next], { shouldDirty: true });
   return (
-    <Group
-      title="Results"
-      summary={[
-        resultSchema === null ? 'Free text' : 'Data by a schema',
-        outcome === 'required' && 'states its outcome',
-        checks.length > 0 && plural(checks.length, 'check'),
-        carryResult ? 'knows the last result' : 'does not know the last result',
-        facts && 'knows the project facts',
-      ]
-        .filter(Boolean)
-        .join(', ')}
-    >
+    <Group title="Results">
       <Checkbox
         label="Each run has to state its outcome"
         description="Done, nothing to report, partly done, or could not. A run that states none fails, so quiet and broken are told apart."
         checked={outcome === 'required'}
         onChange={(required) => setValue('outcome', required ? 'required' : 'optional', { shouldDirty: true })}
       />
-      <Checkbox
-        label="Give each run the result of the last good one"
-        description="So that it can say what changed."
-        checked={carryResult}
-        onChange={(next) => setValue('carryResult', next, { shouldDirty: true })}
-      />
-      <Checkbox
-        label="Tell each run the project facts"
-        description={`Brand terms, margin, markets and the like, kept once for all routines under Settings\u00a0›\u00a0Facts.`}
-        checked={facts}
-        onChange={(next) => setValue('facts', next, { shouldDirty: true })}
-      />
+      <FieldOf name="carryResult" />
+      <FieldOf name="facts" />
       <div role="group" aria-labelledby="checks-label" className="flex flex-col gap-2">
         <p id="checks-label" className="text-sm font-medium text-ink">
           Checks
@@ -179,8 +152,9 @@ function blank(type: Check['type']): Check {
 
 /** A result that is data by a schema, and what tells the items of a list in it apart. */
 function TypedResult() {
-  const { watch, setValue, formState } = useFormContext<RoutineForm>();
-  const [schema, key] = watch(['resultSchema', 'resultKey']);
+  const { setValue, formState } = useFormContext<RoutineForm>();
+  const schema = useWatch<RoutineForm, 'resultSchema'>({ name: 'resultSchema' });
+  const key = useWatch<RoutineForm, 'resultKey'>({ name: 'resultKey' });
   const [text, setText] = useState(() => (schema === null ? '' : JSON.stringify(schema, null, 2)));
   const isJson = text.trim() === '' || objectIn(text) !== undefined;
   const { errors } = formState;
@@ -212,7 +186,7 @@ function TypedResult() {
       {(schema !== null || key !== null) && (
         <Checkbox
           label="Compare the items of a list"
-          description="By what tells them apart, so that neither their order nor the rest of the data counts as a change."
+          description="Match items by an id, so a new order is not a change."
           checked={key !== null}
           onChange={(on) => setValue('resultKey', on ? { list: '/items', key: '/id' } : null, { shouldDirty: true })}
         />
@@ -231,7 +205,7 @@ function TypedResult() {
             />
           </Field>
           <Field
-            label="Told apart by"
+            label="Unique id"
             description="A JSON Pointer into an item."
             error={messageAt(errors, 'resultKey.key')}
           >

@@ -1,5 +1,5 @@
 import { useDeferredValue, useEffect, useState } from 'react';
-import { useFormContext } from 'react-hook-form';
+import { useFormContext, useWatch } from 'react-hook-form';
 import { sentence } from '#ui/api/form.ts';
 import { useRead } from '#ui/api/read.ts';
 import { VIEWER_ZONE } from '#ui/format/locale.ts';
@@ -21,7 +21,7 @@ const KINDS = [
   { value: 'minutes', label: 'Every few minutes' },
   { value: 'hourly', label: 'Every hour' },
   { value: 'daily', label: 'Every day' },
-  { value: 'weekly', label: 'On weekdays' },
+  { value: 'weekly', label: 'Every week' },
   { value: 'monthly', label: 'Every month' },
   { value: 'cron', label: 'Cron' },
 ] as const;
@@ -32,9 +32,9 @@ const ZONES: readonly string[] = ['UTC', ...Intl.supportedValuesOf('timeZone')].
 
 /** Says when it runs, in words or as cron, and shows the next times that the server works out. */
 export default function ScheduleField() {
-  const { watch, setValue, register, formState } = useFormContext<RoutineForm>();
-  const cron = watch('schedule');
-  const zone = watch('timezone');
+  const { setValue, register, formState } = useFormContext<RoutineForm>();
+  const cron = useWatch<RoutineForm, 'schedule'>({ name: 'schedule' });
+  const zone = useWatch<RoutineForm, 'timezone'>({ name: 'timezone' });
   const preset = presetOf(cron);
   const [asCron, setAsCron] = useState(preset === undefined);
   const shown = asCron ? undefined : preset;
@@ -101,8 +101,10 @@ const SETTLE_MS = 300;
 
 /** The schedule in words with its next five times, as the server works them out, in both zones. */
 function NextTimes({ schedule, zone }: { readonly schedule: string; readonly zone: string }) {
-  const { watch } = useFormContext<RoutineForm>();
-  const [startsAt, endsAt, skipDates, jitterSeconds] = watch(['startsAt', 'endsAt', 'skipDates', 'jitterSeconds']);
+  const [startsAt, endsAt, skipDates, jitterSeconds] = useWatch<
+    RoutineForm,
+    ['startsAt', 'endsAt', 'skipDates', 'jitterSeconds']
+  >({ name: ['startsAt', 'endsAt', 'skipDates', 'jitterSeconds'] });
   const asked = useSettled(
     JSON.stringify({
       schedule,

@@ -1,6 +1,6 @@
 import { ArrowDown, ArrowUp, Eye, Plus, X } from 'lucide-react';
 import { lazy, Suspense, useState } from 'react';
-import { useFormContext } from 'react-hook-form';
+import { useFormContext, useWatch } from 'react-hook-form';
 import { useAll } from '#ui/api/read.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { Button, IconButton } from '#ui/parts/button.tsx';
@@ -17,12 +17,12 @@ function referenceOf({ id, slug }: Pick<Shape<'SkillSummary'>, 'id' | 'slug'>): 
 
 /** Attaches skills, in the order in which a run reads them. */
 export function SkillsField() {
-  const { watch, setValue, formState } = useFormContext<RoutineForm>();
+  const { setValue, formState } = useFormContext<RoutineForm>();
   const [open, setOpen] = useState<'picker' | 'new' | null>(null);
   const [previewed, setPreviewed] = useState<string | null>(null);
   const [said, setSaid] = useState('');
   const catalogue = useAll('/v1/skills', { query: { limit: 200 } });
-  const attached = watch('skills');
+  const attached = useWatch<RoutineForm, 'skills'>({ name: 'skills' });
   const change = (skills: readonly string[]) => setValue('skills', [...skills], { shouldDirty: true });
   const nameOf = (reference: string) =>
     catalogue.data?.find((skill) => referenceOf(skill) === reference || skill.formerly.includes(reference))?.name ??

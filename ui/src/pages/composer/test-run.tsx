@@ -1,18 +1,22 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { Play, SquareArrowOutUpRight, X } from 'lucide-react';
+import { Play, SquareArrowOutUpRight } from 'lucide-react';
 import { useState } from 'react';
 import type { FollowStatus } from '#ui/api/follow.ts';
 import { sentence } from '#ui/api/form.ts';
 import { useProjectId } from '#ui/api/project.ts';
 import { useRunEvents } from '#ui/api/run-events.ts';
-import { refresh, useSend } from '#ui/api/send.ts';
+import { refresh } from '#ui/api/send.ts';
 import type { Shape } from '#ui/api/types.ts';
+import { CANCEL_RUN } from '#ui/api/verbs/runs.ts';
+import { useVerb } from '#ui/api/verbs/verb.ts';
 import { money, plural, shortCount } from '#ui/format/numbers.ts';
 import { isOver, stepBadgeOf, WARNINGS } from '#ui/format/run-words.ts';
 import { duration } from '#ui/format/times.ts';
+import { ActivationOffer } from '#ui/parts/activation-offer.tsx';
 import { Button, ButtonLink } from '#ui/parts/button.tsx';
 import { RichText } from '#ui/parts/lazily.tsx';
 import { Dot, StateBadge, toneOf } from '#ui/parts/state.tsx';
+import { VerbButton } from '#ui/parts/verb-button.tsx';
 
 export interface TestRunProps {
   readonly runId: string | undefined;
@@ -54,13 +58,14 @@ export default function TestRun({ runId, onTest, isStarting, isDirty }: TestRunP
           <Progress followed={followed} runId={runId} />
         )}
       </div>
+      {followed.run?.state === 'succeeded' && !isDirty && <ActivationOffer routineId={followed.run.routineId} />}
     </section>
   );
 }
 
 function Progress({ followed: { run, steps, status }, runId }: { followed: FollowedRun; runId: string }) {
   const projectId = useProjectId();
-  const cancel = useSend('post', '/v1/runs/{runId}/cancel', { refreshes: ['/v1/runs'] });
+  const cancel = useVerb(CANCEL_RUN);
   const state = run?.state ?? 'queued';
   const isEnded = isOver({ state });
   return (
@@ -72,17 +77,7 @@ function Progress({ followed: { run, steps, status }, runId }: { followed: Follo
         <span className="grow truncate text-xs text-muted tabular">
           {run === undefined ? 'Waiting for a free slot' : spent(run)}
         </span>
-        {run !== undefined && !isEnded && (
-          <Button
-            size="sm"
-            kind="quiet"
-            icon={X}
-            busy={cancel.isSending}
-            onClick={() => cancel.send({ path: { runId } })}
-          >
-            Cancel
-          </Button>
-        )}
+        {run !== undefined && !isEnded && <VerbButton verb={cancel} of={run} size="sm" kind="quiet" label="Cancel" />}
         {run !== undefined && isEnded && (
           <ButtonLink
             size="sm"

@@ -1,4 +1,4 @@
-import { useFormContext } from 'react-hook-form';
+import { useFormContext, useWatch } from 'react-hook-form';
 import type { Shape } from '#ui/api/types.ts';
 import { Field } from '#ui/parts/field.tsx';
 import { Notice } from '#ui/parts/feedback.tsx';
@@ -8,13 +8,7 @@ import { Checkbox } from '#ui/parts/toggles.tsx';
 import { useProjects } from '#ui/shell/projects.ts';
 import type { RoutineForm } from './form.ts';
 import { Group } from './group.tsx';
-import { messageAt, TextField } from './value-field.tsx';
-
-const DELIVERIES = [
-  { value: 'always', label: 'Every run that ends' },
-  { value: 'changed', label: 'Changes and failures', hint: 'Needs a result schema' },
-  { value: 'failed', label: 'Failures only' },
-] as const;
+import { FieldOf, useMessageAt } from './value-field.tsx';
 
 export interface ToldProps {
   readonly mailDelivery: Shape<'RoutineDetail'>['mailDelivery'] | undefined;
@@ -22,36 +16,15 @@ export interface ToldProps {
 
 /** Edits where results are sent and who is mailed. */
 export function Told({ mailDelivery }: ToldProps) {
-  const { watch, setValue, formState } = useFormContext<RoutineForm>();
-  const [url, deliver, { mail, successPingUrl }] = watch(['webhookUrl', 'deliver', 'notifications']);
-  const { errors } = formState;
+  const { control, setValue } = useFormContext<RoutineForm>();
+  const hasWebhook = useWatch({ control, name: 'webhookUrl', compute: Boolean });
+  const mail = useWatch<RoutineForm, 'notifications.mail'>({ name: 'notifications.mail' });
   const change = (next: Mail | null) => setValue('notifications.mail', next, { shouldDirty: true });
+  const error = useMessageAt('notifications.mail.on');
   return (
-    <Group
-      title="Who is told"
-      summary={[
-        mail === null ? 'mail as the project sets it' : mail.on.length === 0 ? 'no mail' : 'mail',
-        url !== null && 'webhook',
-        successPingUrl !== null && 'monitor',
-      ]
-        .filter(Boolean)
-        .join(', ')}
-    >
-      <TextField
-        name="webhookUrl"
-        optional
-        description="Each run that ends is posted here, signed. The signing secret is shown once, after saving."
-        placeholder="https://example.com/hooks/routine"
-      />
-      {url !== null && url !== '' && (
-        <Field label="What is posted" className="max-w-80" error={messageAt(errors, 'deliver')}>
-          <Select
-            options={DELIVERIES}
-            value={deliver}
-            onChange={(next) => setValue('deliver', next, { shouldDirty: true })}
-          />
-        </Field>
-      )}
+    <Group title="Who is told">
+      <FieldOf name="webhookUrl" />
+      {hasWebhook && <FieldOf name="deliver" />}
       <div role="group" aria-labelledby="mail-label" className="flex flex-col gap-3">
         <p id="mail-label" className="text-sm font-medium text-ink">
           Mail
@@ -66,31 +39,25 @@ export function Told({ mailDelivery }: ToldProps) {
           onChange={(follows) => change(follows ? null : { on: ['failed', 'paused'], to: 'admins' })}
         />
         {mail !== null && <OwnMail mail={mail} onChange={change} />}
-        {messageAt(errors, 'notifications.mail.on') !== undefined && (
+        {error !== undefined && (
           <p role="alert" className="text-sm text-bad-ink">
-            {messageAt(errors, 'notifications.mail.on')}
+            {error}
           </p>
         )}
       </div>
-      <TextField
-        name="notifications.successPingUrl"
-        optional
-        description="Gets a request after each run that succeeded, so that your monitor notices when none comes."
-        placeholder="https://monitor.example.com/ping/4f1c"
-      />
+      <FieldOf name="notifications.successPingUrl" />
     </Group>
   );
 }
 
 function OwnMail({ mail, onChange }: { mail: Mail; onChange: (mail: Mail) => void }) {
-  const { formState } = useFormContext<RoutineForm>();
   const { organization } = useProjects();
   return (
     <div className="flex flex-col gap-4 border-l border-line pl-4">
       <div className="grid gap-2 sm:grid-cols-2">
         <Events mail={mail} onChange={onChange} />
       </div>
-      <Field label="To" className="max-w-64" error={messageAt(formState.errors, 'notifications.mail.to')}>
+      <Field label="To" className="max-w-64" error={useMessageAt('notifications.mail.to')}>
         <Select
           options={RECIPIENTS}
           value={recipientsOf(mail)}

@@ -1,5 +1,5 @@
 import { useRef, useState } from 'react';
-import { useForm, type UseFormReturn } from 'react-hook-form';
+import { useForm, useWatch, type UseFormReturn } from 'react-hook-form';
 import { ApiError } from '#ui/api/error.ts';
 import { showFaults } from '#ui/api/form.ts';
 import { changedFields, FAULT_NAMES, type RoutineForm } from './form.ts';
@@ -7,10 +7,9 @@ import { withVariables } from './instructions.tsx';
 
 export interface Editor {
   readonly form: UseFormReturn<RoutineForm>;
-  /** The form as it was last saved. */
-  readonly base: RoutineForm;
-  readonly hasChanges: boolean;
-  /** The same, at the time of asking. */
+  /** The fields that differ from what was last saved. */
+  readonly changed: readonly (keyof RoutineForm)[];
+  /** Whether there are any, at the time of asking. */
   readonly isDirty: () => boolean;
   readonly save: () => Promise<void>;
   /** Saves what has changed, and starts a run. */
@@ -23,6 +22,8 @@ export interface Editor {
 
 export interface EditorOptions {
   readonly initial: RoutineForm;
+  /** True for a routine that exists; a new one is sent even if nothing was typed, so that the server says what it needs. */
+  readonly isSaved: boolean;
   /** Saves the form. Resolves with the id of the routine, or undefined where something else comes first. */
   readonly onSave: (form: RoutineForm, base: RoutineForm) => Promise<string | undefined>;
   /** Called after a save that the person asked for. */
@@ -32,25 +33,21 @@ export interface EditorOptions {
 }
 
 /** Keeps the state of the form: what is saved, what is not, and the ways to save it. */
-export function useEditor({ initial, onSave, onSaved, onTest }: EditorOptions): Editor {
+export function useEditor({ initial, isSaved, onSave, onSaved, onTest }: EditorOptions): Editor {
   const form = useForm<RoutineForm>({ defaultValues: initial });
-  const [base, setBase] = useState(initial);
   const saved = useRef(initial);
   const [busy, setBusy] = useState<'saving' | 'testing' | null>(null);
-  const values = form.watch();
+  const changedIn = (values: RoutineForm) => changedFields(saved.current, withVariables(values));
+  // Drawn again where another field has changed, and not at every key.
+  const changed = useWatch({ control: form.control, compute: changedIn });
   const rebase = (next: RoutineForm) => {
     saved.current = next;
-    setBase(next);
     form.reset(next);
   };
-  const complete = () => {
-    const now = form.getValues();
-    return withVariables(now);
-  };
-  const isDirty = () => changedFields(saved.current, complete()).length > 0;
+  const isDirty = () => changedIn(form.getValues()).length > 0;
   const send = async (): Promise<string | undefined> => {
     form.clearErrors();
-    const given = complete();
+    const given = withVariables(form.getValues());
     const id = await onSave(given, saved.current);
     if (id !== undefined) rebase(given);
     return id;
@@ -66,8 +63,7 @@ export function useEditor({ initial, onSave, onSaved, onTest }: EditorOptions): 
   };
   return {
     form,
-    base,
-    hasChanges: changedFields(base, withVariables(values)).length > 0,
+    changed,
     isDirty,
     save: () =>
       guarded('saving', async () => {
@@ -76,9 +72,9 @@ export function useEditor({ initial, onSave, onSaved, onTest }: EditorOptions): 
       }),
     test: () =>
       guarded('testing', async () => {
-        const needsSave = isDirty();
-        const id = needsSave ? await send() : undefined;
-        if (!needsSave || id !== undefined) await onTest(id);
+        if (isSaved && !isDirty()) return onTest(undefined);
+        const id = await send();
+        if (id !== undefined) await onTest(id);
       }),
     isSaving: busy === 'saving',
     isTesting: busy === 'testing',

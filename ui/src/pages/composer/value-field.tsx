@@ -1,49 +1,88 @@
-import { get, useFormContext, type FieldPath } from 'react-hook-form';
-import { Field, type FieldProps } from '#ui/parts/field.tsx';
+import { get, useFormContext, useWatch, type FieldPath } from 'react-hook-form';
+import { Field } from '#ui/parts/field.tsx';
 import { Input } from '#ui/parts/input.tsx';
-import { labelOf } from '#ui/parts/routine-fields.ts';
+import { choicesOf, declared, labelOf } from '#ui/parts/routine-fields.ts';
+import { Select } from '#ui/parts/select.tsx';
+import { Checkbox, RadioCards } from '#ui/parts/toggles.tsx';
 import { numberOrNull, textOrNull, type RoutineForm } from './form.ts';
 
-export interface ValueFieldProps extends Omit<FieldProps, 'label' | 'children' | 'error'> {
+export interface FieldOfProps {
   readonly name: FieldPath<RoutineForm>;
-  readonly placeholder?: string;
-  /** Stands behind the number. */
-  readonly unit?: string;
+  /** Shows the values of a choice side by side, each with its explanation. */
+  readonly cards?: boolean;
 }
 
-/** A number; empty means that there is no such limit. */
-export function NumberField({ name, placeholder, unit, ...field }: ValueFieldProps) {
-  const { register, formState } = useFormContext<RoutineForm>();
-  return (
-    <Field {...field} label={labelOf(name)} error={messageAt(formState.errors, name)}>
-      <div className="flex items-center gap-2">
-        <Input
-          inputMode="decimal"
-          placeholder={placeholder}
-          className="max-w-32 tabular"
-          {...register(name, { setValueAs: numberOrNull })}
-        />
-        {unit !== undefined && <span className="text-sm whitespace-nowrap text-muted">{unit}</span>}
-      </div>
-    </Field>
-  );
+/** Edits a field, or a part of one, by its kind and in the words of its declaration. */
+export function FieldOf({ name, cards = false }: FieldOfProps) {
+  const { kind } = declared(name) ?? {};
+  if (kind === 'boolean') return <YesOrNo name={name} />;
+  if (kind === 'string' || kind === 'number' || kind === undefined) return <Written name={name} />;
+  return <Choice name={name} cards={cards} />;
 }
 
-/** A text; empty means none. */
-export function TextField({ name, placeholder, unit, ...field }: ValueFieldProps) {
-  const { register, formState } = useFormContext<RoutineForm>();
+/** A text or a number; empty means none, or that there is no such limit. */
+function Written({ name }: FieldOfProps) {
+  const { register } = useFormContext<RoutineForm>();
+  const { kind, unit, placeholder, help, default: unset } = declared(name) ?? BARE;
+  const read = kind === 'number' ? numberOrNull : unset === null ? textOrNull : textIn;
   return (
-    <Field {...field} label={labelOf(name)} error={messageAt(formState.errors, name)}>
+    <Field label={labelOf(name)} description={help} optional={unset === null} error={useMessageAt(name)}>
       <div className="flex items-center gap-2">
         <Input
+          inputMode={kind === 'number' ? 'decimal' : undefined}
           placeholder={placeholder}
           className={unit === undefined ? undefined : 'max-w-32 tabular'}
-          {...register(name, { setValueAs: textOrNull })}
+          {...register(name, { setValueAs: read })}
         />
         {unit !== undefined && <span className="text-sm whitespace-nowrap text-muted">{unit}</span>}
       </div>
     </Field>
   );
+}
+
+const BARE: Partial<NonNullable<ReturnType<typeof declared>>> = {};
+
+function textIn(written: unknown): unknown {
+  return written;
+}
+
+function YesOrNo({ name }: FieldOfProps) {
+  const { setValue } = useFormContext<RoutineForm>();
+  const value: unknown = useWatch<RoutineForm>({ name });
+  const change = (next: boolean) => setValue(name, next, { shouldDirty: true });
+  return (
+    <Checkbox label={labelOf(name)} description={declared(name)?.help} checked={value === true} onChange={change} />
+  );
+}
+
+function Choice({ name, cards }: FieldOfProps) {
+  const { setValue } = useFormContext<RoutineForm>();
+  const value: unknown = useWatch<RoutineForm>({ name });
+  const error = useMessageAt(name);
+  const change = (next: string) => setValue(name, next, { shouldDirty: true });
+  const options = choicesOf(name);
+  if (cards === true) {
+    return (
+      <div className="flex flex-col gap-2">
+        <p className="text-sm font-medium text-ink">{labelOf(name)}</p>
+        <RadioCards label={labelOf(name)} columns={2} value={String(value)} onChange={change} options={options} />
+      </div>
+    );
+  }
+  return (
+    <Field label={labelOf(name)} description={declared(name)?.help} className="max-w-80" error={error}>
+      <Select
+        options={options.map(({ description, ...option }) => ({ ...option, hint: description }))}
+        value={typeof value === 'string' ? value : null}
+        onChange={change}
+      />
+    </Field>
+  );
+}
+
+/** Returns the message of the error at a path of the form. */
+export function useMessageAt(name: string): string | undefined {
+  return messageAt(useFormContext<RoutineForm>().formState.errors, name);
 }
 
 /** Finds the message of the error at a path of the form. */

@@ -1,6 +1,6 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { useForm } from 'react-hook-form';
+import { useForm, useWatch } from 'react-hook-form';
 import { useSend } from '#ui/api/send.ts';
 import { useProjectId } from '#ui/api/project.ts';
 import { Field } from '#ui/parts/field.tsx';
@@ -29,7 +29,7 @@ export function ConnectServerDialog({ open, onClose }: { readonly open: boolean;
   });
   const signIn = useSend('post', '/v1/connections/oauth/{provider}/start', { showsError: true });
   const [page, setPage] = useState<SignInPage>();
-  const auth = form.watch('auth');
+  const auth = useWatch({ control: form.control, name: 'auth' });
   const close = () => {
     setPage(undefined);
     form.reset();

@@ -145,7 +145,7 @@ function ConnectionFacts({
     accountLabel !== null && { label: 'Account', value: accountLabel },
     url !== null && { label: 'Address', value: <code className="font-mono text-xs">{url}</code> },
     { label: 'Access', value: authText(auth) },
-    server !== null && { label: 'Says of itself', value: drawn(serverText(server)) },
+    server !== null && { label: 'Server', value: drawn(serverText(server)) },
     scopes.length > 0 && {
       label: 'Allowed',
       value: <code className="font-mono text-xs">{scopes.join(' ')}</code>,
@@ -161,7 +161,7 @@ function ConnectionFacts({
 }
 
 function serverText({ name, title, version, protocolVersion }: NonNullable<Connection['server']>) {
-  return `${title ?? name} ${version}, MCP of ${protocolVersion}`;
+  return `${title ?? name} ${version} (MCP ${protocolVersion})`;
 }
 
 /** Lists the sites, properties or workspaces that a connection can see, as the provider says now. */

@@ -1,5 +1,5 @@
 import { Plus, X } from 'lucide-react';
-import { useFieldArray, type UseFormReturn } from 'react-hook-form';
+import { useFieldArray, useWatch, type UseFormReturn } from 'react-hook-form';
 import { Button, IconButton } from '#ui/parts/button.tsx';
 import { Field } from '#ui/parts/field.tsx';
 import { Input } from '#ui/parts/input.tsx';
@@ -36,7 +36,7 @@ export function credentialsOf({ auth, bearerToken, headers }: ServerValues) {
 
 /** Fields of one way to authenticate; what is typed here is sent once and never shown again. */
 export function CredentialFields({ form }: { readonly form: UseFormReturn<ServerValues> }) {
-  const auth = form.watch('auth');
+  const auth = useWatch({ control: form.control, name: 'auth' });
   if (auth === 'bearer') {
     return (
       <Field

@@ -1,13 +1,16 @@
 import type { LinkProps } from '@tanstack/react-router';
-import { useSend } from '#ui/api/send.ts';
 import { useSession } from '#ui/api/session.ts';
 import type { Shape } from '#ui/api/types.ts';
+import { ACTIVATE, RUN_NOW } from '#ui/api/verbs/routines.ts';
+import { RUN_AGAIN } from '#ui/api/verbs/runs.ts';
+import { useVerb } from '#ui/api/verbs/verb.ts';
 import { plural } from '#ui/format/numbers.ts';
 import { stateReasonInWords } from '#ui/format/routine-words.ts';
 import { reasonOf, WARNINGS } from '#ui/format/run-words.ts';
-import { Button, ButtonLink } from '#ui/parts/button.tsx';
+import { ButtonLink } from '#ui/parts/button.tsx';
 import { Badge, StateBadge } from '#ui/parts/state.tsx';
 import { Time } from '#ui/parts/time.tsx';
+import { VerbButton } from '#ui/parts/verb-button.tsx';
 import { Row } from './row.tsx';
 
 type All = Shape<'Attention'>;
@@ -25,15 +28,8 @@ function routineLink(projectId: string, routineId: string): LinkProps {
 /** Shows a routine that the service has taken off its schedule. */
 export function Stopped({ of: routine, projectId }: Props<'stopped'>) {
   const { routineId, routineName, state, reason, updatedAt } = routine;
-  const refreshes = ['/v1/attention', '/v1/routines', '/v1/runs'];
-  const activate = useSend('post', '/v1/routines/{routineId}/activate', {
-    refreshes,
-    done: 'Routine activated',
-  });
-  const run = useSend('post', '/v1/routines/{routineId}/run', {
-    refreshes,
-    done: 'The run has started',
-  });
+  const activate = useVerb(ACTIVATE);
+  const run = useVerb(RUN_NOW);
   const edit = { to: '/p/$projectId/routines/$routineId/edit', params: { projectId, routineId } };
   return (
     <Row
@@ -49,18 +45,9 @@ export function Stopped({ of: routine, projectId }: Props<'stopped'>) {
         </ButtonLink>
       ) : state === 'draft' ? (
         // A draft needs a run that proves it first.
-        <Button size="sm" kind="quiet" busy={run.isSending} onClick={() => run.send({ path: { routineId } })}>
-          Run once
-        </Button>
+        <VerbButton verb={run} of={{ id: routineId }} size="sm" kind="quiet" label="Run once" bare />
       ) : (
-        <Button
-          size="sm"
-          kind="quiet"
-          busy={activate.isSending}
-          onClick={() => activate.send({ path: { routineId }, body: {} })}
-        >
-          Activate again
-        </Button>
+        <VerbButton verb={activate} of={{ id: routineId }} size="sm" kind="quiet" label="Activate again" bare />
       )}
     </Row>
   );
@@ -69,10 +56,7 @@ export function Stopped({ of: routine, projectId }: Props<'stopped'>) {
 /** Shows a routine whose last run has failed. */
 export function Failed({ of: routine, projectId }: Props<'failed'>) {
   const { routineName, runId, runs, finishedAt } = routine;
-  const again = useSend('post', '/v1/runs/{runId}/retry', {
-    refreshes: ['/v1/attention', '/v1/routines', '/v1/runs'],
-    done: 'Started again',
-  });
+  const again = useVerb(RUN_AGAIN);
   return (
     <Row
       link={{ to: '/p/$projectId/runs/$runId', params: { projectId, runId } }}
@@ -86,9 +70,7 @@ export function Failed({ of: routine, projectId }: Props<'failed'>) {
         </>
       }
     >
-      <Button size="sm" kind="quiet" busy={again.isSending} onClick={() => again.send({ path: { runId } })}>
-        Run again
-      </Button>
+      <VerbButton verb={again} of={{ id: runId }} size="sm" kind="quiet" bare />
     </Row>
   );
 }
@@ -187,7 +169,7 @@ export function Behind({ of: { routineId, routineName, skills }, projectId }: Pr
       line={`Its scheduled runs do not take the newest text of ${skills.join(', ')} yet.`}
     >
       <ButtonLink size="sm" kind="quiet" {...link}>
-        Prove the new text
+        Test the new version
       </ButtonLink>
     </Row>
   );

@@ -34,7 +34,11 @@ export function Attention({ projectId }: { readonly projectId: string }) {
     >
       <Await
         // Without the news it is better to name a failure twice than never.
-        of={{ ...attention, data: news.isPending ? undefined : attention.data }}
+        of={{
+          data: news.isPending ? undefined : attention.data,
+          error: attention.error,
+          refetch: attention.refetch,
+        }}
         skeleton={<SkeletonRows rows={2} />}
         errorTitle="What needs attention could not be read"
       >

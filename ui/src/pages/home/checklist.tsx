@@ -82,6 +82,8 @@ function Mark({ item, number }: { item: Item; number: number }) {
 }
 
 interface Done {
+  /** The newest routine, which the next steps are about. */
+  readonly routineId: string | undefined;
   readonly made: boolean;
   readonly run: boolean;
   readonly activated: boolean;
@@ -101,6 +103,7 @@ function useDone(): Done | undefined {
   if (reads.some(({ data }) => data === undefined)) return undefined;
   const found = ({ data }: { readonly data: readonly unknown[] | undefined }) => data !== undefined && data.length > 0;
   return {
+    routineId: made.data?.[0]?.id,
     made: found(made),
     run: found(run),
     activated: found(active) || found(paused),
@@ -109,7 +112,12 @@ function useDone(): Done | undefined {
 }
 
 function itemsOf(projectId: string, done: Done): readonly Item[] {
+  const { routineId } = done;
   const toRoutines: LinkProps = { to: '/p/$projectId/routines', params: { projectId } };
+  const toNewest: LinkProps =
+    routineId === undefined
+      ? toRoutines
+      : { to: '/p/$projectId/routines/$routineId', params: { projectId, routineId } };
   return [
     {
       label: 'Make a routine',
@@ -121,19 +129,26 @@ function itemsOf(projectId: string, done: Done): readonly Item[] {
       label: 'Run it once',
       why: 'See what it says before it goes on its own.',
       isDone: done.run,
-      link: toRoutines,
+      link: toNewest,
     },
     {
       label: 'Activate it',
       why: 'From then on it runs on time.',
       isDone: done.activated,
-      link: toRoutines,
+      link: toNewest,
     },
     {
       label: 'Have results sent',
       why: 'To a webhook of yours, or to a monitor.',
       isDone: done.sent,
-      link: toRoutines,
+      link:
+        routineId === undefined
+          ? toRoutines
+          : {
+              to: '/p/$projectId/routines/$routineId/edit',
+              params: { projectId, routineId },
+              hash: 'who-is-told',
+            },
     },
   ];
 }

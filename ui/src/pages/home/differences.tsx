@@ -75,6 +75,9 @@ export function plainText(markdown: string): string {
       line
         .replace(/^[#>\s]+/, '')
         .replaceAll(/\*\*|__|`/g, '')
+        // The cells of a table's row stand beside each other.
+        .replaceAll(/^\s*\||\|\s*$/g, '')
+        .replaceAll(/\s*\|\s*/g, ' · ')
         .trim(),
     )
     .filter((line) => /[\p{L}\p{N}]/u.test(line))

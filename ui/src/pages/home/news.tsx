@@ -3,6 +3,8 @@ import { useRef, useState } from 'react';
 import { useList, useRead } from '#ui/api/read.ts';
 import { useSend } from '#ui/api/send.ts';
 import type { Shape } from '#ui/api/types.ts';
+import { RUN_AGAIN } from '#ui/api/verbs/runs.ts';
+import { useVerb } from '#ui/api/verbs/verb.ts';
 import { count, plural } from '#ui/format/numbers.ts';
 import { Button } from '#ui/parts/button.tsx';
 import { Await, EmptyState } from '#ui/parts/feedback.tsx';
@@ -12,7 +14,7 @@ import { Section } from '#ui/parts/page.tsx';
 import { SkeletonRows } from '#ui/parts/skeleton.tsx';
 import { TextLink } from '#ui/parts/text-link.tsx';
 import { NEWS, UNREAD } from './reads.ts';
-import { groupsOf } from './result-groups.ts';
+import { groupsOf, laterOf } from './result-groups.ts';
 import { ResultRow, ShortRows } from './result-row.tsx';
 import { useRowKeys } from './row-keys.ts';
 
@@ -69,11 +71,9 @@ export function News({ projectId }: { readonly projectId: string }) {
 
 function WorthReading({ projectId }: { readonly projectId: string }) {
   const list = useList(...NEWS, REFRESH);
+  const recent = useList('/v1/runs/recent', { query: { limit: 200, perRoutine: 1 } }, REFRESH);
   const mark = useSend('post', '/v1/results/read', { refreshes: ['/v1/results'] });
-  const again = useSend('post', '/v1/runs/{runId}/retry', {
-    refreshes: ['/v1/runs', '/v1/routines'],
-    done: 'Started again',
-  });
+  const again = useVerb(RUN_AGAIN);
   const rows = useRef<HTMLUListElement>(null);
   const [isLong, setLong] = useState(false);
   // With the earlier ones of its routine, which its row stands for.
@@ -83,22 +83,23 @@ function WorthReading({ projectId }: { readonly projectId: string }) {
   };
   useRowKeys(rows, {
     e: read,
-    a: (runId) => again.send({ path: { runId } }),
+    [RUN_AGAIN.key]: (id) => again.act({ id }),
   });
   return (
     <Await of={list} skeleton={<SkeletonRows rows={3} />} errorTitle="The results could not be read">
       {(results) => (
         <>
           <ul ref={rows} className="border-t border-line">
-            {groupsOf(results)
+            {stillTrueFirst(results, recent.data ?? [])
               .slice(0, isLong ? undefined : FIRST)
-              .map((group) => (
+              .map(({ group, later }) => (
                 <ResultRow
                   key={group[0].routineId}
                   results={group}
+                  later={later}
                   projectId={projectId}
                   onRead={() => read(group[0].runId)}
-                  onAgain={() => again.send({ path: { runId: group[0].runId } })}
+                  again={again}
                 />
               ))}
           </ul>
@@ -122,6 +123,13 @@ function WorthReading({ projectId }: { readonly projectId: string }) {
       )}
     </Await>
   );
+}
+
+/** Puts the results that a later run of their routine has overtaken behind the others, with what that run said. */
+function stillTrueFirst(results: readonly Shape<'Result'>[], recent: readonly Shape<'RoutineRecentRuns'>[]) {
+  const lastOf = new Map(recent.map(({ routineId, lastEnded }) => [routineId, lastEnded]));
+  const all = groupsOf(results).map((group) => ({ group, later: laterOf(group[0], lastOf.get(group[0].routineId)) }));
+  return all.toSorted((a, b) => Number(a.later !== undefined) - Number(b.later !== undefined));
 }
 
 /** Says that all is read, and what came last. */

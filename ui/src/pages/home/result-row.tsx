@@ -1,12 +1,15 @@
 import type { Shape } from '#ui/api/types.ts';
+import type { Doing } from '#ui/api/verbs/verb.ts';
 import { drawn } from '#ui/format/drawn.ts';
 import { money } from '#ui/format/numbers.ts';
 import { reasonOf } from '#ui/format/run-words.ts';
 import { Button } from '#ui/parts/button.tsx';
 import { cx } from '#ui/parts/cx.ts';
+import { OutcomeLine } from '#ui/parts/outcome-line.tsx';
 import { Badge, type Tone } from '#ui/parts/state.tsx';
 import { RowLink } from '#ui/parts/table.tsx';
 import { Time } from '#ui/parts/time.tsx';
+import { VerbButton } from '#ui/parts/verb-button.tsx';
 import { Differences, differencesOf, plainText } from './differences.tsx';
 import type { Group } from './result-groups.ts';
 
@@ -14,21 +17,23 @@ type Result = Shape<'Result'>;
 
 const KINDS: Readonly<Record<Result['kind'], readonly [label: string, tone: Tone]>> = {
   failed: ['Failed', 'bad'],
-  partial: ['Done in part', 'warn'],
-  first: ['First result', 'good'],
+  partial: ['Succeeded in part', 'warn'],
+  first: ['First result', 'busy'],
   changed: ['Changed', 'busy'],
   unchanged: ['Unchanged', 'idle'],
 };
 
 interface ItemProps {
   readonly results: Group;
+  /** The run that has succeeded since. */
+  readonly later: NonNullable<Shape<'LastEndedRun'>> | undefined;
   readonly projectId: string;
   readonly onRead: () => void;
-  readonly onAgain: () => void;
+  readonly again: Doing<{ id: string }>;
 }
 
 /** Shows the latest result of a routine, how it begins and what is new in it. */
-export function ResultRow({ results: [result, ...earlier], projectId, onRead, onAgain }: ItemProps) {
+export function ResultRow({ results: [result, ...earlier], later, projectId, onRead, again }: ItemProps) {
   const [label, tone] = KINDS[result.kind];
   const differences = differencesOf(result);
   return (
@@ -48,6 +53,14 @@ export function ResultRow({ results: [result, ...earlier], projectId, onRead, on
           <Time at={result.finishedAt} as="relative" />
         </span>
       </div>
+      {later !== undefined && (
+        <div className="mt-1 flex min-w-0 gap-1.5 text-sm text-ink">
+          <span className="shrink-0 text-muted">
+            Since <Time at={later.finishedAt} />:
+          </span>
+          <OutcomeLine run={later} />
+        </div>
+      )}
       <Text result={result} short={differences.length > 0} />
       <Differences found={differences} result={result} />
       {/* Above the link that covers the row. */}
@@ -55,9 +68,7 @@ export function ResultRow({ results: [result, ...earlier], projectId, onRead, on
         <Button size="sm" kind="quiet" onClick={onRead}>
           Mark as read
         </Button>
-        <Button size="sm" kind="quiet" onClick={onAgain}>
-          Run again
-        </Button>
+        <VerbButton verb={again} of={{ id: result.runId }} size="sm" kind="quiet" bare />
       </div>
     </li>
   );
@@ -67,7 +78,7 @@ export function ResultRow({ results: [result, ...earlier], projectId, onRead, on
 function Text({ result, short }: { readonly result: Result; readonly short: boolean }) {
   const { kind, outcomeSummary, excerpt, changes } = result;
   const text =
-    kind === 'failed' ? reasonOf(result) : (outcomeSummary ?? (changes === null ? plainText(excerpt ?? '') : ''));
+    outcomeSummary ?? (kind === 'failed' ? reasonOf(result) : changes === null ? plainText(excerpt ?? '') : '');
   if (text === null || text === '') return null;
   return (
     <p

@@ -1,19 +1,20 @@
-import { Archive, CalendarClock, History, KeyRound, Pause, Play, Rewind, Wrench } from 'lucide-react';
+import { CalendarClock, History, KeyRound, Rewind, Send, Wrench } from 'lucide-react';
 import { useNavigate } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
 import { useSend } from '#ui/api/send.ts';
+import { toast } from '#ui/api/toast.ts';
 import { useProjectId } from '#ui/api/project.ts';
 import type { Shape } from '#ui/api/types.ts';
-import { Button } from '#ui/parts/button.tsx';
-import { ConfirmDialog } from '#ui/parts/dialog.tsx';
+import { ARCHIVE, PAUSE, RESTORE, RUN_NOW } from '#ui/api/verbs/routines.ts';
+import { useVerb } from '#ui/api/verbs/verb.ts';
 import { Menu } from '#ui/parts/menu.tsx';
-import { Checkbox } from '#ui/parts/toggles.tsx';
+import { itemOf, VerbButton } from '#ui/parts/verb-button.tsx';
 
 const BackfillDialog = lazy(() => import('./backfill-dialog.tsx'));
 const RotateSecret = lazy(() => import('./rotate-secret.tsx'));
 const RunDialog = lazy(() => import('./run-dialog.tsx'));
 
-type Opened = 'run' | 'backfill' | 'pause' | 'archive' | 'secret';
+type Opened = 'run' | 'backfill' | 'secret';
 
 /** Offers what can be done with a routine in its present state. */
 export function Actions({ routine }: { readonly routine: Shape<'RoutineDetail'> }) {
@@ -22,24 +23,26 @@ export function Actions({ routine }: { readonly routine: Shape<'RoutineDetail'> 
   const navigate = useNavigate();
   const [open, setOpen] = useState<Opened | null>(null);
   const close = () => setOpen(null);
-  const path = { routineId };
-  const run = useSend('post', '/v1/routines/{routineId}/run', {
-    refreshes: ['/v1/runs', '/v1/routines'],
+  const run = useVerb(RUN_NOW, {
     onDone: ({ id }) => navigate({ to: '/p/$projectId/runs/$runId', params: { projectId, runId: id } }),
+  });
+  const pause = useVerb(PAUSE);
+  const archive = useVerb(ARCHIVE);
+  const restore = useVerb(RESTORE);
+  const test = useSend('post', '/v1/routines/{routineId}/webhook-test', {
+    onDone: ({ status, error }) => {
+      if (status !== null && status < 300) toast.done(`The receiver took the test event (status ${status})`);
+      else {
+        const message = `The receiver did not take the test event: ${error ?? `status ${status}`}`;
+        toast.failed({ message, requestId: undefined });
+      }
+    },
   });
   const isArchived = state === 'archived';
   const archivedReason = isArchived ? 'It is archived.' : undefined;
   return (
     <>
-      <Button
-        kind="primary"
-        icon={Play}
-        busy={run.isSending}
-        disabledReason={archivedReason}
-        onClick={() => run.send({ path })}
-      >
-        Run now
-      </Button>
+      <VerbButton verb={run} of={routine} kind="primary" />
       <Menu
         groups={[
           [
@@ -50,19 +53,14 @@ export function Actions({ routine }: { readonly routine: Shape<'RoutineDetail'> 
               disabledReason: archivedReason,
             },
             {
-              label: 'Make up for past times',
+              label: 'Run for missed times',
               icon: Rewind,
               onSelect: () => setOpen('backfill'),
               disabledReason:
                 archivedReason ??
                 (routine.activation.proofRunId === null ? 'A run of this version has to succeed first.' : undefined),
             },
-            {
-              label: 'Pause',
-              icon: Pause,
-              onSelect: () => setOpen('pause'),
-              disabledReason: state === 'paused' ? 'It is paused already.' : archivedReason,
-            },
+            itemOf(pause, routine),
           ],
           [
             {
@@ -84,25 +82,21 @@ export function Actions({ routine }: { readonly routine: Shape<'RoutineDetail'> 
                 }),
             },
             {
+              label: 'Send a test event',
+              icon: Send,
+              onSelect: () => test.send({ path: { routineId } }),
+              disabledReason: archivedReason ?? (webhookUrl === null ? 'It has no webhook.' : undefined),
+            },
+            {
               label: 'Replace the webhook secret',
               icon: KeyRound,
               onSelect: () => setOpen('secret'),
               disabledReason: archivedReason ?? (webhookUrl === null ? 'It has no webhook.' : undefined),
             },
           ],
-          [
-            {
-              label: 'Archive',
-              icon: Archive,
-              danger: true,
-              onSelect: () => setOpen('archive'),
-              disabledReason: archivedReason,
-            },
-          ],
+          [isArchived ? itemOf(restore, routine) : itemOf(archive, routine)],
         ]}
       />
-      <PauseDialog routineId={routineId} open={open === 'pause'} onClose={close} />
-      <ArchiveDialog routine={routine} open={open === 'archive'} onClose={close} />
       <Suspense>
         {open === 'run' && (
           <RunDialog routineId={routineId} variables={variables} overridable={overridable} onClose={close} />
@@ -111,63 +105,5 @@ export function Actions({ routine }: { readonly routine: Shape<'RoutineDetail'> 
         {open === 'secret' && <RotateSecret routineId={routineId} onClose={close} />}
       </Suspense>
     </>
-  );
-}
-
-function PauseDialog({ routineId, open, onClose }: { routineId: string; open: boolean; onClose: () => void }) {
-  const [cancelRuns, setCancelRuns] = useState(false);
-  const pause = useSend('post', '/v1/routines/{routineId}/pause', {
-    refreshes: ['/v1/routines', '/v1/runs'],
-    done: 'Routine paused',
-    onDone: onClose,
-  });
-  return (
-    <ConfirmDialog
-      open={open}
-      onClose={onClose}
-      kind="primary"
-      busy={pause.isSending}
-      title="Pause this routine?"
-      description={
-        <div className="flex flex-col gap-4">
-          <p>It leaves its schedule until you activate it again. Scheduled runs that have not begun are skipped.</p>
-          <Checkbox
-            label="Also cancel the runs that are open"
-            description="Those under way, and those that were started by hand."
-            checked={cancelRuns}
-            onChange={setCancelRuns}
-          />
-        </div>
-      }
-      action="Pause routine"
-      onConfirm={() => pause.send({ path: { routineId }, body: { cancelRuns } })}
-    />
-  );
-}
-
-function ArchiveDialog({
-  routine,
-  open,
-  onClose,
-}: {
-  routine: Shape<'RoutineDetail'>;
-  open: boolean;
-  onClose: () => void;
-}) {
-  const archive = useSend('delete', '/v1/routines/{routineId}', {
-    refreshes: ['/v1/routines', '/v1/runs'],
-    done: 'Routine archived',
-    onDone: onClose,
-  });
-  return (
-    <ConfirmDialog
-      open={open}
-      onClose={onClose}
-      busy={archive.isSending}
-      title={`Archive ${routine.name}?`}
-      description="It never runs again, and cannot be brought back. Its runs and versions stay."
-      action="Archive routine"
-      onConfirm={() => archive.send({ path: { routineId: routine.id } })}
-    />
   );
 }

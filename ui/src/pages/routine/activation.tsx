@@ -1,16 +1,15 @@
-import { Check, Circle, Play } from 'lucide-react';
+import { Check, Circle } from 'lucide-react';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useRead } from '#ui/api/read.ts';
-import { useSend } from '#ui/api/send.ts';
 import { useProjectId } from '#ui/api/project.ts';
-import { errorInWords } from '#ui/api/form.ts';
 import type { Shape } from '#ui/api/types.ts';
+import { ACTIVATE, RUN_NOW } from '#ui/api/verbs/routines.ts';
+import { useVerb } from '#ui/api/verbs/verb.ts';
 import { date } from '#ui/format/times.ts';
-import { Button } from '#ui/parts/button.tsx';
-import { FormError } from '#ui/parts/field.tsx';
 import { Section } from '#ui/parts/page.tsx';
 import { Time } from '#ui/parts/time.tsx';
+import { VerbButton } from '#ui/parts/verb-button.tsx';
 import { LIMIT_SCOPES } from './forecast.tsx';
 
 type Routine = Shape<'RoutineDetail'>;
@@ -29,16 +28,8 @@ const REASONS: Readonly<Record<NonNullable<Routine['activation']['reason']>, str
 export function Activation({ routine }: { readonly routine: Routine }) {
   const { id: routineId, activation, state, revision, updatedAt } = routine;
   const projectId = useProjectId();
-  const refreshes = ['/v1/routines', '/v1/runs', '/v1/schedules'];
-  const run = useSend('post', '/v1/routines/{routineId}/run', {
-    refreshes,
-    done: 'The run has started',
-  });
-  const activate = useSend('post', '/v1/routines/{routineId}/activate', {
-    refreshes,
-    done: 'Routine active',
-    showsError: true,
-  });
+  const run = useVerb(RUN_NOW);
+  const activate = useVerb(ACTIVATE);
   const isActive = state === 'active';
   const isProven = activation.proofRunId !== null;
   if (state === 'archived') return null;
@@ -50,17 +41,11 @@ export function Activation({ routine }: { readonly routine: Routine }) {
         </Step>
         <Step
           isDone={isProven}
-          title="Proven"
-          action={
-            !isProven && (
-              <Button size="sm" icon={Play} busy={run.isSending} onClick={() => run.send({ path: { routineId } })}>
-                Run it
-              </Button>
-            )
-          }
+          title="Tried"
+          action={!isProven && <VerbButton verb={run} of={routine} size="sm" label="Run it" />}
         >
           {activation.proofRunId === null ? (
-            'No run by hand has succeeded with this version yet'
+            'No manual run of this version has succeeded yet'
           ) : (
             <Link
               to="/p/$projectId/runs/$runId"
@@ -76,15 +61,14 @@ export function Activation({ routine }: { readonly routine: Routine }) {
           title="Active"
           action={
             !isActive && (
-              <Button
+              <VerbButton
+                verb={activate}
+                of={routine}
                 size="sm"
                 kind="primary"
-                busy={activate.isSending}
+                bare
                 disabledReason={activation.reason === null ? undefined : REASONS[activation.reason]}
-                onClick={() => activate.send({ path: { routineId } })}
-              >
-                Activate
-              </Button>
+              />
             )
           }
         >
@@ -100,11 +84,6 @@ export function Activation({ routine }: { readonly routine: Routine }) {
           )}
         </Step>
       </ol>
-      {activate.error !== null && (
-        <div className="mt-2">
-          <FormError message={errorInWords(activate.error)} />
-        </div>
-      )}
     </Section>
   );
 }

@@ -73,8 +73,8 @@ export default function BackfillDialog({
       open
       onClose={onClose}
       size="md"
-      title="Make up for past times"
-      description="A run for each time that its schedule had and none stands for, by the version that it has now. They wait behind all other runs."
+      title="Run for missed times"
+      description="Runs the current version once for each missed time. These runs wait behind all others."
       actions={
         <>
           <Button onClick={onClose}>Cancel</Button>
@@ -121,7 +121,7 @@ export default function BackfillDialog({
       {plan?.runsOut != null && plan.occurrences.count > 0 && (
         <Checkbox
           label="Start them all the same"
-          description="A run that comes upon the limit fails or is skipped."
+          description="Runs over the limit fail or are skipped."
           checked={isAccepted}
           onChange={setAccepted}
         />

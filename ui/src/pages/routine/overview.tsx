@@ -1,13 +1,13 @@
 import { useRead } from '#ui/api/read.ts';
 import { useProjectId } from '#ui/api/project.ts';
 import type { Shape } from '#ui/api/types.ts';
+import { capitalized } from '#ui/format/capitalized.ts';
 import { VIEWER_ZONE } from '#ui/format/locale.ts';
-import { money, plural, shortCount } from '#ui/format/numbers.ts';
-import { duration } from '#ui/format/times.ts';
 import { ButtonLink } from '#ui/parts/button.tsx';
 import { ExternalKey } from '#ui/parts/managed.tsx';
 import { KeyValue, Section, type Fact } from '#ui/parts/page.tsx';
-import { labelOf, MISFIRE, OTHER_FIELDS, valueInWords } from '#ui/parts/routine-fields.ts';
+import { labelOf, OTHER_FIELDS, valueInWords } from '#ui/parts/routine-fields.ts';
+import { SUMMARIES } from '#ui/parts/routine-summaries.ts';
 import { Schedule } from '#ui/parts/schedule.tsx';
 import { Badge } from '#ui/parts/state.tsx';
 import { Time } from '#ui/parts/time.tsx';
@@ -40,7 +40,7 @@ function NextRuns({ routine: { nextRuns, state, timezone, schedule, scheduleInWo
     <Section
       title={state === 'active' ? 'Next runs' : 'Next times'}
       description={
-        state === 'active' ? undefined : state === 'archived' ? 'It never runs again.' : 'Once it is active.'
+        state === 'active' ? undefined : state === 'archived' ? 'Once it is restored and active.' : 'Once it is active.'
       }
       boxed
     >
@@ -122,61 +122,11 @@ function SkillBadge({ reference }: { reference: string }) {
   return <Badge>{skill.data?.name ?? reference}</Badge>;
 }
 
-const OVERLAP: Readonly<Record<Routine['overlap'], string>> = {
-  skip: 'A new run is skipped while one is still going',
-  queue: 'A new run waits for the one that is still going',
-  cancel_previous: 'A new run takes the place of the one that is still going',
-  allow: 'Runs may go side by side',
-};
-
 function factsOf(routine: Routine): Fact[] {
-  const { limits, budget, notifications, gate } = routine;
+  const { More: _more, ...groups } = SUMMARIES;
   return [
     { label: 'Model', value: routine.model.modelId },
-    {
-      label: 'A run may take',
-      value: `${limits.maxSteps} steps, ${duration(limits.timeoutSeconds * 1_000)}${limits.maxTotalTokens === null ? '' : `, ${shortCount(limits.maxTotalTokens)} tokens`}`,
-    },
-    {
-      label: 'Budget',
-      value:
-        [
-          budget.maxCostUsdPerMonth !== null && `${money(budget.maxCostUsdPerMonth)} a month`,
-          budget.maxTokensPerDay !== null && `${shortCount(budget.maxTokensPerDay)} tokens a day`,
-        ]
-          .filter(Boolean)
-          .join(', ') || 'That of the project',
-    },
-    { label: 'Overlap', value: OVERLAP[routine.overlap] },
-    { label: labelOf('misfire'), value: MISFIRE[routine.misfire] },
-    {
-      label: 'Results',
-      value: [
-        routine.outcome === 'required' ? 'Each run states its outcome' : 'Free text',
-        routine.checks.length > 0 && plural(routine.checks.length, 'check'),
-        routine.carryResult ? 'knows the last result' : 'does not know the last result',
-        routine.facts && 'knows the project facts',
-      ]
-        .filter(Boolean)
-        .join(', '),
-    },
-    {
-      label: 'Gate',
-      value:
-        gate === null
-          ? 'Every run wakes the model'
-          : `Only when ${gate.url ?? 'a tool'} ${gate.wakeOn === 'changed' ? 'has changed' : 'is not empty'}`,
-    },
-    {
-      label: 'Who is told',
-      value: [
-        routine.webhookUrl,
-        notifications.mail === null ? 'Mail as the project sets it' : 'Mail of its own',
-        notifications.successPingUrl !== null && 'A monitor',
-      ]
-        .filter(Boolean)
-        .join(', '),
-    },
+    ...Object.entries(groups).map(([label, summaryOf]) => ({ label, value: capitalized(summaryOf(routine)) })),
     ...OTHER_FIELDS.map((name) => ({
       label: labelOf(name),
       value: valueInWords(name, routine[name]),

@@ -1,13 +1,14 @@
 import { getRouteApi } from '@tanstack/react-router';
-import { Pencil, Play } from 'lucide-react';
+import { Pencil } from 'lucide-react';
 import { lazy, Suspense, type ReactNode } from 'react';
 import { sentence } from '#ui/api/form.ts';
 import { useProjectId } from '#ui/api/project.ts';
 import { useRead } from '#ui/api/read.ts';
-import { useSend } from '#ui/api/send.ts';
 import type { Shape } from '#ui/api/types.ts';
+import { ACTIVATE, RUN_NOW } from '#ui/api/verbs/routines.ts';
+import { useVerb } from '#ui/api/verbs/verb.ts';
 import { stateReasonInWords } from '#ui/format/routine-words.ts';
-import { Button, ButtonLink } from '#ui/parts/button.tsx';
+import { ButtonLink } from '#ui/parts/button.tsx';
 import { Await, Notice } from '#ui/parts/feedback.tsx';
 import { ManagedMark } from '#ui/parts/managed.tsx';
 import { PageHeader } from '#ui/parts/page.tsx';
@@ -15,6 +16,7 @@ import { listInWords } from '#ui/parts/routine-fields.ts';
 import { SkeletonRows } from '#ui/parts/skeleton.tsx';
 import { StateBadge } from '#ui/parts/state.tsx';
 import { Tabs } from '#ui/parts/tabs.tsx';
+import { VerbButton } from '#ui/parts/verb-button.tsx';
 import { Actions } from './actions.tsx';
 import { Overview } from './overview.tsx';
 
@@ -178,15 +180,9 @@ interface NewerTextsProps {
 
 /** Says which older texts an active routine still runs, and offers the way to the newer ones. */
 function NewerTexts({ routineId, texts }: NewerTextsProps) {
-  const refreshes = ['/v1/routines', '/v1/runs', '/v1/skills'];
-  const run = useSend('post', '/v1/routines/{routineId}/run', {
-    refreshes,
-    done: 'The run has started',
-  });
-  const take = useSend('post', '/v1/routines/{routineId}/activate', {
-    refreshes,
-    done: 'Scheduled runs take the new text',
-  });
+  const run = useVerb(RUN_NOW);
+  const take = useVerb(ACTIVATE, { done: 'Scheduled runs take the new text' });
+  const of = { id: routineId };
   if (texts.length === 0) return null;
   const isProven = texts.some((text) => text.isProven);
   return (
@@ -196,13 +192,9 @@ function NewerTexts({ routineId, texts }: NewerTextsProps) {
         {isProven ? 'A run with the newer text has succeeded.' : 'Run it once: a run by hand takes the newest text.'}
       </span>
       {isProven ? (
-        <Button size="sm" busy={take.isSending} onClick={() => take.send({ path: { routineId }, body: {} })}>
-          Use the new text
-        </Button>
+        <VerbButton verb={take} of={of} size="sm" label="Use the new text" bare />
       ) : (
-        <Button size="sm" icon={Play} busy={run.isSending} onClick={() => run.send({ path: { routineId } })}>
-          Run once
-        </Button>
+        <VerbButton verb={run} of={of} size="sm" label="Run once" />
       )}
     </Notice>
   );

@@ -44,7 +44,7 @@ export default function RotateSecret({ routineId, onClose }: RotateSecretProps) 
           <Button
             kind="primary"
             busy={rotate.isSending}
-            disabledReason={inProgress && !force ? 'The secret before the present one still signs.' : undefined}
+            disabledReason={inProgress && !force ? 'The previous secret is still valid.' : undefined}
             onClick={() => rotate.send({ path: { routineId }, body: { force } })}
           >
             Replace secret

@@ -1,7 +1,8 @@
 import { useNavigate } from '@tanstack/react-router';
-import { useForm } from 'react-hook-form';
+import { useForm, useWatch } from 'react-hook-form';
 import { showFaults } from '#ui/api/form.ts';
-import { useSend } from '#ui/api/send.ts';
+import { RUN_NOW } from '#ui/api/verbs/routines.ts';
+import { useVerb } from '#ui/api/verbs/verb.ts';
 import { useProjectId } from '#ui/api/project.ts';
 import { VIEWER_ZONE } from '#ui/format/locale.ts';
 import { Button } from '#ui/parts/button.tsx';
@@ -23,23 +24,20 @@ export default function RunDialog({ routineId, variables, overridable, onClose }
   const navigate = useNavigate();
   const form = useForm({ defaultValues: { variables: { ...variables }, runAt: '' } });
   const { errors } = form.formState;
-  const run = useSend('post', '/v1/routines/{routineId}/run', {
-    refreshes: ['/v1/runs', '/v1/routines'],
-    showsError: true,
-  });
+  const run = useVerb(RUN_NOW, { showsError: true });
   const submit = form.handleSubmit(({ variables: given, runAt }) => {
     const own = Object.entries(given).filter(([name, value]) => value !== variables[name]);
     const body = {
       variables: Object.fromEntries(own),
       ...(runAt === '' ? {} : { runAt: new Date(runAt).toISOString() }),
     };
-    return run.sendAsync({ path: { routineId }, body }).then(
+    return run.actAsync({ id: routineId, body }).then(
       ({ id: runId }) => navigate({ to: '/p/$projectId/runs/$runId', params: { projectId, runId } }),
       (error: unknown) => showFaults(form, error),
     );
   });
   const isFixed = (name: string) => overridable?.includes(name) === false;
-  const later = form.watch('runAt') !== '';
+  const later = useWatch({ control: form.control, name: 'runAt' }) !== '';
   return (
     <Dialog
       open
@@ -49,7 +47,7 @@ export default function RunDialog({ routineId, variables, overridable, onClose }
       actions={
         <>
           <Button onClick={onClose}>Cancel</Button>
-          <Button kind="primary" busy={run.isSending} onClick={() => void submit()}>
+          <Button kind="primary" busy={run.isBusy} onClick={() => void submit()}>
             {later ? 'Schedule this run' : 'Run now'}
           </Button>
         </>

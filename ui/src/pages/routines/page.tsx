@@ -29,7 +29,7 @@ export function RoutinesPage() {
   return (
     <>
       <PageHeader title="Routines" actions={<NewRoutine />} />
-      <Await of={{ ...routines, data: rows }} skeleton={<SkeletonRows rows={6} />}>
+      <Await of={{ data: rows, error: routines.error, refetch: routines.refetch }} skeleton={<SkeletonRows rows={6} />}>
         {(all) =>
           all.length === 0 && !isFiltered && !routines.hasMore ? (
             <NoRoutines />

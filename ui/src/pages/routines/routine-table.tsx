@@ -1,7 +1,7 @@
-import { Play } from 'lucide-react';
-import { useSend } from '#ui/api/send.ts';
 import { useProjectId } from '#ui/api/project.ts';
 import type { Shape } from '#ui/api/types.ts';
+import { RUN_NOW } from '#ui/api/verbs/routines.ts';
+import { useVerb } from '#ui/api/verbs/verb.ts';
 import { money } from '#ui/format/numbers.ts';
 import { stateReasonInWords } from '#ui/format/routine-words.ts';
 import { IconButton } from '#ui/parts/button.tsx';
@@ -133,19 +133,16 @@ function Spend({ spend }: { spend: Row['spend'] }) {
   return <span title={money(spend)}>{isSmall ? `< ${money('0.01')}` : money(spend)}</span>;
 }
 
-function RunNow({ routine: { id, name, state } }: { routine: Routine }) {
-  const run = useSend('post', '/v1/routines/{routineId}/run', {
-    refreshes: ['/v1/runs', '/v1/routines'],
-    done: `${name} is running`,
-  });
+function RunNow({ routine }: { routine: Routine }) {
+  const run = useVerb(RUN_NOW);
   return (
     <IconButton
-      icon={Play}
-      label={`Run ${name} now`}
+      icon={run.icon}
+      label={`Run ${routine.name} now`}
       size="sm"
-      busy={run.isSending}
-      disabledReason={state === 'archived' ? 'It is archived.' : undefined}
-      onClick={() => run.send({ path: { routineId: id } })}
+      busy={run.isBusy}
+      disabledReason={run.reasonAgainst(routine)}
+      onClick={() => run.act(routine)}
     />
   );
 }

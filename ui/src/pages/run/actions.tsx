@@ -1,19 +1,18 @@
 import { useNavigate } from '@tanstack/react-router';
-import { CircleStop, ExternalLink, Pin, PinOff, RotateCw } from 'lucide-react';
-import { useState } from 'react';
+import { ExternalLink, Pin, PinOff } from 'lucide-react';
 import { useSend } from '#ui/api/send.ts';
 import type { Shape } from '#ui/api/types.ts';
+import { CANCEL_RUN, RUN_AGAIN } from '#ui/api/verbs/runs.ts';
+import { useVerb } from '#ui/api/verbs/verb.ts';
 import { isOver } from '#ui/format/run-words.ts';
-import { Button, IconButton } from '#ui/parts/button.tsx';
-import { ConfirmDialog } from '#ui/parts/dialog.tsx';
+import { IconButton } from '#ui/parts/button.tsx';
 import { Tooltip } from '#ui/parts/tooltip.tsx';
+import { VerbButton } from '#ui/parts/verb-button.tsx';
 
 export interface ActionsProps {
   readonly run: Shape<'RunDetail'>;
   readonly projectId: string;
 }
-
-const REFRESHED = ['/v1/runs', '/v1/routines'];
 
 /** Offers what can be done with a run: keep it, look at its workflow, cancel it or repeat it. */
 export function Actions({ run, projectId }: ActionsProps) {
@@ -50,48 +49,12 @@ export function Actions({ run, projectId }: ActionsProps) {
 
 function Retry({ run, projectId }: ActionsProps) {
   const navigate = useNavigate();
-  const retry = useSend('post', '/v1/runs/{runId}/retry', {
-    refreshes: REFRESHED,
-    done: 'Run started',
+  const again = useVerb(RUN_AGAIN, {
     onDone: ({ id }) => navigate({ to: '/p/$projectId/runs/$runId', params: { projectId, runId: id } }),
   });
-  return (
-    <Button
-      kind="primary"
-      icon={RotateCw}
-      busy={retry.isSending}
-      disabledReason={run.contentErasedAt === null ? undefined : 'Its variables are erased. Start a new run.'}
-      onClick={() => retry.send({ path: { runId: run.id } })}
-    >
-      Run again
-    </Button>
-  );
+  return <VerbButton verb={again} of={run} kind="primary" />;
 }
 
 function Cancel({ run }: Pick<ActionsProps, 'run'>) {
-  const [isAsking, setAsking] = useState(false);
-  const cancel = useSend('post', '/v1/runs/{runId}/cancel', {
-    refreshes: REFRESHED,
-    onDone: () => setAsking(false),
-  });
-  return (
-    <>
-      <Button
-        icon={CircleStop}
-        disabledReason={run.cancelRequestedAt === null ? undefined : 'It is being cancelled.'}
-        onClick={() => setAsking(true)}
-      >
-        Cancel run
-      </Button>
-      <ConfirmDialog
-        open={isAsking}
-        onClose={() => setAsking(false)}
-        onConfirm={() => cancel.send({ path: { runId: run.id } })}
-        busy={cancel.isSending}
-        title="Cancel this run?"
-        description="It stops within seconds, in the middle of its model call. What it has used so far is counted, and what its tools have done is not undone."
-        action="Cancel run"
-      />
-    </>
-  );
+  return <VerbButton verb={useVerb(CANCEL_RUN)} of={run} />;
 }

@@ -58,7 +58,9 @@ export function useAllChanges(runId: string, changes: RunChanges | null): AllCha
   return {
     changes: diff.data ?? changes,
     isAll: diff.data !== undefined,
-    isFetching: diff.isFetching,
+    get isFetching() {
+      return diff.isFetching;
+    },
     error: diff.error,
     ask: () => (isAsked ? diff.refetch() : setAsked(true)),
   };

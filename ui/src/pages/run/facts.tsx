@@ -200,7 +200,7 @@ const WORDS: Readonly<Record<string, string>> = {
   changed: 'It saw a change, so the model was woken.',
   not_empty: 'It saw something, so the model was woken.',
   manual: 'A user started this run, so the model was woken in any case.',
-  quiet_too_long: 'The model had not been woken for long enough, so it was.',
+  quiet_too_long: 'Ran because the longest quiet time had passed.',
   unchanged: 'It saw no change, so the model was not woken.',
   empty: 'It saw nothing, so the model was not woken.',
 };

@@ -13,21 +13,16 @@ type RunDetail = Shape<'RunDetail'>;
 
 /** Shows what differs from the last earlier run that succeeded. */
 export function LastGood({ run }: { readonly run: RunDetail }) {
-  const { routineId } = run;
-  const runs = useRead('/v1/routines/{routineId}/runs', {
-    path: { routineId },
-    query: { state: 'succeeded', until: run.createdAt, limit: 1 },
-  });
-  const before = runs.data?.[0];
-  const good = useRead('/v1/runs/{runId}', { path: { runId: before?.id ?? '' } }, { enabled: before !== undefined });
+  const { lastGoodRunId: runId } = run;
+  const good = useRead('/v1/runs/{runId}', { path: { runId: runId ?? '' } }, { enabled: runId !== null });
   // A reader of the run does not need the error of a side note.
-  if (runs.error !== null || good.error !== null) return null;
+  if (good.error !== null) return null;
   return (
     <section className="mt-6" aria-labelledby="last-good">
       <h2 id="last-good" className="mb-2 text-sm font-semibold text-ink">
         Against the last good run
       </h2>
-      {runs.data !== undefined && before === undefined ? (
+      {runId === null ? (
         <p className="text-sm text-muted">None has succeeded before this one.</p>
       ) : good.data === undefined ? (
         <Skeleton className="w-40" />

@@ -4,24 +4,22 @@ import { useEffect, useEffectEvent } from 'react';
 import { useProjectId } from '#ui/api/project.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { isOver } from '#ui/format/run-words.ts';
-import { dateTime } from '#ui/format/times.ts';
 import { ButtonLink } from '#ui/parts/button.tsx';
 import { isBusy } from '#ui/parts/keys.ts';
-import { useNeighbours } from '#ui/parts/neighbours.ts';
 
 /** Leads to the results before and after this one, by `[` and `]` as well, and to a comparison. */
 export function Nearby({ run }: { readonly run: Shape<'RunDetail'> }) {
   const projectId = useProjectId();
   const navigate = useNavigate();
-  const { previous, next } = useNeighbours(run, { withFailed: true });
+  const { previousResultId: previous, nextResultId: next } = run;
   const onKeyDown = useEffectEvent((event: KeyboardEvent) => {
     if (event.metaKey || event.ctrlKey || isBusy(event.target)) return;
-    const wanted = event.key === '[' ? previous : event.key === ']' ? next : undefined;
-    if (wanted === undefined) return;
+    const wanted = event.key === '[' ? previous : event.key === ']' ? next : null;
+    if (wanted === null) return;
     event.preventDefault();
     void navigate({
       to: '/p/$projectId/runs/$runId',
-      params: { projectId, runId: wanted.id },
+      params: { projectId, runId: wanted },
     });
     // Readers of the screen go on at the beginning of the other page.
     document.getElementById('page')?.focus();
@@ -32,35 +30,32 @@ export function Nearby({ run }: { readonly run: Shape<'RunDetail'> }) {
     return () => document.removeEventListener('keydown', listen);
   }, []);
   const to = '/p/$projectId/runs/$runId';
-  const hasOther = previous !== undefined || next !== undefined;
-  if (!hasOther) return null;
+  if (previous === null && next === null) return null;
   return (
     <nav
       aria-label="Results of this routine"
       className="-mt-3 mb-5 -ml-2 flex flex-wrap items-center gap-1 print:hidden"
     >
-      {previous !== undefined && (
+      {previous !== null && (
         <ButtonLink
           kind="quiet"
           size="sm"
           icon={ChevronLeft}
           to={to}
-          params={{ projectId, runId: previous.id }}
+          params={{ projectId, runId: previous }}
           aria-keyshortcuts="["
-          title={timeOf(previous)}
         >
           Previous result
         </ButtonLink>
       )}
-      {next !== undefined && (
+      {next !== null && (
         <ButtonLink
           kind="quiet"
           size="sm"
           icon={ChevronRight}
           to={to}
-          params={{ projectId, runId: next.id }}
+          params={{ projectId, runId: next }}
           aria-keyshortcuts="]"
-          title={timeOf(next)}
         >
           Next result
         </ButtonLink>
@@ -79,8 +74,4 @@ export function Nearby({ run }: { readonly run: Shape<'RunDetail'> }) {
       )}
     </nav>
   );
-}
-
-function timeOf({ startedAt, createdAt }: Shape<'RunSummary'>): string {
-  return dateTime(new Date(startedAt ?? createdAt));
 }

@@ -6,7 +6,9 @@ import { useSend } from '#ui/api/send.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { badgeOf, humanize, isOver } from '#ui/format/run-words.ts';
 import { exactTime } from '#ui/format/times.ts';
+import { ActivationOffer } from '#ui/parts/activation-offer.tsx';
 import { Await, Notice } from '#ui/parts/feedback.tsx';
+import { cx } from '#ui/parts/cx.ts';
 import { Box, PageHeader, Section } from '#ui/parts/page.tsx';
 import { Skeleton, SkeletonRows, SkeletonText } from '#ui/parts/skeleton.tsx';
 import { StateBadge } from '#ui/parts/state.tsx';
@@ -102,10 +104,13 @@ interface DetailProps {
 }
 
 function Detail({ run, status }: DetailProps) {
+  // A table takes the whole width, and what is about the run stands below it.
+  const isTable = run.data != null;
   return (
-    <div className="grid grid-cols-1 gap-x-10 gap-y-8 lg:grid-cols-[minmax(0,1fr)_16rem]">
+    <div className={cx('grid grid-cols-1 gap-x-10 gap-y-8', !isTable && 'lg:grid-cols-[minmax(0,1fr)_16rem]')}>
       <div className="min-w-0">
         <Verdict run={run} status={status} />
+        {run.state === 'succeeded' && run.trigger === 'manual' && <ActivationOffer routineId={run.routineId} />}
         {run.contentErasedAt !== null && (
           <Notice className="mt-4">
             <span>
@@ -123,7 +128,10 @@ function Detail({ run, status }: DetailProps) {
         </div>
       </div>
       <aside
-        className="min-w-0 max-lg:border-t max-lg:border-line max-lg:pt-6 print:hidden"
+        className={cx(
+          'min-w-0 max-lg:border-t max-lg:border-line max-lg:pt-6 print:hidden',
+          isTable && 'border-t border-line pt-6 lg:columns-2 lg:gap-x-10 lg:*:break-inside-avoid',
+        )}
         aria-label="About this run"
       >
         <Facts run={run} />

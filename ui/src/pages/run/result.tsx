@@ -1,5 +1,4 @@
 import { lazy, Suspense, useState } from 'react';
-import { useRead } from '#ui/api/read.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { Button } from '#ui/parts/button.tsx';
 import { CopyButton } from '#ui/parts/copy.tsx';
@@ -71,12 +70,7 @@ interface DataProps {
 
 function Data({ run, data, isAlone }: DataProps) {
   const [isRaw, setRaw] = useState(false);
-  const { changes, routineId, routineRevision: revision } = run;
-  const version = useRead(
-    '/v1/routines/{routineId}/versions/{revision}',
-    { path: { routineId, revision } },
-    { staleMs: 600_000 },
-  );
+  const { changes } = run;
   const all = useAllChanges(run.id, changes);
   const isKeyed = changes?.by != null;
   return (
@@ -100,8 +94,7 @@ function Data({ run, data, isAlone }: DataProps) {
           <KeyedData
             run={run}
             data={data}
-            // Until it is read, and where it is gone, the data speaks for itself.
-            schema={version.data?.resultSchema}
+            schema={run.resultSchema}
             changes={marksOf(all.changes, changes?.against === null)}
           />
         </Lazily>

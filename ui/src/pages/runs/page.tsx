@@ -166,9 +166,9 @@ const STATES: readonly Option<string>[] = [
 
 const OUTCOMES: readonly Option<string>[] = [
   { value: ANY, label: 'Any outcome' },
-  { value: 'done', label: 'Done' },
+  { value: 'done', label: 'Succeeded' },
   { value: 'nothing_to_report', label: 'Nothing to report' },
-  { value: 'partial', label: 'Done in part' },
+  { value: 'partial', label: 'Succeeded in part' },
 ];
 
 const TRIGGERS: readonly Option<string>[] = [

@@ -105,7 +105,7 @@ function columnsFor(projectId: string): readonly Column<Streak>[] {
 
 /** Describes a run in a line: why it ended, what the model said of it, or how its result begins. */
 function lineOf(run: RunSummary): string {
-  const text = reasonOf(run) ?? run.outcomeSummary ?? run.resultPreview ?? '';
+  const text = run.outcomeSummary ?? reasonOf(run) ?? run.resultPreview ?? '';
   const [line = ''] = text
     .trim()
     .replace(/^#+\s*/, '')

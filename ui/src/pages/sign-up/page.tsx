@@ -124,7 +124,7 @@ function CheckMail({ email }: { email: string }) {
       }
     >
       <ResendMail email={email} tone="info">
-        No mail after a minute? Look among the unwanted mail first.
+        No mail after a minute? Check your spam folder.
       </ResendMail>
     </AuthFrame>
   );

@@ -1,4 +1,4 @@
-import type { UseFormReturn } from 'react-hook-form';
+import { useWatch, type UseFormReturn } from 'react-hook-form';
 import { count } from '#ui/format/numbers.ts';
 import { cx } from '#ui/parts/cx.ts';
 import { Field } from '#ui/parts/field.tsx';
@@ -23,7 +23,7 @@ export function bodyOf({ name, description, instructions }: SkillValues) {
 /** Edits the fields of a custom skill. */
 export function SkillFields({ form, rows }: { readonly form: UseFormReturn<SkillValues>; readonly rows: number }) {
   const { errors } = form.formState;
-  const { length } = form.watch('instructions');
+  const length = useWatch({ control: form.control, name: 'instructions', compute: (text) => text.length });
   return (
     <>
       <Field label="Name" error={errors.name?.message}>

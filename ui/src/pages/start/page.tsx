@@ -1,11 +1,13 @@
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { ArrowRight, Play } from 'lucide-react';
-import { useForm } from 'react-hook-form';
+import { useForm, useWatch } from 'react-hook-form';
 import { showFaults } from '#ui/api/form.ts';
 import { useProjectId } from '#ui/api/project.ts';
 import { useRead } from '#ui/api/read.ts';
 import { useSend } from '#ui/api/send.ts';
 import type { DataOf, InputOf } from '#ui/api/types.ts';
+import { RUN_NOW } from '#ui/api/verbs/routines.ts';
+import { useVerb } from '#ui/api/verbs/verb.ts';
 import { VIEWER_ZONE } from '#ui/format/locale.ts';
 import { Button, ButtonLink } from '#ui/parts/button.tsx';
 import { Await, EmptyState } from '#ui/parts/feedback.tsx';
@@ -110,7 +112,7 @@ function Questions({ template, model }: QuestionsProps) {
     },
   });
   const create = useSend('post', '/v1/routines', { refreshes: ['/v1/routines'], showsError: true });
-  const run = useSend('post', '/v1/routines/{routineId}/run', { refreshes: ['/v1/runs'] });
+  const run = useVerb(RUN_NOW);
   const submit = form.handleSubmit(async ({ variables }) => {
     let routineId: string;
     try {
@@ -121,14 +123,14 @@ function Questions({ template, model }: QuestionsProps) {
       return;
     }
     // Should it not start, its own page says so, with a button to try again.
-    const started = await run.sendAsync({ path: { routineId } }).catch(() => undefined);
+    const started = await run.actAsync({ id: routineId }).catch(() => undefined);
     if (started === undefined) {
       await navigate({ to: '/p/$projectId/routines/$routineId', params: { projectId, routineId } });
     } else {
       await navigate({ to: '/p/$projectId/runs/$runId', params: { projectId, runId: started.id } });
     }
   });
-  const answers = form.watch('variables');
+  const answers = useWatch({ control: form.control, name: 'variables' });
   const missing = template.questions.find(({ name }) => answers[name]?.trim() === '');
   return (
     <form onSubmit={submit} className="grid gap-6 lg:grid-cols-[1fr_20rem]" noValidate>

@@ -1,15 +1,15 @@
 import { getRouteApi } from '@tanstack/react-router';
-import { Search, Wrench } from 'lucide-react';
+import { PowerOff, Search, Wrench } from 'lucide-react';
 import { useState } from 'react';
 import { errorInWords } from '#ui/api/form.ts';
 import { useProjectId } from '#ui/api/project.ts';
 import { useList, useRead } from '#ui/api/read.ts';
 import { useSend } from '#ui/api/send.ts';
 import type { Shape } from '#ui/api/types.ts';
+import { useVerb, verb } from '#ui/api/verbs/verb.ts';
 import { drawn } from '#ui/format/drawn.ts';
 import { plural } from '#ui/format/numbers.ts';
 import { Button, ButtonLink } from '#ui/parts/button.tsx';
-import { ConfirmDialog } from '#ui/parts/dialog.tsx';
 import { Await, EmptyState, Notice } from '#ui/parts/feedback.tsx';
 import { FormError } from '#ui/parts/field.tsx';
 import { PageHeader } from '#ui/parts/page.tsx';
@@ -35,7 +35,7 @@ export function ToolsPage() {
     query: { limit: 200 },
   });
   const [confirming, setConfirming] = useState<Policy>();
-  const [disabling, setDisabling] = useState<Policy>();
+  const disable = useVerb(DISABLE);
   const connectionOf = (policy: Policy) => connections.data?.find(({ id }) => id === policy.connectionId);
   return (
     <>
@@ -60,12 +60,7 @@ export function ToolsPage() {
               Ask a connection for its tools. Nothing is callable before you confirm it, tool by tool.
             </EmptyState>
           ) : (
-            <ToolGroups
-              policies={rows}
-              connectionOf={connectionOf}
-              onConfirm={setConfirming}
-              onDisable={setDisabling}
-            />
+            <ToolGroups policies={rows} connectionOf={connectionOf} onConfirm={setConfirming} onDisable={disable.act} />
           );
         }}
       </Await>
@@ -80,40 +75,24 @@ export function ToolsPage() {
           onClose={() => setConfirming(undefined)}
         />
       )}
-      <DisableTool policy={disabling} onClose={() => setDisabling(undefined)} />
     </>
   );
 }
 
-/** Asks before a tool is taken from a routine, as that returns the routine to draft. */
-function DisableTool({
-  policy,
-  onClose,
-}: {
-  readonly policy: Shape<'ToolPolicy'> | undefined;
-  readonly onClose: () => void;
-}) {
-  const disable = useSend('patch', '/v1/routines/{routineId}/tools/{policyId}', {
-    refreshes: ['/v1/routines'],
-    done: 'Tool disabled',
-    onDone: onClose,
-  });
-  return (
-    <ConfirmDialog
-      open={policy !== undefined}
-      onClose={onClose}
-      title={`Disable ${policy?.name ?? 'tool'}?`}
-      description="Runs of this routine cannot call it any more, from their next call on. The routine goes back to draft."
-      action="Disable tool"
-      busy={disable.isSending}
-      onConfirm={() => {
-        if (policy === undefined) return;
-        const { routineId, id } = policy;
-        disable.send({ path: { routineId, policyId: id }, body: { state: 'disabled' } });
-      }}
-    />
-  );
-}
+/** Takes a tool from a routine, which returns the routine to draft. */
+const DISABLE = verb<Shape<'ToolPolicy'>>()('patch', '/v1/routines/{routineId}/tools/{policyId}', {
+  label: 'Disable',
+  icon: PowerOff,
+  question: ({ name }) => ({
+    title: `Disable ${name}?`,
+    description:
+      'Runs of this routine cannot call it any more, from their next call on. The routine goes back to draft.',
+    action: 'Disable tool',
+  }),
+  input: ({ routineId, id }) => ({ path: { routineId, policyId: id }, body: { state: 'disabled' as const } }),
+  changes: ['/v1/routines'],
+  done: 'Tool disabled',
+});
 
 const ALL = 'all';
 

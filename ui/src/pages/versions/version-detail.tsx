@@ -1,17 +1,16 @@
 import { useNavigate } from '@tanstack/react-router';
 import { RotateCcw } from 'lucide-react';
-import { useState, type ReactNode } from 'react';
+import { type ReactNode } from 'react';
 import { useProjectId } from '#ui/api/project.ts';
 import { useRead } from '#ui/api/read.ts';
-import { useSend } from '#ui/api/send.ts';
 import type { Shape } from '#ui/api/types.ts';
-import { Button } from '#ui/parts/button.tsx';
-import { ConfirmDialog } from '#ui/parts/dialog.tsx';
+import { useVerb, verb } from '#ui/api/verbs/verb.ts';
 import { Await } from '#ui/parts/feedback.tsx';
 import { Section } from '#ui/parts/page.tsx';
 import { MATERIAL_FIELDS, textOf } from '#ui/parts/routine-fields.ts';
 import { Skeleton, SkeletonText } from '#ui/parts/skeleton.tsx';
 import { TextDiff } from '#ui/parts/lazily.tsx';
+import { VerbButton } from '#ui/parts/verb-button.tsx';
 
 export interface VersionDetailProps {
   readonly routineId: string;
@@ -56,42 +55,33 @@ export function VersionDetail({ routineId, version, isCurrent, isArchived, state
 
 const VERSION = '/v1/routines/{routineId}/versions/{revision}';
 
-function Restore({
-  routineId,
-  revision,
-  state,
-  disabledReason,
-}: {
-  routineId: string;
-  revision: number;
-  state: VersionDetailProps['state'];
-  disabledReason: string | undefined;
-}) {
+interface Restorable {
+  readonly routineId: string;
+  readonly revision: number;
+  readonly state: VersionDetailProps['state'];
+}
+
+const RESTORE = verb<Restorable>()('post', '/v1/routines/{routineId}/versions/{revision}/restore', {
+  label: 'Restore',
+  icon: RotateCcw,
+  question: ({ revision, state }) => ({
+    title: `Restore version ${revision}?`,
+    description: `What it said becomes a new version.${state === 'active' ? ' The routine returns to draft, and leaves its schedule until a run of it succeeds and you activate it again.' : ' It needs a good run before it can be activated.'} Name, schedule, budget and the tools of connections stay as they are.`,
+    action: 'Restore',
+    kind: 'primary',
+  }),
+  input: ({ routineId, revision }) => ({ path: { routineId, revision } }),
+  changes: ['/v1/routines'],
+  done: 'Version restored',
+});
+
+function Restore({ disabledReason, ...of }: Restorable & { readonly disabledReason: string | undefined }) {
   const projectId = useProjectId();
   const navigate = useNavigate();
-  const [open, setOpen] = useState(false);
-  const restore = useSend('post', '/v1/routines/{routineId}/versions/{revision}/restore', {
-    refreshes: ['/v1/routines'],
-    done: `Version ${revision} restored`,
-    onDone: () => navigate({ to: '/p/$projectId/routines/$routineId', params: { projectId, routineId } }),
+  const restore = useVerb(RESTORE, {
+    onDone: ({ id }) => navigate({ to: '/p/$projectId/routines/$routineId', params: { projectId, routineId: id } }),
   });
-  return (
-    <>
-      <Button size="sm" icon={RotateCcw} disabledReason={disabledReason} onClick={() => setOpen(true)}>
-        Restore
-      </Button>
-      <ConfirmDialog
-        open={open}
-        onClose={() => setOpen(false)}
-        kind="primary"
-        busy={restore.isSending}
-        title={`Restore version ${revision}?`}
-        description={`What it said becomes a new version.${state === 'active' ? ' The routine returns to draft, and leaves its schedule until a run of it succeeds and you activate it again.' : ' It needs a good run before it can be activated.'} Name, schedule, budget and the tools of connections stay as they are.`}
-        action="Restore"
-        onConfirm={() => restore.send({ path: { routineId, revision } })}
-      />
-    </>
-  );
+  return <VerbButton verb={restore} of={of} size="sm" disabledReason={disabledReason} />;
 }
 
 type Version = Shape<'RoutineVersion'>;

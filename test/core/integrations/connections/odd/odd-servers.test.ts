@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { ODD_CASES } from '#dev/fakes/odd-authorization-server/cases.ts';
 import type { MustRun, OddCase } from '#dev/fakes/odd-authorization-server/odd-case.ts';
+import { oneOfEach } from '#test/support/properties.ts';
 import { expireIn } from '#test/core/integrations/connections/sign-in-fixture.ts';
 import { oddServer, publicError, routineOn, service, signInAt, useOddWorld } from './world.ts';
 
@@ -8,7 +9,15 @@ useOddWorld();
 
 const WORKS: MustRun = { state: 'succeeded', outcome: 'done' };
 
-test.for(ODD_CASES)('a server that $name', async ({ answers, refusal, expires, runs = [WORKS] }: OddCase) => {
+/** One case of each outcome on each change. */
+const CASES = oneOfEach(ODD_CASES, ({ answers, refusal, expires, runs }) => [
+  Object.keys(answers),
+  refusal === undefined,
+  expires,
+  runs,
+]);
+
+test.for(CASES)('a server that $name', async ({ answers, refusal, expires, runs = [WORKS] }: OddCase) => {
   const server = await oddServer(answers);
   const { status, body, data } = await signInAt(server);
   if (refusal !== undefined) {

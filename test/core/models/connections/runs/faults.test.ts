@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { AT_ONCE, sql } from '#lib/database/index.ts';
 import type { NodeProcess } from '#test/support/node-process.ts';
 import { signUp } from '#test/support/people.ts';
+import { FULL_SIZE } from '#test/support/properties.ts';
 import { createRoutine, runEnded, runOnce } from '#test/support/routines.ts';
 import { startWorkers } from '#test/support/service.ts';
 import { workerProcesses, type WorkerProcesses } from '#test/support/worker-process.ts';
@@ -83,27 +84,30 @@ describe('in the middle of a call', () => {
   });
 });
 
-test('a runtime that stands still for longer than its lease stores nothing of a call, and the run asks again under the next id', async () => {
-  await runtime.end();
-  const frozen = await world.rig.spawn(world.runtimeEnv, {
-    entry: 'test/runtime/fixtures/short-lease.ts',
-  });
-  await startWorker();
-  world.rig.providers.control.script({ kind: 'slow', pauseMs: 100 });
-  const { runId } = await runWithCallOut();
-  process.kill(frozen.pid, 'SIGSTOP');
-  await sleep(4_000);
-  process.kill(frozen.pid, 'SIGCONT');
-  expect(await runEnded(world.key, runId)).toMatchObject({ state: 'succeeded' });
-  expect(world.asked()).toBe(2);
-  expect(await world.calls(runId)).toEqual([
-    { requestId: `${runId}/0/0`, state: 'unknown_outcome', failure: 'unknown_outcome' },
-    { requestId: `${runId}/0/1`, state: 'succeeded', failure: null },
-  ]);
-  await workers.stop();
-  await frozen.end('SIGKILL');
-  runtime = await world.rig.spawn(world.runtimeEnv);
-});
+test.runIf(FULL_SIZE)(
+  'a runtime that stands still for longer than its lease stores nothing of a call, and the run asks again under the next id',
+  async () => {
+    await runtime.end();
+    const frozen = await world.rig.spawn(world.runtimeEnv, {
+      entry: 'test/runtime/fixtures/short-lease.ts',
+    });
+    await startWorker();
+    world.rig.providers.control.script({ kind: 'slow', pauseMs: 100 });
+    const { runId } = await runWithCallOut();
+    process.kill(frozen.pid, 'SIGSTOP');
+    await sleep(4_000);
+    process.kill(frozen.pid, 'SIGCONT');
+    expect(await runEnded(world.key, runId)).toMatchObject({ state: 'succeeded' });
+    expect(world.asked()).toBe(2);
+    expect(await world.calls(runId)).toEqual([
+      { requestId: `${runId}/0/0`, state: 'unknown_outcome', failure: 'unknown_outcome' },
+      { requestId: `${runId}/0/1`, state: 'succeeded', failure: null },
+    ]);
+    await workers.stop();
+    await frozen.end('SIGKILL');
+    runtime = await world.rig.spawn(world.runtimeEnv);
+  },
+);
 
 describe('with a worker', () => {
   beforeAll(async () => {

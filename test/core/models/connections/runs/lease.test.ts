@@ -75,7 +75,7 @@ test('one worker of many takes a lease that has run out, under the next epoch', 
 
 test(
   'another runtime in the place of the leased one gets nothing until the lease has run out',
-  { ...proves('limit.runtime'), timeout: 60_000 },
+  proves('limit.runtime'),
   async () => {
     const first = await world.rig.start();
     const leased = await connect(first).lease();

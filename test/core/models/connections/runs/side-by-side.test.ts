@@ -25,7 +25,7 @@ afterAll(() => fixture?.close());
 
 test(
   'accounts by device code, by signing in and by key stand side by side, and a routine on each runs by schedule',
-  { ...proves('GET /v1/models'), timeout: 120_000 },
+  proves('GET /v1/models'),
   async () => {
     const { service, providers } = fixture;
     const { session } = await newOwner(fixture);

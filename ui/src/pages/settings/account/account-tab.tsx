@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { useForm } from 'react-hook-form';
+import { useForm, useWatch } from 'react-hook-form';
 import { ApiError } from '#ui/api/error.ts';
 import { showFaults, submitTo } from '#ui/api/form.ts';
 import { useRead } from '#ui/api/read.ts';
@@ -168,7 +168,7 @@ function PasswordForm() {
         <Checkbox
           label="End all other sessions"
           description="Other browsers that are signed in with the old password are signed out."
-          checked={form.watch('revokeOtherSessions')}
+          checked={useWatch({ control: form.control, name: 'revokeOtherSessions' })}
           onChange={(on) => form.setValue('revokeOtherSessions', on)}
         />
         <FormError message={errors.root?.message} />

@@ -60,7 +60,7 @@ export function Sessions() {
     done: 'Session ended',
   });
   return (
-    <Section title="Sessions" description="Where you are signed in. One that is ended has to sign in again.">
+    <Section title="Sessions" description="Where you are signed in. End one to sign that device out.">
       <Await of={sessions} skeleton={<SkeletonRows rows={2} />} errorTitle="The sessions could not be read">
         {(rows) => (
           <DataTable

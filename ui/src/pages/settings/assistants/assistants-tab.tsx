@@ -1,12 +1,11 @@
-import { Bot } from 'lucide-react';
-import { useState } from 'react';
+import { Bot, Unplug } from 'lucide-react';
 import { useProjectId } from '#ui/api/project.ts';
 import { useRead } from '#ui/api/read.ts';
 import { useSend } from '#ui/api/send.ts';
 import { useSession } from '#ui/api/session.ts';
 import type { Shape } from '#ui/api/types.ts';
+import { useVerb, verb } from '#ui/api/verbs/verb.ts';
 import { Button } from '#ui/parts/button.tsx';
-import { ConfirmDialog } from '#ui/parts/dialog.tsx';
 import { Await, EmptyState } from '#ui/parts/feedback.tsx';
 import { Section } from '#ui/parts/page.tsx';
 import { SkeletonRows, SkeletonText } from '#ui/parts/skeleton.tsx';
@@ -63,9 +62,7 @@ function McpSwitch({ mayChange }: { readonly mayChange: boolean }) {
         <Switch
           label="Let programs reach this project through MCP"
           description={
-            mayChange
-              ? 'Off, every assistant and every API key is refused there at once. The API goes on.'
-              : 'Owners and admins switch it.'
+            mayChange ? 'Off blocks all access through MCP. The API still works.' : 'Owners and admins switch it.'
           }
           checked={mcpEnabled}
           disabled={!mayChange || save.isSending}
@@ -79,7 +76,7 @@ function McpSwitch({ mayChange }: { readonly mayChange: boolean }) {
 function Assistants({ mayRevokeAll }: { readonly mayRevokeAll: boolean }) {
   const { user } = useSession();
   const assistants = useRead('/v1/assistants', {}, { everyMs: 30_000 });
-  const [revoked, setRevoked] = useState<Assistant>();
+  const revoke = useVerb(REVOKE);
   const mayRevoke = ({ grantedBy }: Assistant) => mayRevokeAll || grantedBy.id === user.id;
   return (
     <>
@@ -98,7 +95,7 @@ function Assistants({ mayRevokeAll }: { readonly mayRevokeAll: boolean }) {
               actionsWidth="w-24"
               actions={(row) =>
                 mayRevoke(row) && (
-                  <Button kind="quiet" size="sm" onClick={() => setRevoked(row)}>
+                  <Button kind="quiet" size="sm" onClick={() => revoke.act(row)}>
                     Revoke
                     <span className="sr-only">
                       {' '}
@@ -111,7 +108,6 @@ function Assistants({ mayRevokeAll }: { readonly mayRevokeAll: boolean }) {
           )
         }
       </Await>
-      <Revoke assistant={revoked} onClose={() => setRevoked(undefined)} />
     </>
   );
 }
@@ -155,28 +151,15 @@ const COLUMNS: readonly Column<Assistant>[] = [
   },
 ];
 
-interface RevokeProps {
-  readonly assistant: Assistant | undefined;
-  readonly onClose: () => void;
-}
-
-function Revoke({ assistant, onClose }: RevokeProps) {
-  const revoke = useSend('delete', '/v1/assistants/{assistantId}', {
-    refreshes: ['/v1/assistants'],
-    done: 'Access revoked',
-    onDone: onClose,
-  });
-  return (
-    <ConfirmDialog
-      open={assistant !== undefined}
-      onClose={onClose}
-      title={`Revoke ${assistant?.clientName ?? 'access'}?`}
-      description="It is refused from its next request on. To use it again, connect it again from there."
-      action="Revoke access"
-      busy={revoke.isSending}
-      onConfirm={() => {
-        if (assistant !== undefined) revoke.send({ path: { assistantId: assistant.id } });
-      }}
-    />
-  );
-}
+const REVOKE = verb<Assistant>()('delete', '/v1/assistants/{assistantId}', {
+  label: 'Revoke',
+  icon: Unplug,
+  question: ({ clientName }) => ({
+    title: `Revoke ${clientName ?? 'access'}?`,
+    description: 'It is refused from its next request on. To use it again, connect it again from there.',
+    action: 'Revoke access',
+  }),
+  input: ({ id }) => ({ path: { assistantId: id } }),
+  changes: ['/v1/assistants'],
+  done: 'Access revoked',
+});

@@ -1,6 +1,6 @@
 import { getRouteApi } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
-import { useForm } from 'react-hook-form';
+import { useForm, useWatch } from 'react-hook-form';
 import { call } from '#ui/api/call.ts';
 import { ApiError } from '#ui/api/error.ts';
 import { submitTo } from '#ui/api/form.ts';
@@ -85,7 +85,7 @@ function FactsForm({ saved }: { readonly saved: Saved }) {
       setTheirs({ facts: now.data, etag: now.etag });
     }
   });
-  const text = form.watch('text');
+  const text = useWatch({ control: form.control, name: 'text' });
   return (
     <form onSubmit={submit} className="flex flex-col gap-4">
       <Field

@@ -1,12 +1,12 @@
-import { MailPlus, UserPlus } from 'lucide-react';
+import { MailPlus, MailX, UserPlus } from 'lucide-react';
 import { useState } from 'react';
-import { useForm } from 'react-hook-form';
+import { useForm, useWatch } from 'react-hook-form';
 import { useList, useRead } from '#ui/api/read.ts';
 import { useSend } from '#ui/api/send.ts';
 import { toast } from '#ui/api/toast.ts';
+import { useVerb, verb } from '#ui/api/verbs/verb.ts';
 import { Button } from '#ui/parts/button.tsx';
 import { ShowOnce } from '#ui/parts/copy.tsx';
-import { ConfirmDialog } from '#ui/parts/dialog.tsx';
 import { Await, EmptyState } from '#ui/parts/feedback.tsx';
 import { Field } from '#ui/parts/field.tsx';
 import { FormDialog } from '#ui/parts/form-dialog.tsx';
@@ -18,6 +18,7 @@ import { SkeletonRows } from '#ui/parts/skeleton.tsx';
 import { DataTable, type Column } from '#ui/parts/table.tsx';
 import { Time } from '#ui/parts/time.tsx';
 import { RadioCards } from '#ui/parts/toggles.tsx';
+import { itemOf } from '#ui/parts/verb-button.tsx';
 import type { Organization } from '../of-organization.tsx';
 import { roleName, ROLES, type Invitation, type NewInvitation } from './roles.ts';
 
@@ -43,6 +44,24 @@ const COLUMNS: readonly Column<Invitation>[] = [
   },
 ];
 
+const TAKE_BACK = verb<{ organizationId: string; invitation: Invitation }>()(
+  'delete',
+  '/v1/organizations/{organizationId}/invitations/{invitationId}',
+  {
+    label: 'Take back',
+    icon: MailX,
+    danger: true,
+    question: ({ invitation: { email } }) => ({
+      title: 'Take the invitation back?',
+      description: `The link that ${email} got no longer works.`,
+      action: 'Take back',
+    }),
+    input: ({ organizationId, invitation: { id } }) => ({ path: { organizationId, invitationId: id } }),
+    changes: ['/v1/organizations'],
+    done: 'Invitation taken back',
+  },
+);
+
 export function Invitations({ organization }: { readonly organization: Organization }) {
   const path = { organizationId: organization.id };
   const address = '/v1/organizations/{organizationId}/invitations';
@@ -50,7 +69,6 @@ export function Invitations({ organization }: { readonly organization: Organizat
   const config = useRead('/public/config', {}, { staleMs: 600_000 });
   const [isInviting, setInviting] = useState(false);
   const [shown, setShown] = useState<NewInvitation>();
-  const [revoked, setRevoked] = useState<Invitation>();
   /** Shows the link of an invitation where no mail carries it. */
   const invited = (invitation: NewInvitation) => {
     if (config.data?.verifiesAddresses === true) toast.done(`Invitation sent to ${invitation.email}`);
@@ -60,11 +78,7 @@ export function Invitations({ organization }: { readonly organization: Organizat
     refreshes: ['/v1/organizations'],
     onDone: invited,
   });
-  const revoke = useSend('delete', '/v1/organizations/{organizationId}/invitations/{invitationId}', {
-    refreshes: ['/v1/organizations'],
-    done: 'Invitation taken back',
-    onDone: () => setRevoked(undefined),
-  });
+  const takeBack = useVerb(TAKE_BACK);
   const invite = (
     <Button kind="primary" size="sm" icon={UserPlus} onClick={() => setInviting(true)}>
       Invite a person
@@ -103,7 +117,7 @@ export function Invitations({ organization }: { readonly organization: Organizat
                               onSelect: () => resend(row, 'member'),
                             },
                       ],
-                      [{ label: 'Take back', danger: true, onSelect: () => setRevoked(row) }],
+                      [itemOf(takeBack, { ...path, invitation: row })],
                     ]}
                   />
                 )}
@@ -120,17 +134,6 @@ export function Invitations({ organization }: { readonly organization: Organizat
         onInvited={invited}
       />
       <InvitationLink invitation={shown} onClose={() => setShown(undefined)} />
-      <ConfirmDialog
-        open={revoked !== undefined}
-        onClose={() => setRevoked(undefined)}
-        title="Take the invitation back?"
-        description={`The link that ${revoked?.email ?? 'they'} got no longer works.`}
-        action="Take back"
-        busy={revoke.isSending}
-        onConfirm={() => {
-          if (revoked !== undefined) revoke.send({ path: { ...path, invitationId: revoked.id } });
-        }}
-      />
     </Section>
   );
 }
@@ -201,7 +204,7 @@ function InviteDialog({ open, onClose, organizationId, onInvited }: InviteProps)
       <RadioCards
         label="Role"
         options={OPTIONS}
-        value={form.watch('role')}
+        value={useWatch({ control: form.control, name: 'role' })}
         onChange={(role) => form.setValue('role', role)}
       />
     </FormDialog>

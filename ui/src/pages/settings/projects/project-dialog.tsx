@@ -74,8 +74,8 @@ export function ProjectDialog({ project, onClose }: ProjectDialogProps) {
               </Field>
             </div>
             <p className="text-sm text-muted">
-              Counted from the end of a run; empty for as long as the service keeps them. Fewer days hold for the runs
-              that there are, and what they erase is gone for good. Totals of usage stay.
+              Empty keeps everything for as long as the service does. A shorter time also deletes older runs, for good.
+              Totals of usage stay.
             </p>
           </>
         )}

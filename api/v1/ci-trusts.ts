@@ -1,0 +1,155 @@
+import { z } from 'zod';
+import { SCOPES } from '#core/accounts/organizations/index.ts';
+import * as programs from '#core/accounts/programs/index.ts';
+import { transaction } from '#lib/database/index.ts';
+import { nameOf, timestamp } from '#lib/schemas.ts';
+import { networkOf } from '../http/client-address.ts';
+import { listReply } from '../http/links.ts';
+import { present } from '../http/present.ts';
+import { EXAMPLE, idOf, iso, pageOf, pageQuery } from '../http/schemas.ts';
+import { route, type Route } from '../route.ts';
+
+const tag = 'API keys';
+const scopes = z.array(z.enum(SCOPES));
+
+const issuer = z.string().max(300).meta({
+  description: 'The `iss` of the ID tokens.',
+  example: 'https://token.actions.githubusercontent.com',
+});
+const audience = z.string().min(1).max(300).meta({
+  description: 'The `aud` that the job asks its CI system for.',
+  example: 'https://ras.example.com',
+});
+
+/** A pattern with a star has to name an owner before it: all of GitHub has one issuer. */
+const subjectPattern = z
+  .string()
+  .min(1)
+  .max(500)
+  .regex(
+    /^(?:[^*]+|[^*]*[^*/:]\/[^*]*\*[^*:]*(?::[^*:]*\*?[^*:]*)*)$/,
+    'must have at most one * between two colons, and name an owner and a slash before the first, such as repo:acme/*',
+  )
+  .meta({
+    description: 'Matches the `sub` of the ID tokens. Between two colons, one `*` stands for any text.',
+    example: 'repo:acme/site:ref:refs/heads/main',
+  });
+
+const ciTrust = z
+  .strictObject({
+    id: idOf('ciTrust', EXAMPLE.ciTrust),
+    name: z.string(),
+    issuer,
+    audience,
+    subjectPattern: z.string(),
+    scopes,
+    createdBy: z
+      .strictObject({ id: z.string(), name: z.string() })
+      .meta({ description: 'The person in whose name the keys are made.' }),
+    createdAt: timestamp,
+  })
+  .meta({ id: 'CiTrust' });
+
+const listCiTrusts = route({
+  method: 'GET',
+  path: '/v1/ci-trusts',
+  id: 'listCiTrusts',
+  tag,
+  summary: 'List the CI sign-ins of the project',
+  auth: 'project-session',
+  mcp: false,
+  query: pageQuery('ciTrust', {}),
+  success: { status: 200, data: z.array(ciTrust), description: 'Newest first.' },
+}).to(async ({ access, query, deps }) => {
+  const page = pageOf(query);
+  const found = await programs.listCiTrusts(deps.database, access.projectId, page);
+  return listReply(found, page, (row) => present(ciTrust, row));
+});
+
+const createCiTrust = route({
+  method: 'POST',
+  path: '/v1/ci-trusts',
+  id: 'createCiTrust',
+  tag,
+  summary: 'Let the jobs of a CI system sign in',
+  description:
+    'A job of GitHub Actions, GitLab CI or another issuer of OpenID Connect then exchanges its ID token for an API key that works for an hour: no secret is kept in the CI system. Scopes that write are given by owners and admins.',
+  auth: 'project-session',
+  mcp: false,
+  fresh: true,
+  body: z
+    .strictObject({
+      name: nameOf(100).meta({ example: 'Deploy from main' }),
+      issuer,
+      audience,
+      subjectPattern,
+      scopes: scopes
+        .min(1)
+        .max(SCOPES.length)
+        .transform((given) => [...new Set(given)]),
+    })
+    .meta({ id: 'CreateCiTrust' }),
+  idempotent: true,
+  success: { status: 201, data: ciTrust, description: 'The CI sign-in.' },
+  errors: ['forbidden', 'limit_reached'],
+}).to(async ({ access: { organizationId, projectId }, by, body, deps, newId }) => {
+  const input = { id: newId('ciTrust'), organizationId, projectId, ...body };
+  const created = await transaction(deps.database, (tx) => programs.createCiTrust(tx, deps, by, input));
+  return { data: present(ciTrust, created) };
+});
+
+const deleteCiTrust = route({
+  method: 'DELETE',
+  path: '/v1/ci-trusts/:ciTrustId',
+  id: 'deleteCiTrust',
+  tag,
+  summary: 'End a CI sign-in',
+  description: 'Keys that its jobs hold are revoked with it.',
+  auth: 'project-session',
+  mcp: false,
+  fresh: true,
+  params: z.strictObject({ ciTrustId: idOf('ciTrust', EXAMPLE.ciTrust) }),
+  success: { status: 200, data: ciTrust, description: 'The CI sign-in that was ended.' },
+}).to(async ({ access: { organizationId, projectId }, by, params, deps }) => {
+  const input = { organizationId, projectId, id: params.ciTrustId };
+  const deleted = await transaction(deps.database, (tx) => programs.deleteCiTrust(tx, by, input));
+  return { data: present(ciTrust, deleted) };
+});
+
+const exchangeIdToken = route({
+  method: 'POST',
+  path: '/v1/auth/ci-token',
+  id: 'exchangeIdToken',
+  tag,
+  summary: 'Exchange the ID token of a CI job for an API key',
+  description:
+    'The token has to be of an issuer, an audience and a subject that the project lets sign in, and its signature of a key that the issuer publishes. `ras login --oidc` calls this.',
+  auth: 'none',
+  mcp: false,
+  body: z
+    .strictObject({
+      projectId: idOf('project', EXAMPLE.project),
+      token: z.string().min(1).max(20_000).meta({ description: 'The ID token, a JSON Web Token.' }),
+    })
+    .meta({ id: 'ExchangeIdToken' }),
+  success: {
+    status: 200,
+    data: z
+      .strictObject({
+        key: z.string().meta({ description: 'The API key.', example: 'ras_4fGk29Xa_…' }),
+        projectId: idOf('project', EXAMPLE.project),
+        scopes,
+        expiresAt: timestamp,
+      })
+      .meta({ id: 'CiKey' }),
+    description: 'The key. It is shown here only.',
+  },
+  errors: ['invalid_id_token', 'forbidden', 'limit_reached', 'rate_limited', 'service_unavailable'],
+}).to(async ({ body, by, deps }) => {
+  const address = by.address ?? '';
+  const input = { ...body, tag: deps.config.PRODUCT_TAG, address };
+  const { expiresAt, scopes: granted, ...rest } = await programs.exchangeIdToken(deps, input, networkOf(address));
+  return { data: { ...rest, scopes: [...granted], expiresAt: iso(expiresAt) } };
+});
+
+export const ciTrustRoutes: readonly Route[] = [listCiTrusts, createCiTrust, deleteCiTrust, exchangeIdToken];

@@ -1,0 +1,111 @@
+import type { Body, Ras } from 'routine-automation-sdk';
+import { fieldsOf } from '../failure.ts';
+import type { Change } from './change.ts';
+import { didYouMean, type Fault, firstOf } from './faults.ts';
+import type { Content, LocalItem } from './kinds.ts';
+import type { LocalProject } from './project.ts';
+import { inGroups, type RemoteProject } from './remote.ts';
+
+interface Compared {
+  readonly remote: RemoteProject;
+  readonly changes: readonly Change[];
+  /** Take what another folder keeps. */
+  readonly takeOver: boolean;
+}
+
+/** Lists all faults of all files: their own, those between them and the project, and what the service would refuse. */
+export async function findFaults(ras: Ras, local: LocalProject, compared: Compared): Promise<Fault[]> {
+  const { remote, changes, takeOver } = compared;
+  const faults = [...local.faults, ...skillFaults(local, remote), ...(takeOver ? [] : ownerFaults(local, remote))];
+  const written = changes.filter(({ kind, action }) => kind === 'routine' && action !== 'unchanged');
+  const refused = await inGroups(written, async (change) => {
+    const item = local.items.find(({ kind, file }) => kind === 'routine' && file === change.file);
+    return item === undefined ? [] : refusalsOf(ras, item, change, { remote, changes });
+  });
+  return [...faults, ...refused.flat()].toSorted((a, b) => a.file.localeCompare(b.file));
+}
+
+/** Fields for a routine that lacks some, so that the others are checked; nothing is said of these. */
+const STAND_INS: Content = {
+  name: '-',
+  schedule: '0 0 * * *',
+  instructions: '-',
+  model: { provider: 'gateway', modelId: '-' },
+};
+
+async function refusalsOf(
+  ras: Ras,
+  { file, document, faulty }: LocalItem,
+  { key, movedFrom, desired }: Change,
+  { remote, changes }: Pick<Compared, 'remote' | 'changes'>,
+): Promise<Fault[]> {
+  const content: Content = { ...STAND_INS, ...desired, ...(faulty.has('instructions') && { instructions: '-' }) };
+  const said = (field: string) => !faulty.has(field) && (desired === null || Object.hasOwn(desired, field));
+  const skills = changes.filter(({ kind, action }) => kind === 'skill' && action !== 'orphan');
+  const lengths = new Map<string, number>();
+  const references = (Array.isArray(content['skills']) ? content['skills'].map(String) : []).flatMap((name) => {
+    const reference = remote.referenceOf(name);
+    const at = skills.findIndex((skill) => skill.key === name);
+    if (at === -1) return remote.curated.has(name) || reference !== name || name.startsWith('skl_') ? [reference] : [];
+    const id = reference === name ? `new-skill-${at}` : reference;
+    lengths.set(id, String(skills[at]?.desired?.['instructions']).length);
+    return [id];
+  });
+  const body = {
+    ...content,
+    skills: references,
+    externalKey: movedFrom ?? key,
+    skillLengths: Object.fromEntries(lengths),
+  };
+  try {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- checked by the schema of the API
+    const { faults } = await ras.routines.check(body as Body<'checkRoutine'>);
+    return firstOf(faults).flatMap(({ path, message }) => {
+      const at = (path ?? '').split(/[.[\]]+/).filter((part) => part !== '');
+      const [field = ''] = at;
+      if (path !== null && !said(field)) return [];
+      const place = field === 'instructions' || path === null ? {} : document.place(at.map(partOf), 'value');
+      return [{ file, ...place, message: path === null ? message : `${path}: ${message}` }];
+    });
+  } catch (error) {
+    if (fieldsOf(error)['name'] !== 'BadRequestError') throw error;
+    // Stand-ins next to faulty fields may not fit together.
+    return faulty.size > 0 ? [] : [{ file, message: String(fieldsOf(error)['message']) }];
+  }
+}
+
+function partOf(part: string): string | number {
+  return /^\d+$/.test(part) ? Number(part) : part;
+}
+
+/** Finds names of skills that there are not, and keys of skills that the service has taken. */
+function skillFaults({ items, settings }: LocalProject, remote: RemoteProject): Fault[] {
+  const custom = [...items, ...remote.summaries].flatMap(({ kind, key }) =>
+    kind === 'skill' && key !== null ? [key] : [],
+  );
+  const names = new Set([...custom, ...remote.curated]);
+  return items.flatMap(({ kind, key, file, document, faulty }): Fault[] => {
+    if (kind === 'skill') {
+      const message = `"${key}" is the name of a skill of the service; take another`;
+      return remote.curated.has(key) ? [{ file, message }] : [];
+    }
+    const { skills } = { ...settings.defaults, ...document.head };
+    return (Array.isArray(skills) && !faulty.has('skills') ? skills : []).flatMap((skill: unknown, at) => {
+      const name = String(skill);
+      // An id stays valid for a skill that is deleted; its runs leave it out.
+      if (names.has(name) || name.startsWith('skl_')) return [];
+      const message = `there is no skill "${name}"${didYouMean(name, [...names])}`;
+      return [{ file, ...document.place(['skills', at], 'value'), message }];
+    });
+  });
+}
+
+/** Finds files whose routine or skill another folder keeps. */
+function ownerFaults({ items, settings }: LocalProject, remote: RemoteProject): Fault[] {
+  return items.flatMap(({ kind, key, file }): Fault[] => {
+    const { isManaged = false, owner = null } = remote.find(kind, key) ?? {};
+    if (!isManaged || owner === null || owner === settings.name) return [];
+    const message = `the ${kind} "${key}" is kept by the folder named "${owner}": take another key, or give --take-over`;
+    return [{ file, message }];
+  });
+}

@@ -1,0 +1,162 @@
+import { fieldsOf, usageError } from '../failure.ts';
+import { nearest } from '../nearest.ts';
+import { readText, isMissing } from './disk.ts';
+import { parseYaml, placeIn, type Head } from './document.ts';
+import { type Fault, FaultyFiles, firstOf } from './faults.ts';
+import { ROUTINE_HEAD } from './generated/head-schemas.ts';
+import { KEY, type KindName } from './keys.ts';
+import { schemaFaults, type JsonSchema } from './schema.ts';
+
+export const PROJECT_FILE = 'ras.yaml';
+
+/** What `ras.yaml` says, for the environment that was chosen. */
+export interface Settings {
+  /** Owner of what the files keep: another folder of the project has another name. */
+  readonly name: string | null;
+  /** Id of the only project to apply to. */
+  readonly project: string | null;
+  /** Fields that the heads of routines may leave out. */
+  readonly defaults: Head;
+  /** Fields that the environment puts in the place of those of the heads, of all routines and of some by key. */
+  readonly overlay: Overlay;
+  readonly overlays: Readonly<Record<string, Overlay>>;
+  readonly moved: readonly Moved[];
+}
+
+/** A model and a webhook replace those of a routine that has one; variables replace those that it has. */
+export interface Overlay {
+  readonly model?: unknown;
+  readonly webhookUrl?: unknown;
+  readonly variables?: Readonly<Record<string, string>>;
+}
+
+/** A file that has another name than when it was applied. */
+export interface Moved {
+  readonly kind: KindName;
+  readonly from: string;
+  readonly to: string;
+}
+
+const HEAD: JsonSchema = ROUTINE_HEAD;
+const { properties = {}, definitions = {} } = HEAD;
+const KEYS: JsonSchema = { type: 'string', pattern: KEY.source };
+const PROJECT: JsonSchema = { type: 'string', minLength: 1, maxLength: 200 };
+
+function pick(...names: readonly string[]): Readonly<Record<string, JsonSchema>> {
+  return Object.fromEntries(names.map((name) => [name, properties[name] ?? {}]));
+}
+
+const OVERLAY = pick('model', 'webhookUrl', 'variables');
+
+const SCHEMA: JsonSchema = {
+  type: 'object',
+  properties: {
+    version: { type: 'integer', minimum: 1, maximum: 1 },
+    name: KEYS,
+    project: PROJECT,
+    defaults: { type: 'object', properties, additionalProperties: false },
+    environments: {
+      type: 'object',
+      propertyNames: KEYS,
+      additionalProperties: {
+        type: 'object',
+        properties: {
+          project: PROJECT,
+          ...OVERLAY,
+          routines: {
+            type: 'object',
+            propertyNames: KEYS,
+            additionalProperties: { type: 'object', properties: OVERLAY, additionalProperties: false },
+          },
+        },
+        additionalProperties: false,
+      },
+    },
+    moved: {
+      type: 'array',
+      maxItems: 500,
+      items: {
+        type: 'object',
+        properties: { kind: { type: 'string', enum: ['routine', 'skill'] }, from: KEYS, to: KEYS },
+        required: ['from', 'to'],
+        additionalProperties: false,
+      },
+    },
+  },
+  required: ['version'],
+  additionalProperties: false,
+  definitions,
+};
+
+interface Written {
+  readonly name?: string;
+  readonly project?: string;
+  readonly defaults?: Head;
+  readonly environments?: Readonly<
+    Record<string, Overlay & Pick<Written, 'project'> & { routines?: Settings['overlays'] }>
+  >;
+  readonly moved?: readonly (Omit<Moved, 'kind'> & Partial<Moved>)[];
+}
+
+/**
+ * Reads `ras.yaml`. Its faults are added to the list.
+ * @throws {CliError} where there is none, or it does not have the environment
+ */
+export async function readSettings(
+  folder: string,
+  environment: string | undefined,
+  faults: Fault[],
+): Promise<Settings> {
+  const written = await readWritten(folder, faults);
+  const { name = null, project = null, defaults = {}, environments = {}, moved = [] } = written;
+  const chosen = environment === undefined ? {} : environments[environment];
+  if (chosen === undefined && faults.length === 0) {
+    const near = nearest(String(environment), Object.keys(environments));
+    const hint = near === undefined ? 'They stand in ras.yaml, under environments.' : `Did you mean "${near}"?`;
+    throw usageError(`There is no environment "${environment}".`, hint);
+  }
+  const { project: own = project, routines = {}, ...overlay } = chosen ?? {};
+  return {
+    name,
+    project: own,
+    defaults,
+    overlay,
+    overlays: routines,
+    moved: moved.map(({ kind = 'routine', from, to }) => ({ kind, from, to })),
+  };
+}
+
+async function readWritten(folder: string, faults: Fault[]): Promise<Written> {
+  const file = PROJECT_FILE;
+  try {
+    const { document, lines } = parseYaml(file, await readText(folder, file), 0);
+    const value: unknown = document.toJS() ?? {};
+    const found = firstOf(schemaFaults(SCHEMA, value));
+    for (const { path, ofName, message } of found) {
+      const place = placeIn(document, lines, path, ofName ? 'name' : 'value', 0);
+      faults.push({ file, ...place, message: ofName || path.length === 0 ? message : `${path.join('.')}: ${message}` });
+    }
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- checked by the schema
+    return found.length > 0 ? {} : (value as Written);
+  } catch (error) {
+    if (isMissing(error)) throw usageError(`There is no ${file} in ${folder}.`, 'Make one with ras init.');
+    if (!(error instanceof FaultyFiles)) throw error;
+    faults.push(...error.faults);
+    return {};
+  }
+}
+
+/** Puts the fields of the chosen environment in the place of those of a head. */
+export function overlaid(head: Head, key: string, { overlay, overlays }: Settings): Head {
+  return [overlay, overlays[key] ?? {}].reduce<Head>((under, { model, webhookUrl, variables = {} }) => {
+    const own = fieldsOf(under['variables']);
+    const replaced = Object.entries(variables).filter(([name]) => Object.hasOwn(own, name));
+    const has = (name: string) => under[name] !== undefined && under[name] !== null;
+    return {
+      ...under,
+      ...(model !== undefined && { model }),
+      ...(webhookUrl !== undefined && (has('webhookUrl') || Object.hasOwn(overlays, key)) && { webhookUrl }),
+      ...(replaced.length > 0 && { variables: { ...own, ...Object.fromEntries(replaced) } }),
+    };
+  }, head);
+}

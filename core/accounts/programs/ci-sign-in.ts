@@ -1,0 +1,152 @@
+import { createRemoteJWKSet, customFetch, decodeJwt, errors, jwtVerify, type JWTPayload } from 'jose';
+import { LRUCache } from 'lru-cache';
+import { z } from 'zod';
+import { createApiKey, type Scope } from '#core/accounts/organizations/index.ts';
+import { throttle, type ThrottleRule } from '#core/foundation/rate-limits/index.ts';
+import { sql, transaction, type Database } from '#lib/database/index.ts';
+import { AppError } from '#lib/errors.ts';
+import { newId } from '#lib/ids.ts';
+import { OutboundError, outboundErrorIn, type OutboundClient } from '#lib/outbound/index.ts';
+import { findCiTrusts, type CiTrust } from './ci-trusts.ts';
+
+interface CiDeps {
+  readonly database: Database;
+  readonly outbound: Pick<OutboundClient, 'request' | 'fetchWithin'>;
+}
+
+/** The key of a job. */
+interface CiKey {
+  readonly key: string;
+  readonly projectId: string;
+  readonly scopes: readonly Scope[];
+  readonly expiresAt: Date;
+}
+
+/** Long enough for an `apply` that proves routines, and short where a log shows the key. */
+const KEY_MINUTES = 60;
+
+const EXCHANGES: ThrottleRule = { name: 'ci-token', limit: 120, windowSeconds: 60 };
+
+/**
+ * Makes a short-lived API key for the ID token of a CI job. Its issuer is asked for its keys only where the project
+ * names that issuer, so no stranger has a request sent.
+ * @throws {AppError} `invalid_id_token`, `rate_limited`, `service_unavailable` while the issuer cannot be reached, and
+ * what `createApiKey` throws
+ */
+export async function exchangeIdToken(
+  deps: CiDeps,
+  input: { readonly token: string; readonly projectId: string; readonly tag: string; readonly address: string },
+  network: string,
+): Promise<CiKey> {
+  const { database } = deps;
+  const { token, projectId, tag, address } = input;
+  const wait = await throttle(database, EXCHANGES, network);
+  if (wait !== undefined) throw new AppError('rate_limited', undefined, { 'Retry-After': String(wait) });
+  const issuer = issuerOf(token);
+  const trusts = await findCiTrusts(database, projectId, sql`t.issuer = ${issuer}`);
+  if (trusts.length === 0) throw refusal(`no CI sign-in of this project is for the issuer "${issuer.slice(0, 200)}"`);
+  const { sub = '', aud = [] } = await verified(deps, token, issuer);
+  const trust = trusts.find(
+    ({ audience, subjectPattern }) => [aud].flat().includes(audience) && matches(subjectPattern, sub),
+  );
+  if (trust === undefined) {
+    throw refusal(`no CI sign-in is for its subject "${sub.slice(0, 200)}" with its audience`);
+  }
+  return makeKey(database, trust, { sub, projectId, tag, address });
+}
+
+function issuerOf(token: string): string {
+  try {
+    return decodeJwt(token).iss ?? '';
+  } catch {
+    throw refusal('it is no JSON Web Token');
+  }
+}
+
+function refusal(why: string): AppError {
+  return new AppError('invalid_id_token', `The ID token is not accepted: ${why}.`);
+}
+
+/** Algorithms with a public key; a token that is signed with a shared secret is refused. */
+const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA'];
+
+async function verified({ outbound }: CiDeps, token: string, issuer: string): Promise<JWTPayload> {
+  try {
+    const { payload } = await jwtVerify(token, await keysOf(outbound, issuer), {
+      issuer,
+      algorithms: ALGORITHMS,
+      requiredClaims: ['sub', 'aud', 'exp', 'iat'],
+      clockTolerance: 30,
+    });
+    return payload;
+  } catch (error) {
+    if (error instanceof OutboundError || outboundErrorIn(error) !== undefined || error instanceof errors.JWKSTimeout) {
+      throw new AppError('service_unavailable', 'The keys of the issuer cannot be read now.', { 'Retry-After': '5' });
+    }
+    if (error instanceof errors.JOSEError) throw refusal(error.message);
+    throw error;
+  }
+}
+
+type KeySet = ReturnType<typeof createRemoteJWKSet>;
+
+/** The keys of issuers, which `jose` reads again when a token names one that it does not know. */
+const keySets = new LRUCache<string, KeySet>({ max: 200, ttl: 10 * 60_000 });
+
+const LIMITS = { timeoutMs: 10_000, maxResponseBytes: 256 * 1024 };
+
+/** Finds the keys of an issuer (OpenID Connect Discovery 1.0, section 4). */
+async function keysOf(outbound: CiDeps['outbound'], issuer: string): Promise<KeySet> {
+  const known = keySets.get(issuer);
+  if (known !== undefined) return known;
+  const url = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
+  const { status, body } = await outbound.request({ url, method: 'GET', ...LIMITS });
+  const metadata = metadataSchema.safeParse(jsonOf(body));
+  if (status !== 200 || metadata.data?.issuer !== issuer) throw refusal('its issuer has no metadata that names it');
+  const keys = createRemoteJWKSet(new URL(metadata.data.jwks_uri), { [customFetch]: outbound.fetchWithin(LIMITS) });
+  keySets.set(issuer, keys);
+  return keys;
+}
+
+const metadataSchema = z.object({ issuer: z.string(), jwks_uri: z.url() });
+
+function jsonOf(body: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder().decode(body));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Tells whether a subject is one of a pattern: between two colons, one `*` stands for any text. */
+function matches(pattern: string, subject: string): boolean {
+  const parts = subject.split(':');
+  const wanted = pattern.split(':');
+  return wanted.length === parts.length && wanted.every((each, at) => isPart(each, parts[at] ?? ''));
+}
+
+function isPart(pattern: string, part: string): boolean {
+  const [before = '', after] = pattern.split('*');
+  if (after === undefined) return part === before;
+  return part.length >= before.length + after.length && part.startsWith(before) && part.endsWith(after);
+}
+
+async function makeKey(
+  database: Database,
+  trust: CiTrust,
+  { sub, projectId, tag, address }: { sub: string; projectId: string; tag: string; address: string },
+): Promise<CiKey> {
+  const { id: trustId, scopes, createdBy } = trust;
+  const expiresAt = new Date(Date.now() + KEY_MINUTES * 60_000);
+  const name = `${trust.name}: ${sub.replaceAll(/\p{C}+/gu, ' ')}`.slice(0, 200);
+  return transaction(database, async (tx) => {
+    const project = await tx.row<{ organizationId: string }>`
+      select organization_id as "organizationId" from projects where id = ${projectId} and deleted_at is null
+    `;
+    if (project === undefined) throw new AppError('project_not_found');
+    const by = { kind: 'person', id: createdBy.id, address } as const;
+    const key = { id: newId('apiKey'), ...project, projectId, tag, name, scopes, expiresAt, trustId };
+    const { plaintext } = await createApiKey(tx, by, { ...key, through: 'sign-in of a CI job' });
+    return { key: plaintext, projectId, scopes, expiresAt };
+  });
+}

@@ -1,0 +1,65 @@
+import { z } from 'zod';
+import type { Said } from './field.ts';
+
+/** The most runs of the median in `limits.abnormalFactor`. */
+export const MEDIAN_OF_RUNS = 20;
+
+/** A run below this many tokens is cheap in any case and is not compared with others. */
+export const ABNORMAL_FROM_TOKENS = 20_000;
+
+/** What one run may use. */
+export const limits = z.strictObject({
+  maxSteps: z.number().int().min(1).max(200).default(25).meta({ description: 'Model steps of one run.' }),
+  timeoutSeconds: z.number().int().min(10).max(86_400).default(900),
+  maxTotalTokens: z
+    .number()
+    .int()
+    .min(1)
+    .max(1_000_000_000)
+    .nullable()
+    .default(null)
+    .meta({ description: 'Input and output tokens of one run. A step gets at most what is left.' }),
+  maxOutputTokens: z.number().int().min(1).max(1_000_000_000).nullable().default(null).meta({
+    description: 'Output tokens of one model step; null leaves them to the provider.',
+  }),
+  maxQueueSeconds: z
+    .number()
+    .int()
+    .min(60)
+    .max(604_800)
+    .default(21_600)
+    .meta({ description: 'How long a run may wait for its first step before it is skipped.' }),
+  abnormalFactor: z
+    .number()
+    .min(1.5)
+    .max(1_000)
+    .nullable()
+    .default(5)
+    .meta({
+      description: `A run that has used more than this many times the median of the last ${MEDIAN_OF_RUNS} runs of its version, and more than ${ABNORMAL_FROM_TOKENS} tokens, ends before its next step; null for never.`,
+    }),
+});
+
+export const LIMIT_PARTS: Readonly<Record<keyof typeof limits.shape, Said>> = {
+  maxSteps: { label: 'Steps of a run', help: 'Each call of the model is one.', unit: 'steps' },
+  timeoutSeconds: { label: 'Time of a run', help: 'It ends as failed after that.', unit: 'seconds' },
+  maxTotalTokens: {
+    label: 'Tokens of a run',
+    help: 'Input and output together.',
+    unit: 'tokens',
+    placeholder: 'No limit',
+  },
+  maxOutputTokens: {
+    label: 'Output of a step',
+    help: 'Longer texts are cut there.',
+    unit: 'tokens',
+    placeholder: 'Up to the model',
+  },
+  maxQueueSeconds: { label: 'Longest wait', help: 'A run that has not begun by then is skipped.', unit: 'seconds' },
+  abnormalFactor: {
+    label: 'Unusually large',
+    help: 'Ends a run far above the others.',
+    unit: 'times the usual',
+    placeholder: 'Never',
+  },
+};

@@ -1,0 +1,206 @@
+import { z } from 'zod';
+import { budgetFields, mailSettings } from '#core/accounts/settings/index.ts';
+import { instantOfThisAge, nameOf, timestamp } from '#lib/schemas.ts';
+import { looseOf, type Fields, type Setting, type ValuesOf } from './field.ts';
+
+export const SCHEDULE_LIMITS = {
+  skipDates: 366,
+  /** Half a year. The schedule sets a lower limit. */
+  jitterSeconds: 183 * 86_400,
+};
+
+/** Five cron fields, and the zone in which they are meant. */
+export const scheduleFields = {
+  schedule: z.string().max(200).meta({ description: 'Five cron fields, or @hourly to @yearly.', example: '0 7 * * 1' }),
+  timezone: z.string().max(100).meta({ description: 'IANA name.', example: 'Europe/Berlin' }),
+};
+
+const notifications = {
+  mail: mailSettings.nullable().meta({ description: 'Null follows the project. At most one mail an hour.' }),
+  successPingUrl: z.string().max(2_000).nullable().meta({
+    description:
+      'A monitor that gets a GET after each run that succeeded. https, a public address; redirects are not followed.',
+    example: 'https://monitor.example.com/ping/4f1c',
+  }),
+};
+
+const budget = z.strictObject({
+  maxTokensPerDay: budgetFields.maxTokensPerDay.default(null),
+  maxCostUsdPerMonth: budgetFields.maxCostUsdPerMonth.default(null),
+});
+
+/**
+ * The fields that people set beside the definition: when a routine runs, what it may spend, and who is told. None is
+ * material. Each is a column of `routines` of its name, or has a column for each of its parts.
+ */
+export const SETTINGS = {
+  name: {
+    schema: nameOf(200).meta({ example: 'Weekly SEO audit' }),
+    label: 'Name',
+    placeholder: 'Weekly site audit',
+    since: '0.1.0',
+  },
+  schedule: { schema: scheduleFields.schedule, label: 'Schedule', since: '0.1.0' },
+  timezone: { schema: scheduleFields.timezone.default('UTC'), label: 'Time zone', since: '0.1.0' },
+  startsAt: {
+    schema: instantOfThisAge
+      .nullable()
+      .meta({
+        description: 'The schedule has no times before this one; null for no such bound.',
+        example: '2027-01-01T00:00:00Z',
+      })
+      .default(null),
+    shown: timestamp.nullable(),
+    label: 'Not before',
+    since: '0.1.0',
+  },
+  endsAt: {
+    schema: instantOfThisAge
+      .nullable()
+      .meta({
+        description:
+          'The schedule has no times after this one, and then the routine is paused, `schedule_ended`. Null for no such bound.',
+        example: '2027-12-31T23:59:00Z',
+      })
+      .default(null),
+    shown: timestamp.nullable(),
+    label: 'Not after',
+    since: '0.1.0',
+  },
+  skipDates: {
+    schema: z
+      .array(z.iso.date())
+      .max(SCHEDULE_LIMITS.skipDates)
+      .refine((dates) => new Set(dates).size === dates.length, 'the same date twice')
+      .meta({
+        uniqueItems: true,
+        description: `Dates in the routine's time zone on which its schedule has no times; at most ${SCHEDULE_LIMITS.skipDates}.`,
+        example: ['2026-12-25', '2027-01-01'],
+      })
+      .default([]),
+    label: 'Days off',
+    since: '0.1.0',
+    column: { isSet: true },
+  },
+  jitterSeconds: {
+    schema: z
+      .number()
+      .int()
+      .min(0)
+      .max(SCHEDULE_LIMITS.jitterSeconds)
+      .meta({
+        description:
+          'The most that a scheduled run may start later than its time, at most half the shortest interval of the schedule. How much later is fixed by the id of the routine, so that many routines of one schedule spread. `scheduledFor` stays the time of the schedule.',
+        example: 600,
+      })
+      .default(0),
+    label: 'Start later by up to',
+    help: 'Spreads routines that have the same time.',
+    unit: 'seconds',
+    since: '0.1.0',
+  },
+  overlap: {
+    schema: z.enum(['skip', 'queue', 'cancel_previous', 'allow']).default('skip'),
+    label: 'When the last run is still going',
+    choices: {
+      skip: { label: 'Skip', help: 'The new one is left out.' },
+      queue: { label: 'Wait', help: 'The new one starts when the last has ended.' },
+      cancel_previous: { label: 'Replace', help: 'The last one is cancelled.' },
+      allow: { label: 'Run both', help: 'Side by side.' },
+    },
+    since: '0.1.0',
+  },
+  misfire: {
+    schema: z.enum(['run_once', 'skip']).default('run_once'),
+    label: 'When a time was missed',
+    choices: {
+      run_once: { label: 'Make it up once', help: 'One run for all that were missed.' },
+      skip: { label: 'Leave it out', help: 'The next one comes on time.' },
+    },
+    since: '0.1.0',
+  },
+  budget: {
+    schema: budget.prefault({}),
+    shown: looseOf(budget, false),
+    label: 'Budget',
+    inside: {
+      maxCostUsdPerMonth: {
+        label: 'Budget',
+        help: 'Its runs stop there until next month.',
+        unit: 'US dollars a month',
+        placeholder: 'No limit',
+      },
+      maxTokensPerDay: {
+        label: 'Tokens a day',
+        help: 'Its runs stop there until midnight UTC.',
+        unit: 'tokens',
+        placeholder: 'No limit',
+      },
+    },
+    since: '0.1.0',
+    merged: true,
+    parts: {
+      maxTokensPerDay: {},
+      maxCostUsdPerMonth: { read: 'trim_scale(max_cost_usd_per_month)::text' },
+    },
+  },
+  pauseAfterFailures: {
+    schema: z.number().int().min(1).max(1_000).default(5),
+    label: 'Pause after failures',
+    help: 'So many scheduled runs in a row.',
+    unit: 'failures',
+    since: '0.1.0',
+  },
+  webhookUrl: {
+    schema: z.string().max(2_000).nullable().meta({ example: 'https://example.com/hooks/routine' }).default(null),
+    label: 'Webhook',
+    help: 'Each run that ends is posted here, signed. The signing secret is shown once, after saving.',
+    placeholder: 'https://example.com/hooks/routine',
+    since: '0.1.0',
+  },
+  notifications: {
+    schema: z
+      .strictObject({
+        mail: notifications.mail.default(null),
+        successPingUrl: notifications.successPingUrl.default(null),
+      })
+      .prefault({}),
+    shown: z.strictObject(notifications),
+    label: 'Who is told',
+    inside: {
+      mail: { label: 'Mail' },
+      successPingUrl: {
+        label: 'Monitor',
+        help: 'Gets a request after each run that succeeded, so that your monitor notices when none comes.',
+        placeholder: 'https://monitor.example.com/ping/4f1c',
+      },
+    },
+    since: '0.1.0',
+    merged: true,
+    parts: { mail: { name: 'notify_mail', isJson: true }, successPingUrl: {} },
+  },
+  deliver: {
+    schema: z
+      .enum(['always', 'changed', 'failed'])
+      .meta({
+        description:
+          'Which runs the webhook is told of. `always`: all. `changed`, which needs a resultSchema: those whose data differs from what was delivered last, as `run.changed`, and those that failed; the first data counts as changed. `failed`: those that failed. `withheld` of a run says why it was not told. `routine.paused` is always told.',
+      })
+      .default('always'),
+    label: 'What is delivered',
+    choices: {
+      always: { label: 'Every run that ends' },
+      changed: { label: 'Changes and failures', help: 'Needs a result schema' },
+      failed: { label: 'Failures only' },
+    },
+    since: '0.1.0',
+  },
+} as const satisfies Readonly<Record<string, Setting>>;
+
+/** Returns all fields that people set, with those of a definition. */
+export function fieldsWith<T extends Fields>(definition: T) {
+  return { ...SETTINGS, ...definition };
+}
+
+/** The settings of a routine. */
+export type RoutineSettings = ValuesOf<typeof SETTINGS>;

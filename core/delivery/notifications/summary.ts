@@ -1,0 +1,71 @@
+import { mergeHeld, projectsWithHeld, type HeldCount } from '#core/foundation/outbox/index.ts';
+import { addWork, type RecordKind } from '#core/foundation/work/index.ts';
+import type { MailSettings } from '#core/accounts/settings/index.ts';
+import { AT_ONCE, sql, type Db } from '#lib/database/index.ts';
+import { readSubscriptions, type Subscription } from './subscription.ts';
+import { MAIL_INTERVAL, mailProject, RECORDED_AT_ONCE, RETRIES_MS } from './tell.ts';
+
+/** Queues the projects of which the first event that is held has waited for an hour. */
+export async function queueSummaries(db: Db): Promise<void> {
+  await db.run`
+    with due as (
+      ${projectsWithHeld(MAIL_INTERVAL)}
+    )
+    ${addWork(sql`select 'summary', project_id, organization_id, ${AT_ONCE}, '{}' from due`)}
+  `;
+}
+
+/**
+ * Mails the summary of a project: what happened to its routines beyond the mails of the hour. A model that is away fails
+ * the runs of a hundred routines at once.
+ */
+export const summaryKind: RecordKind = {
+  batch: RECORDED_AT_ONCE,
+  waitsMs: RETRIES_MS,
+  record: (tx, { key: projectId }) => mailSummary(tx, projectId),
+};
+
+async function mailSummary(tx: Db, projectId: string): Promise<void> {
+  const held = await mergeHeld(tx, projectId);
+  const subscriptions = await readSubscriptions(tx, [...new Set(held.map(({ routineId }) => routineId))]);
+  for (const [to, subscribed] of byRecipients(subscriptions)) {
+    const [{ organizationId, projectName }] = subscribed;
+    const ids = new Set(subscribed.map(({ routineId }) => routineId));
+    const counts = inWords(held.filter(({ routineId }) => ids.has(routineId)));
+    const subject = ids.size === 1 ? `The routine "${subscribed[0].routineName}"` : `${ids.size} routines`;
+    await mailProject(tx, {
+      organizationId,
+      projectId,
+      projectName,
+      to,
+      kind: 'digest',
+      heading: 'In the last hour',
+      lines: [
+        `${subject} had news that was not mailed, as there is at most one mail an hour about a routine, and ten about a project: ${counts}.`,
+      ],
+      page: 'runs',
+    });
+  }
+}
+
+/** Counts held events by kind: `3 × failed, 1 × paused`. */
+function inWords(held: readonly HeldCount[]): string {
+  const counts = new Map<string, number>();
+  for (const { kind, count } of held) counts.set(kind, (counts.get(kind) ?? 0) + count);
+  const inOrder = [...counts].toSorted(([, a], [, b]) => b - a);
+  return inOrder.map(([kind, count]) => `${count} × ${kind}`).join(', ');
+}
+
+/** Groups subscriptions by their recipients, without those whose mail is turned off. */
+function byRecipients(subscriptions: readonly Subscription[]) {
+  const groups = new Map<string, [MailSettings['to'], [Subscription, ...Subscription[]]]>();
+  for (const subscription of subscriptions) {
+    const { mail } = subscription;
+    if (mail === null || mail.on.length === 0) continue;
+    const key = JSON.stringify(mail.to);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [mail.to, [subscription]]);
+    else group[1].push(subscription);
+  }
+  return groups.values();
+}

@@ -1,0 +1,3 @@
+export type { EndedWork, Kinds, WorkOutcome, RecordKind, RequestKind, WorkItem } from './kinds.ts';
+export { addWork, claimWork, failedWork, forgetWork, unknownWork } from './queue.ts';
+export { createNudges, workOff, type Nudges } from './work-off.ts';

@@ -1,0 +1,56 @@
+import type { Db } from '#lib/database/index.ts';
+
+/** A row of work that only this process may attempt, for the length of its lease. */
+export interface WorkItem {
+  /** Names what is to be done within its kind: an id of the subject that owns the kind. */
+  readonly key: string;
+  /** Counts from 1; the record of an earlier attempt is rejected by it. */
+  readonly attempt: number;
+  readonly payload: unknown;
+}
+
+/** Result of an attempt. After `retry` the next one follows the waits of the kind, while it has some left. */
+export type WorkOutcome =
+  | { readonly state: 'done' }
+  | { readonly state: 'cancelled' | 'failed'; readonly error: string }
+  | {
+      readonly state: 'retry';
+      readonly error: string;
+      /** True when no other row of the kind needs to be tried now: all of them need what is away. */
+      readonly isAway?: boolean;
+    };
+
+export type EndedWork = Exclude<WorkOutcome, { readonly state: 'retry' }>;
+
+interface AnyKind {
+  /** Rows attempted at the same time: few enough to end well within their lease. */
+  readonly batch: number;
+  /** Waits between attempts. After the last one the row is given up. */
+  readonly waitsMs: readonly number[];
+}
+
+/**
+ * A kind whose whole effect is in Postgres: it happens exactly once, in the transaction that removes the row. A row that
+ * was given up stays in the queue for operators to see.
+ */
+export interface RecordKind extends AnyKind {
+  readonly record: (tx: Db, item: WorkItem) => Promise<void>;
+}
+
+/**
+ * A kind that asks another system, outside of any transaction. Its effect may happen twice: when the process dies before
+ * the end of the row is recorded.
+ */
+export interface RequestKind extends AnyKind {
+  readonly attempt: (item: WorkItem, signal: AbortSignal | undefined) => Promise<WorkOutcome>;
+  /** Writes the end of the work into the table of its owner, in the transaction that removes the row. */
+  readonly ended: (tx: Db, item: WorkItem, outcome: EndedWork) => Promise<void>;
+  /** Label under which attempts at messages are counted. */
+  readonly channel?: 'mail' | 'ping' | 'account';
+}
+
+/**
+ * The kinds of a release, by name. Each is made by the subject that owns what is done; the top of the core puts them
+ * together. Undefined for a kind that this process cannot do; its rows wait.
+ */
+export type Kinds = Readonly<Record<string, RecordKind | RequestKind | undefined>>;

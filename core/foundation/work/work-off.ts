@@ -1,0 +1,141 @@
+import { isUnavailable, type Database } from '#lib/database/index.ts';
+import type { Log } from '#lib/log.ts';
+import type { Metrics } from '#lib/metrics/index.ts';
+import type { EndedWork, Kinds, WorkOutcome, RecordKind, RequestKind, WorkItem } from './kinds.ts';
+import { claimWork, failWork, finishWork, postponeWork } from './queue.ts';
+
+interface WorkDeps {
+  readonly database: Database;
+  readonly log: Log;
+  readonly metrics: Metrics;
+}
+
+/** Time of one round; the next tick goes on. */
+const ROUND_MS = 10_000;
+
+/**
+ * Works off what is due of one kind, for at most `forMs`; the next tick goes on. Nothing is done where this process
+ * lacks what the kind needs.
+ * @returns the number of attempts
+ * @throws when Postgres cannot be reached, or the signal's reason
+ */
+export async function workOff(
+  deps: WorkDeps,
+  kinds: Kinds,
+  name: string,
+  { signal, forMs = ROUND_MS }: { readonly signal?: AbortSignal; readonly forMs?: number } = {},
+): Promise<number> {
+  const kind = kinds[name];
+  if (kind === undefined) return 0;
+  const end = performance.now() + forMs;
+  let total = 0;
+  for (;;) {
+    signal?.throwIfAborted();
+    const claimed = await claimWork(deps.database, name, kind.batch);
+    const tried = await Promise.allSettled(claimed.map((item) => tryOne(deps, { name, kind, item }, signal)));
+    total += claimed.length;
+    let goOn = claimed.length === kind.batch;
+    for (const each of tried) {
+      if (each.status === 'rejected') throw each.reason;
+      goOn &&= each.value;
+    }
+    if (!goOn || performance.now() > end) return total;
+  }
+}
+
+interface Trial {
+  readonly name: string;
+  readonly kind: RecordKind | RequestKind;
+  readonly item: WorkItem;
+}
+
+const BROKEN_OFF = 'all attempts were broken off on our side';
+
+/** @returns true when others may be tried */
+async function tryOne(deps: WorkDeps, trial: Trial, signal: AbortSignal | undefined): Promise<boolean> {
+  const { kind, item } = trial;
+  const delayMs = kind.waitsMs[item.attempt - 1];
+  // Processes died in all earlier attempts.
+  const isBeyondLast = item.attempt > kind.waitsMs.length + 1;
+  const outcome = isBeyondLast ? { state: 'failed' as const, error: BROKEN_OFF } : await attempt(deps, trial, signal);
+  // An attempt that we broke off has no outcome: its lease runs out.
+  if (outcome === undefined) return false;
+  await settle(deps, trial, outcome.state === 'retry' && delayMs === undefined ? givenUp(outcome) : outcome, delayMs);
+  return !(outcome.state === 'retry' && outcome.isAway === true);
+}
+
+function givenUp({ error }: { readonly error: string }): EndedWork {
+  return { state: 'failed', error };
+}
+
+/** Makes an attempt; an error that it throws is logged, and kept out of the row, which shows only its name. */
+async function attempt(
+  { database, log }: WorkDeps,
+  { name, kind, item }: Trial,
+  signal: AbortSignal | undefined,
+): Promise<WorkOutcome | undefined> {
+  try {
+    if ('record' in kind) {
+      await finishWork(database, name, item, (tx) => kind.record(tx, item));
+      return { state: 'done' };
+    }
+    const outcome = await kind.attempt(item, signal);
+    return signal?.aborted === true && outcome.state === 'retry' ? undefined : outcome;
+  } catch (err) {
+    if (signal?.aborted === true) return undefined;
+    if (isUnavailable(err)) throw err;
+    log.error({ err, kind: name, key: item.key, attempt: item.attempt }, 'an attempt at due work failed');
+    return { state: 'retry', error: `${err instanceof Error ? err.name : 'Error'}: see the log` };
+  }
+}
+
+async function settle(
+  { database, log, metrics }: WorkDeps,
+  { name, kind, item }: Trial,
+  outcome: WorkOutcome,
+  delayMs = 0,
+): Promise<void> {
+  if ('channel' in kind && kind.channel !== undefined) {
+    metrics.messageAttempt({ channel: kind.channel, outcome: outcome.state === 'done' ? 'sent' : outcome.state });
+  }
+  const entry = { kind: name, key: item.key, attempt: item.attempt, outcome: outcome.state };
+  if (outcome.state === 'failed') log.error({ ...entry, reason: outcome.error }, 'due work was given up');
+  else log.info(entry, 'work attempt');
+  if (outcome.state === 'retry') await postponeWork(database, name, item, { error: outcome.error, delayMs });
+  else if ('ended' in kind) await finishWork(database, name, item, (tx) => kind.ended(tx, item, outcome));
+  else if (outcome.state === 'failed') await failWork(database, name, item, outcome.error);
+}
+
+/** Begins rounds of work in the background, for callers that must not wait; a tick does what fails here. */
+export interface Nudges {
+  /** Has a round looked for what is due. One that is under way looks once more. */
+  nudge(name: string): void;
+  /** Resolves when no round is under way. */
+  idle(): Promise<void>;
+}
+
+/** @param round does what is due of what the name stands for */
+export function createNudges(log: Log, round: (name: string) => Promise<unknown>): Nudges {
+  const underWay = new Map<string, Promise<void>>();
+  const asked = new Set<string>();
+
+  async function rounds(name: string): Promise<void> {
+    try {
+      while (asked.delete(name)) await round(name);
+    } catch (err) {
+      log.warn({ err, work: name }, 'due work is left to the next tick');
+    } finally {
+      underWay.delete(name);
+    }
+  }
+
+  return {
+    nudge(name) {
+      asked.add(name);
+      if (!underWay.has(name)) underWay.set(name, Promise.resolve(name).then(rounds));
+    },
+    async idle() {
+      while (underWay.size > 0) await Promise.all(underWay.values());
+    },
+  };
+}

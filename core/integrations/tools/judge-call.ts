@@ -1,0 +1,194 @@
+import type { ToolResult } from '#core/clients/mcp/index.ts';
+import {
+  assertUsableSchema,
+  SchemaError,
+  schemaFault,
+  SchemaBusyError,
+  schemaRefusal,
+} from '#core/clients/json-schemas/index.ts';
+import type { Db } from '#lib/database/index.ts';
+import type { Fault } from '#lib/errors.ts';
+import { isJsonObject, type JsonObject } from '#lib/json.ts';
+import { checkedSchemas, isRepeatable, type ToolPolicy, notReadOnly } from './policy.ts';
+import { type ToolTarget, findPolicy } from './queries.ts';
+
+/** A call that a model asks for, with its record. */
+export interface WantedCall {
+  /** Undefined where the policy or its connection is gone. */
+  readonly target: ToolTarget | undefined;
+  readonly input: unknown;
+  readonly runStartedAt: Date;
+  /** Calls that the run has sent before under the same policy. */
+  readonly earlierCalls: number;
+  /** True when an earlier attempt recorded that it sends this very call. */
+  readonly maybeSent: boolean;
+}
+
+/** A call that may be made: its policy, its arguments, and the tool as the server defines it. */
+export interface AllowedCall<Found> {
+  readonly kind: 'allowed';
+  readonly policy: ToolPolicy;
+  readonly args: JsonObject;
+  readonly found: Found;
+}
+
+/** A call that an earlier attempt may have sent, and that must not be repeated. */
+export interface MaybeSent {
+  readonly kind: 'maybe_sent';
+}
+
+/**
+ * Decides whether a call may be made: a person confirmed the tool before the run began, the run keeps to the policy,
+ * and the server still defines the tool as confirmed. Nothing else decides that; the statement that records the sending
+ * only checks that the decision still stands.
+ * @param findNow finds the tool at its server with the hash of its definition, once everything else holds; undefined
+ * when it is gone
+ */
+export async function judgeCall<Found extends { readonly hash: string }>(
+  wanted: WantedCall,
+  findNow: (target: ToolTarget) => Promise<Found | undefined>,
+): Promise<AllowedCall<Found> | RefusedCall | MaybeSent> {
+  const target = confirmedInTime(wanted);
+  if (wanted.maybeSent && (target === undefined || !isRepeatable(target.policy))) {
+    return { kind: 'maybe_sent' };
+  }
+  if (target === undefined) return refused('not_automatic');
+  const { policy, connection } = target;
+  const { maxCallsPerRun } = policy;
+  if (maxCallsPerRun !== null && wanted.earlierCalls >= maxCallsPerRun) {
+    return refused('call_limit_reached', maxCallsPerRun);
+  }
+  const args = wanted.input;
+  if (!isJsonObject(args)) return refused('arguments_no_object');
+  if (connection.state !== 'ready') return refused('connection_not_ready');
+  const unfit = await unfitArguments(policy, args).catch(uncheckable);
+  if (unfit !== undefined) return unfit;
+  if (!(await canCheckResult(policy))) return refused('result_uncheckable');
+
+  const found = await findNow(target);
+  if (found === undefined) return refused('tool_vanished');
+  if (found.hash !== policy.confirmedHash) return refused('tool_changed');
+  return { kind: 'allowed', policy, args, found };
+}
+
+/** Returns the target if its policy was confirmed before the run began: nothing during a run extends its rights. */
+function confirmedInTime({ target, runStartedAt }: WantedCall): ToolTarget | undefined {
+  if (target === undefined || target.policy.state !== 'automatic') return undefined;
+  const { confirmedAt } = target.policy;
+  return confirmedAt !== null && confirmedAt <= runStartedAt ? target : undefined;
+}
+
+async function unfitArguments(policy: ToolPolicy, args: JsonObject): Promise<RefusedCall | undefined> {
+  const { projectId, argumentSchema } = policy;
+  const { inputSchema } = checkedSchemas(policy);
+  const own = await schemaFault(projectId, inputSchema, args);
+  if (own !== undefined) return refused('arguments_invalid', own);
+  if (argumentSchema === null) return undefined;
+  const narrowed = await schemaFault(projectId, argumentSchema, args);
+  return narrowed === undefined ? undefined : refused('arguments_not_confirmed', narrowed);
+}
+
+function uncheckable(error: unknown): RefusedCall {
+  if (!(error instanceof SchemaError)) throw error;
+  return refused('arguments_uncheckable');
+}
+
+type Declares = Pick<ToolPolicy, 'projectId' | 'inputSchema' | 'outputSchema' | 'readable'>;
+
+async function canCheckResult(policy: Declares): Promise<boolean> {
+  const { outputSchema } = checkedSchemas(policy);
+  if (outputSchema === null) return true;
+  try {
+    await assertUsableSchema(policy.projectId, outputSchema);
+    return true;
+  } catch (error) {
+    if (!(error instanceof SchemaError)) throw error;
+    return false;
+  }
+}
+
+/**
+ * Names the fault of a result by its tool's output schema; undefined without one. A tool that declares a schema must
+ * send structured content that fits it (MCP, "Tools: Output Schema"). An error that the tool reports has no result and
+ * is exempt.
+ */
+export async function resultFault(
+  policy: Declares,
+  { isError, structuredContent }: ToolResult,
+): Promise<string | undefined> {
+  const { outputSchema } = checkedSchemas(policy);
+  if (outputSchema === null || isError === true) return undefined;
+  if (structuredContent === undefined) {
+    return 'the tool declares an output schema and its answer has no structured content';
+  }
+  try {
+    return (await schemaFault(policy.projectId, outputSchema, structuredContent)) === undefined
+      ? undefined
+      : 'the structured content of the answer does not fit the output schema of the tool';
+  } catch (error) {
+    if (!(error instanceof SchemaError)) throw error;
+    return 'the answer could not be checked against the output schema of the tool';
+  }
+}
+
+/** Why a call is not made, in words for the model and for the step of the run. */
+const REFUSALS = {
+  not_automatic: 'no person has confirmed that this tool may be used without being asked',
+  call_limit_reached: 'this tool may be called {} times in a run',
+  arguments_no_object: 'the arguments have to be a JSON object',
+  connection_not_ready: 'the connection of this tool is not ready',
+  connection_unusable: 'the connection of this tool cannot be used now',
+  arguments_invalid: 'the arguments do not fit the tool: {}',
+  arguments_not_confirmed: 'the arguments are outside of what was confirmed for this routine: {}',
+  arguments_uncheckable: 'the arguments could not be checked against the schema of the tool',
+  result_uncheckable: 'the output schema of the tool is not usable, so its answer could not be checked',
+  tool_changed: 'the server has changed this tool since it was confirmed; it is disabled until a person looks at it',
+  tool_vanished: 'the server no longer has this tool',
+} as const;
+export type RefusalReason = keyof typeof REFUSALS;
+
+/** A call that is not made. Nothing of it was sent to the server. */
+export interface RefusedCall {
+  readonly kind: 'refused';
+  readonly reason: RefusalReason;
+  readonly why: string;
+}
+
+/** @param detail fills the place in the words */
+export function refused(reason: RefusalReason, detail: string | number = ''): RefusedCall {
+  return { kind: 'refused', reason, why: REFUSALS[reason].replace('{}', () => String(detail)) };
+}
+
+/** A call with arguments that a person fixed beforehand. */
+export interface FixedCall {
+  readonly policyId: string;
+  readonly arguments: JsonObject;
+}
+
+/**
+ * Finds why a routine may not make a fixed call of a read-only tool, as far as the record shows. The call itself is
+ * decided when it is made (`callOnce`).
+ * @throws {AppError} `rate_limited` while many other schemas of the project are being checked
+ */
+export async function fixedCallFault(
+  db: Db,
+  scope: { readonly projectId: string; readonly routineId: string },
+  call: FixedCall,
+): Promise<Fault | undefined> {
+  const policy = await findPolicy(db, { ...scope, policyId: call.policyId });
+  if (policy === undefined) {
+    return { path: 'policyId', message: 'the routine has no such tool policy' };
+  }
+  if (policy.state !== 'automatic') {
+    return { path: 'policyId', message: refused('not_automatic').why };
+  }
+  const writes = notReadOnly(policy);
+  if (writes !== undefined) return { path: 'policyId', message: writes };
+  const unfit = await unfitArguments(policy, call.arguments).catch((error: unknown) => {
+    if (error instanceof SchemaBusyError || !(error instanceof SchemaError)) {
+      throw schemaRefusal(error, 'arguments');
+    }
+    return refused('arguments_uncheckable');
+  });
+  return unfit === undefined ? undefined : { path: 'arguments', message: unfit.why };
+}

@@ -1,0 +1,22 @@
+import { GatewayError } from './http.ts';
+import type { Behaviour } from './script.ts';
+
+/** Failures that instructions provoke by a line `FAIL <name>`, for the development of what a failed run is told to. */
+const FAILURES: Readonly<Record<string, Behaviour>> = {
+  refused: { kind: 'error', status: 400, message: 'The fixture refuses this request, as it was told to.' },
+  denied: { kind: 'error', status: 403, message: 'The fixture denies this key, as it was told to.' },
+  busy: { kind: 'error', status: 429, message: 'The fixture is busy, as it was told to be.' },
+  unavailable: { kind: 'error', status: 503, message: 'The fixture is away, as it was told to be.' },
+  cut: { kind: 'reset' },
+  malformed: { kind: 'malformed-json' },
+  empty: { kind: 'text', text: '', finishReason: 'stop' },
+};
+
+/** Returns the failure that a prompt asks for. @throws {GatewayError} where it names one that there is not */
+export function failureIn(prompt: string): Behaviour | undefined {
+  const [, name] = /^FAIL ([a-z-]+)$/m.exec(prompt) ?? [];
+  if (name === undefined) return undefined;
+  const failure = Object.hasOwn(FAILURES, name) ? FAILURES[name] : undefined;
+  if (failure !== undefined) return failure;
+  throw GatewayError.of(400, `There is no failure "${name}": it is one of ${Object.keys(FAILURES).join(', ')}.`);
+}

@@ -1,0 +1,163 @@
+/** One fault that the tests have to find: a text of the code, what takes its place, and the tests that are red then. */
+export interface Mutation {
+  readonly name: string;
+  readonly file: string;
+  /** Stands in the file once. */
+  readonly from: string;
+  readonly to: string;
+  readonly tests: readonly string[];
+}
+
+const STEPS = 'core/execution/steps';
+const OAUTH = 'core/integrations/connections/oauth';
+
+/** Faults of the kinds that cost most: each was made once, or is a word away. */
+export const MUTATIONS: readonly Mutation[] = [
+  {
+    name: 'a tick claims what another has claimed',
+    file: 'core/scheduling/due-routines.ts',
+    from: 'for no key update skip locked',
+    to: '',
+    tests: ['test/core/scheduling/claim.test.ts', 'test/core/scheduling/tick.test.ts'],
+  },
+  {
+    name: 'the next time of a routine is not advanced',
+    file: 'core/scheduling/claim.ts',
+    from: 'decided.map(({ routine: { id }, next }) => ({ id, next }))',
+    to: '[]',
+    tests: ['test/core/scheduling/tick.test.ts'],
+  },
+  {
+    name: 'admission ignores the room',
+    file: 'core/execution/admission/admit.ts',
+    from: 'select least(${freePlaces(taskQueue)}, ${limit})::integer as places',
+    to: 'select ${limit}::integer as places',
+    tests: ['test/core/execution/admission/admission.test.ts', 'test/core/execution/admission/order.test.ts'],
+  },
+  {
+    name: 'a run ends twice',
+    file: 'core/execution/runs/end-run.ts',
+    from: 'where id = ${runId} and state = any(${runStatesBefore(state, reason)})',
+    to: 'where id = ${runId}',
+    tests: ['test/core/execution/runs/cancel.test.ts', 'test/core/execution/steps/steps.test.ts'],
+  },
+  {
+    name: 'what others have reserved is spent again',
+    file: 'core/usage/reserve.ts',
+    from: 'least(min(tokens_left - tokens_reserved)',
+    to: 'least(min(tokens_left)',
+    tests: ['test/core/usage/budgets.test.ts', 'test/core/usage/limits-hold.test.ts'],
+  },
+  {
+    name: 'a tool that has changed is called',
+    file: 'core/integrations/tools/decide-call.ts',
+    from: "if (found.hash !== policy.confirmedHash) return refused('tool_changed');",
+    to: '',
+    tests: ['test/core/integrations/tools/decide-call.test.ts'],
+  },
+  {
+    name: 'the metadata of the cloud is reached',
+    file: 'lib/outbound/addresses.ts',
+    from: 'if (isMetadataAddress(parsed)) return false;',
+    to: '',
+    tests: ['test/lib/outbound/addresses.test.ts'],
+  },
+  {
+    name: 'the signature of a webhook leaves its body out',
+    file: 'core/delivery/webhooks/send.ts',
+    from: '${message.id}.${timestamp}.${message.body}',
+    to: '${message.id}.${timestamp}.',
+    tests: ['test/core/delivery/webhooks/signature.test.ts'],
+  },
+  {
+    name: 'a sealed text opens in another place',
+    file: 'lib/secrets/secret-box.ts',
+    from: '[VERSION, keyId, place.table, place.row, place.column]',
+    to: '[VERSION, keyId]',
+    tests: ['test/lib/secrets/secret-box.test.ts'],
+  },
+  {
+    name: 'a run is read by the members of another project',
+    file: 'core/execution/runs/queries.ts',
+    from: 'from runs where id = ${id} and project_id = ${projectId}',
+    to: 'from runs where id = ${id} and id <> ${projectId}',
+    tests: ['test/core/execution/run-events/events.test.ts'],
+  },
+  {
+    name: 'a step is recorded after the end of its run',
+    file: `${STEPS}/record-step.ts`,
+    from: "where id = ${record.runId} and state = 'running' ${whileCallHolds(record)} for update",
+    to: 'where id = ${record.runId} ${whileCallHolds(record)} for update',
+    tests: ['test/core/execution/steps/steps.test.ts', 'test/core/usage/late-responses.test.ts'],
+  },
+  {
+    name: 'half of a response counts as whole',
+    file: 'core/clients/gateway/stream.ts',
+    from: 'if (!stream.isWhole) throw brokenOff(stream.hasBegun);',
+    to: '',
+    tests: ['test/core/execution/steps/odd-responses.test.ts'],
+  },
+  {
+    name: 'a finish word that is not known counts as an end',
+    file: 'core/clients/gateway/finish-words.ts',
+    from: "?.[0] ?? 'unknown'",
+    to: "?.[0] ?? 'whole'",
+    tests: ['test/core/clients/gateway/finish-words.test.ts'],
+  },
+  {
+    name: 'a sign-in that is over stays ready',
+    file: `${OAUTH}/source.ts`,
+    from: "await retireGrant(deps.database, connection, stored.version, 'authorization_revoked');",
+    to: '',
+    tests: ['test/core/integrations/connections/oauth-renewal.test.ts'],
+  },
+  {
+    name: 'a run without its tools is whole',
+    file: `${STEPS}/judge.ts`,
+    from: '!(await lacksConnection(db, run.runId))',
+    to: '!(await lacksConnection(db, `${run.runId}-`))',
+    tests: ['test/core/integrations/connections/odd/without-tools.test.ts'],
+  },
+  {
+    name: 'a long number is rounded',
+    file: 'lib/exact-json/parse.ts',
+    from: 'isHeld(value, source) ? value : make(source)',
+    to: 'isHeld(value, source) ? value : value',
+    tests: ['test/lib/exact-json'],
+  },
+  {
+    name: 'a failed payment renews the grace',
+    file: 'core/accounts/billing/payment/entitlement.ts',
+    from: 'const grace = after(pastDueSince, graceDays);',
+    to: 'const grace = after(new Date(), graceDays);',
+    tests: ['test/core/accounts/billing/entitlement.test.ts', 'test/core/accounts/billing/grace.test.ts'],
+  },
+  {
+    name: 'any status of a webhook counts as delivered',
+    file: 'core/delivery/webhooks/delivery.ts',
+    from: 'status >= 200 && status <= 299',
+    to: 'status >= 200',
+    tests: ['test/core/delivery/webhooks/attempts.test.ts'],
+  },
+  {
+    name: 'a renewal leaves out the refresh token that goes on',
+    file: `${OAUTH}/source.ts`,
+    from: 'tokens.refreshToken ?? old.refreshToken',
+    to: 'tokens.refreshToken ?? null',
+    tests: ['test/core/integrations/connections/oauth-renewal.test.ts'],
+  },
+  {
+    name: 'a translated page fails',
+    file: 'ui/src/main.tsx',
+    from: 'surviveTranslators();',
+    to: '',
+    tests: ['test/ui/states/translated.test.ts'],
+  },
+  {
+    name: 'a process starts with the wrong key',
+    file: 'lib/secrets/check-key.ts',
+    from: 'if (known !== undefined) return assertOpens(secrets, [known]);',
+    to: 'if (known !== undefined) return;',
+    tests: ['test/lib/secrets/wrong-key.test.ts'],
+  },
+];

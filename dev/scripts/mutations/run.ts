@@ -1,0 +1,46 @@
+/**
+ * Entry of `npm run test:mutations`: makes each fault of the list, runs the tests that should find it, takes it back, and
+ * prints a table. A fault that no test finds fails. Words choose among the faults: `npm run test:mutations -- claim`.
+ */
+import { execFileSync, spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { MUTATIONS, type Mutation } from './list.ts';
+
+/** What hangs by a fault is red soon enough. */
+const RUN = ['run', '--bail=1', '--testTimeout=90000'];
+
+const words = process.argv.slice(2);
+const chosen = MUTATIONS.filter(({ name }) => words.length === 0 || words.some((word) => name.includes(word)));
+for (const file of new Set(chosen.map((each) => each.file))) {
+  const changed = execFileSync('git', ['status', '--porcelain', '--', file]).toString();
+  if (changed !== '') throw new Error(`${file} has changes of yours: commit them first.`);
+}
+
+console.log('Faults that are made, and whether a test is red:');
+for (const each of chosen) {
+  const isRed = found(each);
+  console.log(`  ${isRed ? 'red  ' : 'GREEN'}  ${each.name}  (${each.file})`);
+  if (!isRed) process.exitCode = 1;
+}
+
+/** Makes a fault and takes it back. @returns whether a test was red, one after the other until one is */
+function found(mutation: Mutation): boolean {
+  const { file, tests } = mutation;
+  const before = readFileSync(file, 'utf8');
+  const takeBack = () => writeFileSync(file, before);
+  process.once('exit', takeBack);
+  try {
+    writeFileSync(file, faulty(before, mutation));
+    return tests.some((test) => spawnSync('vitest', [...RUN, test], { stdio: 'ignore' }).status !== 0);
+  } finally {
+    takeBack();
+    process.off('exit', takeBack);
+  }
+}
+
+/** @throws where the code is no longer as the list says */
+function faulty(text: string, { name, file, from, to }: Mutation): string {
+  const parts = text.split(from);
+  if (parts.length !== 2) throw new Error(`"${name}" does not fit ${file} any more.`);
+  return parts.join(to);
+}

@@ -1,0 +1,43 @@
+import { setClockAhead } from '../clock.ts';
+import type { Log } from '../log.ts';
+import type { Db } from './database.ts';
+
+const EVERY_MS = 60_000;
+/** Difference from which the clock of this machine counts as wrong. Below it lies what the network makes of a measurement. */
+const NEAR_MS = 3_000;
+/** A measurement that takes longer says too little. */
+const LONGEST_MS = 1_000;
+
+/**
+ * Compares the clock of this machine with that of Postgres, now and each minute, and warns where they differ by seconds.
+ * Until the next measurement the process corrects its clock by the difference.
+ */
+export async function keepClock(database: Db, log: Log): Promise<{ stop(): void }> {
+  let wasWrong = false;
+  const compare = async () => {
+    const before = performance.now();
+    const read = await database.row<{
+      ms: number;
+    }>`select (extract(epoch from clock_timestamp()) * 1000)::float8 as ms`;
+    const tookMs = performance.now() - before;
+    if (read === undefined || tookMs > LONGEST_MS) return;
+    const aheadMs = Date.now() - tookMs / 2 - read.ms;
+    const isWrong = Math.abs(aheadMs) > NEAR_MS;
+    setClockAhead(isWrong ? Math.round(aheadMs) : 0);
+    if (isWrong) {
+      log.warn(
+        { aheadSeconds: Math.round(aheadMs / 1_000) },
+        'the clock of this machine differs from that of Postgres: times are corrected, TLS and third parties may refuse it',
+      );
+    } else if (wasWrong) {
+      log.info('the clock of this machine agrees with that of Postgres again');
+    }
+    wasWrong = isWrong;
+  };
+  // A database that is away is compared with once it is back.
+  const attempt = () => compare().catch(() => undefined);
+  await attempt();
+  const timer = setInterval(() => void attempt(), EVERY_MS);
+  timer.unref();
+  return { stop: () => clearInterval(timer) };
+}

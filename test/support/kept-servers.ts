@@ -1,0 +1,35 @@
+import { createHash } from 'node:crypto';
+import { globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import type { ProvidedContext } from 'vitest';
+
+type Provided = Pick<ProvidedContext, 'postgresAdminUrl' | 'templateDatabase' | 'temporalAddress' | 'poolerPort'>;
+
+const FILE = path.join(import.meta.dirname, '../../node_modules/.cache/test-servers.json');
+const MIGRATIONS = path.join(import.meta.dirname, '../../migrations');
+
+/** Lets other runs use the servers of this one, for as long as it goes on. @returns what takes them back */
+export function keepServers(provided: Provided): () => void {
+  writeFileSync(FILE, JSON.stringify({ pid: process.pid, schema: hashOfMigrations(), provided }));
+  return () => rmSync(FILE, { force: true });
+}
+
+/** Returns the servers that `npm run test:watch` keeps, unless it has ended or has another schema. */
+export function keptServers(): Provided | undefined {
+  try {
+    const { pid, schema, provided } = JSON.parse(readFileSync(FILE, 'utf8'));
+    // Throws where there is no such process.
+    process.kill(pid, 0);
+    return schema === hashOfMigrations() ? provided : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function hashOfMigrations(): string {
+  const hash = createHash('sha256');
+  for (const name of globSync('**/*.ts', { cwd: MIGRATIONS }).toSorted()) {
+    hash.update(name).update(readFileSync(path.join(MIGRATIONS, name)));
+  }
+  return hash.digest('hex');
+}

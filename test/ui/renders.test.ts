@@ -1,0 +1,72 @@
+import type { Page } from 'playwright-core';
+import { expect } from 'vitest';
+import { createRoutine, runOnce } from '#test/support/routines.ts';
+import { dashboardTest } from './support/fixtures.ts';
+import { countRenders } from './support/renders.ts';
+
+const test = dashboardTest();
+
+/** Longer than the interval at which the slowest list of these pages is read again. */
+const QUIET_SECONDS = 60;
+
+test('a minute of reading that finds nothing new draws nothing', async ({ visit, person }) => {
+  const client = person.session.with({ 'X-Project-Id': person.projectId });
+  const routineId = await createRoutine(client, { name: 'Quiet' });
+  const { id: runId } = await runOnce(client, routineId);
+  const project = `/p/${person.projectId}`;
+  const watched = await visit('/robots.txt', { as: person });
+  const { page, settled } = watched;
+  const renders = await countRenders(page);
+  // Time stands still while timers go on: what ticks by the clock is drawn for a reason.
+  await page.clock.install();
+  await page.clock.setFixedTime(Date.now());
+  const reads: string[] = [];
+  page.on('request', (request) => reads.push(request.url()));
+  for (const path of ['/routines', `/routines/${routineId}`, '/runs', `/runs/${runId}`, '/usage', '']) {
+    await page.goto(`${project}${path}`);
+    await settled();
+    // The first refresh may still find what the visit itself has changed.
+    await passMinute(page, settled);
+    await renders.since();
+    reads.length = 0;
+    await passMinute(page, settled);
+    expect(reads.length, `reads of "${path}"`).toBeGreaterThan(0);
+    expect.soft(await renders.since(), `drawn on "${path}"`).toBe(0);
+  }
+});
+
+test('a key in the composer draws its own field', async ({ visit, person }) => {
+  const client = person.session.with({ 'X-Project-Id': person.projectId });
+  const routineId = await createRoutine(client, { instructions: 'Look at {{site}}.', variables: { site: 'a.test' } });
+  const { page, settled } = await visit('/robots.txt', { as: person });
+  const renders = await countRenders(page);
+  await page.goto(`/p/${person.projectId}/routines/${routineId}/edit`);
+  await settled();
+  for (const group of ['Limits', 'When', 'Who is told']) {
+    await page.getByRole('button', { name: new RegExp(`^${group}`) }).click();
+  }
+  const drawn: Record<string, number> = {};
+  for (const name of [/^Name/, /^Instructions/, /^site/, /^Steps of a run/, /^Webhook/]) {
+    const field = page.getByRole('textbox', { name });
+    // The first key says that there is something to save.
+    await field.press('End');
+    await field.press('1');
+    await settled();
+    await renders.since();
+    await field.press('2');
+    await settled();
+    drawn[name.source] = await renders.since();
+  }
+  expect(Object.entries(drawn).filter(([, count]) => count > MOST_PER_KEY)).toEqual([]);
+});
+
+/** The field with its label, hint and input, and the line that sums up its group. */
+const MOST_PER_KEY = 12;
+
+/** Lets the clock of the page run on, with every refresh answered before the next. */
+async function passMinute(page: Page, settled: () => Promise<void>): Promise<void> {
+  for (let second = 0; second < QUIET_SECONDS; second += 5) {
+    await page.clock.runFor(5_000);
+    await settled();
+  }
+}

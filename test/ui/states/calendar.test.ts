@@ -1,0 +1,128 @@
+import type { Page as Tab } from 'playwright-core';
+import { expect } from 'vitest';
+import { answer, Page, type Asked } from '../support/fake-api.ts';
+import { pageTest } from '../support/fixtures.ts';
+import { AT, FRAME } from '../support/frame.ts';
+import { failing, forbidding, holding, photograph } from '../support/photograph.ts';
+import { sample } from '../support/sample.ts';
+
+const test = pageTest();
+
+const DAY_MS = 86_400_000;
+const DAILY = 'rtn_01kx3k9y6wfd8r0v5m2c7t4q4c';
+const HOURLY = 'rtn_01kx3k9y6wfd8r0v5m2c7t4q4d';
+/** A week in the past, and the two after it that are still to come. */
+const WEEKS = [-7, 7, 14].map((days) => mondayOf(new Date(Date.now() + days * DAY_MS)));
+const [PAST = '', NEXT = '', LATER = ''] = WEEKS;
+const CALENDAR = `${AT}/calendar?week=`;
+const SKIPPED = 'The previous run of the routine was still going.';
+
+/** Names the Monday of the week in which an instant lies. */
+function mondayOf(at: Date): string {
+  const day = new Date(at.getTime() - ((at.getUTCDay() + 6) % 7) * DAY_MS);
+  return day.toISOString().slice(0, 10);
+}
+
+function skippedAt(hour: number, end: string) {
+  const at = `${PAST}T${String(hour).padStart(2, '0')}:00:00.000Z`;
+  return sample('RunSummary', {
+    id: `run_01kx3k9y6wfd8r0v5m2c7t4q5${end}`,
+    routineId: HOURLY,
+    routineName: 'Feed watch',
+    state: 'skipped',
+    reason: 'overlap',
+    errorMessage: SKIPPED,
+    scheduledFor: at,
+    createdAt: at,
+    finishedAt: at,
+    skipped: {
+      count: 3,
+      from: at,
+      until: at,
+    },
+  });
+}
+
+/** Occurrences of a routine that runs each day, and of one that runs each hour. */
+function occurrences({ query }: Asked) {
+  const from = Date.parse(query.get('from')!);
+  const to = Math.min(Date.parse(query.get('to')!), from + 7 * DAY_MS);
+  const hours = Array.from({ length: Math.floor((to - from) / 3_600_000) }, (_, hour) => hour);
+  const at = (hour: number, routineId: string, routineName: string) => {
+    const scheduledFor = new Date(from + hour * 3_600_000).toISOString();
+    return { routineId, routineName, scheduledFor, startsAt: scheduledFor };
+  };
+  return sample('ScheduledOccurrences', {
+    occurrences: hours.flatMap((hour) => [
+      at(hour, HOURLY, 'Feed watch'),
+      ...(hour % 24 === 7 ? [at(hour, DAILY, 'Daily site check')] : []),
+    ]),
+  });
+}
+
+const FULL = [
+  ...FRAME,
+  answer('get', '/v1/runs', [skippedAt(9, 'a')]),
+  answer('get', '/v1/schedules/occurrences', occurrences),
+];
+
+test('the calendar in all its states, and by arrows', async ({ api, visit }) => {
+  const path = CALENDAR + PAST;
+  const read = /^\/v1\/(runs|schedules)/;
+  await photograph(visit, 'calendar', [
+    { name: 'full', path, before: () => api.serve(...FULL), act: (page) => page.getByText(SKIPPED).first().waitFor() },
+    { name: 'to-come', path: CALENDAR + LATER, act: (page) => page.getByText('Daily site check').first().waitFor() },
+    { name: 'loading', path, before: holding(read), loading: true },
+    { name: 'failed', path, before: failing(read) },
+    { name: 'forbidden', path, before: forbidding(read) },
+    { name: 'empty', path, before: () => api.serve(...FRAME) },
+  ]);
+
+  api.serve(...FULL);
+  const { page } = await visit(CALENDAR + NEXT);
+  await page.getByRole('button', { name: 'Week after' }).press('Enter');
+  await page.waitForURL(({ search }) => search === `?week=${LATER}`);
+  const links = page.getByRole('link', { name: 'Daily site check' });
+  await expect.poll(() => links.count()).toBe(7);
+  await links.first().focus();
+  await page.keyboard.press('ArrowRight');
+  expect(await focusedDay(page)).toBe(1);
+  await page.keyboard.press('ArrowLeft');
+  expect(await focusedDay(page)).toBe(0);
+  // Above it stands what runs every hour, folded, with its name above that.
+  await page.keyboard.press('ArrowUp');
+  expect(await focusedText(page)).toContain('24 times');
+  await page.keyboard.press('ArrowUp');
+  expect(await focusedText(page)).toBe('Feed watch');
+});
+
+test('a week that cannot be read to its end says so, and asks again when it is told to', async ({ api, visit }) => {
+  const [first, second] = [skippedAt(9, 'a'), skippedAt(8, 'b')];
+  const runs = ({ query }: Asked) => (query.has('cursor') ? [second] : new Page([first], first.id));
+  api.serve(...FRAME, answer('get', '/v1/runs', runs));
+  const { page, settled } = await visit('about:blank');
+  const later = (url: URL) => url.pathname === '/v1/runs' && url.searchParams.has('cursor');
+  let refused = 0;
+  await page.route(later, (route) => {
+    refused += 1;
+    return route.fulfill({ status: 404, body: '{}' });
+  });
+  await page.goto(CALENDAR + PAST);
+  await page.getByText('The week could not be read').waitFor();
+  await settled();
+  expect(refused).toBe(1);
+  await page.unrouteAll();
+  await page.getByRole('button', { name: 'Try again' }).click();
+  await page.getByText(SKIPPED).first().waitFor();
+});
+
+/** Returns the day of the week that holds the focus. */
+function focusedDay(page: Tab): Promise<number> {
+  return page.evaluate<number>(
+    `[...document.querySelectorAll('[data-day]')].findIndex((day) => day.contains(document.activeElement))`,
+  );
+}
+
+function focusedText(page: Tab): Promise<string> {
+  return page.evaluate<string>('document.activeElement.textContent');
+}

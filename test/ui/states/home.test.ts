@@ -1,0 +1,102 @@
+import { answer } from '../support/fake-api.ts';
+import { pageTest } from '../support/fixtures.ts';
+import { ago, AT, FRAME, PROJECT } from '../support/frame.ts';
+import { failing, forbidding, holding, photograph } from '../support/photograph.ts';
+import { sample } from '../support/sample.ts';
+
+const test = pageTest();
+
+const ROUTINE_ID = 'rtn_01kx3k9y6wfd8r0v5m2c7t4q4c';
+const SOURCES = 'Sources that competitors cite on their pricing pages';
+const RESULTS = (['failed', 'changed', 'first'] as const).map((kind, nth) =>
+  sample('Result', {
+    runId: `run_01kx3k9y6wfd8r0v5m2c7t4q5${nth}`,
+    kind,
+    routineId: ROUTINE_ID,
+    unread: true,
+    routineName: kind === 'failed' ? SOURCES : 'Daily site check',
+    state: kind === 'failed' ? 'failed' : 'succeeded',
+    reason: kind === 'failed' ? 'check_failed' : null,
+    excerpt: kind === 'failed' ? null : 'Two pages are gone.',
+    errorMessage: kind === 'failed' ? 'Fewer than 3 distinct sources.' : null,
+    finishedAt: ago(60 * nth + 9),
+  }),
+);
+
+const MORNING = [
+  ...FRAME,
+  answer('get', '/v1/projects/{projectId}', {
+    ...PROJECT,
+    budget: { maxCostUsdPerMonth: '25.00', maxTokensPerDay: 2_000_000 },
+  }),
+  answer('get', '/v1/results', RESULTS),
+  answer(
+    'get',
+    '/v1/results/unread',
+    sample('UnreadResults', { worthReading: 3, worthReadingRoutines: 2, until: ago(9) }),
+  ),
+  answer('get', '/v1/routines', [
+    sample('RoutineSummary', { id: ROUTINE_ID, name: 'Daily site check', state: 'active' }),
+  ]),
+  answer(
+    'get',
+    '/v1/attention',
+    sample('Attention', {
+      failed: [
+        {
+          routineId: ROUTINE_ID,
+          routineName: SOURCES,
+          runId: RESULTS[0]!.runId,
+          runs: 2,
+          finishedAt: ago(9),
+          reason: 'check_failed',
+          errorMessage: 'Fewer than 3 distinct sources.',
+        },
+      ],
+      stopped: [
+        {
+          routineId: ROUTINE_ID,
+          routineName: 'Prices of the summer sale',
+          state: 'paused',
+          reason: 'schedule_ended',
+          updatedAt: ago(90),
+        },
+      ],
+      budgets: [{ limit: 'maxTokensPerDay', name: 'Website', percent: 93, scope: 'project', scopeId: PROJECT.id }],
+    }),
+  ),
+  answer('get', '/v1/schedules/occurrences', ({ query }) => ({
+    truncated: false,
+    occurrences: [20, 40].map((minutes) => ({
+      routineId: ROUTINE_ID,
+      routineName: 'Daily site check',
+      scheduledFor: new Date(Date.parse(query.get('from')!) + minutes * 60_000).toISOString(),
+      startsAt: new Date(Date.parse(query.get('from')!) + minutes * 60_000).toISOString(),
+    })),
+  })),
+];
+
+test('home in all its states', async ({ api, visit }) => {
+  const read = /^\/v1\/(attention|runs|results|usage|sch)/;
+  await photograph(visit, 'home', [
+    {
+      name: 'full',
+      path: AT,
+      before: () => api.serve(...MORNING),
+      async act(page) {
+        await page.getByText('Prices of the summer sale').waitFor();
+        await page.getByText('Its schedule has ended.').waitFor();
+        await page.getByText(SOURCES).first().waitFor();
+      },
+    },
+    { name: 'loading', path: AT, before: holding(read), loading: true },
+    { name: 'failed', path: AT, before: failing(read), act: (page) => page.getByRole('alert').first().waitFor() },
+    { name: 'forbidden', path: AT, before: forbidding(read), act: (page) => page.getByRole('alert').first().waitFor() },
+    {
+      name: 'empty',
+      path: AT,
+      before: () => api.serve(...FRAME),
+      act: (page) => page.getByRole('link', { name: 'Make a routine' }).waitFor(),
+    },
+  ]);
+});

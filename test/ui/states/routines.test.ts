@@ -1,0 +1,294 @@
+import { expect } from 'vitest';
+import { answer, Page } from '../support/fake-api.ts';
+import { pageTest } from '../support/fixtures.ts';
+import { ago, AT, FRAME } from '../support/frame.ts';
+import { failing, holding, photograph } from '../support/photograph.ts';
+import { sample, type Changes } from '../support/sample.ts';
+import type { Shape } from '../../../ui/src/api/types.ts';
+
+const test = pageTest();
+
+// Lists are newest first.
+const IDS = Array.from('7654', (end) => `rtn_01kx3k9y6wfd8r0v5m2c7t4q4${end}`);
+const [ACTIVE = '', DRAFT = '', DRIFTED = '', KEPT = ''] = IDS;
+const LIST = `${AT}/routines`;
+
+const ROUTINES = [
+  sample('RoutineSummary', {
+    id: ACTIVE,
+    name: 'What competitors changed',
+    state: 'active',
+    schedule: '*/30 8-18 * * 1-5',
+    scheduleInWords: 'Every 30 minutes from 08:00 to 18:30, Monday to Friday',
+    nextRunAt: ago(-20),
+    timezone: 'America/New_York',
+    lastRunAt: ago(10),
+  }),
+  sample('RoutineSummary', { id: DRAFT, name: 'Newsletter ideas', state: 'draft', schedule: '0 9 1 * *' }),
+  sample('RoutineSummary', {
+    id: DRIFTED,
+    name: 'Broken links in the documentation',
+    managedBy: 'files',
+    driftedAt: ago(30),
+    state: 'paused',
+    stateReason: 'schedule_ended',
+    externalKey: 'broken-links',
+  }),
+  sample('RoutineSummary', {
+    id: KEPT,
+    name: 'Weekly site audit',
+    managedBy: 'files',
+    externalKey: 'weekly-site-audit',
+  }),
+];
+
+const RECENT = [
+  sample('RoutineRecentRuns', {
+    routineId: ACTIVE,
+    runs: (['succeeded', 'failed', 'succeeded'] as const).map((state, nth) => ({
+      id: `run_01kx3k9y6wfd8r0v5m2c7t4q5${nth}`,
+      state,
+      at: ago(30 * nth + 10),
+      reason: null,
+      outcome: state === 'succeeded' ? ('done' as const) : null,
+    })),
+  }),
+];
+
+test('the list of routines in all its states', async ({ api, visit }) => {
+  const full = [...FRAME, answer('get', '/v1/routines', ROUTINES), answer('get', '/v1/runs/recent', RECENT)];
+  await photograph(visit, 'routines', [
+    {
+      name: 'full',
+      path: LIST,
+      before: () => api.serve(...full),
+      async act(page) {
+        await page.getByText(/^Every 30 minutes from/).waitFor();
+        // Those that files keep say so.
+        await expect.poll(() => page.getByTitle(/^Kept in files\./).count()).toBe(2);
+      },
+    },
+    {
+      name: 'nothing-fits',
+      path: `${LIST}?search=nothing`,
+      act: (page) => page.getByText('No routine fits').waitFor(),
+    },
+    { name: 'loading', path: LIST, before: holding('/v1/routines'), loading: true },
+    { name: 'failed', path: LIST, before: failing('/v1/routines'), act: (page) => page.getByRole('alert').waitFor() },
+    { name: 'empty', path: LIST, before: () => api.serve(...FRAME) },
+  ]);
+});
+
+/** Gives a list one item at a time. */
+function oneByOne<Item extends { id: string } | { routineId: string }>(items: readonly Item[]) {
+  return ({ query }: { query: URLSearchParams }): Item[] | Page<Item[]> => {
+    const idOf = (item: Item) => ('id' in item ? item.id : item.routineId);
+    const at = query.has('cursor') ? items.findIndex((item) => idOf(item) === query.get('cursor')) + 1 : 0;
+    const [item] = items.slice(at);
+    return at + 1 < items.length ? new Page([item!], idOf(item!)) : [item!];
+  };
+}
+
+test('a long list shows the last runs of every routine, also of those on later pages', async ({ api, visit }) => {
+  const routines = IDS.map((id, nth) => sample('RoutineSummary', { id, name: `Routine ${nth}` }));
+  const recent = IDS.map((routineId) => sample('RoutineRecentRuns', { routineId }));
+  api.serve(...FRAME, answer('get', '/v1/routines', routines), answer('get', '/v1/runs/recent', oneByOne(recent)));
+  const { page } = await visit(LIST);
+  await expect.poll(() => page.getByText('Has not run yet').count()).toBe(IDS.length);
+});
+
+test('a search looks at all routines, also at those of pages that were not opened', async ({ api, visit }) => {
+  api.serve(...FRAME, answer('get', '/v1/routines', oneByOne(ROUTINES)));
+  const { page } = await visit(LIST);
+  await page.getByRole('link', { name: 'What competitors changed' }).waitFor();
+  await page.getByRole('searchbox', { name: 'Search by name' }).fill('weekly');
+  await page.getByRole('link', { name: 'Weekly site audit' }).waitFor();
+  await page.getByRole('searchbox', { name: 'Search by name' }).fill('none');
+  await page.getByText('No routine fits').waitFor();
+});
+
+/** The answer that gives a routine, and its newest version. */
+function routine(changes: Changes<Shape<'RoutineDetail'>> = {}) {
+  const instructions = 'Look at {{site}} and list what changed.';
+  return answer(
+    'get',
+    '/v1/routines/{routineId}',
+    sample('RoutineDetail', {
+      id: ACTIVE,
+      name: 'Weekly audit',
+      state: 'active',
+      instructions,
+      variables: { site: 'example.com' },
+      scheduleInWords: 'At 07:00, only on Monday',
+      nextRunAt: ago(-90),
+      nextRuns: [ago(-90), ago(-10170)],
+      timezone: 'Europe/Berlin',
+      skills: ['seo-audit'],
+      activation: { ready: true },
+      revision: 2,
+      schedule: '0 7 * * *',
+      ...changes,
+    }),
+  );
+}
+
+const FAILED = sample('RunSummary', {
+  routineId: ACTIVE,
+  routineName: 'Weekly audit',
+  state: 'failed',
+  reason: 'check_failed',
+  failureClass: 'routine',
+  errorMessage: 'Fewer than 3 distinct sources.',
+  finishedAt: ago(5),
+  startedAt: ago(6),
+});
+
+test('a routine in all its states', async ({ api, visit }) => {
+  const path = `${LIST}/${ACTIVE}`;
+  await photograph(visit, 'routine', [
+    {
+      name: 'active',
+      path,
+      before: () => api.serve(...FRAME, routine()),
+      // The time is in the reader's zone, as all times without a zone.
+      act: (page) =>
+        page
+          .getByText(/^Next run /)
+          .locator('time[title*="Europe/Berlin"]')
+          .waitFor(),
+    },
+    {
+      name: 'draft',
+      path,
+      before: () =>
+        api.serve(
+          ...FRAME,
+          routine({ state: 'draft', activation: { ready: false, reason: 'successful_run_required' } }),
+          answer('get', '/v1/routines/{routineId}/runs', [FAILED]),
+        ),
+    },
+    {
+      name: 'runs',
+      path: `${path}?tab=runs`,
+      act: (page) => page.getByText('Fewer than 3 distinct sources.').first().waitFor(),
+    },
+    { name: 'tools', path: `${path}?tab=tools` },
+    {
+      name: 'failed',
+      path,
+      before: failing(/^\/v1\/routines\/rtn_/),
+      act: (page) => page.getByRole('alert').waitFor(),
+    },
+  ]);
+});
+
+const WARNING = /^Kept in files as .*the next apply overwrites it/;
+
+test('a routine that files keep says so, and warns before an edit', async ({ api, visit }) => {
+  const path = `${LIST}/${ACTIVE}`;
+  const kept = { managedBy: 'files', externalKey: 'weekly-site-audit' } as const;
+  await photograph(visit, 'managed', [
+    {
+      name: 'routine',
+      path,
+      before: () => api.serve(...FRAME, routine(kept)),
+      async act(page) {
+        await page.getByTitle(/^Kept in files\./).waitFor();
+        await page.getByText('weekly-site-audit', { exact: true }).waitFor();
+        expect(await page.getByText(WARNING).count()).toBe(0);
+      },
+    },
+    { name: 'composer', path: `${path}/edit`, act: (page) => page.getByText(WARNING).waitFor() },
+    {
+      name: 'drifted',
+      path,
+      before: () => api.serve(...FRAME, routine({ ...kept, driftedAt: ago(30) })),
+      act: (page) => page.getByText('Differs from files', { exact: true }).waitFor(),
+    },
+    {
+      name: 'free',
+      path,
+      before: () => api.serve(...FRAME, routine({ externalKey: 'by-hand' })),
+      async act(page) {
+        await page.getByText('by-hand', { exact: true }).waitFor();
+        expect(await page.getByTitle(/^Kept in files\./).count()).toBe(0);
+      },
+    },
+  ]);
+});
+
+test('its versions in all their states', async ({ api, visit }) => {
+  const path = `${LIST}/${ACTIVE}/versions`;
+  const read = /^\/v1\/.*\/versions$/;
+  const authors = [
+    { id: 'key_01kx3k9y6wfd8r0v5m2c7t4q50', kind: 'key', name: 'test' },
+    { id: 'usr_1', kind: 'person', name: 'Test Person' },
+  ] as const;
+  const versions = authors.map((createdBy, nth) =>
+    sample('RoutineVersionSummary', { revision: 2 - nth, createdBy, changed: nth === 0 ? ['instructions'] : [] }),
+  );
+  api.serve(
+    ...FRAME,
+    routine(),
+    answer('get', '/v1/routines/{routineId}/versions', versions),
+    answer('get', '/v1/routines/{routineId}/versions/{revision}', ({ of }) =>
+      sample('RoutineVersion', {
+        revision: Number(of['revision']),
+        instructions: `Write ${of['revision']} lines.`,
+        routineId: ACTIVE,
+        createdBy: authors[2 - Number(of['revision'])]!,
+      }),
+    ),
+  );
+  await photograph(visit, 'versions', [
+    {
+      name: 'full',
+      path,
+      async act(page) {
+        await page.getByText('by the API key test').waitFor();
+        await page.getByText('by Test Person').first().waitFor();
+      },
+    },
+    { name: 'loading', path, before: holding(read), loading: true },
+    { name: 'failed', path, before: failing(read), act: (page) => page.getByRole('alert').waitFor() },
+  ]);
+});
+
+test('the composer in all its states', async ({ api, visit }) => {
+  const path = `${LIST}/${ACTIVE}/edit`;
+  const read = /^\/v1\/routines\/rtn_/;
+  const model = sample('ModelOption', { provider: 'gateway', modelId: 'fixture/writer-small', name: 'Writer Small' });
+  const models = [
+    answer('get', '/v1/models', [model]),
+    answer('get', '/v1/schedules/preview', sample('SchedulePreview', { inWords: 'At 07:00', times: [ago(-90)] })),
+  ];
+  await photograph(visit, 'composer', [
+    { name: 'new', path: `${LIST}/new`, before: () => api.serve(...FRAME, ...models) },
+    {
+      name: 'edit',
+      path,
+      before: () =>
+        api.serve(
+          ...FRAME,
+          ...models,
+          routine({
+            checks: [{ type: 'distinct_sources', atLeast: 3 }],
+            gate: sample('Gate', { url: 'https://example.com/feed.json' }),
+            model: { provider: 'gateway', connectionId: null, modelId: model.modelId },
+          }),
+        ),
+    },
+    {
+      name: 'settings',
+      path,
+      async act(page) {
+        for (const title of ['Results', 'Gate', 'Limits', 'When', 'Who is told']) {
+          await page.getByRole('button', { name: new RegExp(`^${title}`) }).click();
+        }
+      },
+    },
+    { name: 'loading', path, before: holding(read), loading: true },
+    { name: 'failed', path, before: failing(read), act: (page) => page.getByRole('alert').waitFor() },
+    { name: 'no-models', path, before: failing('/v1/models') },
+  ]);
+});

@@ -1,0 +1,536 @@
+import type { Page } from 'playwright-core';
+import { expect } from 'vitest';
+import { answer } from '../support/fake-api.ts';
+import { pageTest } from '../support/fixtures.ts';
+import { ago, AT, FRAME } from '../support/frame.ts';
+import { failing, forbidding, holding, photograph, refusing } from '../support/photograph.ts';
+import { sample, type Changes } from '../support/sample.ts';
+import type { Shape } from '../../../ui/src/api/types.ts';
+
+const test = pageTest();
+
+const [ID = '', FIRST = ''] = Array.from('df', (end) => `run_01kx3k9y6wfd8r0v5m2c7t4q5${end}`);
+const PATH = `${AT}/runs/${ID}`;
+const API = `/v1/runs/${ID}`;
+const MISSING = { code: 'not_found', message: 'There is no such run.' };
+
+const REPORT = `## What changed on example.com
+
+The title of **/pricing** is new, and two pages are gone:
+
+1. \`/blog/launch\` leads to a 404
+2. \`/team\` redirects to \`/about\`
+
+| Page | LCP | Change |
+|---|---|---|
+| / | 1.8 s | −0.2 s |
+| /pricing | 3.1 s | +0.9 s |
+
+Next: look at the hero image of \`/pricing\`.`;
+
+type Run = Changes<Shape<'RunDetail'>>;
+
+const SUCCEEDED = {
+  id: ID,
+  routineName: 'Weekly site audit',
+  state: 'succeeded',
+  outcome: 'done',
+  result: REPORT,
+  stepCount: 1,
+  createdAt: ago(9),
+  startedAt: ago(9),
+  finishedAt: ago(8),
+  queuedSeconds: 1,
+  prompt: 'Audit example.com.',
+  usage: {
+    totalTokens: 2345,
+    inputTokens: 2_000,
+    outputTokens: 345,
+    costUsd: '0.0123',
+  },
+} as const satisfies Run;
+
+function tool(index: number, name: string, changes: Changes<Shape<'ToolCall'>>, step: Changes<Shape<'Step'>> = {}) {
+  return sample('Step', {
+    index,
+    kind: 'tool',
+    state: 'succeeded',
+    startedAt: ago(9),
+    finishedAt: ago(9),
+    ...step,
+    tool: sample('ToolCall', {
+      name,
+      toolName: name,
+      arguments: '{"query":"site:example.com"}',
+      ...changes,
+    }),
+  });
+}
+
+function model(index: number, changes: Changes<Shape<'Step'>> = {}) {
+  return sample('Step', {
+    index,
+    kind: 'model',
+    state: 'succeeded',
+    modelId: 'fixture/writer-small',
+    startedAt: ago(9),
+    finishedAt: ago(9),
+    finishReason: 'stop',
+    attempt: 1,
+    ...changes,
+  });
+}
+
+/** A result that is shown counts as read. */
+const READ = answer('post', '/v1/results/read', sample('UnreadResults', {}));
+
+/** The answers that give a run. */
+function run(changes: Run) {
+  return [...FRAME, READ, answer('get', '/v1/runs/{runId}', sample('RunDetail', { ...SUCCEEDED, ...changes }))];
+}
+
+const PARTIAL: Run = {
+  outcome: 'partial',
+  outcomeSummary: 'The blog could not be read; everything else is as last week.',
+  checks: [
+    {
+      type: 'result_not_empty',
+      passed: true,
+      detail: 'It has 412 characters.',
+    },
+  ],
+  steps: [
+    model(0, { finishReason: 'tool-calls' }),
+    tool(1, 'lookup', {
+      result: 'Two pages.',
+      resultLength: 10,
+      argumentsLength: 27,
+    }),
+    tool(
+      2,
+      'delete_everything',
+      { isError: true },
+      {
+        state: 'failed',
+        errorMessage: 'There is no such tool.',
+      },
+    ),
+    model(3, { text: REPORT }),
+  ],
+  webhookDeliveries: [
+    sample('WebhookDelivery', {
+      state: 'pending',
+      eventType: 'run.succeeded',
+      nextAttemptAt: ago(-5),
+      createdAt: ago(8),
+      attempts: [
+        {
+          index: 1,
+          status: 500,
+          error: null,
+          durationMs: 12,
+          startedAt: ago(8),
+          responseExcerpt: 'The queue is full.',
+        },
+      ],
+    }),
+  ],
+};
+
+function says(...texts: (string | RegExp)[]) {
+  return async (page: Page): Promise<void> => {
+    for (const text of texts) await page.getByText(text).first().waitFor();
+  };
+}
+
+test('a run in all its states', async ({ api, visit }) => {
+  const at = { path: PATH };
+  await photograph(visit, 'run', [
+    { ...at, name: 'succeeded', before: () => api.serve(...run({ steps: [model(0, { text: REPORT })] })) },
+    {
+      ...at,
+      name: 'opened',
+      before: () => api.serve(...run(PARTIAL)),
+      act: async (page) => {
+        for (const name of [/^lookup/, /^delete_everything/, /^Asked for tools/, /^Prompt/, /^Status 500/]) {
+          await page.getByRole('button', { name }).first().click();
+        }
+        await page.getByText('The queue is full.').waitFor();
+        await page.getByText('There is no such tool.').first().waitFor();
+      },
+    },
+    {
+      ...at,
+      name: 'running',
+      loading: true,
+      before: () => api.serve(...run({ state: 'running', result: null, outcome: null, finishedAt: null })),
+      act: (page) => page.getByText('Live', { exact: true }).waitFor(),
+    },
+    {
+      ...at,
+      name: 'queued',
+      loading: true,
+      before: () =>
+        api.serve(
+          ...run({
+            state: 'queued',
+            result: null,
+            outcome: null,
+            finishedAt: null,
+            startedAt: null,
+            queuedSeconds: null,
+            runAt: ago(-90),
+            waitingFor: 'run_at',
+          }),
+        ),
+      act: async (page) => {
+        await page.getByText(/^Waiting for/).waitFor();
+        // Its time has not come yet.
+        expect(await page.getByText('Waited', { exact: true }).count()).toBe(0);
+      },
+    },
+    {
+      ...at,
+      name: 'pinned',
+      before: () => api.serve(...run({ pinned: true, workflowUrl: 'https://temporal.example.com/x' })),
+    },
+    { ...at, name: 'loading', before: holding(API), loading: true },
+    { ...at, name: 'failed', before: failing(API), act: (page) => page.getByRole('alert').waitFor() },
+    { ...at, name: 'forbidden', before: forbidding(API), act: (page) => page.getByRole('alert').waitFor() },
+    { ...at, name: 'missing', before: refusing(API, 404, MISSING) },
+  ]);
+});
+
+/** Data of a run by a schema of items with a price. */
+function priced(items: Readonly<Record<string, number>>) {
+  return { items: Object.entries(items).map(([id, price]) => ({ id, price })) };
+}
+
+const SCHEMA = {
+  type: 'object',
+  properties: {
+    items: {
+      type: 'array',
+      items: { type: 'object', properties: { id: { type: 'string' }, price: { type: 'number' } } },
+    },
+  },
+};
+const BY = { list: '/items', key: '/id' };
+
+function dataRun(changes: Run) {
+  return [
+    ...run(changes),
+    answer(
+      'get',
+      '/v1/routines/{routineId}/versions/{revision}',
+      sample('RoutineVersion', { resultSchema: SCHEMA, resultKey: BY }),
+    ),
+  ];
+}
+
+test('what a run brought, what changed in it, and who was not told of it', async ({ api, visit }) => {
+  const changed: Run = {
+    data: priced({
+      tea: 4,
+      sugar: 2,
+      rice: 2,
+    }),
+    result: 'Tea is dearer than ever.',
+    changes: {
+      against: FIRST,
+      by: BY,
+      counts: {
+        added: 1,
+        changed: 1,
+        removed: 1,
+      },
+      truncated: false,
+      unchangedRuns: 0,
+      added: [
+        {
+          id: 'rice',
+          price: 2,
+        },
+      ],
+      changed: [
+        {
+          key: 'tea',
+          before: {
+            id: 'tea',
+            price: 3,
+          },
+          after: {
+            id: 'tea',
+            price: 4,
+          },
+        },
+      ],
+      removed: [
+        {
+          id: 'salt',
+          price: 1,
+        },
+      ],
+    },
+  };
+  const none = { added: 0, changed: 0, removed: 0 };
+  const nothing = { added: [], changed: [], removed: [], truncated: false };
+  const all = priced(Object.fromEntries(Array.from({ length: 300 }, (_, n) => [`item-${n}`, n])));
+  const many: Run = {
+    data: all,
+    changes: {
+      against: FIRST,
+      by: BY,
+      counts: {
+        ...none,
+        added: 300,
+      },
+      truncated: true,
+      unchangedRuns: 0,
+      added: all.items.slice(0, 50),
+      changed: [],
+      removed: [],
+    },
+  };
+  const whole = answer(
+    'get',
+    '/v1/runs/{runId}/diff',
+    sample('RunDiff', { runId: ID, against: FIRST, by: BY, added: all.items, counts: { ...none, added: 300 } }),
+  );
+  const mark = (page: Page) => page.getByRole('button', { name: 'Mark all' }).click();
+  await photograph(visit, 'run', [
+    {
+      path: PATH,
+      name: 'first-data',
+      before: () =>
+        api.serve(
+          ...dataRun({
+            data: priced({ tea: 3, salt: 1, sugar: 2 }),
+            changes: { against: null, by: BY, counts: none, unchangedRuns: 0, ...nothing },
+          }),
+        ),
+      act: async (page) => {
+        await page.getByText('The first of its kind').waitFor();
+        // All of it is new, so no row says so.
+        await expect.poll(() => page.getByRole('cell', { name: 'sugar', exact: true }).count()).toBe(1);
+        expect(await page.getByText('+ Added').count()).toBe(0);
+      },
+    },
+    {
+      path: PATH,
+      name: 'changed-data',
+      before: () => api.serve(...dataRun(changed)),
+      act: async (page) => {
+        const row = (mark: string) => page.getByRole('row').filter({ hasText: mark });
+        await row('~ Changed').filter({ hasText: 'was 3' }).waitFor();
+        expect(await row('+ Added').innerText()).toContain('rice');
+        expect(await row('− Removed').innerText()).toContain('salt');
+        await page.getByText('Tea is dearer than ever.', { exact: true }).waitFor();
+        const run = page.getByRole('link', { name: 'the run that was delivered last' });
+        expect(await run.getAttribute('href')).toContain(FIRST);
+      },
+    },
+    {
+      path: PATH,
+      name: 'withheld',
+      before: () =>
+        api.serve(
+          ...dataRun({
+            data: priced({ tea: 4 }),
+            withheld: 'no_change',
+            changes: {
+              against: FIRST,
+              by: BY,
+              counts: none,
+              unchangedRuns: 2,
+              ...nothing,
+            },
+          }),
+        ),
+      act: says(/Nothing differs from .*, for 2 runs in a row/, 'it brought none'),
+    },
+    {
+      path: PATH,
+      name: 'many-changes',
+      before: () => api.serve(...dataRun(many), whole),
+      act: async (page) => {
+        await mark(page);
+        await page.getByText('Only the first changes').waitFor({ state: 'detached' });
+        await page.getByRole('searchbox', { name: 'Filter Items' }).fill('item-299');
+        await expect.poll(() => page.getByRole('row').filter({ hasText: '+ Added' }).count()).toBe(1);
+      },
+    },
+    {
+      path: PATH,
+      name: 'many-changes-failed',
+      before: failing(`${API}/diff`),
+      act: async (page) => {
+        await mark(page);
+        await page.getByText('The service is not available.').waitFor();
+      },
+    },
+  ]);
+});
+
+test('what the gate of a run saw, and why it woke the model or did not', async ({ api, visit }) => {
+  const gate = (changes: Changes<NonNullable<Shape<'GateVerdict'>>>, state: Run = {}) => {
+    const asked = { sent: true, status: 200, tool: null, url: 'https://example.com/feed.json' };
+    const seen = {
+      at: ago(9),
+      asked,
+      changed: false,
+      error: null,
+      failed: false,
+      valueLength: 5,
+      valuePreview: '["a"]',
+    };
+    return () => api.serve(...run({ gate: { ...seen, reason: 'unchanged', ...changes }, ...state }));
+  };
+  await photograph(visit, 'run', [
+    {
+      path: PATH,
+      name: 'gate-by-hand',
+      before: gate({ reason: 'manual', changed: null }),
+      act: says(/woken in any case/),
+    },
+    {
+      path: PATH,
+      name: 'gate-quiet',
+      before: gate({}, { outcome: 'nothing_to_report', result: null, stepCount: 0 }),
+      act: says('It saw no change'),
+    },
+    {
+      path: PATH,
+      name: 'gate-woken',
+      before: gate({ reason: 'changed', changed: true, valueLength: 900, valuePreview: '["a","item 0"' }),
+      act: says(/The beginning of \d+ characters/),
+    },
+    {
+      path: PATH,
+      name: 'gate-blind',
+      before: gate({ reason: 'status', changed: null, failed: true, error: 'It responded with 500.' }),
+      act: says(/so the model was woken to be safe/),
+    },
+  ]);
+});
+
+test('a failed run beside the last good one, its mails, a cancelled run, and one of a backfill', async ({
+  api,
+  visit,
+}) => {
+  const mail = (kind: 'failed' | 'success_ping', to: string | null) =>
+    sample('RunNotification', { kind, to, state: 'sent', at: ago(8), attempts: 1 });
+  const good = sample('RunSummary', { id: FIRST, state: 'succeeded', finishedAt: ago(90), startedAt: ago(91) });
+  const before = sample('RunDetail', { ...SUCCEEDED, id: FIRST, variables: { topic: 'tides' } });
+  const failed = sample('RunDetail', {
+    ...SUCCEEDED,
+    state: 'failed',
+    reason: 'check_failed',
+    failureClass: 'routine',
+    outcome: null,
+    variables: { topic: 'the moon' },
+    checks: [
+      {
+        type: 'distinct_sources',
+        passed: false,
+        detail: 'It has 1 of 2.',
+      },
+    ],
+    notifications: [mail('failed', 'ada@example.com')],
+  });
+  await photograph(visit, 'run', [
+    {
+      path: PATH,
+      name: 'check-failed',
+      before: () =>
+        api.serve(
+          ...FRAME,
+          READ,
+          answer('get', '/v1/runs/{runId}', ({ of }) => (of['runId'] === FIRST ? before : failed)),
+          answer('get', '/v1/routines/{routineId}/runs', [good]),
+        ),
+      act: async (page) => {
+        const aside = page.getByRole('complementary', { name: 'About this run' });
+        await aside.getByText('Distinct sources, failed').waitFor();
+        const against = aside.getByRole('region', { name: 'Against the last good run' });
+        await against.getByText('topic: the moon').waitFor();
+        expect(await against.getByRole('link').getAttribute('href')).toContain(FIRST);
+        await page.getByText('Mail that it failed').waitFor();
+      },
+    },
+    {
+      path: PATH,
+      name: 'repaired',
+      before: () => api.serve(...run({ notifications: [mail('success_ping', null)] })),
+      act: says('Ping to the monitor'),
+    },
+    {
+      path: PATH,
+      name: 'cancelled',
+      before: () =>
+        api.serve(
+          ...run({
+            state: 'cancelled',
+            outcome: null,
+            result: null,
+            reason: 'cancelled',
+            errorMessage: 'Someone cancelled it.',
+            steps: [
+              model(0, {
+                state: 'failed',
+                errorMessage: 'The run was cancelled.',
+                finishReason: null,
+              }),
+            ],
+          }),
+        ),
+      act: says('Someone cancelled it.'),
+    },
+    {
+      path: PATH,
+      name: 'of-backfill',
+      before: () => api.serve(...run({ trigger: 'backfill', backfillId: 'bkf_01kx3k9y6wfd8r0v5m2c7t4q2k' })),
+      act: (page) => page.getByRole('link', { name: 'Backfill' }).waitFor(),
+    },
+  ]);
+});
+
+test('a result that made room in the context window says from which step on, and that step says how many did', async ({
+  api,
+  visit,
+}) => {
+  const left = (index: number, from: number | null, connectionName: string | null = 'Library') =>
+    tool(index, 'lookup', {
+      connectionId: connectionName === null ? null : 'con_01kx3k9y6wfd8r0v5m2c7t4q8g',
+      connectionName,
+      result: 'word word',
+      resultLength: 9,
+      omittedFromStep: from,
+      argumentsLength: 27,
+    });
+  const calls = { finishReason: 'tool-calls' };
+  const steps = [model(0, calls), left(1, 4), model(2, calls), left(3, 4), model(4, calls), left(5, null), model(6)];
+  const open = async (page: Page, index: number) => {
+    const rows = page.getByRole('list', { name: 'Steps' }).getByRole('listitem');
+    const row = rows.filter({ has: page.getByRole('button') }).nth(index);
+    await row.getByRole('button').first().click();
+    return row;
+  };
+  await photograph(visit, 'run', [
+    {
+      path: PATH,
+      name: 'left-out',
+      before: () => api.serve(...run({ steps })),
+      act: async (page) => {
+        const call = await open(page, 1);
+        await call.getByRole('link', { name: 'Library' }).waitFor();
+        await call.getByText('From step 5 on it is no longer sent').waitFor();
+        const step = await open(page, 4);
+        await step.getByText(/2 earlier results? (is|are) left out/).waitFor();
+        const newest = await open(page, 5);
+        await newest.getByText('Result', { exact: true }).waitFor();
+        expect(await newest.getByText('no longer sent').count()).toBe(0);
+      },
+    },
+  ]);
+});

@@ -1,0 +1,70 @@
+import { expect } from 'vitest';
+import { answer } from '../support/fake-api.ts';
+import { pageTest } from '../support/fixtures.ts';
+import { ago, AT, FRAME } from '../support/frame.ts';
+import { sample } from '../support/sample.ts';
+import { pressAll, startTranslator, type Translation } from '../support/translator.ts';
+
+const test = pageTest();
+
+const ROUTINE = { name: 'Weekly audit', state: 'active', schedule: '0 7 * * *', nextRunAt: ago(-90) } as const;
+const RUN = {
+  routineName: 'Weekly audit',
+  state: 'succeeded',
+  outcome: 'done',
+  startedAt: ago(9),
+  finishedAt: ago(8),
+} as const;
+const STEP = sample('Step', { kind: 'model', state: 'succeeded', text: 'Two pages are gone.', startedAt: ago(9) });
+const { id: runId, routineId } = sample('RunDetail', RUN);
+
+const FILLED = [
+  ...FRAME,
+  answer('get', '/v1/routines', [sample('RoutineSummary', ROUTINE)]),
+  answer('get', '/v1/routines/{routineId}', sample('RoutineDetail', { ...ROUTINE, instructions: 'Look at it.' })),
+  answer('get', '/v1/runs', [sample('RunSummary', RUN)]),
+  answer('get', '/v1/runs/{runId}', sample('RunDetail', { ...RUN, result: '# Audit', steps: [STEP], prompt: 'Look.' })),
+  answer('get', '/v1/results', [
+    sample('Result', { routineName: 'Weekly audit', unread: true, excerpt: 'Two pages.' }),
+  ]),
+];
+
+/** Pages whose texts change most while one works with them; all others come at full size, before the service. */
+const PATHS = [
+  AT,
+  `${AT}/routines`,
+  `${AT}/routines/${routineId}`,
+  `${AT}/routines/${routineId}/edit`,
+  `${AT}/runs/${runId}`,
+  '/_parts',
+];
+
+test.for<Translation>(['wrapped', 'replaced'])(
+  'buttons work on pages, menus and dialogs whose texts a translator has %s',
+  async (way, { api, visit }) => {
+    api.serve(...FILLED);
+    const watched = await visit('about:blank');
+    await watched.page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await startTranslator(watched.page, way);
+    for (const [index, path] of PATHS.entries()) {
+      const pressed = await pressAll(watched, path, index === 0);
+      expect(pressed.length, path).toBeGreaterThan(0);
+      expect(watched.complaints, `${path} after ${pressed.join(', ')}`).toEqual([]);
+    }
+    // What the buttons send has no answer here, which pages show.
+    api.faults.length = 0;
+  },
+);
+
+test('a translated text that changes is seen as it is then, and once', async ({ api, visit }) => {
+  api.serve(...FRAME);
+  const { page, settled } = await visit('about:blank');
+  await startTranslator(page, 'replaced');
+  await page.goto(`${AT}/settings?tab=facts`);
+  await settled();
+  for (const text of ['Three facts.', 'Four facts, no more.']) {
+    await page.evaluate('translate()');
+    await page.getByRole('textbox', { name: 'Facts' }).fill(text);
+    await page.getByText(`${text.length} of 24,000 characters`, { exact: true }).waitFor();
+  }
+});

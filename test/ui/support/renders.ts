@@ -1,0 +1,41 @@
+import type { Page } from 'playwright-core';
+
+export interface Renders {
+  /** Returns how many components were drawn since the last question. */
+  readonly since: () => Promise<number>;
+}
+
+/**
+ * Counts the components that React draws, through the hook that it offers to developer tools in every build. Call it
+ * before the page is opened.
+ */
+export async function countRenders(page: Page): Promise<Renders> {
+  await page.addInitScript(HOOK);
+  return {
+    since: () =>
+      page.evaluate<number>(`(() => { const drawn = window.drawnByReact; window.drawnByReact = 0; return drawn; })()`),
+  };
+}
+
+/** A function component (0, 11, 14, 15 of React's work tags) was drawn when its fiber is new and bears this flag. */
+const HOOK = `(() => {
+  const PERFORMED_WORK = 1;
+  const COMPONENTS = new Set([0, 11, 14, 15]);
+  window.drawnByReact = 0;
+  const visit = (fiber) => {
+    for (let each = fiber; each !== null; each = each.sibling) {
+      if (COMPONENTS.has(each.tag) && (each.flags & PERFORMED_WORK) !== 0) window.drawnByReact += 1;
+      if (each.alternate === null || each.alternate.child !== each.child) visit(each.child);
+    }
+  };
+  window.__REACT_DEVTOOLS_GLOBAL_HOOK__ = {
+    supportsFiber: true,
+    inject: () => 1,
+    onCommitFiberUnmount: () => undefined,
+    onPostCommitFiberRoot: () => undefined,
+    onCommitFiberRoot: (_id, root) => {
+      const { current } = root;
+      if (current.alternate === null || current.alternate.child !== current.child) visit(current.child);
+    },
+  };
+})()`;

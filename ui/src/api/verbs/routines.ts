@@ -1,0 +1,80 @@
+import { Archive, ArchiveRestore, CirclePlay, Pause, Play } from 'lucide-react';
+import type { InputOf, Shape } from '../types.ts';
+import { verb } from './verb.ts';
+
+/** What a run that starts, or a routine in another state, changes on other pages. */
+export const CHANGES = ['/v1/routines', '/v1/runs', '/v1/schedules', '/v1/attention', '/v1/skills'] as const;
+
+type Id = Pick<Shape<'Routine'>, 'id'>;
+interface Known extends Id {
+  readonly state?: Shape<'Routine'>['state'] | undefined;
+  readonly name?: string;
+}
+
+export const RUN_NOW = verb<Known & { body?: InputOf<'/v1/routines/{routineId}/run', 'post'>['body'] }>()(
+  'post',
+  '/v1/routines/{routineId}/run',
+  {
+    label: 'Run now',
+    icon: Play,
+    unless: ifArchived,
+    input: ({ id, body = {} }) => ({ path: { routineId: id }, body }),
+    changes: CHANGES,
+    done: 'Run started',
+  },
+);
+
+export const ACTIVATE = verb<Known>()('post', '/v1/routines/{routineId}/activate', {
+  label: 'Activate',
+  icon: CirclePlay,
+  unless: ({ state }) => (state === 'active' ? 'It is active already.' : ifArchived({ state })),
+  input: ({ id }) => ({ path: { routineId: id }, body: {} }),
+  changes: CHANGES,
+  done: 'Routine active',
+});
+
+export const PAUSE = verb<Known>()('post', '/v1/routines/{routineId}/pause', {
+  label: 'Pause',
+  icon: Pause,
+  unless: ({ state }) => (state === 'paused' ? 'It is paused already.' : ifArchived({ state })),
+  question: () => ({
+    title: 'Pause this routine?',
+    description: 'It leaves its schedule until you activate it again. Scheduled runs that have not begun are skipped.',
+    action: 'Pause routine',
+    kind: 'primary',
+    option: {
+      label: 'Also cancel the runs that are open',
+      description: 'Those under way, and those that were started by hand.',
+    },
+  }),
+  input: ({ id }, cancelRuns) => ({ path: { routineId: id }, body: { cancelRuns } }),
+  changes: CHANGES,
+  done: 'Routine paused',
+});
+
+export const ARCHIVE = verb<Known>()('delete', '/v1/routines/{routineId}', {
+  label: 'Archive',
+  icon: Archive,
+  danger: true,
+  unless: ifArchived,
+  question: ({ name = 'this routine' }) => ({
+    title: `Archive ${name}?`,
+    description: 'It runs no more. Its runs and versions stay, and you can restore it as a draft.',
+    action: 'Archive routine',
+  }),
+  input: ({ id }) => ({ path: { routineId: id } }),
+  changes: CHANGES,
+  done: 'Routine archived',
+});
+
+export const RESTORE = verb<Known>()('post', '/v1/routines/{routineId}/restore', {
+  label: 'Restore',
+  icon: ArchiveRestore,
+  input: ({ id }) => ({ path: { routineId: id } }),
+  changes: CHANGES,
+  done: 'Routine restored as a draft',
+});
+
+function ifArchived({ state }: Omit<Known, 'id'>): string | undefined {
+  return state === 'archived' ? 'It is archived.' : undefined;
+}

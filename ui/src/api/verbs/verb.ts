@@ -1,0 +1,80 @@
+import type { LucideIcon } from 'lucide-react';
+import { useSend, type SendOptions } from '../send.ts';
+import type { DataOf, InputOf, PathOf } from '../types.ts';
+import { ask, type Question } from './ask.ts';
+
+type Sent = 'post' | 'put' | 'patch' | 'delete';
+
+/** Something that a person does with one thing, declared once for its buttons, its menus, its key and the palette. */
+export interface Verb<Of, M extends Sent, P extends PathOf<M>> {
+  readonly method: M;
+  readonly path: P;
+  readonly label: string;
+  readonly icon: LucideIcon;
+  /** Does it with the row that has the focus. */
+  readonly key?: string;
+  readonly danger?: boolean;
+  /** Says why it cannot be done with this thing now. */
+  readonly unless?: (of: Of) => string | undefined;
+  /** Asked before what cannot simply be undone. */
+  readonly question?: (of: Of) => Question;
+  /** @param option whether the option of the question was chosen */
+  readonly input: (of: Of, option: boolean) => InputOf<P, M>;
+  /** Paths to read again afterwards. */
+  readonly changes: readonly string[];
+  /** The toast. */
+  readonly done?: SendOptions<DataOf<P, M>>['done'];
+}
+
+/** Declares a verb; the paths and their inputs are checked here. */
+export function verb<Of>() {
+  return <M extends Sent, P extends PathOf<M>, S extends Omit<Verb<Of, M, P>, 'method' | 'path'>>(
+    method: M,
+    path: P,
+    said: S,
+  ): { method: M; path: P } & S => ({ method, path, ...said });
+}
+
+/** A verb on a page: its words, and what does it. */
+export interface Doing<Of, D = unknown> {
+  readonly label: string;
+  readonly icon: LucideIcon;
+  readonly danger: boolean;
+  readonly isBusy: boolean;
+  readonly reasonAgainst: (of: Of) => string | undefined;
+  /** Does it, after its question; an error stands in the dialog of the question, or in a toast. */
+  readonly act: (of: Of) => void;
+  /** Does it without a question. @throws {ApiError} */
+  readonly actAsync: (of: Of) => Promise<D>;
+}
+
+/** Makes a verb ready on a page. */
+export function useVerb<Of, M extends Sent, P extends PathOf<M>>(
+  verb: Verb<Of, M, P>,
+  {
+    onDone,
+    showsError = false,
+    done = verb.done,
+  }: Pick<SendOptions<DataOf<P, M>>, 'onDone' | 'showsError' | 'done'> = {},
+): Doing<Of, DataOf<P, M>> {
+  const { label, icon, danger = false, question, unless } = verb;
+  const sending = useSend(verb.method, verb.path, {
+    refreshes: verb.changes,
+    showsError: showsError || question !== undefined,
+    ...(done === undefined ? {} : { done }),
+    ...(onDone === undefined ? {} : { onDone }),
+  });
+  return {
+    label,
+    icon,
+    danger,
+    isBusy: sending.isSending,
+    reasonAgainst: (of) => unless?.(of),
+    act: (of) => {
+      // The error stands in the toast already.
+      if (question === undefined) void sending.sendInput(verb.input(of, false)).catch(() => undefined);
+      else ask({ ...question(of), confirm: (option) => sending.sendInput(verb.input(of, option)) });
+    },
+    actAsync: (of) => sending.sendInput(verb.input(of, false)),
+  };
+}

@@ -1,0 +1,69 @@
+import { FormError } from '#ui/parts/field.tsx';
+import { Checkbox } from '#ui/parts/toggles.tsx';
+import { SCOPE_LABELS, type Scope } from '#ui/shell/access/levels.ts';
+
+export interface ScopePickerProps {
+  readonly chosen: readonly Scope[];
+  /** Only owners and admins give scopes that write. */
+  readonly mayWrite: boolean;
+  readonly error: string | undefined;
+  readonly onChange: (scopes: readonly Scope[]) => void;
+}
+
+/** Asks what a key may do. */
+export function ScopePicker({ chosen, mayWrite, error, onChange }: ScopePickerProps) {
+  const choose = (scope: Scope, on: boolean) =>
+    onChange(on ? [...chosen, scope] : chosen.filter((each) => each !== scope));
+  return (
+    <fieldset className="flex flex-col gap-2">
+      <legend className="mb-1.5 text-sm font-medium text-ink">It may</legend>
+      <div className="grid gap-2 sm:grid-cols-2">
+        {SCOPE_CHOICES.map(({ scope, note, writes }) => (
+          <Checkbox
+            key={scope}
+            label={SCOPE_LABELS[scope]}
+            description={
+              <>
+                <span className="font-mono text-xs">{scope}</span>
+                {note !== undefined && <span className="block">{note}</span>}
+              </>
+            }
+            checked={chosen.includes(scope)}
+            disabled={writes && !mayWrite}
+            onChange={(on) => choose(scope, on)}
+          />
+        ))}
+      </div>
+      {!mayWrite && <p className="text-sm text-muted">Keys that change things are made by owners and admins.</p>}
+      <FormError message={error} />
+    </fieldset>
+  );
+}
+
+interface ScopeChoice {
+  readonly scope: Scope;
+  /** The rights that its label does not name. */
+  readonly note?: string;
+  /** Owners and admins only, on the plans that let the API write. */
+  readonly writes: boolean;
+}
+
+/** Lists what a key can be allowed to do, in the order in which people ask for it. */
+const SCOPE_CHOICES: readonly ScopeChoice[] = [
+  { scope: 'models:read', writes: false },
+  { scope: 'routines:read', writes: false },
+  { scope: 'runs:read', writes: false },
+  { scope: 'connections:read', writes: false },
+  {
+    scope: 'runs:write',
+    note: 'Values that it gives for a run are material, not instructions, unless it may change routines too.',
+    writes: true,
+  },
+  { scope: 'routines:write', writes: true },
+  { scope: 'connections:write', writes: true },
+];
+
+/** Returns true for what a key of a member may have, too. */
+export function isRead(scope: Scope): boolean {
+  return scope.endsWith(':read');
+}

@@ -1,0 +1,61 @@
+import { useProjectId } from '#ui/api/project.ts';
+import { useRead } from '#ui/api/read.ts';
+import type { Shape } from '#ui/api/types.ts';
+import { ACTIVATE } from '#ui/api/verbs/routines.ts';
+import { useVerb } from '#ui/api/verbs/verb.ts';
+import { TextLink } from './text-link.tsx';
+import { VerbButton } from './verb-button.tsx';
+
+type Routine = Shape<'RoutineDetail'>;
+
+/** Leads from the good run of a draft to a routine that runs by itself: when it would run, and who would hear of it. */
+export function ActivationOffer({ routineId }: { readonly routineId: string }) {
+  const routine = useRead('/v1/routines/{routineId}', { path: { routineId } });
+  if (routine.data?.state !== 'draft' || !routine.data.activation.ready) return null;
+  return <Offer routine={routine.data} />;
+}
+
+function Offer({
+  routine: { id: routineId, scheduleInWords, timezone, notifications, webhookUrl },
+}: {
+  routine: Routine;
+}) {
+  const projectId = useProjectId();
+  const project = useRead('/v1/projects/{projectId}', { path: { projectId } });
+  const activate = useVerb(ACTIVATE);
+  const edit = { to: '/p/$projectId/routines/$routineId/edit', params: { projectId, routineId } } as const;
+  return (
+    <section
+      aria-label="Next step"
+      className="mt-4 rounded-lg border border-accent bg-accent-soft px-4 py-3 print:hidden"
+    >
+      <p className="text-base text-ink">
+        Good? It can run by itself: <strong className="font-medium">{scheduleInWords}</strong>, {timezone}.
+      </p>
+      {project.data !== undefined && (
+        <p className="mt-0.5 text-sm text-muted">{recipientsInWords(notifications, webhookUrl, project.data)}</p>
+      )}
+      <div className="mt-3 flex flex-wrap items-center gap-x-4 gap-y-2 text-sm">
+        <VerbButton verb={activate} of={{ id: routineId }} kind="primary" size="sm" bare />
+        <TextLink {...edit}>Change it</TextLink>
+        <TextLink {...edit} hash="who-is-told">
+          Who gets it
+        </TextLink>
+      </div>
+    </section>
+  );
+}
+
+/** Says where its results go, and whether a failure is mailed. */
+function recipientsInWords(
+  { mail }: Routine['notifications'],
+  webhookUrl: string | null,
+  project: Shape<'ProjectDetail'>,
+): string {
+  const chosen = mail ?? project.notifications.mail;
+  const isMailed = project.mailDelivery === 'available' && chosen !== null && chosen.on.includes('failed');
+  return [
+    webhookUrl === null ? 'Results wait for you on Home.' : 'Results are posted to its webhook.',
+    isMailed ? 'A failure is mailed.' : 'No one is mailed, not even when it fails.',
+  ].join(' ');
+}
