@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { DRAFT_SOURCES, draftRoutine, SLOT_TYPES, type Draft } from '#core/authoring/drafts/index.ts';
+import * as drafts from '#core/authoring/drafts/index.ts';
 import { DEFINITION, scheduleFields, variables } from '#core/authoring/definition/index.ts';
 import { NEEDS } from '#core/authoring/skills/index.ts';
 import { forecastDraft, FORECAST_DAYS, type Forecast } from '#core/execution/forecast/index.ts';
@@ -37,7 +37,7 @@ const similarRoutine = z.strictObject({ id: idOf('routine', EXAMPLE.routine), na
 
 const routineDraft = z
   .strictObject({
-    madeBy: z.enum(DRAFT_SOURCES).meta({
+    madeBy: z.enum(drafts.DRAFT_SOURCES).meta({
       description:
         '`model`: written by a model of the directory; `words`: no model could, so that time, skills and blueprints were matched by words and the instructions are the sentence; `blueprint`: its slots were filled.',
     }),
@@ -100,7 +100,7 @@ const draftBody = z
   })
   .meta({ id: 'DraftRoutine' });
 
-const draftRoutineNow = route({
+const draftRoutine = route({
   method: 'POST',
   path: '/v1/routines/draft',
   id: 'draftRoutine',
@@ -117,11 +117,11 @@ const draftRoutineNow = route({
 }).to(async ({ access: { projectId, organizationId }, body, deps }) => {
   const { sentence, blueprint = '', values = {}, timezone } = body;
   const from = sentence === undefined ? { blueprint, values } : { sentence };
-  const draft = await draftRoutine(deps, { projectId, organizationId, timezone, from });
+  const draft = await drafts.draftRoutine(deps, { projectId, organizationId, timezone, from });
   return { data: presentDraft(draft, await forecastDraft(deps, projectId, draft.definition)) };
 });
 
-function presentDraft(draft: Draft, forecast: Pick<Forecast, 'runs' | 'perRun' | 'total'> | null) {
+function presentDraft(draft: drafts.Draft, forecast: Pick<Forecast, 'runs' | 'perRun' | 'total'> | null) {
   return present(routineDraft, {
     ...draft,
     forecast: forecast && { ...forecast, occurrences: forecast.runs },
@@ -145,8 +145,8 @@ const blueprint = z
         .strictObject({
           name: z.string().meta({ description: 'Name of the variable.' }),
           label: z.string(),
-          type: z.enum(SLOT_TYPES).meta({ description: '`list` has a line for each.' }),
-          example: z.string(),
+          type: z.enum(drafts.SLOT_TYPES).meta({ description: '`list` has a line for each.' }),
+          sample: z.string().meta({ description: 'An answer that a person could give.' }),
           least: z.int().meta({ description: 'Of a number.' }),
           most: z.int().meta({ description: 'Of a number.' }),
           choices: lines.meta({ description: 'Of a choice.' }),
@@ -169,4 +169,4 @@ const listBlueprints = route({
   success: { status: 200, data: z.array(blueprint), description: 'All of them.' },
 }).to(({ deps }) => Promise.resolve({ data: deps.blueprints.map((each) => present(blueprint, each)) }));
 
-export const draftRoutes: readonly Route[] = [draftRoutineNow, listBlueprints];
+export const draftRoutes: readonly Route[] = [draftRoutine, listBlueprints];

@@ -14,7 +14,8 @@ const slot = z.strictObject({
   name: z.string().regex(/^[a-z][a-z0-9]*$/),
   label: z.string().max(60),
   type: z.enum(SLOT_TYPES),
-  example: z.string().max(200),
+  /** An answer that a person could give. */
+  sample: z.string().max(200),
   /** Bounds of a number, both included. */
   least: z.number().int().default(0),
   most: z.number().int().default(1_000_000),
@@ -53,12 +54,12 @@ export async function loadBlueprints({ find }: Pick<SkillCatalogue, 'find'>): Pr
     if (read.kind !== 'read') throw fault(`"${each.when}" is no schedule`);
     const unknown = each.skills.filter((slug) => find(slug) === undefined);
     if (unknown.length > 0) throw fault(`no skill ${unknown.join(', ')}`);
-    const variables = Object.fromEntries(each.slots.map(({ name, example }) => [name, example]));
+    const variables = Object.fromEntries(each.slots.map(({ name, sample }) => [name, sample]));
     const open = unknownPlaceholders(each.instructions, variables, false);
     if (open.length > 0) throw fault(`no slot ${open.join(', ')}`);
     for (const one of each.slots) {
-      const message = slotFault(one, one.example);
-      if (message !== undefined) throw fault(`the example of ${one.name} ${message}`);
+      const message = slotFault(one, one.sample);
+      if (message !== undefined) throw fault(`the sample of ${one.name} ${message}`);
     }
     return { ...each, schedule: read.schedule };
   });

@@ -205,6 +205,8 @@ export interface components {
             most: number;
             /** @description Name of the variable. */
             name: string;
+            /** @description An answer that a person could give. */
+            sample: string;
             /**
              * @description `list` has a line for each.
              * @enum {string}

@@ -202,12 +202,12 @@ describe('a sentence', () => {
 });
 
 describe('a blueprint', () => {
-  test('each is completed by the examples of its slots, and can be created', async ({ key }) => {
+  test('each is completed by the samples of its slots, and can be created', async ({ key }) => {
     const { data: blueprints } = await key.get('/v1/blueprints');
     expect(blueprints.length).toBeGreaterThanOrEqual(12);
     for (const { id, slots } of blueprints) {
       const values = Object.fromEntries(
-        slots.map((slot: { name: string; example: string }) => [slot.name, slot.example]),
+        slots.map((slot: { name: string; sample: string }) => [slot.name, slot.sample]),
       );
       const { status, data } = await key.post('/v1/routines/draft', { blueprint: id, values, timezone: 'UTC' });
       expect([id, status, data.madeBy, data.questions, data.usage]).toEqual([id, 200, 'blueprint', [], null]);

@@ -6,7 +6,7 @@ import { serviceTest } from '#test/support/fixtures.ts';
 import { signUp } from '#test/support/people.ts';
 import { createRoutine, routineBody, runOnce } from '#test/support/routines.ts';
 
-const MODEL = { provider: 'gateway', connectionId: null, modelId: 'fixture/writer-small' };
+const MODEL = { provider: 'gateway', connectionId: null, modelId: 'fixture/thinker' };
 
 const test = serviceTest({ worker: true, own: true })
   .extend('key', async ({ service }) => (await signUp(service)).key())
