@@ -13,7 +13,7 @@ const WEEKDAYS = ['su', 'mo', 'tu', 'we', 'th', 'fr', 'sa'];
 const MONTHS = 'jan feb mar apr may jun jul aug sep oct nov dec'.split(' ');
 
 /** Pieces of the patterns of `phrase-patterns.ts`, by the names that stand there in braces. */
-export const FRAGMENTS: Readonly<Record<string, string>> = {
+const FRAGMENTS: Readonly<Record<string, string>> = {
   num: `(?:\\d{1,4}|${[...NUMBERS, ...Object.keys(TENS)].join('|')})`,
   nth: `(?:\\d{1,2}(?:st|nd|rd|th)|${[...ORDINALS.slice(1), ...Object.keys(NTHS)].join('|')}|last)`,
   weekday:

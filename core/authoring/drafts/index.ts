@@ -1,2 +1,2 @@
-export { loadBlueprints, SLOT_TYPES, type Blueprint } from './blueprints.ts';
+export { loadBlueprints, SLOT_TYPES } from './blueprints.ts';
 export { DRAFT_SOURCES, draftRoutine, type Draft } from './draft.ts';

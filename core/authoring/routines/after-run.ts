@@ -56,7 +56,7 @@ const pauses = sql`(ended.trigger = 'schedule' and r.state = any(${routineStates
             and r.consecutive_failures + 1 >= r.pause_after_failures)`;
 
 /** The reason that a routine shows whose last run said that its work is done: a word that clients can switch on. */
-export const COMPLETED = 'completed';
+const COMPLETED = 'completed';
 
 /**
  * Updates the routine, and pauses it under a condition. The routine is locked before the update, so that one of two runs

@@ -207,7 +207,7 @@ function SlotInput({ slot, field }: { readonly slot: Shape<'BlueprintSlot'>; rea
       <Input inputMode={type === 'address' ? 'url' : 'text'} placeholder={sample} list={list} {...field} />
       <datalist id={list}>
         {choices.map((choice) => (
-          <option key={choice} value={choice} />
+          <option key={choice}>{choice}</option>
         ))}
       </datalist>
     </>
