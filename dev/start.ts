@@ -195,6 +195,8 @@ function baseEnvironment(ports: Ports, env: NodeJS.ProcessEnv) {
     // The dashboard, which says for whom it asks.
     TRUSTED_PROXIES: env['TRUSTED_PROXIES'] ?? '127.0.0.0/8,::1',
     ALLOW_PRIVATE_NETWORK: env['ALLOW_PRIVATE_NETWORK'] ?? 'true',
+    // Assistants on this machine sign in without a client that someone has entered before.
+    OAUTH_CLIENT_REGISTRATION_ENABLED: env['OAUTH_CLIENT_REGISTRATION_ENABLED'] ?? 'true',
     // No mail of a local start leaves the machine.
     SMTP_URL: `smtp://127.0.0.1:${ports.smtp}`,
     SMTP_TLS_REQUIRED: 'false',

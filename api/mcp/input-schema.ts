@@ -16,6 +16,7 @@ export function inputSchemaOf(schema: z.ZodType, { terse = false } = {}): Object
   const { properties, required } = shortened(full, {
     defs: asSchema(full['$defs']),
     depth: terse ? DEEPEST - 1 : 0,
+    clears: terse,
   });
   return {
     properties: asSchema(properties),
@@ -32,6 +33,8 @@ interface Within {
   readonly defs: JsonSchema;
   /** Levels of a schema: fields are described at the first and shown down to the third. */
   readonly depth: number;
+  /** Whether null says something: it clears a field of a change, and elsewhere a field is left out. */
+  readonly clears: boolean;
 }
 
 const DEEPEST = 3;
@@ -55,13 +58,19 @@ function shortened(schema: JsonSchema, within: Within): JsonSchema {
   }
   const choices = anyOf ?? oneOf;
   if (!Array.isArray(choices) || properties !== undefined) return short;
-  return { ...short, ...joined(choices.map((each) => shortened(asSchema(each), within))) };
+  return {
+    ...short,
+    ...joined(
+      choices.map((each) => shortened(asSchema(each), within)),
+      within,
+    ),
+  };
 }
 
 const KEPT = ['type', 'enum', 'const', 'required', 'format'];
 
 /** Joins choices into one schema: kinds of one object, and a value that may be null. */
-function joined(choices: readonly JsonSchema[]): JsonSchema {
+function joined(choices: readonly JsonSchema[], { clears }: Within): JsonSchema {
   const kinds = choices.map(({ properties }) => asSchema(asSchema(properties)['type'])['const']);
   if (kinds.every((kind) => typeof kind === 'string')) {
     const fields = Object.assign({}, ...choices.map(({ properties }) => properties));
@@ -71,6 +80,7 @@ function joined(choices: readonly JsonSchema[]): JsonSchema {
   const [first, second, ...others] = choices;
   if (first === undefined || second === undefined || others.length > 0) return { anyOf: choices };
   if (second['type'] !== 'null' || typeof first['type'] !== 'string') return { anyOf: choices };
+  if (!clears) return first;
   // A list of types would be shorter, and some clients refuse it.
   const { description, ...value } = first;
   return { ...(description !== undefined && { description }), anyOf: [value, { type: 'null' }] };

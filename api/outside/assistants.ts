@@ -58,9 +58,13 @@ const ENDPOINTS: Readonly<Record<string, 'GET' | 'POST'>> = {
  */
 export function assistantSignIn(deps: Deps): Middleware {
   const { config } = deps;
+  const [resource, server] = [resourceMetadata(config), serverMetadata(config)];
+  // Older clients look at the root only.
   const documents: Readonly<Record<string, object>> = {
-    '/.well-known/oauth-protected-resource/mcp': resourceMetadata(config),
-    '/.well-known/oauth-authorization-server/auth': serverMetadata(config),
+    '/.well-known/oauth-protected-resource/mcp': resource,
+    '/.well-known/oauth-protected-resource': resource,
+    '/.well-known/oauth-authorization-server/auth': server,
+    '/.well-known/oauth-authorization-server': server,
   };
   const resourceIsThere = once(() => ensureMcpResource(deps.database, config.PUBLIC_URL));
   return async (ctx, next) => {

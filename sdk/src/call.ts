@@ -1,3 +1,10 @@
+export interface Limits {
+  readonly limit: number;
+  readonly remaining: number;
+  /** Undefined where the service is of a release that does not say. */
+  readonly resetSeconds: number | undefined;
+}
+
 /** A success with what came beside its data. */
 export interface Reply<T> {
   readonly data: T;
@@ -7,7 +14,7 @@ export interface Reply<T> {
   /** The version of what was read or saved, for `ifMatch`. */
   readonly etag: string | undefined;
   /** Requests a minute, how many of them are left, and the seconds until the minute is over. */
-  readonly limits: { readonly limit: number; readonly remaining: number; readonly resetSeconds: number } | undefined;
+  readonly limits: Limits | undefined;
   /** Address at which what was created can be read. */
   readonly location: string | undefined;
   /** True when an idempotency key had its first response given again. */
@@ -68,9 +75,10 @@ export function replyOf<T>({ status, headers }: Response, data: T): Reply<T> {
   };
 }
 
-function limitsOf(limit: number, headers: Headers) {
+function limitsOf(limit: number, headers: Headers): Limits {
+  const reset = headers.get('x-ratelimit-reset');
   const remaining = Number(headers.get('x-ratelimit-remaining'));
-  return { limit, remaining, resetSeconds: Number(headers.get('x-ratelimit-reset') ?? 60) };
+  return { limit, remaining, resetSeconds: reset === null ? undefined : Number(reset) };
 }
 
 /** Reads the cursor from the header `Link: <…?cursor=…>; rel="next"`. */

@@ -1,5 +1,5 @@
 export { Ras, type RasOptions } from './client.ts';
-export type { Call, Reply } from './call.ts';
+export type { Call, Limits, Reply } from './call.ts';
 export {
   ApiError,
   AuthenticationError,

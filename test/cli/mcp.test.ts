@@ -8,6 +8,12 @@ const KEY = `ras_abcdefgh_${'s'.repeat(43)}`;
 const ENV = { RAS_API_URL: 'https://api.example.com', RAS_API_KEY: KEY };
 const URL = 'https://api.example.com/mcp';
 
+/** Stands for a service with which clients can register. */
+async function registering(address: unknown): Promise<Response> {
+  expect(address).toBe('https://api.example.com/.well-known/oauth-authorization-server/auth');
+  return Response.json({ registration_endpoint: 'https://api.example.com/auth/oauth2/register' });
+}
+
 /** The file of each client on Linux, from the home in which it was called, and what it then holds. */
 const WRITTEN: Readonly<Record<string, readonly [string, unknown]>> = {
   'claude-code': [
@@ -50,20 +56,29 @@ test('every client is told of the service, and no file of theirs is given the ke
   const user = await terminal();
   for (const [client, [name, expected]] of Object.entries(WRITTEN)) {
     const install = ['mcp', 'install', '--client', client];
-    const printed = await user.run([...install, '--print'], { env: ENV });
+    const printed = await user.run([...install, '--print'], { env: ENV, fetch: registering });
     const file = path.join(user.home, name);
     await expect(readFile(file)).rejects.toThrow('ENOENT');
-    const { code, json, stderr } = await user.run(install, { env: ENV });
+    const { code, json, stderr } = await user.run(install, { env: ENV, fetch: registering });
     expect(code).toBe(0);
     expect(json).toEqual({ client, file, url: URL });
     const text = await readFile(file, 'utf8');
     expect(printed.stdout).toBe(text);
     expect(name.endsWith('.toml') ? text : JSON.parse(text)).toEqual(expected);
     expect(text + stderr).not.toContain(KEY.slice(13));
-    const again = await user.run(install, { env: ENV });
+    const again = await user.run(install, { env: ENV, fetch: registering });
     expect(again.stderr).toContain('has it already');
     expect(await readFile(file, 'utf8')).toBe(text);
   }
+});
+
+test('a client that signs in by a browser gets a header where the service registers no clients', async () => {
+  const user = await terminal();
+  const install = ['mcp', 'install', '--client', 'claude-desktop'];
+  const { code, stderr } = await user.run(install, { env: ENV, fetch: async () => Response.json({ issuer: 'x' }) });
+  expect([code, stderr]).toEqual([0, expect.stringContaining('set RAS_AUTHORIZATION to "Bearer <API key>"')]);
+  const text = await readFile(path.join(user.home, '.config/Claude/claude_desktop_config.json'), 'utf8');
+  expect(JSON.parse(text).mcpServers.ras.args.slice(-2)).toEqual(['--header', 'Authorization:${RAS_AUTHORIZATION}']);
 });
 
 test('other servers of a client stay, in the indentation of their file', async () => {

@@ -5,6 +5,9 @@ import type { World } from '../world.ts';
 const SERVER = 'ras';
 const KEY_VARIABLE = 'RAS_API_KEY';
 
+/** Holds the whole header: a space in an argument is lost on some platforms. */
+const HEADER_VARIABLE = 'RAS_AUTHORIZATION';
+
 /** A version of its own, as npx would run the newest code of a third party with each start, beside the tokens. */
 const MCP_REMOTE = 'mcp-remote@0.15.1';
 
@@ -12,9 +15,11 @@ export interface McpClient {
   /** Where its configuration is. */
   file(world: Where): string;
   /** Adds the service to the text of that file, or to none; the rest stays. @throws {Error} where it cannot be read */
-  add(text: string, url: string): string;
+  add(text: string, url: string, options: { readonly registers: boolean }): string;
   /** What the user has to do then. */
   readonly next: string;
+  /** Set where it signs in by a browser, and what the user does where the service registers no clients. */
+  readonly withoutRegistration?: string;
 }
 
 /** The parts of the world that place a file; `platform` as Node.js names it. */
@@ -34,9 +39,13 @@ export const CLIENTS: Readonly<Record<string, McpClient>> = {
   },
   'claude-desktop': {
     file: (where) => path.join(configFolder(where), 'Claude', 'claude_desktop_config.json'),
-    // Its file takes programs only; this one passes on to an address and signs in by a browser.
-    add: (text, url) => inJson(text, 'mcpServers', { command: 'npx', args: ['-y', MCP_REMOTE, url] }),
+    // Its file takes programs only; this one passes on to an address and signs in by a browser, or with a header.
+    add: (text, url, { registers }) => {
+      const header = registers ? [] : ['--header', `Authorization:\${${HEADER_VARIABLE}}`];
+      return inJson(text, 'mcpServers', { command: 'npx', args: ['-y', MCP_REMOTE, url, ...header] });
+    },
     next: 'Restart it; it opens a browser for the sign-in.',
+    withoutRegistration: `The service registers no clients, so it signs in with an API key: set ${HEADER_VARIABLE} to "Bearer <API key>" where it is started, then restart it.`,
   },
   cursor: {
     file: ({ cwd }) => path.join(cwd, '.cursor', 'mcp.json'),

@@ -8,6 +8,9 @@ const ras = new sdk.Ras({
   fetch: async () => new Response(JSON.stringify({ data: run, requestId: 'req-1' })),
 });
 
-void ras.runs.read(run.id).then(({ id }) => {
+async function check(): Promise<void> {
+  const { id } = await ras.runs.read(run.id);
   if (id !== run.id) throw new Error(`not read: ${id}`);
-});
+}
+
+void check();

@@ -31,6 +31,8 @@ test('small files, wide doors, rooms above their budget, names used twice and ba
     'rooms above their budget': ['workflows'],
     'files of core outside the districts': [],
     'tests in no folder of the code': [],
+    'tests that import a bench': [],
+    'tests with a service that reach behind a door of core': [],
     'imports of core that point up': [],
     'exports of core with the name of another': ['read', 'Lead'],
     'tables with several writers': [],

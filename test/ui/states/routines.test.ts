@@ -282,7 +282,7 @@ test('the composer in all its states', async ({ api, visit }) => {
       name: 'settings',
       path,
       async act(page) {
-        for (const title of ['Results', 'Gate', 'Limits', 'When', 'Who is told']) {
+        for (const title of ['Results', 'Checked before it runs', 'Limits', 'When', 'Who is told']) {
           await page.getByRole('button', { name: new RegExp(`^${title}`) }).click();
         }
       },

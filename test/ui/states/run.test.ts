@@ -420,7 +420,6 @@ test('a failed run beside the last good one, its mails, a cancelled run, and one
 }) => {
   const mail = (kind: 'failed' | 'success_ping', to: string | null) =>
     sample('RunNotification', { kind, to, state: 'sent', at: ago(8), attempts: 1 });
-  const good = sample('RunSummary', { id: FIRST, state: 'succeeded', finishedAt: ago(90), startedAt: ago(91) });
   const before = sample('RunDetail', { ...SUCCEEDED, id: FIRST, variables: { topic: 'tides' } });
   const failed = sample('RunDetail', {
     ...SUCCEEDED,
@@ -428,6 +427,7 @@ test('a failed run beside the last good one, its mails, a cancelled run, and one
     reason: 'check_failed',
     failureClass: 'routine',
     outcome: null,
+    lastGoodRunId: FIRST,
     variables: { topic: 'the moon' },
     checks: [
       {
@@ -447,7 +447,6 @@ test('a failed run beside the last good one, its mails, a cancelled run, and one
           ...FRAME,
           READ,
           answer('get', '/v1/runs/{runId}', ({ of }) => (of['runId'] === FIRST ? before : failed)),
-          answer('get', '/v1/routines/{routineId}/runs', [good]),
         ),
       act: async (page) => {
         const aside = page.getByRole('complementary', { name: 'About this run' });

@@ -1,5 +1,6 @@
 import type { Shape } from '#ui/api/types.ts';
 import { capitalized } from './capitalized.ts';
+import { duration } from './times.ts';
 
 /** Fields of a run from which its words are made; summaries, details and events have them all. */
 export interface RunInWords {
@@ -72,6 +73,20 @@ const FAULTS: Readonly<Record<string, string>> = {
 /** Says whose fault a failure is, and whether it counts against the routine. */
 export function faultOf(failureClass: string): string | null {
   return FAULTS[failureClass] ?? null;
+}
+
+/** Returns when a run began; before that, when it is to begin or was asked for. */
+export function atOf({
+  startedAt,
+  scheduledFor,
+  createdAt,
+}: Pick<Shape<'Run'>, 'startedAt' | 'scheduledFor' | 'createdAt'>) {
+  return startedAt ?? scheduledFor ?? createdAt;
+}
+
+/** Words how long a run or a step took; empty until it has ended. */
+export function tookOf({ startedAt, finishedAt }: Pick<Shape<'Run'>, 'startedAt' | 'finishedAt'>): string {
+  return startedAt === null || finishedAt === null ? '' : duration(Date.parse(finishedAt) - Date.parse(startedAt));
 }
 
 /** Makes words of a name that this page does not know yet: "max_total_tokens" becomes "Max total tokens". */

@@ -1,14 +1,15 @@
 import { GitCompareArrows } from 'lucide-react';
+import { useProjectId } from '#ui/api/project.ts';
 import { isOver } from '#ui/format/run-words.ts';
 import { ButtonLink } from './button.tsx';
 
 export interface CompareLinkProps {
-  readonly projectId: string;
   readonly run: { readonly id: string; readonly state: string };
 }
 
 /** Leads from a row of runs to a comparison with another run of the routine. */
-export function CompareLink({ projectId, run }: CompareLinkProps) {
+export function CompareLink({ run }: CompareLinkProps) {
+  const projectId = useProjectId();
   if (!isOver(run) || run.state === 'skipped') return null;
   return (
     <ButtonLink

@@ -30,6 +30,12 @@ test('the documents name our public address, also where another host is asked fo
     scopes_supported: expect.arrayContaining(['runs:read', 'routines:write']),
     bearer_methods_supported: ['header'],
   });
+  for (const [root, path] of [
+    ['oauth-protected-resource', 'mcp'],
+    ['oauth-authorization-server', 'auth'],
+  ]) {
+    expect(await read(`/.well-known/${root}`)).toEqual(await read(`/.well-known/${root}/${path}`));
+  }
   expect(await read('/.well-known/oauth-authorization-server/auth')).toMatchObject({
     issuer: `${url}/auth`,
     authorization_endpoint: `${url}/auth/oauth2/authorize`,

@@ -1,6 +1,6 @@
 import type { Shape } from '#ui/api/types.ts';
 import { badgeOf, reasonOf } from '#ui/format/run-words.ts';
-import { addDays } from './week.ts';
+import { addDays } from '#ui/format/days.ts';
 
 type RunSummary = Shape<'RunSummary'>;
 type Occurrence = Shape<'ScheduledOccurrence'>;

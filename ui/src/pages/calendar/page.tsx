@@ -2,6 +2,7 @@ import { getRouteApi } from '@tanstack/react-router';
 import { ChevronLeft, ChevronRight } from 'lucide-react';
 import { useMemo } from 'react';
 import { VIEWER_ZONE } from '#ui/format/locale.ts';
+import { addDays, dayName } from '#ui/format/days.ts';
 import { date } from '#ui/format/times.ts';
 import { Button, IconButton } from '#ui/parts/button.tsx';
 import { Await, Notice } from '#ui/parts/feedback.tsx';
@@ -9,7 +10,7 @@ import { PageHeader } from '#ui/parts/page.tsx';
 import { Skeleton } from '#ui/parts/skeleton.tsx';
 import { daysOf } from './entries.ts';
 import { WeekGrid } from './week-grid.tsx';
-import { addDays, dayName, useWeek, weekStart } from './week.ts';
+import { useWeek, weekStart } from './week.ts';
 
 const { useNavigate, useParams, useSearch } = getRouteApi('/account/p/$projectId/calendar');
 

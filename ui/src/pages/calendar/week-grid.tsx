@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import { useState, type KeyboardEvent } from 'react';
+import { dayName } from '#ui/format/days.ts';
 import { LOCALE } from '#ui/format/locale.ts';
 import { useNow } from '#ui/format/now.ts';
 import { count } from '#ui/format/numbers.ts';
@@ -7,7 +8,6 @@ import { clock, exactTime } from '#ui/format/times.ts';
 import { cx } from '#ui/parts/cx.ts';
 import { describeState, Dot } from '#ui/parts/state.tsx';
 import type { Day, Entry, Moment } from './entries.ts';
-import { dayName } from './week.ts';
 
 export interface WeekGridProps {
   readonly days: readonly Day[];

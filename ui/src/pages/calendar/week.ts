@@ -1,5 +1,6 @@
 import { useList, useRead, useReadOn, type Loaded } from '#ui/api/read.ts';
 import type { Shape } from '#ui/api/types.ts';
+import { addDays } from '#ui/format/days.ts';
 import { useNow } from '#ui/format/now.ts';
 
 /** Returns the first instant of the Monday of a week, in the reader's zone. */
@@ -8,17 +9,6 @@ export function weekStart(text: string | undefined, now = new Date()): Date {
   const at = Number.isNaN(named.getTime()) ? now : named;
   const weekday = (at.getDay() + 6) % 7;
   return new Date(at.getFullYear(), at.getMonth(), at.getDate() - weekday);
-}
-
-/** Returns the same time so many days later by the calendar, which a change of the clocks does not move. */
-export function addDays(at: Date, days: number): Date {
-  return new Date(at.getFullYear(), at.getMonth(), at.getDate() + days);
-}
-
-/** Formats a day as "2026-11-23", as the address names a week. */
-export function dayName(at: Date): string {
-  const two = (value: number) => String(value).padStart(2, '0');
-  return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
 }
 
 interface Week {

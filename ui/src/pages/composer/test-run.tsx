@@ -10,7 +10,7 @@ import type { Shape } from '#ui/api/types.ts';
 import { CANCEL_RUN } from '#ui/api/verbs/runs.ts';
 import { useVerb } from '#ui/api/verbs/verb.ts';
 import { money, plural, shortCount } from '#ui/format/numbers.ts';
-import { isOver, stepBadgeOf, WARNINGS } from '#ui/format/run-words.ts';
+import { isOver, stepBadgeOf, tookOf, WARNINGS } from '#ui/format/run-words.ts';
 import { duration } from '#ui/format/times.ts';
 import { ActivationOffer } from '#ui/parts/activation-offer.tsx';
 import { Button, ButtonLink } from '#ui/parts/button.tsx';
@@ -167,10 +167,6 @@ function spent({ usage, stepCount, startedAt, finishedAt }: Shape<'Run'>): strin
     startedAt !== null && finishedAt !== null && duration(Date.parse(finishedAt) - Date.parse(startedAt)),
   ];
   return parts.filter((part) => part !== false).join(' · ');
-}
-
-function tookOf({ startedAt, finishedAt }: Shape<'Step'>): string {
-  return startedAt === null || finishedAt === null ? '' : duration(Date.parse(finishedAt) - Date.parse(startedAt));
 }
 
 type Step = Shape<'Step'>;

@@ -2,6 +2,7 @@ import { getRouteApi } from '@tanstack/react-router';
 import { Play, X } from 'lucide-react';
 import { useList } from '#ui/api/read.ts';
 import type { InputOf } from '#ui/api/types.ts';
+import { addDays, dayStart } from '#ui/format/days.ts';
 import { Button, ButtonLink } from '#ui/parts/button.tsx';
 import { Await, EmptyState } from '#ui/parts/feedback.tsx';
 import { Input } from '#ui/parts/input.tsx';
@@ -35,7 +36,7 @@ export function RunsPage() {
           if (rows.length > 0) {
             return (
               <>
-                <RunTable runs={rows} projectId={projectId} />
+                <RunTable runs={rows} />
                 <Pager list={runs} />
               </>
             );
@@ -149,8 +150,6 @@ function Day({ label, value, onChange }: DayProps) {
   );
 }
 
-const DAY_MS = 86_400_000;
-
 /** Value of a select without a filter, as a select must have a value. */
 const ANY = 'any';
 
@@ -196,12 +195,6 @@ function queryOf({ since, until, ...rest }: Search) {
     ...rest,
     ...(from === undefined ? {} : { since: from.toISOString() }),
     // The last day belongs to it.
-    ...(to === undefined ? {} : { until: new Date(to.getTime() + DAY_MS).toISOString() }),
+    ...(to === undefined ? {} : { until: addDays(to, 1).toISOString() }),
   };
-}
-
-function dayStart(text: string | undefined): Date | undefined {
-  if (text === undefined) return undefined;
-  const at = new Date(/^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T00:00:00` : text);
-  return Number.isNaN(at.getTime()) ? undefined : at;
 }

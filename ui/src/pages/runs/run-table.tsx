@@ -1,7 +1,8 @@
+import { useMemo } from 'react';
+import { useProjectId } from '#ui/api/project.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { count, money } from '#ui/format/numbers.ts';
-import { badgeOf, reasonOf, starterOf } from '#ui/format/run-words.ts';
-import { duration } from '#ui/format/times.ts';
+import { atOf, badgeOf, reasonOf, starterOf, tookOf } from '#ui/format/run-words.ts';
 import { CompareLink } from '#ui/parts/compare-link.tsx';
 import { StateBadge } from '#ui/parts/state.tsx';
 import { DataTable, RowLink, type Column } from '#ui/parts/table.tsx';
@@ -9,99 +10,99 @@ import { Time } from '#ui/parts/time.tsx';
 
 type RunSummary = Shape<'RunSummary'>;
 
-export interface RunTableProps {
-  readonly runs: readonly RunSummary[];
-  readonly projectId: string;
-}
-
-export function RunTable({ runs, projectId }: RunTableProps) {
+export function RunTable({ runs }: { readonly runs: readonly RunSummary[] }) {
+  // The same rows while the runs are, so that only those that differ are drawn.
+  const rows = useMemo(() => mergeSkipped(runs), [runs]);
   return (
     <DataTable
       label="Runs"
-      columns={columnsFor(projectId)}
-      rows={mergeSkipped(runs)}
+      columns={COLUMNS}
+      rows={rows}
       keyOf={({ run }) => run.id}
       actionsWidth="w-10"
-      actions={({ run }) => <CompareLink projectId={projectId} run={run} />}
+      actions={compare}
     />
   );
 }
 
-function columnsFor(projectId: string): readonly Column<Streak>[] {
-  return [
-    {
-      key: 'routine',
-      header: 'Routine',
-      cell: ({ run }) => (
-        <div className="flex min-w-0 flex-col max-sm:gap-0.5">
-          <RowLink to="/p/$projectId/runs/$runId" params={{ projectId, runId: run.id }} className="sm:truncate">
-            {run.routineName}
-          </RowLink>
-          <span className="min-w-0 text-xs text-muted max-sm:line-clamp-2 max-sm:wrap-anywhere sm:truncate">
-            {lineOf(run)}
-          </span>
-        </div>
-      ),
-    },
-    {
-      key: 'state',
-      header: 'State',
-      width: 'w-36',
-      bare: true,
-      cell: ({ run, count: occurrences }) => (
-        <span className="flex items-center gap-1.5">
-          <StateBadge state={badgeOf(run)} />
-          {occurrences > 1 && (
-            <span className="text-xs tabular" title={`${count(occurrences)} occurrences`}>
-              ×{count(occurrences)}
-            </span>
-          )}
-        </span>
-      ),
-    },
-    {
-      key: 'when',
-      header: 'When',
-      width: 'w-40',
-      bare: true,
-      cell: ({ run, count: occurrences, from, until }) =>
-        occurrences > 1 ? (
-          <span className="flex flex-wrap gap-x-1 text-xs leading-4">
-            <Time at={from} /> to <Time at={until} />
-          </span>
-        ) : run.trigger === 'backfill' ? (
-          <span>
-            for <Time at={run.scheduledFor} />
-          </span>
-        ) : (
-          <Time at={run.startedAt ?? run.scheduledFor ?? run.createdAt} />
-        ),
-    },
-    {
-      key: 'trigger',
-      header: 'Started by',
-      width: 'w-24',
-      from: 'lg',
-      cell: ({ run }) => starterOf(run),
-    },
-    {
-      key: 'took',
-      header: 'Took',
-      width: 'w-20',
-      align: 'right',
-      from: 'md',
-      cell: ({ run }) => tookOf(run),
-    },
-    {
-      key: 'cost',
-      header: 'Cost',
-      width: 'w-24',
-      align: 'right',
-      from: 'md',
-      cell: ({ run }) => (run.stepCount === 0 ? '' : money(run.usage.costUsd)),
-    },
-  ];
+function compare({ run }: Streak) {
+  return <CompareLink run={run} />;
 }
+
+function Routine({ run }: { run: RunSummary }) {
+  const projectId = useProjectId();
+  return (
+    <div className="flex min-w-0 flex-col max-sm:gap-0.5">
+      <RowLink to="/p/$projectId/runs/$runId" params={{ projectId, runId: run.id }} className="sm:truncate">
+        {run.routineName}
+      </RowLink>
+      <span className="min-w-0 text-xs text-muted max-sm:line-clamp-2 max-sm:wrap-anywhere sm:truncate">
+        {lineOf(run)}
+      </span>
+    </div>
+  );
+}
+
+const COLUMNS: readonly Column<Streak>[] = [
+  { key: 'routine', header: 'Routine', cell: ({ run }) => <Routine run={run} /> },
+  {
+    key: 'state',
+    header: 'State',
+    width: 'w-36',
+    bare: true,
+    cell: ({ run, count: occurrences }) => (
+      <span className="flex items-center gap-1.5">
+        <StateBadge state={badgeOf(run)} />
+        {occurrences > 1 && (
+          <span className="text-xs tabular" title={`${count(occurrences)} occurrences`}>
+            ×{count(occurrences)}
+          </span>
+        )}
+      </span>
+    ),
+  },
+  {
+    key: 'when',
+    header: 'When',
+    width: 'w-40',
+    bare: true,
+    cell: ({ run, count: occurrences, from, until }) =>
+      occurrences > 1 ? (
+        <span className="flex flex-wrap gap-x-1 text-xs leading-4">
+          <Time at={from} /> to <Time at={until} />
+        </span>
+      ) : run.trigger === 'backfill' ? (
+        <span>
+          for <Time at={run.scheduledFor} />
+        </span>
+      ) : (
+        <Time at={atOf(run)} />
+      ),
+  },
+  {
+    key: 'trigger',
+    header: 'Started by',
+    width: 'w-24',
+    from: 'lg',
+    cell: ({ run }) => starterOf(run),
+  },
+  {
+    key: 'took',
+    header: 'Took',
+    width: 'w-20',
+    align: 'right',
+    from: 'md',
+    cell: ({ run }) => tookOf(run),
+  },
+  {
+    key: 'cost',
+    header: 'Cost',
+    width: 'w-24',
+    align: 'right',
+    from: 'md',
+    cell: ({ run }) => (run.stepCount === 0 ? '' : money(run.usage.costUsd)),
+  },
+];
 
 /** Describes a run in a line: why it ended, what the model said of it, or how its result begins. */
 function lineOf(run: RunSummary): string {
@@ -111,11 +112,6 @@ function lineOf(run: RunSummary): string {
     .replace(/^#+\s*/, '')
     .split('\n', 1);
   return line;
-}
-
-function tookOf({ startedAt, finishedAt }: RunSummary): string {
-  if (startedAt === null || finishedAt === null) return '';
-  return duration(Date.parse(finishedAt) - Date.parse(startedAt));
 }
 
 /** A row of the list: a run, or consecutive occurrences that were skipped for the same reason. */
