@@ -103,7 +103,7 @@ function ofKind<K extends Meaning['kind']>(found: readonly Found[], kind: K): (F
   return found.filter((each): each is Found & Of<K> => each.kind === kind);
 }
 
-const TWO = 'are two schedules, or one that cron cannot say';
+const TWO = 'is two schedules, or one that cron cannot say';
 
 /** Puts the parts of one schedule together. */
 function compose(found: readonly Found[]): string | Refusal {
@@ -116,22 +116,22 @@ function compose(found: readonly Found[]): string | Refusal {
   const part = parts.size === 1 ? [...parts][0] : undefined;
   if (intervals.length > 0 || windows.length > 0) return new Refusal(TWO);
   if (interval !== undefined) {
-    if (times.length > 0 || parts.size > 0) return new Refusal('give both an interval and a time of day');
+    if (times.length > 0 || parts.size > 0) return new Refusal('gives both an interval and a time of day');
     return everySoOften(interval.minutes, { window, minute: ofKind(found, 'minute')[0]?.minute ?? 0, days });
   }
-  if (window !== undefined) return new Refusal('give a span of the day, and no time or interval in it');
+  if (window !== undefined) return new Refusal('gives a span of the day, and no time or interval in it');
   if (times.some(({ isMidnight }) => isMidnight) && days !== '* * *') {
-    return new Refusal('do not say whether midnight begins or ends the day: write 00:00 or 23:59');
+    return new Refusal('does not say whether midnight begins or ends the day: write 00:00 or 23:59');
   }
   const read = times.flatMap((each) => each.times.map((time) => onTheClock(time, each.part ?? part)));
   const refusal = read.find((time) => time instanceof Refusal);
   if (refusal !== undefined) return refusal;
   const clock = read.filter((time): time is Clock => !(time instanceof Refusal));
   const counted = ofKind(found, 'period').find(({ of, count }) => of === 'day' && count > 0)?.count;
-  if (clock.length === 0) return new Refusal('do not say at what time');
+  if (clock.length === 0) return new Refusal('does not say at what time');
   const dayWords = [...ofKind(found, 'weekdays'), ...ofKind(found, 'dates')];
   if (dayWords.length > 1 && times.length > 1 && clock.length > 1) return new Refusal(TWO);
-  if (counted !== undefined && counted !== clock.length) return new Refusal('count other times than they name');
+  if (counted !== undefined && counted !== clock.length) return new Refusal('counts other times than they name');
   return atTimes(clock, days);
 }
 
@@ -153,7 +153,7 @@ function daysOf(found: readonly Found[]): string | Refusal {
   const inMonths = months === '' ? '*' : months;
   if (weekdays.length === 0) {
     const isOften = isDay || found.some(({ kind }) => kind === 'interval');
-    if (!isOften) return new Refusal('do not say on which day');
+    if (!isOften) return new Refusal('does not say on which day');
     if (except === undefined) return `* ${inMonths} *`;
     return `* ${inMonths} ${ranged(WHOLE_WEEK.filter((day) => !except.days.includes(day)))}`;
   }
@@ -163,12 +163,12 @@ function daysOf(found: readonly Found[]): string | Refusal {
   if (isDay && !['1-5', '0,6'].includes(named.join())) return new Refusal(TWO);
   const isRepeated = isNth ? isOf('month') : isOf('week') || isDay;
   if (weekdays.every(({ once }) => once === true) && !isRepeated) {
-    return new Refusal(isNth ? 'do not say of which month' : 'may mean one day only: say every');
+    return new Refusal(isNth ? 'does not say of which month' : 'may mean one day only: say every');
   }
   const all = isNth ? named : [ranged(numbersIn(named).filter((day) => except?.days.includes(day) !== true))];
   const counted = periods.find(({ of, count }) => of === 'week' && count > 0)?.count;
   if (counted !== undefined && counted !== numbersIn(named).length)
-    return new Refusal('count other days than they name');
+    return new Refusal('counts other days than they name');
   return `* ${inMonths} ${all.join()}`;
 }
 
@@ -186,11 +186,11 @@ function onDates(dates: readonly (Found & Of<'dates'>)[], { months, isOf }: Arou
   }
   if (isOf('quarter')) {
     if (first.dates === '1') return '1 1,4,7,10 *';
-    return new Refusal('do not say of which month of the quarter');
+    return new Refusal('does not say of which month of the quarter');
   }
   if (first.once === true && !isOf('month') && months === '')
     return new Refusal('may mean one day only: say every month');
-  if (isOf('year') && months === '') return new Refusal('do not say of which month');
+  if (isOf('year') && months === '') return new Refusal('does not say of which month');
   return `${first.dates} ${months === '' ? '*' : months} *`;
 }
 
@@ -220,7 +220,7 @@ interface Within {
 
 function everySoOften(every: number, { window, minute, days }: Within): string | Refusal {
   const isWhole = every < 60 ? every > 0 && 60 % every === 0 : every % 60 === 0 && 1_440 % every === 0 && every < 1_440;
-  if (!isWhole) return new Refusal('do not go evenly into an hour or a day');
+  if (!isWhole) return new Refusal('does not go evenly into an hour or a day');
   if (minute > 0 && every < 60) return new Refusal(TWO);
   const span = window === undefined ? undefined : hoursOf(window, every);
   if (span instanceof Refusal) return span;
@@ -232,10 +232,10 @@ function everySoOften(every: number, { window, minute, days }: Within): string |
 /** Returns the hours of a span: the last one with it for hourly runs, and without it for those within an hour. */
 function hoursOf({ from, to }: Of<'window'>, every: number): string | Refusal {
   const [start, end] = [onTheClock(from, undefined), onTheClock(to, undefined)];
-  if (start instanceof Refusal || end instanceof Refusal) return new Refusal('do not say from when to when exactly');
-  if (start.minute !== 0 || end.minute !== 0) return new Refusal('begin or end a span within an hour');
+  if (start instanceof Refusal || end instanceof Refusal) return new Refusal('does not say from when to when exactly');
+  if (start.minute !== 0 || end.minute !== 0) return new Refusal('begins or ends a span within an hour');
   const last = every < 60 ? end.hour - 1 : end.hour;
-  return last < start.hour ? new Refusal('end before they begin') : `${start.hour}-${last}`;
+  return last < start.hour ? new Refusal('ends before it begins') : `${start.hour}-${last}`;
 }
 
 interface Clock {
@@ -260,7 +260,7 @@ function onTheClock({ hour, minute, isCertain }: ClockTime, part: DayPart | unde
   const readings = [hour, hour + 12, hour + 24].filter((each) => !isCertain || each % 24 === hour);
   const fits = readings.filter((each) => each >= first && each <= last).map((each) => each % 24);
   const [only] = fits;
-  if (only === undefined) return new Refusal(`name an hour that is none of the ${part}`);
+  if (only === undefined) return new Refusal(`names an hour that is none of the ${part}`);
   return fits.length > 1 ? new Refusal('may mean either half of the day: say am or pm') : { hour: only, minute };
 }
 

@@ -136,19 +136,19 @@ function assumptionsOf(when: PhraseReading, timezone: string): string[] {
 
 function whenAsked(when: PhraseReading): string[] {
   if (when.kind === 'read') return [];
-  const why = when.kind === 'none' ? '' : ` The words “${when.phrase}” ${when.why}.`;
+  const why = when.kind === 'none' ? '' : ` “${when.phrase}” ${when.why}.`;
   return [`When shall it run?${why}`];
 }
 
 /** Drafts without a model: the sentence as it stands, and the skill that its words fit best. */
 function byWords(sentence: string, reading: PhraseReading, { skills }: OwnLists): DraftedFields {
-  const phrase = reading.kind === 'none' ? '' : reading.phrase;
+  const phrase = reading.kind === 'read' ? reading.phrase : '';
   const whole = sentence.replaceAll(/\s+/g, ' ').trim();
   const task = whole
     .replace(phrase, '')
     .replaceAll(/\s+/g, ' ')
     .replace(/^[\s,.;:]+|[\s,;:]+$/g, '');
-  const title = task.split(/[.!?;:\n]/)[0]?.trim() || whole;
+  const title = task.split(/[.!?;:](?:\s|$)/)[0]?.trim() || whole;
   const [skill] = bestMatches(contentWords(task), skills, (each) => each);
   const about = skill && contentWords(skill.name);
   const fits = about !== undefined && [...contentWords(task)].filter((word) => about.has(word)).length > 0;

@@ -25,7 +25,7 @@ export interface Described {
   readonly description: string;
 }
 
-/** Orders what fits the words best first, and leaves out what fits none; a word of the name counts three times. */
+/** Orders what fits the words best first, and leaves out what fits none. A word of a short name says most. */
 export function bestMatches<T>(words: ReadonlySet<string>, all: readonly T[], describe: (each: T) => Described): T[] {
   const texts = all.map((each) => {
     const { name, description } = describe(each);
@@ -34,7 +34,7 @@ export function bestMatches<T>(words: ReadonlySet<string>, all: readonly T[], de
   const scored = texts.map((text) => ({
     each: text.each,
     score: [...words].reduce(
-      (sum, word) => sum + (text.name.has(word) ? 3 : 0) + (text.description.has(word) ? 1 : 0),
+      (sum, word) => sum + (text.name.has(word) ? 6 / text.name.size : 0) + (text.description.has(word) ? 1 : 0),
       0,
     ),
   }));

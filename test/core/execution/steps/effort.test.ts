@@ -20,7 +20,7 @@ const test = serviceTest({ worker: true, own: true })
   });
 
 test('the effort of a routine is sent with each of its steps, and nothing where it has none', async ({
-  key,
+  own,
   asked,
 }) => {
   const with_ = await asked(own, { ...MODEL, effort: 'high' });
