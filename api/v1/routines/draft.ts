@@ -82,7 +82,7 @@ const routineDraft = z
 
 const draftBody = z
   .strictObject({
-    sentence: z.string().trim().min(3).max(4_000).optional().meta({
+    sentence: z.string().min(3).max(4_000).optional().meta({
       description: 'What the routine shall do, and when.',
       example: 'Every Monday at 8, check our pricing pages and say what changed',
     }),
@@ -98,7 +98,13 @@ const draftBody = z
     path: ['values'],
     message: 'are those of a blueprint',
   })
-  .meta({ id: 'DraftRoutine' });
+  .meta({
+    id: 'DraftRoutine',
+    oneOf: [
+      { required: ['sentence'], not: { anyOf: [{ required: ['blueprint'] }, { required: ['values'] }] } },
+      { required: ['blueprint'], not: { required: ['sentence'] } },
+    ],
+  });
 
 const draftRoutine = route({
   method: 'POST',
@@ -109,7 +115,7 @@ const draftRoutine = route({
   description:
     'Proposes a routine and saves nothing: create it from the `definition`. Code reads when it runs, from English words with one reading; others are asked for in `questions`. A model of the directory writes the rest and may name only skills and tools of the project; it costs what its one or two requests cost, which counts towards the budgets and stands in the usage as `drafts`. At most 60 an hour for an organization.',
   auth: 'key-or-session',
-  mcp: { toolset: 'routines', note: 'It saves nothing: pass its definition on to create_routine' },
+  mcp: { toolset: 'authoring', note: 'It saves nothing: pass its definition on to create_routine' },
   scope: 'routines:write',
   body: draftBody,
   success: { status: 200, data: routineDraft, description: 'The draft.' },
@@ -164,7 +170,7 @@ const listBlueprints = route({
   summary: 'List the blueprints of routines',
   description: 'Routines that a few answers complete, by job. POST /v1/routines/draft fills one.',
   auth: 'key-or-session',
-  mcp: { toolset: 'routines', view: ['id', 'name', 'promise', 'slots'] },
+  mcp: { toolset: 'authoring', view: ['id', 'name', 'promise', 'slots'] },
   scope: 'routines:read',
   success: { status: 200, data: z.array(blueprint), description: 'All of them.' },
 }).to(({ deps }) => Promise.resolve({ data: deps.blueprints.map((each) => present(blueprint, each)) }));

@@ -228,7 +228,7 @@ export const DEFINITION = {
       .boolean()
       .meta({
         description:
-          'Lets a scheduled run end the routine: `finish` then takes `final`, and a run that is `done` or has `nothing_to_report` and says so pauses the routine, `completed`. Needs `outcome: required`.',
+          'Lets a scheduled run say that it is the last, which pauses the routine. `finish` then takes `final`; a run that is `done` or has `nothing_to_report` and says so pauses it, `completed`. Needs `outcome: required`.',
       })
       .default(false),
     label: 'May complete',
@@ -244,7 +244,7 @@ export const DEFINITION = {
       .nullable()
       .meta({
         description:
-          'The most hours for which a scheduled run may put off the next one: `finish` then takes `nextNotBefore`, and occurrences before it are skipped, `put_off`. Null for none. Needs `outcome: required`.',
+          'The most hours for which a scheduled run may put off the next one; null for none. `finish` then takes `nextNotBefore`, and occurrences before it are skipped, `put_off`. Needs `outcome: required`.',
         example: 72,
       })
       .default(null),

@@ -284,12 +284,12 @@ export interface components {
             /** @default null */
             managedFrom?: string | null;
             /**
-             * @description Lets a scheduled run end the routine: `finish` then takes `final`, and a run that is `done` or has `nothing_to_report` and says so pauses the routine, `completed`. Needs `outcome: required`.
+             * @description Lets a scheduled run say that it is the last, which pauses the routine. `finish` then takes `final`; a run that is `done` or has `nothing_to_report` and says so pauses it, `completed`. Needs `outcome: required`.
              * @default false
              */
             mayComplete?: boolean;
             /**
-             * @description The most hours for which a scheduled run may put off the next one: `finish` then takes `nextNotBefore`, and occurrences before it are skipped, `put_off`. Null for none. Needs `outcome: required`.
+             * @description The most hours for which a scheduled run may put off the next one; null for none. `finish` then takes `nextNotBefore`, and occurrences before it are skipped, `put_off`. Needs `outcome: required`.
              * @default null
              */
             mayPutOffHours?: number | null;
@@ -520,12 +520,12 @@ export interface components {
             /** @default null */
             managedFrom?: string | null;
             /**
-             * @description Lets a scheduled run end the routine: `finish` then takes `final`, and a run that is `done` or has `nothing_to_report` and says so pauses the routine, `completed`. Needs `outcome: required`.
+             * @description Lets a scheduled run say that it is the last, which pauses the routine. `finish` then takes `final`; a run that is `done` or has `nothing_to_report` and says so pauses it, `completed`. Needs `outcome: required`.
              * @default false
              */
             mayComplete?: boolean;
             /**
-             * @description The most hours for which a scheduled run may put off the next one: `finish` then takes `nextNotBefore`, and occurrences before it are skipped, `put_off`. Null for none. Needs `outcome: required`.
+             * @description The most hours for which a scheduled run may put off the next one; null for none. `finish` then takes `nextNotBefore`, and occurrences before it are skipped, `put_off`. Needs `outcome: required`.
              * @default null
              */
             mayPutOffHours?: number | null;
@@ -729,7 +729,7 @@ export interface components {
             values?: {
                 [key: string]: string;
             };
-        };
+        } & (unknown | unknown);
         Error: {
             /** @description Names the error for programs. The list may grow. */
             code: string;
@@ -1313,12 +1313,12 @@ export interface components {
             /** @default null */
             managedFrom?: string | null;
             /**
-             * @description Lets a scheduled run end the routine: `finish` then takes `final`, and a run that is `done` or has `nothing_to_report` and says so pauses the routine, `completed`. Needs `outcome: required`.
+             * @description Lets a scheduled run say that it is the last, which pauses the routine. `finish` then takes `final`; a run that is `done` or has `nothing_to_report` and says so pauses it, `completed`. Needs `outcome: required`.
              * @default false
              */
             mayComplete?: boolean;
             /**
-             * @description The most hours for which a scheduled run may put off the next one: `finish` then takes `nextNotBefore`, and occurrences before it are skipped, `put_off`. Null for none. Needs `outcome: required`.
+             * @description The most hours for which a scheduled run may put off the next one; null for none. `finish` then takes `nextNotBefore`, and occurrences before it are skipped, `put_off`. Needs `outcome: required`.
              * @default null
              */
             mayPutOffHours?: number | null;
@@ -1691,9 +1691,9 @@ export interface components {
             maxTotalTokens: number | null;
             timeoutSeconds: number;
         };
-        /** @description Lets a scheduled run end the routine: `finish` then takes `final`, and a run that is `done` or has `nothing_to_report` and says so pauses the routine, `completed`. Needs `outcome: required`. */
+        /** @description Lets a scheduled run say that it is the last, which pauses the routine. `finish` then takes `final`; a run that is `done` or has `nothing_to_report` and says so pauses it, `completed`. Needs `outcome: required`. */
         RoutineMayComplete: boolean;
-        /** @description The most hours for which a scheduled run may put off the next one: `finish` then takes `nextNotBefore`, and occurrences before it are skipped, `put_off`. Null for none. Needs `outcome: required`. */
+        /** @description The most hours for which a scheduled run may put off the next one; null for none. `finish` then takes `nextNotBefore`, and occurrences before it are skipped, `put_off`. Needs `outcome: required`. */
         RoutineMayPutOffHours: number;
         /** @enum {string} */
         RoutineMisfire: "run_once" | "skip";
@@ -1799,7 +1799,7 @@ export interface components {
             managedBy: "files" | null;
             /** @description The name of the folder of files that keeps it; null where none does, or the folder has no name. */
             managedFrom: string | null;
-            /** @description Lets a scheduled run end the routine: `finish` then takes `final`, and a run that is `done` or has `nothing_to_report` and says so pauses the routine, `completed`. Needs `outcome: required`. */
+            /** @description Lets a scheduled run say that it is the last, which pauses the routine. `finish` then takes `final`; a run that is `done` or has `nothing_to_report` and says so pauses it, `completed`. Needs `outcome: required`. */
             mayComplete: boolean;
             mayPutOffHours: number | null;
             /** @enum {string} */
@@ -1874,7 +1874,7 @@ export interface components {
             gate: components["schemas"]["RoutineGate"] | null;
             instructions: string;
             limits: components["schemas"]["RoutineLimits"];
-            /** @description Lets a scheduled run end the routine: `finish` then takes `final`, and a run that is `done` or has `nothing_to_report` and says so pauses the routine, `completed`. Needs `outcome: required`. */
+            /** @description Lets a scheduled run say that it is the last, which pauses the routine. `finish` then takes `final`; a run that is `done` or has `nothing_to_report` and says so pauses it, `completed`. Needs `outcome: required`. */
             mayComplete: boolean;
             mayPutOffHours: number | null;
             model: components["schemas"]["RoutineModel"];
@@ -2617,9 +2617,9 @@ export interface components {
             limits?: components["schemas"]["UpdateRoutineLimits"];
             managedBy?: "files" | null;
             managedFrom?: string | null;
-            /** @description Lets a scheduled run end the routine: `finish` then takes `final`, and a run that is `done` or has `nothing_to_report` and says so pauses the routine, `completed`. Needs `outcome: required`. */
+            /** @description Lets a scheduled run say that it is the last, which pauses the routine. `finish` then takes `final`; a run that is `done` or has `nothing_to_report` and says so pauses it, `completed`. Needs `outcome: required`. */
             mayComplete?: boolean;
-            /** @description The most hours for which a scheduled run may put off the next one: `finish` then takes `nextNotBefore`, and occurrences before it are skipped, `put_off`. Null for none. Needs `outcome: required`. */
+            /** @description The most hours for which a scheduled run may put off the next one; null for none. `finish` then takes `nextNotBefore`, and occurrences before it are skipped, `put_off`. Needs `outcome: required`. */
             mayPutOffHours?: number | null;
             /** @enum {string} */
             misfire?: "run_once" | "skip";

@@ -959,12 +959,12 @@ export interface components {
             /** @default null */
             managedFrom?: string | null;
             /**
-             * @description Lets a scheduled run end the routine: `finish` then takes `final`, and a run that is `done` or has `nothing_to_report` and says so pauses the routine, `completed`. Needs `outcome: required`.
+             * @description Lets a scheduled run say that it is the last, which pauses the routine. `finish` then takes `final`; a run that is `done` or has `nothing_to_report` and says so pauses it, `completed`. Needs `outcome: required`.
              * @default false
              */
             mayComplete?: boolean;
             /**
-             * @description The most hours for which a scheduled run may put off the next one: `finish` then takes `nextNotBefore`, and occurrences before it are skipped, `put_off`. Null for none. Needs `outcome: required`.
+             * @description The most hours for which a scheduled run may put off the next one; null for none. `finish` then takes `nextNotBefore`, and occurrences before it are skipped, `put_off`. Needs `outcome: required`.
              * @default null
              */
             mayPutOffHours?: number | null;
@@ -1362,12 +1362,12 @@ export interface components {
             /** @default null */
             managedFrom?: string | null;
             /**
-             * @description Lets a scheduled run end the routine: `finish` then takes `final`, and a run that is `done` or has `nothing_to_report` and says so pauses the routine, `completed`. Needs `outcome: required`.
+             * @description Lets a scheduled run say that it is the last, which pauses the routine. `finish` then takes `final`; a run that is `done` or has `nothing_to_report` and says so pauses it, `completed`. Needs `outcome: required`.
              * @default false
              */
             mayComplete?: boolean;
             /**
-             * @description The most hours for which a scheduled run may put off the next one: `finish` then takes `nextNotBefore`, and occurrences before it are skipped, `put_off`. Null for none. Needs `outcome: required`.
+             * @description The most hours for which a scheduled run may put off the next one; null for none. `finish` then takes `nextNotBefore`, and occurrences before it are skipped, `put_off`. Needs `outcome: required`.
              * @default null
              */
             mayPutOffHours?: number | null;
@@ -1643,7 +1643,7 @@ export interface components {
             values?: {
                 [key: string]: string;
             };
-        };
+        } & (unknown | unknown);
         EndedSessions: {
             disconnectedAssistants: number;
             /** @description Sessions of the person. */
@@ -2396,12 +2396,12 @@ export interface components {
             /** @default null */
             managedFrom?: string | null;
             /**
-             * @description Lets a scheduled run end the routine: `finish` then takes `final`, and a run that is `done` or has `nothing_to_report` and says so pauses the routine, `completed`. Needs `outcome: required`.
+             * @description Lets a scheduled run say that it is the last, which pauses the routine. `finish` then takes `final`; a run that is `done` or has `nothing_to_report` and says so pauses it, `completed`. Needs `outcome: required`.
              * @default false
              */
             mayComplete?: boolean;
             /**
-             * @description The most hours for which a scheduled run may put off the next one: `finish` then takes `nextNotBefore`, and occurrences before it are skipped, `put_off`. Null for none. Needs `outcome: required`.
+             * @description The most hours for which a scheduled run may put off the next one; null for none. `finish` then takes `nextNotBefore`, and occurrences before it are skipped, `put_off`. Needs `outcome: required`.
              * @default null
              */
             mayPutOffHours?: number | null;
@@ -2983,9 +2983,9 @@ export interface components {
             maxTotalTokens: number | null;
             timeoutSeconds: number;
         };
-        /** @description Lets a scheduled run end the routine: `finish` then takes `final`, and a run that is `done` or has `nothing_to_report` and says so pauses the routine, `completed`. Needs `outcome: required`. */
+        /** @description Lets a scheduled run say that it is the last, which pauses the routine. `finish` then takes `final`; a run that is `done` or has `nothing_to_report` and says so pauses it, `completed`. Needs `outcome: required`. */
         RoutineMayComplete: boolean;
-        /** @description The most hours for which a scheduled run may put off the next one: `finish` then takes `nextNotBefore`, and occurrences before it are skipped, `put_off`. Null for none. Needs `outcome: required`. */
+        /** @description The most hours for which a scheduled run may put off the next one; null for none. `finish` then takes `nextNotBefore`, and occurrences before it are skipped, `put_off`. Needs `outcome: required`. */
         RoutineMayPutOffHours: number;
         /** @enum {string} */
         RoutineMisfire: "run_once" | "skip";
@@ -4175,9 +4175,9 @@ export interface components {
             limits?: components["schemas"]["UpdateRoutineLimits"];
             managedBy?: components["schemas"]["ManagedBy"] | null;
             managedFrom?: string | null;
-            /** @description Lets a scheduled run end the routine: `finish` then takes `final`, and a run that is `done` or has `nothing_to_report` and says so pauses the routine, `completed`. Needs `outcome: required`. */
+            /** @description Lets a scheduled run say that it is the last, which pauses the routine. `finish` then takes `final`; a run that is `done` or has `nothing_to_report` and says so pauses it, `completed`. Needs `outcome: required`. */
             mayComplete?: boolean;
-            /** @description The most hours for which a scheduled run may put off the next one: `finish` then takes `nextNotBefore`, and occurrences before it are skipped, `put_off`. Null for none. Needs `outcome: required`. */
+            /** @description The most hours for which a scheduled run may put off the next one; null for none. `finish` then takes `nextNotBefore`, and occurrences before it are skipped, `put_off`. Needs `outcome: required`. */
             mayPutOffHours?: number | null;
             /** @enum {string} */
             misfire?: "run_once" | "skip";

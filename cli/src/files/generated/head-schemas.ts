@@ -386,7 +386,7 @@ export const ROUTINE_HEAD = {
     "mayComplete": {
       "default": false,
       "type": "boolean",
-      "description": "Lets a scheduled run end the routine: `finish` then takes `final`, and a run that is `done` or has `nothing_to_report` and says so pauses the routine, `completed`. Needs `outcome: required`."
+      "description": "Lets a scheduled run say that it is the last, which pauses the routine. `finish` then takes `final`; a run that is `done` or has `nothing_to_report` and says so pauses it, `completed`. Needs `outcome: required`."
     },
     "mayPutOffHours": {
       "default": null,
@@ -400,7 +400,7 @@ export const ROUTINE_HEAD = {
           "type": "null"
         }
       ],
-      "description": "The most hours for which a scheduled run may put off the next one: `finish` then takes `nextNotBefore`, and occurrences before it are skipped, `put_off`. Null for none. Needs `outcome: required`."
+      "description": "The most hours for which a scheduled run may put off the next one; null for none. `finish` then takes `nextNotBefore`, and occurrences before it are skipped, `put_off`. Needs `outcome: required`."
     },
     "checks": {
       "default": [],
