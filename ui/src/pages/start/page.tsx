@@ -202,9 +202,11 @@ function SlotInput({ slot, field }: { readonly slot: Shape<'BlueprintSlot'>; rea
   const list = useId();
   if (type === 'list') return <Textarea rows={3} placeholder={sample} {...field} />;
   if (type === 'number') return <Input type="number" min={least} max={most} placeholder={sample} {...field} />;
+  if (type !== 'choice')
+    return <Input inputMode={type === 'address' ? 'url' : 'text'} placeholder={sample} {...field} />;
   return (
     <>
-      <Input inputMode={type === 'address' ? 'url' : 'text'} placeholder={sample} list={list} {...field} />
+      <Input placeholder={sample} list={list} {...field} />
       <datalist id={list}>
         {choices.map((choice) => (
           <option key={choice}>{choice}</option>
