@@ -29,6 +29,7 @@ import { createAdmission, type Admission } from '#core/execution/admission/index
 import { createRunFeed } from '#core/execution/run-events/index.ts';
 import { followPauses, skipQueued } from '#core/execution/runs/index.ts';
 import { loadCatalogue } from '#core/authoring/skills/index.ts';
+import { loadBlueprints } from '#core/authoring/drafts/index.ts';
 import type { ConfigOf } from '#lib/config/index.ts';
 import { keepClock, openDatabase } from '#lib/database/index.ts';
 import type { Log } from '#lib/log.ts';
@@ -131,6 +132,7 @@ export async function openServices(config: ConfigOf<'worker'>, log: Log, service
       ),
     },
   });
+  const skills = await loadCatalogue();
   const figures = createFigureStore(database, config.MAX_COST_USD_PER_ORGANIZATION === undefined);
   const handlers = handlersOf({ ...core, admission });
   const deps = {
@@ -151,7 +153,8 @@ export async function openServices(config: ConfigOf<'worker'>, log: Log, service
     }),
     abilities,
     figures,
-    skills: await loadCatalogue(),
+    skills,
+    blueprints: await loadBlueprints(skills),
     admission,
     runFeed: createRunFeed({
       database,

@@ -35,6 +35,10 @@ export async function judgeOccurrences(tx: Db, rules: SkipRules, candidates: rea
   const passOver = (ids: Iterable<string>, reason: RunReason) => {
     for (const id of ids) if (!reasons.has(id)) reasons.set(id, reason);
   };
+  passOver(
+    candidates.filter(isPutOff).map(({ id }) => id),
+    'put_off',
+  );
   const disabled = candidates.filter(({ provider }) => !rules.providerEnabled(provider));
   passOver(
     disabled.map(({ id }) => id),
@@ -80,6 +84,10 @@ export async function judgeOccurrences(tx: Db, rules: SkipRules, candidates: rea
     afterPrevious: new Set(waiting.map(({ id }) => id)),
     cancelPrevious: waiting.filter(({ overlap }) => overlap === 'cancel_previous').map(({ id }) => id),
   };
+}
+
+function isPutOff({ notBefore, now }: DueRoutine): boolean {
+  return notBefore !== null && notBefore > now;
 }
 
 function spentOf(id: string, limit: PassedLimit | undefined): [string, string][] {

@@ -10,7 +10,13 @@ const LONGEST_PAUSE_MS = 8_000;
 /**
  * Calls that must not be repeated: a second one would act again, or respond with an error although the first succeeded.
  */
-const ONCE: ReadonlySet<OperationId> = new Set(['cancelRun', 'deleteConnection', 'deleteSkill', 'testWebhook']);
+const ONCE: ReadonlySet<OperationId> = new Set([
+  'cancelRun',
+  'deleteConnection',
+  'deleteSkill',
+  'draftRoutine',
+  'testWebhook',
+]);
 
 /**
  * Tells whether a call may be repeated after it may have been carried out: with `ifMatch` it would fail its own

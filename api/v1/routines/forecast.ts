@@ -8,6 +8,7 @@ import {
   ESTIMATE_PRICINGS,
   type Amount,
 } from '#core/execution/forecast/index.ts';
+import { EFFORTS } from '#core/clients/gateway/index.ts';
 import { LIMIT_NAMES, LIMIT_SCOPES, PACE_DAYS, RAISED_BY } from '#core/usage/index.ts';
 import { timestamp } from '#lib/schemas.ts';
 import { dollars, EXAMPLE, idOf, iso, isoOrNull } from '../../http/schemas.ts';
@@ -75,6 +76,9 @@ const limitForecast = z
 export const forecastFields = {
   routineId: idOf('routine', EXAMPLE.routine),
   revision: z.number().int(),
+  effort: z.enum(EFFORTS).nullable().meta({
+    description: 'The `model.effort` of its runs, which changes what each uses; null where the model decides.',
+  }),
   occurrences: z.strictObject({
     count: z.number().int(),
     first: timestamp.nullable(),
@@ -123,6 +127,7 @@ export function presentForecast(row: Forecast) {
   return {
     routineId: row.routineId,
     revision: row.revision,
+    effort: row.effort ?? null,
     occurrences: {
       count: runs.count,
       first: isoOrNull(runs.first),

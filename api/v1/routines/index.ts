@@ -12,6 +12,7 @@ import { keyParams, nameFilters } from '../external-names.ts';
 import { deliveryOf } from '../settings-schemas.ts';
 import { actionRoutes } from './actions.ts';
 import { etag, listed, putBody, saveErrors, routineBody, routinePatch } from './requests.ts';
+import { draftRoutes } from './draft.ts';
 import { CHANGED_ROUTINE, routineParams } from './fields.ts';
 import { forecastRoutes } from './forecast.ts';
 import { presentDetail, presentRoutine, presentRoutineSummary, presentSaved } from './present.ts';
@@ -235,6 +236,7 @@ const archiveRoutine = route({
 }));
 
 export const routineRoutes: readonly Route[] = [
+  ...draftRoutes,
   listRoutines,
   createRoutine,
   readRoutine,

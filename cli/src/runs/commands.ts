@@ -84,15 +84,16 @@ function addWaiting(command: Command): Command {
 const EXITS = `
 Exit codes with --wait: 0 succeeded, 10 failed, 11 cancelled, 12 skipped, 124 not ended in time.`;
 
-function collect(value: string, before: readonly string[]): readonly string[] {
+export function collect(value: string, before: readonly string[]): readonly string[] {
   return [...before, value];
 }
 
-function variablesOf(given: readonly string[]): Record<string, string> {
+/** Reads values that are given as `name=value`. */
+export function variablesOf(given: readonly string[], option = '--var'): Record<string, string> {
   return Object.fromEntries(
     given.map((each) => {
       const at = each.indexOf('=');
-      if (at < 1) throw usageError(`--var takes name=value, and not "${each}".`);
+      if (at < 1) throw usageError(`${option} takes name=value, and not "${each}".`);
       return [each.slice(0, at), each.slice(at + 1)];
     }),
   );

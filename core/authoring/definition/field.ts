@@ -140,6 +140,7 @@ function withoutBounds(schema: z.core.$ZodType, keepDefaults: boolean): z.ZodTyp
     return keepDefaults ? bare.prefault(schema.def.defaultValue) : bare;
   }
   if (schema instanceof z.ZodNullable) return inner(schema.unwrap()).nullable();
+  if (schema instanceof z.ZodOptional) return inner(schema.unwrap()).optional();
   if (schema instanceof z.ZodObject) return z.strictObject(mapped<z.ZodType>(schema.shape, inner));
   if (schema instanceof z.ZodArray) return z.array(inner(schema.element));
   if (schema instanceof z.ZodRecord) return z.record(z.string(), inner(schema.valueType));

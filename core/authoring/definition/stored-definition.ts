@@ -45,13 +45,14 @@ export function storedForm<T extends Fields>(fields: T): DefinitionForm<ValuesOf
   );
   const asText = new Set(all.flatMap(([name, field]) => (field.storedAsText ? [name] : [])));
   const inText = (name: string, value: unknown) => (asText.has(name) && value !== null ? JSON.stringify(value) : value);
-  const toJson = (value: object) =>
+  const toJson = (values: readonly (readonly [string, unknown])[]) =>
     storableJson(
-      Object.fromEntries(
-        Object.entries(value).flatMap(([name, each]) => (name in shape ? [[name, inText(name, each)]] : [])),
-      ),
+      Object.fromEntries(values.flatMap(([name, each]) => (name in shape ? [[name, inText(name, each)]] : []))),
     );
-  const defaults = toJson(Object.fromEntries(blanks));
+  // Left out, a later field with its default keeps no earlier release from reading the routine.
+  const isNeeded = (name: string, value: unknown) =>
+    fields[name]?.since === '0.1.0' || !isDeepStrictEqual(value, blanks.get(name));
+  const defaults = toJson([...blanks]);
   return {
     names,
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- fromEntries forgets which fields there are
@@ -62,7 +63,7 @@ export function storedForm<T extends Fields>(fields: T): DefinitionForm<ValuesOf
         const words = told?.(value[name as Name]);
         return words === undefined ? [] : [`${label}: ${words}`];
       }),
-    write: toJson,
+    write: (value) => toJson(Object.entries(value).filter(([name, each]) => isNeeded(name, each))),
     read(json) {
       const read = stored.safeParse(json);
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the schema was made of the fields of V

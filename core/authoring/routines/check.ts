@@ -33,6 +33,8 @@ interface Untouched {
   /** False when instructions, variables, skills and facts stay: a skill may have grown since. */
   readonly textChanged?: boolean;
   readonly scheduleChanged?: boolean;
+  /** False where what its model has shown since blocks nothing. */
+  readonly modelChanged?: boolean;
 }
 
 /** One rule of a routine; it throws its refusals. When all faults are collected, it gets the faults found before. */
@@ -71,7 +73,13 @@ export function routineChecks(
   { models, skills, outbound }: RoutineChecks,
   projectId: string,
   fields: RoutineFields,
-  { attached = [], skillLengths = new Map(), textChanged = true, scheduleChanged = true }: Untouched = {},
+  {
+    attached = [],
+    skillLengths = new Map(),
+    textChanged = true,
+    scheduleChanged = true,
+    modelChanged = true,
+  }: Untouched = {},
 ): SaveCheck[] {
   return [
     () => checkTimeZone(fields.timezone),
@@ -84,6 +92,7 @@ export function routineChecks(
       throw invalid([{ path: 'instructions', message }], 'invalid_variable');
     },
     () => checkOverridable(fields),
+    () => checkEnds(fields),
     () => checkForm(projectId, fields),
     () => {
       if (fields.deliver !== 'changed' || fields.resultSchema !== null) return;
@@ -100,7 +109,11 @@ export function routineChecks(
       const factsLength = fields.facts ? 2 * MAX_FACTS + FENCE_LENGTH : 0;
       checkTextLimits({ ...fields, skills: sizes, builtIns: builtInsOf(fields), factsLength });
     },
-    () => checkModel(models, projectId, fields),
+    async () => {
+      const model = await checkModel(models, projectId, fields);
+      if (!modelChanged || fields.model.effort === undefined || model.abilities.effort !== 'none') return;
+      throw invalid([{ path: 'model.effort', message: 'the model takes no effort; leave it out' }]);
+    },
   ];
 }
 
@@ -111,7 +124,7 @@ async function checkModel(models: ProjectModels, projectId: string, { model: cho
       models.explainAbsence(chosen) ?? 'no such provider, connectionId and modelId in the live model directory';
     throw invalid([{ path: 'model', message }], 'invalid_model');
   }
-  if (model.prices !== null || budget.maxCostUsdPerMonth === null) return;
+  if (model.prices !== null || budget.maxCostUsdPerMonth === null) return model;
   const message = 'the model has no prices, so its cost cannot be limited';
   throw invalid([{ path: 'budget.maxCostUsdPerMonth', message }]);
 }
@@ -166,6 +179,13 @@ function builtInsOf({ name }: RoutineFields) {
 
 /** Longer than the marks around a fenced text, its announcement and its heading together. */
 const FENCE_LENGTH = 500;
+
+/** Refuses ends that no call of `finish` could state. */
+function checkEnds({ outcome, mayComplete, mayPutOffHours }: RoutineFields): void {
+  if (outcome === 'required' || (!mayComplete && mayPutOffHours === null)) return;
+  const path = mayComplete ? 'mayComplete' : 'mayPutOffHours';
+  throw invalid([{ path, message: 'is stated with the outcome of a run, so that outcome has to be required' }]);
+}
 
 function checkWebhookUrl(outbound: Pick<OutboundClient, 'checkUrl'>, url: string): void {
   try {

@@ -25,7 +25,8 @@ const ownColumns = sql`
   id, project_id as "projectId", ${settingsForm.columns}, state, state_reason as "stateReason", revision, version,
   external_key as "externalKey", managed_by as "managedBy", managed_from as "managedFrom", drifted_at as "driftedAt",
   ${authorJson({ createdBy: sql`routines.drifted_by`, projectId: sql`routines.project_id` })} as "driftedBy",
-  webhook_failed_at as "webhookFailedAt", next_run_at as "nextRunAt", last_run_at as "lastRunAt",
+  webhook_failed_at as "webhookFailedAt", next_run_at as "nextRunAt", not_before as "notBefore",
+  last_run_at as "lastRunAt",
   created_at as "createdAt", updated_at as "updatedAt", archived_at as "archivedAt"
 `;
 

@@ -28,6 +28,8 @@ export interface Routine extends RoutineFields {
   readonly driftedBy: Author | null;
   readonly webhookFailedAt: Date | null;
   readonly nextRunAt: Date | null;
+  /** The instant before which its occurrences are skipped, as a run has said; else null. */
+  readonly notBefore: Date | null;
   readonly lastRunAt: Date | null;
   readonly createdAt: Date;
   readonly updatedAt: Date;

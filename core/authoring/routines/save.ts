@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Core } from '#core/core.ts';
 import { recordProjectAudit, type Actor } from '#core/foundation/audit/index.ts';
 import { databaseTime, transaction, sql, type Db } from '#lib/database/index.ts';
@@ -106,7 +107,13 @@ export function changeChecks(
   const changed = applyPatch(seen, patch);
   const scheduleChanged = changed.schedule !== seen.schedule;
   return [
-    ...routineChecks(database, deps, projectId, changed, { attached, skillLengths, textChanged, scheduleChanged }),
+    ...routineChecks(database, deps, projectId, changed, {
+      attached,
+      skillLengths,
+      textChanged,
+      scheduleChanged,
+      modelChanged: !isDeepStrictEqual(changed.model, seen.model),
+    }),
     (found) => hasTimes(found) && checkTiming(database, changed, seen),
     // A tool that was disabled since does not block a new name.
     () => patch.gate !== undefined && checkGate(database, deps, { projectId, routineId }, patch.gate),

@@ -23,7 +23,7 @@ export const ROUTINE_TRANSITIONS = [
     to: 'paused',
     from: ['active'],
     by: ['service'],
-    when: 'the service pauses it and says why: too many failed scheduled runs in a row, a schedule that has ended (`endsAt`), one that can no longer be computed, or a model account that is gone',
+    when: 'the service pauses it and says why: too many failed scheduled runs in a row, a schedule that has ended (`endsAt`), a run that said it was the last (`completed`), one that can no longer be computed, or a model account that is gone',
   },
   {
     to: 'archived',

@@ -89,7 +89,8 @@ export async function moveRoutine(
 ): Promise<Routine> {
   const moved = await tx.row<RoutineRow>`
     update routines set
-      state = ${to.state}, state_reason = null, next_run_at = ${to.nextRunAt}, consecutive_failures = 0,
+      state = ${to.state}, state_reason = null, next_run_at = ${to.nextRunAt}, not_before = null,
+      consecutive_failures = 0,
       archived_at = case when ${to.state}::text = 'archived' then now() end,
       version = version + 1, updated_at = now()
     where id = ${id} and project_id = ${projectId} and ${mayMove(to.state)}

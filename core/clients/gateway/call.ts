@@ -1,12 +1,14 @@
 import type { ModelMessage } from 'ai';
 import type { JsonObject } from '#lib/json.ts';
-import type { ModelAbilities } from './abilities.ts';
+import type { Effort, ModelAbilities } from './abilities.ts';
 import type { CallInput, CallUsage, TokenBounds } from './tokens.ts';
 
 /** A request to a model, before it is fitted to the model's server. */
 export interface GatewayCall extends CallInput, TokenBounds {
   /** Abilities that the server is known to have. */
   readonly abilities?: ModelAbilities | undefined;
+  /** Undefined leaves it to the model. */
+  readonly effort?: Effort | undefined;
   /** True where nothing rests on `maxOutputTokens`, so that a server which takes none may go without. */
   readonly limitMayGo?: boolean | undefined;
   /** True for a call that tests earlier lessons again. */

@@ -95,8 +95,8 @@ function providerOf({ baseUrl, apiKey }: ModelSource, dispatcher: Agent, silence
     supportsStructuredOutputs: true,
     ...(apiKey === undefined ? {} : { apiKey }),
     fetch: gatewayFetch({ dispatcher, apiKey, silenceMs }),
-    // The abilities come with each call as an option, which the library would send.
-    transformRequestBody: ({ abilities = {}, ...body }) => adaptRequest(body, abilities),
+    // Abilities and effort come with each call as options, which the library would send.
+    transformRequestBody: ({ abilities = {}, effort, ...body }) => adaptRequest(body, abilities, effort),
     metadataExtractor: {
       extractMetadata: ({ parsedBody }) =>
         Promise.resolve(
@@ -148,7 +148,7 @@ async function generate(
   abortSignal: AbortSignal,
   mayLackReason: (isCounted: boolean) => boolean,
 ): Promise<GatewayResponse> {
-  const { maxOutputTokens, resultSchema, abilities } = call;
+  const { maxOutputTokens, resultSchema, abilities, effort } = call;
   const exact = withExactArguments(served);
   const generated = await generateText({
     model: exact.model,
@@ -158,7 +158,9 @@ async function generate(
     ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
     ...(resultSchema === undefined ? {} : { output: textInForm(resultSchema) }),
     // Not strictly, as a schema would then have to keep to a part of the language.
-    providerOptions: { [PROVIDER]: { strictJsonSchema: false, abilities: { ...abilities } } },
+    providerOptions: {
+      [PROVIDER]: { strictJsonSchema: false, abilities: { ...abilities }, ...(effort && { effort }) },
+    },
     maxRetries: 0,
     abortSignal,
   });

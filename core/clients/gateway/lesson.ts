@@ -76,6 +76,9 @@ function learnFrom(named: Named, sent: JsonObject): ModelAbilities | undefined {
     if (isNamed('max_tokens', /max_tokens|max_completion_tokens/)) return { outputLimit: 'max_completion_tokens' };
     if (isNamed('max_completion_tokens', /max_completion_tokens/)) return { outputLimit: 'max_tokens' };
   }
+  if (EFFORT_FIELDS.some((field) => isNamed(field, /reasoning[_.]?effort|\breasoning\b|chat_template_kwargs/i))) {
+    return { effort: 'none' };
+  }
   if (isNamed('stream_options', /stream_options|include_usage/i)) return { streamUsage: false };
   if (isNamed('parallel_tool_calls', /parallel_tool_calls/)) return { parallelToolCallsField: false };
   const messages = JSON.stringify(sent['messages'] ?? []);
@@ -94,6 +97,8 @@ function learnFrom(named: Named, sent: JsonObject): ModelAbilities | undefined {
   if (isNamed('stream', /\bstream(ing|ed)?\b/i)) return { streaming: false };
   return undefined;
 }
+
+const EFFORT_FIELDS = ['reasoning_effort', 'reasoning', 'chat_template_kwargs'] as const;
 
 /** The wordings of OpenAI, Groq and DeepSeek for an output limit above the model's own. */
 const MOST_OUTPUT =

@@ -167,10 +167,14 @@ function readEntry(model: Entry): Omit<ListedModel, 'id'> {
         parameters?.includes('structured_outputs') ??
         capabilities?.structured_outputs?.supported ??
         info.supports_response_schema,
+      effort: parameters === undefined || parameters.some((each) => EFFORT_PARAMETERS.has(each)) ? undefined : 'none',
       tools: parameters?.includes('tools') ?? capabilities?.function_calling ?? info.supports_function_calling,
     }),
   };
 }
+
+/** Parameters by which a list says that a model takes an effort. */
+const EFFORT_PARAMETERS = new Set(['reasoning', 'reasoning_effort']);
 
 /** More than a cent a token is a price in another unit: no model costs as much. */
 const MOST_PER_TOKEN = 0.01;

@@ -1,6 +1,6 @@
 import { errors, request, type Dispatcher } from 'undici';
 import { isJsonObject, parseJson } from '#lib/json.ts';
-import type { ModelAbilities } from './abilities.ts';
+import type { Effort, ModelAbilities } from './abilities.ts';
 import { readCompletion, REASONING_FIELDS, textOf, type Refuse } from './completion.ts';
 import { brokenOff, GatewayFailure } from './failure.ts';
 import { schemaKey } from './lesson.ts';
@@ -169,7 +169,11 @@ interface ChatMessage extends Readonly<Record<string, unknown>> {
  * Fits the body of a request to the model's server, and to rules of all servers: roles alternate, no schema beside
  * tools, no field that was refused before.
  */
-export function adaptRequest(body: Record<string, unknown>, abilities: ModelAbilities): Record<string, unknown> {
+export function adaptRequest(
+  body: Record<string, unknown>,
+  abilities: ModelAbilities,
+  effort?: Effort,
+): Record<string, unknown> {
   const { max_tokens: limit, response_format: format, messages, ...rest } = body;
   const tools = Array.isArray(rest['tools']) && rest['tools'].length > 0;
   const streaming = abilities.streaming !== false;
@@ -179,12 +183,19 @@ export function adaptRequest(body: Record<string, unknown>, abilities: ModelAbil
     ...rest,
     messages: Array.isArray(messages) ? adaptMessages(messages, abilities, tools) : messages,
     ...(limit === undefined || limitField === 'none' ? {} : { [limitField]: limit }),
+    ...(effort === undefined ? {} : effortField(effort, abilities)),
     // A grammar for the text leaves llama.cpp and vLLM no way to call a tool; Groq and Gemini refuse both together.
     ...(format === undefined || tools || !takesSchema(format, abilities) ? {} : { response_format: format }),
     ...(oneCall && abilities.parallelToolCallsField !== false ? { parallel_tool_calls: false } : {}),
     ...(streaming ? { stream: true } : {}),
     ...(streaming && abilities.streamUsage !== false ? { stream_options: { include_usage: true } } : {}),
   };
+}
+
+function effortField(effort: Effort, { effort: field = 'reasoning_effort' }: ModelAbilities) {
+  if (field === 'none') return {};
+  if (field === 'reasoning') return { reasoning: { effort } };
+  return field === 'reasoning_effort' ? { [field]: effort } : { [field]: { reasoning_effort: effort } };
 }
 
 function takesSchema(format: unknown, abilities: ModelAbilities): boolean {

@@ -56,6 +56,8 @@ export async function recordEnd(
   const modelFailed =
     reason?.startsWith('model_') === true ||
     (reason === 'context_exceeded' && errorMessage === reasonAsMessage(reason));
+  // A part of the work is not the end of it.
+  const next = ending.outcome === 'partial' ? undefined : ending.next;
   const told = { ...ending, reasonInWords: reason === null ? null : reasonInWords(reason) };
   const ended = await tx.row<EndedRun>`
     with ended as (
@@ -71,7 +73,7 @@ export async function recordEnd(
       returning *
     ), calls as (
       ${callsOfRunOver(sql`ended`)}
-    ), ${routineAfterRun({ state, ownFault: countsTowardsPause(reason), isWhole: warnings.length === 0 })},
+    ), ${routineAfterRun({ state, ownFault: countsTowardsPause(reason), isWhole: warnings.length === 0, next })},
     ${breakerAfterRun(ending)}, ${noteEnd(told)}, closed as (
       update steps set finished_at = now(),
         state = case when kind = 'tool' and steps.state = 'started' then 'outcome_unknown' else 'failed' end,

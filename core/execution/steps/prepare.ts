@@ -48,6 +48,7 @@ export async function prepareStep(deps: StepsCore, run: StepRun, deadline: Deadl
     modelId: run.model.modelId,
     served: option.served,
     abilities: option.abilities,
+    effort: run.model.effort,
     contextTokens: option.contextTokens,
     instructions: PREAMBLE,
     messages: openingMessages(opening),

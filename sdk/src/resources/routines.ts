@@ -35,6 +35,16 @@ export class Routines {
     return this.#transport.send('createRoutine', { ...options, body });
   }
 
+  /** Proposes a routine from a sentence or a blueprint, and saves nothing. */
+  draft(body: Body<'draftRoutine'>, options?: CallOptions): Call<Data<'draftRoutine'>> {
+    return this.#transport.send('draftRoutine', { ...options, body });
+  }
+
+  /** Lists the routines that a few answers complete. */
+  blueprints(options?: CallOptions): Call<Data<'listBlueprints'>> {
+    return this.#transport.send('listBlueprints', { ...options });
+  }
+
   read(routineId: string, options?: CallOptions): Call<Data<'readRoutine'>> {
     return this.#transport.send('readRoutine', { ...options, ids: [routineId] });
   }

@@ -52,9 +52,12 @@ export function useNames(splitBy: Split): (key: string | null) => string {
   const names = new Map(routines.data?.map(({ id, name }) => [id, name]));
   return (key) => {
     if (key === null) return 'All others';
-    return key === MODEL_TESTS ? 'Tests of models' : (names.get(key) ?? key);
+    return BESIDE_RUNS.get(key) ?? names.get(key) ?? key;
   };
 }
 
-/** Stands in the place of a routine for what tests of models have used. */
-export const MODEL_TESTS = 'model-tests';
+/** What stands in the place of a routine for model calls outside of runs, with its name. */
+export const BESIDE_RUNS: ReadonlyMap<string, string> = new Map([
+  ['model-tests', 'Tests of models'],
+  ['drafts', 'Drafts of routines'],
+]);
