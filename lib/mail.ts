@@ -21,8 +21,8 @@ export interface Mailer {
 }
 
 /**
- * Opens the way to a mail server.
- * @param options.requireTls refuses a server that offers no encryption on a `smtp:` address
+ * Creates a sender for a mail server.
+ * @param options.requireTls refuses a server without encryption on a `smtp:` address
  */
 export function openMailer(options: { url: string; from: string; requireTls: boolean }): Mailer {
   const { from } = options;
@@ -95,7 +95,7 @@ interface MailFault {
 /** Codes of nodemailer for an error of the message; all others would meet any message. */
 const OF_MESSAGE: ReadonlySet<string> = new Set(['EENVELOPE', 'EMESSAGE']);
 
-/** Replies to any message where the server wants a sign-in or encryption first (RFC 4954, RFC 3207). */
+/** Replies to any message when the server requires a sign-in or encryption first (RFC 4954, RFC 3207). */
 const UNPREPARED: ReadonlySet<number> = new Set([530, 538]);
 
 /** Judges an error of nodemailer by its code and by the server's reply (RFC 5321, section 4.2.1). */

@@ -66,7 +66,7 @@ export interface Refusals {
   /** Seconds since that answer came first, and last. */
   readonly sinceSeconds: number;
   readonly agoSeconds: number;
-  /** Time of the last one. */
+  /** Time of the last refusal. */
   readonly last: string;
 }
 

@@ -72,7 +72,7 @@ export async function pauseOfDisabledProviders(
   return paused;
 }
 
-/** Routines that cannot go on, by reason. */
+/** Routines that must be paused, by reason. */
 export interface Stopped {
   /** Routines whose stored schedule this process cannot compute. */
   readonly unreadable: readonly Unreadable[];

@@ -57,7 +57,7 @@ export const helloResult = z.strictObject({
 });
 
 export const verifyResult = z.strictObject({
-  /** `unchecked`: the provider could not say; nothing is to be stored. */
+  /** `unchecked`: the provider could not decide, so nothing may be stored. */
   credential: z.enum(['accepted', 'rejected', 'unchecked']),
   /** The credential is good, and the account is empty or busy. */
   limited: z.boolean(),

@@ -22,7 +22,7 @@ export class EnvelopeError extends Error {
 const credentialSchema = z.strictObject({
   /** Access token or key. */
   value: z.string().min(1).max(16_384),
-  /** Claim of the ID token that names the account, where the provider wants it in a header. */
+  /** Claim of the ID token that names the account, if the provider expects it in a header. */
   account: z.string().min(1).max(1_000).nullable(),
 });
 

@@ -27,7 +27,7 @@ export interface Metrics {
   /** `outcome` is `ok`, `cancelled` or the reason of a failure. */
   modelCall(call: { model: string; outcome: string; seconds: number }): void;
   modelTokens(model: string, tokens: Readonly<Record<TokenKind, number>>): void;
-  /** Null where the model directory quotes no price. */
+  /** Null when the model directory has no price. */
   modelCost(model: string, costUsd: string | null): void;
   /** An event of the payment processor: `accepted`, or why it was ignored. */
   paymentEvent(event: { kind: string; outcome: string }): void;

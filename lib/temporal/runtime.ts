@@ -1,4 +1,4 @@
-// By their paths, as in `connection.ts`.
+// Imported by path, as in `connection.ts`.
 import type { Logger } from '@temporalio/worker/lib/logger.js';
 import { Runtime } from '@temporalio/worker/lib/runtime.js';
 import type { Log } from '../log.ts';

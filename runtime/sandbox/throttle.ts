@@ -68,7 +68,7 @@ async function hold(pid: number, watched: Watched): Promise<void> {
   watched.used = used;
   watched.at = now;
   const isStopped = watched.left < 0;
-  // At each look, for processes that were started after the last.
+  // Repeated at each check, because new processes may have started.
   if (isStopped) signalAll(family, 'SIGSTOP');
   else if (watched.isStopped) signalAll(family, 'SIGCONT');
   watched.isStopped = isStopped;

@@ -48,8 +48,8 @@ export interface EnqueuedRun {
 
 /**
  * Inserts a manual run as `queued` and counts it against the month's allowance, in one statement. The same statement
- * admits it when no other run waits, its share has room and its organization has no bound of its own, which spares an
- * idle service a round of admission. Otherwise it waits its turn.
+ * admits it when no other run waits, its share has room and its organization has no limit of its own, so that an idle
+ * service needs no round of admission. Otherwise the run waits for its turn.
  * @throws {AppError} `routine_not_found`, `routine_archived`, `invalid_variable`, `invalid_request` for a `runAt` that
  * is not within the next year, `limit_reached`, `allowance_exceeded`, `provider_disabled`
  */

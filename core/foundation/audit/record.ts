@@ -7,7 +7,7 @@ export interface Actor {
   readonly kind: 'person' | 'key' | 'system';
   /** The id of the person or of the API key; null for the service itself. */
   readonly id: string | null;
-  /** The address of the caller; null where the service acts by itself. */
+  /** The address of the caller; null when the service acts by itself. */
   readonly address: string | null;
   /** The face that the call came by, where that is not HTTP itself, and the name that its client gave. */
   readonly via?: { readonly via: 'mcp'; readonly client: string };

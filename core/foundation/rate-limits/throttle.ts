@@ -95,7 +95,7 @@ export async function assertMayBeginSignIn(db: Db, userId: string, at: string): 
  * @returns how many
  */
 export function forgetCounts(db: Db, limit: number): Promise<number> {
-  // There is no index, which each request would have to keep up.
+  // There is no index, because every request would have to update it.
   return deleteBatch(db, {
     table: 'rate_limits',
     where: sql`window_start < now() - interval '1 day'`,

@@ -41,7 +41,7 @@ export type Issue =
   | { readonly kind: 'limited'; readonly until: Date }
   /** No process has the lease on the runtime. */
   | { readonly kind: 'unleased' }
-  /** The step awaits no response any more. */
+  /** The step no longer waits for a response. */
   | { readonly kind: 'unwanted' };
 
 /**

@@ -127,7 +127,7 @@ export interface CachedSource {
    */
   refresh(rests: boolean): Promise<void>;
   find(modelId: string): SourcedModel | undefined;
-  /** One sentence on its last request; undefined where nothing is wrong. */
+  /** One sentence on its last request; undefined after a success. */
   problem(): string | undefined;
   state(): SourceState;
 }

@@ -42,7 +42,7 @@ export function storeCredentials(
   connection: Pick<Connection, 'id' | 'projectId'>,
   credentials: NewCredentials & {
     readonly accountLabel: string | null;
-    /** The scopes that a sign-in requested. Others may be demanded again. */
+    /** The scopes that a sign-in requested. A server may demand others later. */
     readonly askedScopes?: readonly string[];
   },
 ): Promise<void> {
