@@ -54,8 +54,8 @@ test('a bad morning names what is wrong, each with the action that mends it', as
   await row('Paused after 5 failed runs').getByRole('button', { name: 'Activate again' }).click();
   await row('Daily site check').waitFor({ state: 'detached' });
   expect((await key.get(`/v1/routines/${stopped}`)).data.state).toBe('active');
-  // A failure stands among the new results until it is read, and once only.
-  await needs.getByText('A failure stands among the new results above.').waitFor();
+  // A failure is among the new results until it is read, and once only.
+  await needs.getByText('A failure is among the new results above.').waitFor();
   const news = page.getByRole('region', { name: 'New results' });
   const failure = news.getByRole('listitem').filter({ hasText: 'and 1 earlier' });
   await failure.getByRole('button', { name: 'Mark as read' }).click();
@@ -125,7 +125,7 @@ test('home of five hundred routines, and of a project in which everything has fa
   const [, { as: owner, path } = states[0]!] = states;
   const { page, complaints } = await visit(path, { as: owner });
   const needs = page.getByRole('region', { name: 'Needs attention' });
-  await needs.getByText('20 failures stand among the new results above.').waitFor();
+  await needs.getByText('20 failures are among the new results above.').waitFor();
   expect(await needs.getByRole('listitem').count()).toBe(0);
   const results = page.locator('[data-run]');
   expect(await results.count()).toBe(8);

@@ -86,7 +86,7 @@ function Entries({ all, above, projectId }: EntriesProps) {
       )}
       {hidden > 0 && (
         <p className={rows.length === 0 ? BOXED : 'mt-2 text-sm text-muted'}>
-          {hidden === 1 ? 'A failure stands' : `${hidden} failures stand`} among the new results above.
+          {hidden === 1 ? 'A failure is' : `${hidden} failures are`} among the new results above.
         </p>
       )}
       {truncated && (

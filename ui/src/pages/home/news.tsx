@@ -140,7 +140,7 @@ function NothingNew({ counts, projectId }: { counts: Unread; projectId: string }
       {(results) =>
         results.length === 0 ? (
           <EmptyState icon={Inbox} title="No results yet">
-            What your routines find stands here, the new first.
+            Results of your routines appear here, the newest first.
           </EmptyState>
         ) : (
           counts.unchanged === 0 && (

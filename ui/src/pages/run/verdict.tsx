@@ -43,7 +43,7 @@ export function Verdict({ run, status }: { readonly run: RunDetail; readonly sta
           {fault !== null && <p className="mt-1 text-sm text-muted">{fault}</p>}
           {run.skipped !== null && run.skipped.count > 1 && (
             <p className="mt-1 text-sm text-muted">
-              It stands for {count(run.skipped.count)} occurrences, from <Time at={run.skipped.from} /> to{' '}
+              It sums up {count(run.skipped.count)} occurrences, from <Time at={run.skipped.from} /> to{' '}
               <Time at={run.skipped.until} />.
             </p>
           )}
