@@ -39,7 +39,7 @@ export interface RunOutcome {
 export interface Evidence {
   readonly outcome: Outcome;
   readonly result: string;
-  /** Whether the result matches the pattern of a check, by the check's index; undefined where that is unknown. */
+  /** Whether the result matches the pattern of a check, by the check's index; undefined when unknown. */
   readonly patterns: ReadonlyMap<number, boolean | undefined>;
   readonly calls: readonly CallCount[];
 }

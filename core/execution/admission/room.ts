@@ -50,7 +50,7 @@ export const isAdmitted = sql`state in ('queued', 'running') and admitted_at is 
  */
 export const waitsForBudget = sql`state = 'running' and waits_until is not null`;
 
-/** SQL condition on `runs`: the run sleeps, likewise, until the provider of a connection is asked again. */
+/** SQL condition on `runs`: the run sleeps until the provider of a connection is asked again. */
 export const waitsForConnection = sql`state = 'running' and waits_since is not null and waits_until is null`;
 
 /**

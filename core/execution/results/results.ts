@@ -157,8 +157,8 @@ export async function countUnread(
 }
 
 /**
- * Writes the CTEs `looked_at`, the newest results that the filter lets through, and `classified`, the same with their
- * kind and the result before.
+ * Writes the CTEs `looked_at`, the newest results that pass the filter, and `classified`, the same with their kind and
+ * the previous result.
  */
 function lookAt(
   { projectId, readerId }: Reader,

@@ -78,8 +78,8 @@ export function retentionBacklog(rule: RetentionRule): Readonly<Record<Stage['na
 }
 
 /**
- * Looks at the oldest run of all projects and at that of each project that chose its own days, each at the beginning of
- * an index.
+ * Looks at the oldest run of all projects, and at the oldest run of each project with its own days, each at the
+ * beginning of an index.
  */
 function overdueSeconds(stage: Stage, rule: RetentionRule): Sql {
   const days = stage.daysOf(rule, sql`p`);

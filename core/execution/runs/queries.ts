@@ -188,8 +188,8 @@ async function schemaOf(db: Db, { projectId, routineId, routineRevision }: Run):
 }
 
 /**
- * Seconds from its row, or the time that was asked for, to its first step, its end, or now, whichever came first; null
- * for a skipped occurrence.
+ * Seconds from its row, or the requested time, to its first step, its end, or now, whichever came first; null for a
+ * skipped occurrence.
  */
 const queuedSeconds = sql`case when skipped_count is null then
   round(greatest(extract(epoch from coalesce(started_at, finished_at, now()) - coalesce(run_at, created_at)), 0),

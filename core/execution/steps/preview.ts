@@ -207,7 +207,7 @@ async function plannedRun(
   };
 }
 
-/** The fields of a run that nothing has happened to yet. It has no patience, so that what would wait is shown. */
+/** The fields of a run that has just been made. Its waiting time is zero, so that every wait is shown as an end. */
 const atItsFirstStep = {
   index: 0,
   attempt: 1,
