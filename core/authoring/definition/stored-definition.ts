@@ -31,6 +31,9 @@ export interface StoredDefinition<V> {
   readonly blocked: string | null;
 }
 
+/** Every release reads the fields of this one. */
+const FIRST_RELEASE = '0.1.0';
+
 /** Makes the functions that store the fields of a table. */
 export function storedForm<T extends Fields>(fields: T): DefinitionForm<ValuesOf<T>> {
   type V = ValuesOf<T>;
@@ -50,6 +53,9 @@ export function storedForm<T extends Fields>(fields: T): DefinitionForm<ValuesOf
       ),
     );
   const defaults = toJson(Object.fromEntries(blanks));
+  // The release before refuses a definition with a field that it does not know, so one that is not used is not stored.
+  const isUsed = ([name, value]: [string, unknown]) =>
+    fields[name]?.since === FIRST_RELEASE || !isDeepStrictEqual(value, blanks.get(name));
   return {
     names,
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- fromEntries forgets which fields there are
@@ -60,7 +66,7 @@ export function storedForm<T extends Fields>(fields: T): DefinitionForm<ValuesOf
         const words = told?.(value[name as Name]);
         return words === undefined ? [] : [`${label}: ${words}`];
       }),
-    write: toJson,
+    write: (value) => toJson(Object.fromEntries(Object.entries<unknown>(value).filter(isUsed))),
     read(json) {
       const read = stored.safeParse(json);
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the schema was made of the fields of V
