@@ -8,7 +8,14 @@ const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 8_000;
 
 /** Calls that, carried out already, would be done once more or respond with an error that says nothing was done. */
-const ONCE: ReadonlySet<OperationId> = new Set(['cancelRun', 'deleteConnection', 'deleteSkill', 'testWebhook']);
+const ONCE: ReadonlySet<OperationId> = new Set([
+  'cancelRun',
+  'deleteChat',
+  'deleteConnection',
+  'deleteSkill',
+  'testChat',
+  'testWebhook',
+]);
 
 /** Tells whether a call may be made again when it may have been carried out: it would then not meet its own conditions. */
 export function isRepeatable(id: OperationId, { ifMatch, ifNoneMatch }: PutOptions): boolean {

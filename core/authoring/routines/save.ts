@@ -197,6 +197,7 @@ function applyPatch(before: RoutineFields, patch: RoutinePatch): RoutineFields {
     limits: { ...before.limits, ...patch.limits },
     budget: { ...before.budget, ...patch.budget },
     notifications: { ...before.notifications, ...patch.notifications },
+    resultsTo: { ...before.resultsTo, ...patch.resultsTo },
   };
 }
 

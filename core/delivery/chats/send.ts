@@ -165,7 +165,7 @@ function stopChat(
           `${sentence(`The chat "${name}" refuses its address for good (${why})`)} Results of "${of.routineName}" and of other routines are not sent there any more.`,
           'Make a new incoming webhook in the chat and save its address. What was not delivered can be sent again from the page of its run.',
         ],
-        path: `/p/${projectId}/settings/chats`,
+        path: `/p/${projectId}/settings?tab=notifications`,
       },
     });
   });

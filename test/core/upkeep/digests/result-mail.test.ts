@@ -10,6 +10,7 @@ const test = mailingTest();
 test.afterEach(({ service }) => service.gateway.control.reset());
 
 function answer(service: Service, text: string): void {
+  service.gateway.control.reset();
   service.gateway.control.script({ times: null, behaviour: { kind: 'text', text } });
 }
 
@@ -90,8 +91,8 @@ test('who gets the results is no material change, and ten mails an hour are the 
   const owner = await person();
   const key = await owner.key();
   const routineId = await activeRoutine(key);
-  const { data } = await key.patch(`/v1/routines/${routineId}`, { resultsTo: { mail: 'owners' } });
-  expect(data.state).toBe('active');
+  const changed = await key.patch(`/v1/routines/${routineId}`, { resultsTo: { mail: 'owners' } });
+  expect(changed.body).toMatchObject({ data: { state: 'active' } });
   const states: string[] = [];
   for (let run = 0; run < 11; run += 1) {
     states.push((await ended(service, key, routineId)).notifications[0].state);
