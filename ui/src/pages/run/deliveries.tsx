@@ -20,7 +20,7 @@ const WITHHELD: Readonly<Record<string, string>> = {
   not_failed: 'Not told of this run: the routine delivers failures only.',
 };
 
-/** Lists what was sent to the routine's webhook, with every attempt, or says why nothing was. */
+/** Lists the deliveries to the routine's webhook with every attempt, or the reason for none. */
 export function Deliveries({ run }: { readonly run: Run }) {
   const redeliver = useSend('post', '/v1/runs/{runId}/webhook-deliveries/{deliveryId}/redeliver', {
     refreshes: ['/v1/runs'],
