@@ -73,7 +73,7 @@ export function createMetrics(): { metrics: Metrics; registry: Registry } {
     paymentEvent: ({ kind, outcome }) => on.paymentEvents.inc({ kind, outcome }),
     paymentAlert: (alert) => on.paymentAlerts.inc({ alert }),
     modelCost(model, costUsd) {
-      // A float will do here: what is billed stands in the usage ledger.
+      // A float is enough here; the usage ledger has the billed amounts.
       if (costUsd !== null) on.modelCost.inc({ model }, Number(costUsd));
     },
   };
