@@ -1,6 +1,6 @@
 import { keepPaymentsInStep, type Payment } from '#core/accounts/billing/index.ts';
 import { queueLeadMails } from '#core/accounts/leads/index.ts';
-import { digestKind, queueResultDigests } from '#core/upkeep/digests/index.ts';
+import { digestKind, queueResultDigests, resultKind } from '#core/upkeep/digests/index.ts';
 import { expireCalls } from '#core/models/calls/index.ts';
 import {
   accountKinds,
@@ -15,6 +15,7 @@ import { applyRetention, type RetentionDeps, type RetentionReport } from '#core/
 import { expireQueued, sweepOpenRuns } from '#core/execution/runs/index.ts';
 import { releaseDue, type Admission, type AdmissionReport } from '#core/execution/admission/index.ts';
 import { settleLostCalls } from '#core/execution/steps/index.ts';
+import { chatKind } from '#core/delivery/chats/index.ts';
 import { startDueDeliveries, type StartDeliveriesDeps } from '#core/delivery/webhooks/index.ts';
 import type { Log } from '#lib/log.ts';
 import type { TickPart } from '#lib/metrics/index.ts';
@@ -109,13 +110,13 @@ export function createTickParts(deps: TickDeps): TickParts {
         await adoptMessages(deps.database);
         // Parts that write messages come before parts that send them, and parts for which a person waits before the
         // others.
-        for (const name of ['run_ended', 'spending', 'summary', 'digest']) {
+        for (const name of ['run_ended', 'spending', 'summary', 'digest', 'result']) {
           await tryPart(deps, faults, name, () => off(name, signal, forMs), 0);
         }
         await tryPart(deps, faults, 'account', () => off('account', signal, forMs), 0);
         // Beside each other, so that monitors that hang delay no mail.
         const sent = await Promise.all(
-          ['mail', 'operator_mail', 'ping'].map((name) =>
+          ['mail', 'operator_mail', 'ping', 'chat'].map((name) =>
             tryPart(deps, faults, name, () => off(name, signal, forMs), 0),
           ),
         );
@@ -148,6 +149,8 @@ export function kindsOf(deps: KindDeps): Kinds {
     spending: spendingKind,
     summary: summaryKind,
     digest: digestKind,
+    result: resultKind,
+    chat: chatKind(deps),
     ...accountKinds(deps),
   };
 }

@@ -2,6 +2,7 @@ import type { Core } from '#core/core.ts';
 import { callsOfRunOver } from '#core/models/calls/index.ts';
 import { noteEnd } from '#core/delivery/notifications/index.ts';
 import { routineAfterRun } from '#core/authoring/routines/index.ts';
+import { redeliverToChat } from '#core/delivery/chats/index.ts';
 import { enqueueDelivery, redeliver, type ReportedRun } from '#core/delivery/webhooks/index.ts';
 import { afterCommit, sql, storableJson, transaction, type Db, type Sql } from '#lib/database/index.ts';
 import { othersWait, type Admission } from '#core/execution/admission/index.ts';
@@ -91,7 +92,7 @@ export async function recordEnd(
       estimated_usage as "estimatedUsage",
       routine.webhook_url as "webhookUrl", routine.webhook_failed_at as "webhookFailedAt", routine.deliver,
       routine.name as "routineName", routine.paused, routine.state_reason as "stateReason",
-      ${othersWait} as "othersWait", exists (select from follower) as "isFollowed"
+      ${othersWait} as "othersWait", exists (select from news) as "isFollowed"
     from ended, routine
   `;
   if (ended === undefined) return undefined;
@@ -185,5 +186,14 @@ export async function redeliverWebhook(
   input: { projectId: string; runId: string; deliveryId: string },
 ): Promise<RunDetail> {
   await redeliver(deps, input);
+  return readRunDetail(deps, input.projectId, input.runId);
+}
+
+/** Sends a result to a chat again, as `redeliverWebhook` does. */
+export async function redeliverChat(
+  deps: RedeliverDeps,
+  input: { projectId: string; runId: string; deliveryId: string },
+): Promise<RunDetail> {
+  await redeliverToChat(deps, input);
   return readRunDetail(deps, input.projectId, input.runId);
 }

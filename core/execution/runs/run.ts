@@ -3,6 +3,7 @@ import type { Usage } from '#core/foundation/cost/index.ts';
 import type { ComparedResult, RunOutcome } from '#core/authoring/outcomes/index.ts';
 import type { ToolRecord } from '#core/integrations/tools/index.ts';
 import type { RunMessage } from '#core/foundation/outbox/index.ts';
+import type { ChatDelivery } from '#core/delivery/chats/index.ts';
 import type { Delivery } from '#core/delivery/webhooks/index.ts';
 import type { Definition } from '#core/authoring/definition/index.ts';
 import { sql, type Sql } from '#lib/database/index.ts';
@@ -121,6 +122,7 @@ export interface RunDetail extends Run, Nearby {
   /** Index of the first step without its texts; null when all have them. */
   readonly textsLeftOutFrom: number | null;
   readonly deliveries: readonly Delivery[];
+  readonly chatDeliveries: readonly ChatDelivery[];
   /** Mails and pings about it. */
   readonly messages: readonly RunMessage[];
 }
