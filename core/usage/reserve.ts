@@ -54,7 +54,10 @@ interface Verdict {
 
 /** Pieces of the reserving statement that name tables of runs, written by the subject that owns them. */
 export interface ReservedFor {
-  /** Relation with one row, `run_tokens` that the run has used, which it locks; empty when the step may not be made. */
+  /**
+   * Relation with one row, `run_tokens` that the run has used; it locks the run, and is empty when the step may not be
+   * made.
+   */
   readonly begun: Sql;
   /**
    * Relation with one row: how many `others` wait for the same limits, and how many of them are `ahead` of the step.

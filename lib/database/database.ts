@@ -19,8 +19,8 @@ export interface Db extends Sender {
   /** Returns all rows. Statements are prepared once a connection under the hash of their text. */
   rows<Row extends pg.QueryResultRow>(...statement: Statement): Promise<Row[]>;
   /**
-   * Returns all rows of a statement that is planned for its very values. A prepared statement soon gets one plan for
-   * all values, which is a bad one where the best plan depends on them, as for a window of time.
+   * Returns all rows of a statement that is planned for its own values. A prepared statement soon gets one plan for all
+   * values, which is slow when the best plan depends on them, as for a window of time.
    */
   plannedRows<Row extends pg.QueryResultRow>(...statement: Statement): Promise<Row[]>;
   /** Runs a statement for its effect and tells how many rows it touched. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** What people read of a field, or of a part of one. */
+/** Texts for people about a field, or about a part of one. */
 export interface Said {
   readonly label: string;
   /** Help in a sentence or two. */

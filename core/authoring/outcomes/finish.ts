@@ -75,7 +75,10 @@ function readInput(input: unknown, rule: EndRule, now: Date): Finish {
 
 const HOUR_MS = 3_600_000;
 
-/** Reads what a run says of those after it; a text says why that does not count. */
+/**
+ * Reads what a run decides about later runs.
+ * @returns a text with the reason when that does not count
+ */
 function readNext(
   { final = false, nextNotBefore = null }: Readonly<Record<'final' | 'nextNotBefore', unknown>>,
   { mayComplete, mayPutOffHours }: EndRule,

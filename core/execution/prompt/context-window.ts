@@ -13,7 +13,7 @@ export interface FittedTranscript {
   readonly messages: readonly ModelMessage[];
   /** The steps whose results had to make room, with the messages that replace them. */
   readonly omitted: readonly TranscriptStep[];
-  /** The tokens that the whole call has at least, where the model has no room for them. */
+  /** The fewest tokens of the whole call, when the model has no room for them. */
   readonly tooLong: { readonly tokens: number; readonly contextTokens: number } | undefined;
 }
 

@@ -102,8 +102,8 @@ export async function recordEnd(
 }
 
 /**
- * Does what follows the commit of an end: counts the run, admits the next one, and has its followers told. A tick does
- * what this process does not come to.
+ * Does the work after the commit of an end: counts the run, admits the next one, and starts the mails to its followers.
+ * A tick does what this process could not.
  */
 export function afterEnd(
   { metrics, log, admission, work }: Omit<EndDeps, 'database' | 'engine'>,

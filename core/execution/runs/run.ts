@@ -188,7 +188,8 @@ export const runClock = {
     sql`((${run}.timeout_seconds - extract(epoch from ${stoppedAt(run)} - ${run}.started_at)) * 1000
     + ${run}.waited_ms)::float8`,
   /**
-   * Returns the milliseconds that the run may still wait: in all as long as it might have waited for its first step.
+   * Returns the milliseconds that the run may still wait: its waits together may last as long as the wait for its first
+   * step.
    */
   patienceMs: (
     run: Sql,

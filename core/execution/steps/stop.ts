@@ -26,7 +26,7 @@ export type StepOutcome =
       readonly remainingMs: number;
     };
 
-/** Consequence of a model step that gets no response. */
+/** Consequence of a model step without a response. */
 export type Consequence =
   /** The run ends so. */
   | { readonly kind: 'ends'; readonly ending: RunEnding }

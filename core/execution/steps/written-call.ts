@@ -72,7 +72,7 @@ function inMarkup(text: string, names: ReadonlySet<string>): string | undefined 
 const NAME_FIELDS = ['name', 'tool', 'tool_name', 'toolName', 'function', 'function_name', 'action', 'recipient_name'];
 const ARGUMENT_FIELDS = ['arguments', 'parameters', 'args', 'params', 'input', 'action_input', 'tool_input'];
 
-/** Places at which JSON may begin that are tried. */
+/** The most places that are tried as the beginning of JSON. */
 const MOST_PLACES = 8;
 
 function inJson(text: string, names: ReadonlySet<string>): string | undefined {

@@ -86,7 +86,7 @@ export function endSessionsOfMember(
   });
 }
 
-/** Ends what programs may do in a person's name in all organizations, on their request with a new password. */
+/** Ends the programs of a person in all organizations, on their request with a new password. */
 export async function endProgramsOf({ database }: { readonly database: Database }, userId: string): Promise<void> {
   const by = { kind: 'person', id: userId, address: null } as const;
   await transaction(database, async (tx) => {

@@ -177,7 +177,10 @@ export async function dropLease(
   `;
 }
 
-/** Replaces these tokens by renewed ones. @returns whether these were still the stored ones */
+/**
+ * Replaces these tokens by renewed ones.
+ * @returns false when others were stored meanwhile
+ */
 export async function replaceGrant(
   db: Db,
   connection: ConnectionRef,

@@ -31,7 +31,7 @@ interface UsableConnection extends ModelConnection {
   readonly credentialExpiresAt: Date | null;
 }
 
-/** Finds an account that may be used now; undefined when it may not, or is another project's. */
+/** Finds an account that may be used now; undefined for an unusable one, and for an account of another project. */
 export function findUsableConnection(
   db: Db,
   providers: ModelProviders,
