@@ -33,7 +33,7 @@ const result = z
     outcome: outcomes.nullable(),
     outcomeSummary: z.string().nullable(),
     excerpt: z.string().nullable().meta({ description: 'The beginning of the text, at most 600 characters.' }),
-    goesOn: z.boolean().meta({ description: 'Whether the text goes on after the excerpt.' }),
+    goesOn: z.boolean().meta({ description: 'Whether the text continues after the excerpt.' }),
     changes: changes
       .omit({ unchangedRuns: true, truncated: true })
       .meta({
@@ -118,7 +118,7 @@ const listResults = route({
     }),
     worthReading: flag
       .optional()
-      .meta({ description: 'Only those of all kinds but `unchanged`, or only unchanged ones.' }),
+      .meta({ description: 'True for all kinds but `unchanged`, false for unchanged results only.' }),
   }),
   success: { status: 200, data: z.array(result), description: 'A page of results.' },
 }).to(async ({ access, query, deps }) => {

@@ -96,7 +96,7 @@ const shape = {
   changes: changes.nullable().meta({ description: 'Null unless it has data.' }),
 };
 
-const routineName = z.string().meta({ description: 'The name of the routine as it is now.' });
+const routineName = z.string().meta({ description: 'The present name of the routine.' });
 
 export const runSummary = z
   .strictObject({
@@ -170,7 +170,7 @@ export const runQuery = pageQuery('run', {
   outcome: outcomes.optional().meta({ description: 'Only those that succeeded with this outcome.' }),
   backfillId: idOf('backfill', EXAMPLE.backfill)
     .optional()
-    .meta({ description: 'Only those of this backfill.', example: EXAMPLE.backfill }),
+    .meta({ description: 'Only runs of this backfill.', example: EXAMPLE.backfill }),
   since: z.iso
     .datetime({ offset: true })
     .transform((text) => new Date(text))

@@ -127,7 +127,7 @@ export interface components {
             id: string;
             /** @description How many instants of the window get no run, and why. */
             leftOut: components["schemas"]["LeftOut"];
-            /** @description The first instant of the window beyond `max`: where the next backfill goes on. Null when there is none. */
+            /** @description The first instant of the window beyond `max`: the next backfill continues there. Null without one. */
             nextFrom: string | null;
             /** @description Id of the routine. */
             routineId: string;
@@ -143,7 +143,7 @@ export interface components {
             leftOut: components["schemas"]["LeftOut"];
             /** @description Every limit that binds the runs of the routine. */
             limits: components["schemas"]["LimitForecast"][];
-            /** @description The first instant of the window beyond `max`: where the next backfill goes on. Null when there is none. */
+            /** @description The first instant of the window beyond `max`: the next backfill continues there. Null without one. */
             nextFrom: string | null;
             occurrences: components["schemas"]["DraftForecastOccurrences"];
             perRun: components["schemas"]["RunEstimate"];
@@ -820,7 +820,7 @@ export interface components {
             message: string;
         };
         ErrorDetail: {
-            /** @description What is wrong with it. */
+            /** @description The fault. */
             message: string;
             /** @description Path of the field. */
             param: string;
@@ -1284,7 +1284,7 @@ export interface components {
         };
         PreviewRoutine: {
             /**
-             * @description Values over those of the routine.
+             * @description Values that override those of the routine.
              * @default {}
              */
             variables?: {
@@ -1297,7 +1297,7 @@ export interface components {
             createdBy: components["schemas"]["RoutineVersionAuthor"] | null;
             /** @description Brand terms, margin, markets, owners, permitted claims, voice: what all routines of the project should go by, in any form; at most 24000 characters, kept as given. Empty for none. */
             text: string;
-            /** @description Counts the changes; 0 while no one has written any. */
+            /** @description Number of changes; 0 before the first. */
             version: number;
         };
         ProjectUsage: {
@@ -1510,7 +1510,7 @@ export interface components {
              * @description RFC 3339, UTC.
              */
             finishedAt: string;
-            /** @description Whether the text goes on after the excerpt. */
+            /** @description Whether the text continues after the excerpt. */
             goesOn: boolean;
             /**
              * @description What it is to a reader who knows the one before: `failed` (the run failed), `partial` (it says that a part of the work is missing), `first` (the first of its routine), `changed` (it differs from the one before), `unchanged` (it says that there is nothing to report, or the same as the one before). All but `unchanged` are worth reading.
@@ -1876,7 +1876,7 @@ export interface components {
              * @enum {string}
              */
             deliver: "always" | "changed" | "failed";
-            /** @description When it was changed otherwise than by what keeps it, which has not put it since; null while it is as that left it. */
+            /** @description When it was last changed by another than its keeper; null once the keeper has put it again. */
             driftedAt: string | null;
             /** @description The person or the API key that changed it last, while it differs. */
             driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
@@ -2147,7 +2147,7 @@ export interface components {
             resultSchema: {
                 [key: string]: unknown;
             } | null;
-            /** @description The name of the routine as it is now. */
+            /** @description The present name of the routine. */
             routineName: string;
             steps: components["schemas"]["Step"][];
             /** @description Index of the step from which on the texts of models and tools are left out, as there are more than 4,000,000 characters; null where all are there. `GET /v1/runs/{runId}/steps` has them. */
@@ -2255,14 +2255,14 @@ export interface components {
             data: components["schemas"]["Run"];
             /** @enum {string} */
             event: "state";
-            /** @description Send it back as `Last-Event-ID` to go on after this event. */
+            /** @description Send it back as `Last-Event-ID` to continue after this event. */
             id: string;
         };
         RunEventOutputStep: {
             data: components["schemas"]["Step"];
             /** @enum {string} */
             event: "step";
-            /** @description Send it back as `Last-Event-ID` to go on after this event. */
+            /** @description Send it back as `Last-Event-ID` to continue after this event. */
             id: string;
         };
         /**
@@ -2389,7 +2389,7 @@ export interface components {
             retryOf: string | null;
             /** @description Id of the routine. */
             routineId: string;
-            /** @description The name of the routine as it is now. */
+            /** @description The present name of the routine. */
             routineName: string;
             routineRevision: number;
             /** @description The time that it was asked for, before which it does not start. */
@@ -2513,12 +2513,12 @@ export interface components {
             checked: string | null;
             createdAt: string | null;
             description: string | null;
-            /** @description When it was changed otherwise than by what keeps it, which has not put it since; null while it is as that left it. */
+            /** @description When it was last changed by another than its keeper; null once the keeper has put it again. */
             driftedAt: string | null;
             /** @description The person or the API key that changed it last, while it differs. */
             driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
             externalKey: string | null;
-            /** @description Slugs of curated skills that were folded into this one. They go on working in its place; empty for a custom skill. */
+            /** @description Slugs of curated skills that were folded into this one. They stay valid as names of this one; empty for a custom skill. */
             formerly: string[];
             /** @description Of a custom skill; null for a curated one. */
             id: string | null;
@@ -3422,7 +3422,7 @@ export interface operations {
                 since?: string;
                 /** @description Only what the caller, a person or an API key, has not marked as read, or only the rest. After 30 days a result counts as read. */
                 unread?: "true" | "false";
-                /** @description Only those of all kinds but `unchanged`, or only unchanged ones. */
+                /** @description True for all kinds but `unchanged`, false for unchanged results only. */
                 worthReading?: "true" | "false";
             };
         };
@@ -3800,7 +3800,7 @@ export interface operations {
     listRoutineRuns: {
         parameters: {
             query?: {
-                /** @description Only those of this backfill. */
+                /** @description Only runs of this backfill. */
                 backfillId?: string;
                 /** @description From the `Link: <…>; rel="next"` header of the page before. */
                 cursor?: components["parameters"]["cursor-2"];
@@ -4059,7 +4059,7 @@ export interface operations {
     listRuns: {
         parameters: {
             query?: {
-                /** @description Only those of this backfill. */
+                /** @description Only runs of this backfill. */
                 backfillId?: string;
                 /** @description From the `Link: <…>; rel="next"` header of the page before. */
                 cursor?: components["parameters"]["cursor-2"];

@@ -453,7 +453,7 @@ export interface components {
             checks: components["schemas"]["RoutineChecks"];
             createdAt: components["schemas"]["Timestamp"];
             deliver: components["schemas"]["RoutineDeliver"];
-            /** @description When it was changed otherwise than by what keeps it, which has not put it since; null while it is as that left it. */
+            /** @description When it was last changed by another than its keeper; null once the keeper has put it again. */
             driftedAt: components["schemas"]["Timestamp"] | null;
             /** @description The person or the API key that changed it last, while it differs. */
             driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
@@ -566,7 +566,7 @@ export interface components {
             name: string;
         };
         ApproveAssistantConsentBody: {
-            /** @description The `request` with which the authorization server led to the page, as it is. */
+            /** @description The unchanged `request` of the redirect from the authorization server. */
             oauthQuery: string;
             scopes: ("models:read" | "routines:read" | "routines:write" | "runs:read" | "runs:write" | "connections:read" | "connections:write")[];
         };
@@ -576,7 +576,7 @@ export interface components {
         AskedConsent: {
             clientId: string;
             clientName: string;
-            /** @description Whether the operator has entered it; one that registered itself may be anyone. */
+            /** @description True when the operator registered it. A client that registered itself is unverified. */
             isVerified: boolean;
             /** @description Where the browser is led afterwards, with the code. */
             redirectHost: string;
@@ -587,7 +587,7 @@ export interface components {
             createdAt: components["schemas"]["Timestamp"];
             grantedBy: components["schemas"]["ApiKeyCreatedBy"];
             id: string;
-            /** @description Whether the operator has entered it; one that registered itself may be anyone. */
+            /** @description True when the operator registered it. A client that registered itself is unverified. */
             isVerified: boolean;
             /** @description Written at most once a minute. */
             lastUsedAt: components["schemas"]["Timestamp"] | null;
@@ -693,7 +693,7 @@ export interface components {
             /** @description Id of the backfill. */
             id: string;
             leftOut: components["schemas"]["LeftOut"];
-            /** @description The first instant of the window beyond `max`: where the next backfill goes on. Null when there is none. */
+            /** @description The first instant of the window beyond `max`: the next backfill continues there. Null without one. */
             nextFrom: components["schemas"]["Timestamp"] | null;
             /** @description Id of the routine. */
             routineId: string;
@@ -708,7 +708,7 @@ export interface components {
             leftOut: components["schemas"]["LeftOut"];
             /** @description Every limit that binds the runs of the routine. */
             limits: components["schemas"]["LimitForecast"][];
-            /** @description The first instant of the window beyond `max`: where the next backfill goes on. Null when there is none. */
+            /** @description The first instant of the window beyond `max`: the next backfill continues there. Null without one. */
             nextFrom: components["schemas"]["Timestamp"] | null;
             occurrences: components["schemas"]["DraftForecastOccurrences"];
             perRun: components["schemas"]["RunEstimate"];
@@ -1307,7 +1307,7 @@ export interface components {
             checks: components["schemas"]["RoutineChecks"];
             createdAt: components["schemas"]["Timestamp"];
             deliver: components["schemas"]["RoutineDeliver"];
-            /** @description When it was changed otherwise than by what keeps it, which has not put it since; null while it is as that left it. */
+            /** @description When it was last changed by another than its keeper; null once the keeper has put it again. */
             driftedAt: components["schemas"]["Timestamp"] | null;
             /** @description The person or the API key that changed it last, while it differs. */
             driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
@@ -1592,7 +1592,7 @@ export interface components {
             name: string;
         };
         DecidedConsent: {
-            /** @description Where the browser goes on. */
+            /** @description Address to which the browser goes. */
             redirectTo: string;
         };
         DeletedConnection: {
@@ -1753,7 +1753,7 @@ export interface components {
             message: string;
         };
         ErrorDetail: {
-            /** @description What is wrong with it. */
+            /** @description The fault. */
             message: string;
             /** @description Path of the field. */
             param: string;
@@ -2307,7 +2307,7 @@ export interface components {
         };
         PreviewRoutine: {
             /**
-             * @description Values over those of the routine.
+             * @description Values that override those of the routine.
              * @default {}
              */
             variables?: {
@@ -2358,7 +2358,7 @@ export interface components {
             createdBy: components["schemas"]["RoutineVersionAuthor"] | null;
             /** @description Brand terms, margin, markets, owners, permitted claims, voice: what all routines of the project should go by, in any form; at most 24000 characters, kept as given. Empty for none. */
             text: string;
-            /** @description Counts the changes; 0 while no one has written any. */
+            /** @description Number of changes; 0 before the first. */
             version: number;
         };
         ProjectUsage: {
@@ -2573,7 +2573,7 @@ export interface components {
             name: string;
         };
         ReadAssistantConsentBody: {
-            /** @description The `request` with which the authorization server led to the page, as it is. */
+            /** @description The unchanged `request` of the redirect from the authorization server. */
             oauthQuery: string;
         };
         Readiness: {
@@ -2635,7 +2635,7 @@ export interface components {
             /** @description The beginning of the text, at most 600 characters. */
             excerpt: string | null;
             finishedAt: components["schemas"]["Timestamp"];
-            /** @description Whether the text goes on after the excerpt. */
+            /** @description Whether the text continues after the excerpt. */
             goesOn: boolean;
             /**
              * @description What it is to a reader who knows the one before: `failed` (the run failed), `partial` (it says that a part of the work is missing), `first` (the first of its routine), `changed` (it differs from the one before), `unchanged` (it says that there is nothing to report, or the same as the one before). All but `unchanged` are worth reading.
@@ -2768,7 +2768,7 @@ export interface components {
             checks: components["schemas"]["RoutineChecks"];
             createdAt: components["schemas"]["Timestamp"];
             deliver: components["schemas"]["RoutineDeliver"];
-            /** @description When it was changed otherwise than by what keeps it, which has not put it since; null while it is as that left it. */
+            /** @description When it was last changed by another than its keeper; null once the keeper has put it again. */
             driftedAt: components["schemas"]["Timestamp"] | null;
             /** @description The person or the API key that changed it last, while it differs. */
             driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
@@ -2838,7 +2838,7 @@ export interface components {
             checks: components["schemas"]["RoutineChecks"];
             createdAt: components["schemas"]["Timestamp"];
             deliver: components["schemas"]["RoutineDeliver"];
-            /** @description When it was changed otherwise than by what keeps it, which has not put it since; null while it is as that left it. */
+            /** @description When it was last changed by another than its keeper; null once the keeper has put it again. */
             driftedAt: components["schemas"]["Timestamp"] | null;
             /** @description The person or the API key that changed it last, while it differs. */
             driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
@@ -2920,7 +2920,7 @@ export interface components {
             checks: components["schemas"]["RoutineChecks"];
             createdAt: components["schemas"]["Timestamp"];
             deliver: components["schemas"]["RoutineDeliver"];
-            /** @description When it was changed otherwise than by what keeps it, which has not put it since; null while it is as that left it. */
+            /** @description When it was last changed by another than its keeper; null once the keeper has put it again. */
             driftedAt: components["schemas"]["Timestamp"] | null;
             /** @description The person or the API key that changed it last, while it differs. */
             driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
@@ -3155,7 +3155,7 @@ export interface components {
             checks: components["schemas"]["RoutineChecks"];
             createdAt: components["schemas"]["Timestamp"];
             deliver: components["schemas"]["RoutineDeliver"];
-            /** @description When it was changed otherwise than by what keeps it, which has not put it since; null while it is as that left it. */
+            /** @description When it was last changed by another than its keeper; null once the keeper has put it again. */
             driftedAt: components["schemas"]["Timestamp"] | null;
             /** @description The person or the API key that changed it last, while it differs. */
             driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
@@ -3417,7 +3417,7 @@ export interface components {
             retryOf: string | null;
             /** @description Id of the routine. */
             routineId: string;
-            /** @description The name of the routine as it is now. */
+            /** @description The present name of the routine. */
             routineName: string;
             routineRevision: number;
             /** @description The time that it was asked for, before which it does not start. */
@@ -3536,14 +3536,14 @@ export interface components {
             data: components["schemas"]["Run"];
             /** @enum {string} */
             event: "state";
-            /** @description Send it back as `Last-Event-ID` to go on after this event. */
+            /** @description Send it back as `Last-Event-ID` to continue after this event. */
             id: string;
         };
         RunEventOutputStep: {
             data: components["schemas"]["Step"];
             /** @enum {string} */
             event: "step";
-            /** @description Send it back as `Last-Event-ID` to go on after this event. */
+            /** @description Send it back as `Last-Event-ID` to continue after this event. */
             id: string;
         };
         /**
@@ -3655,7 +3655,7 @@ export interface components {
             retryOf: string | null;
             /** @description Id of the routine. */
             routineId: string;
-            /** @description The name of the routine as it is now. */
+            /** @description The present name of the routine. */
             routineName: string;
             routineRevision: number;
             /** @description The time that it was asked for, before which it does not start. */
@@ -3691,7 +3691,7 @@ export interface components {
             checks: components["schemas"]["RoutineChecks"];
             createdAt: components["schemas"]["Timestamp"];
             deliver: components["schemas"]["RoutineDeliver"];
-            /** @description When it was changed otherwise than by what keeps it, which has not put it since; null while it is as that left it. */
+            /** @description When it was last changed by another than its keeper; null once the keeper has put it again. */
             driftedAt: components["schemas"]["Timestamp"] | null;
             /** @description The person or the API key that changed it last, while it differs. */
             driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
@@ -3873,12 +3873,12 @@ export interface components {
             checked: string | null;
             createdAt: components["schemas"]["Timestamp"] | null;
             description: string | null;
-            /** @description When it was changed otherwise than by what keeps it, which has not put it since; null while it is as that left it. */
+            /** @description When it was last changed by another than its keeper; null once the keeper has put it again. */
             driftedAt: components["schemas"]["Timestamp"] | null;
             /** @description The person or the API key that changed it last, while it differs. */
             driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
             externalKey: components["schemas"]["ExternalKey"] | null;
-            /** @description Slugs of curated skills that were folded into this one. They go on working in its place; empty for a custom skill. */
+            /** @description Slugs of curated skills that were folded into this one. They stay valid as names of this one; empty for a custom skill. */
             formerly: string[];
             /** @description Of a custom skill; null for a curated one. */
             id: string | null;
@@ -3923,12 +3923,12 @@ export interface components {
             checked: string | null;
             createdAt: components["schemas"]["Timestamp"] | null;
             description: string | null;
-            /** @description When it was changed otherwise than by what keeps it, which has not put it since; null while it is as that left it. */
+            /** @description When it was last changed by another than its keeper; null once the keeper has put it again. */
             driftedAt: components["schemas"]["Timestamp"] | null;
             /** @description The person or the API key that changed it last, while it differs. */
             driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
             externalKey: components["schemas"]["ExternalKey"] | null;
-            /** @description Slugs of curated skills that were folded into this one. They go on working in its place; empty for a custom skill. */
+            /** @description Slugs of curated skills that were folded into this one. They stay valid as names of this one; empty for a custom skill. */
             formerly: string[];
             /** @description Of a custom skill; null for a curated one. */
             id: string | null;
@@ -3984,12 +3984,12 @@ export interface components {
             checked: string | null;
             createdAt: components["schemas"]["Timestamp"] | null;
             description: string | null;
-            /** @description When it was changed otherwise than by what keeps it, which has not put it since; null while it is as that left it. */
+            /** @description When it was last changed by another than its keeper; null once the keeper has put it again. */
             driftedAt: components["schemas"]["Timestamp"] | null;
             /** @description The person or the API key that changed it last, while it differs. */
             driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
             externalKey: components["schemas"]["ExternalKey"] | null;
-            /** @description Slugs of curated skills that were folded into this one. They go on working in its place; empty for a custom skill. */
+            /** @description Slugs of curated skills that were folded into this one. They stay valid as names of this one; empty for a custom skill. */
             formerly: string[];
             /** @description Of a custom skill; null for a curated one. */
             id: string | null;
@@ -5892,7 +5892,7 @@ export interface operations {
     deleteOrganization: {
         parameters: {
             query?: {
-                /** @description The name of what is to be deleted. */
+                /** @description The name of the resource to delete. */
                 confirm?: string;
             };
             path: {
@@ -6102,7 +6102,7 @@ export interface operations {
                 cursor?: string;
                 /** @description Items a page, at most 200. */
                 limit?: components["parameters"]["limit"];
-                /** @description Only those of this organization. */
+                /** @description Only projects of this organization. */
                 organizationId?: string;
                 /** @description With `body`, the cursor of the next page is in the body too. */
                 page?: components["parameters"]["page"];
@@ -6158,7 +6158,7 @@ export interface operations {
     deleteProject: {
         parameters: {
             query?: {
-                /** @description The name of what is to be deleted. */
+                /** @description The name of the resource to delete. */
                 confirm?: string;
             };
             path: {
@@ -6342,7 +6342,7 @@ export interface operations {
                 since?: string;
                 /** @description Only what the caller, a person or an API key, has not marked as read, or only the rest. After 30 days a result counts as read. */
                 unread?: "true" | "false";
-                /** @description Only those of all kinds but `unchanged`, or only unchanged ones. */
+                /** @description True for all kinds but `unchanged`, false for unchanged results only. */
                 worthReading?: "true" | "false";
             };
         };
@@ -6716,7 +6716,7 @@ export interface operations {
     listRoutineRuns: {
         parameters: {
             query?: {
-                /** @description Only those of this backfill. */
+                /** @description Only runs of this backfill. */
                 backfillId?: string;
                 /** @description From the `Link: <…>; rel="next"` header of the page before. */
                 cursor?: components["parameters"]["cursor-2"];
@@ -6972,7 +6972,7 @@ export interface operations {
     listRuns: {
         parameters: {
             query?: {
-                /** @description Only those of this backfill. */
+                /** @description Only runs of this backfill. */
                 backfillId?: string;
                 /** @description From the `Link: <…>; rel="next"` header of the page before. */
                 cursor?: components["parameters"]["cursor-2"];
