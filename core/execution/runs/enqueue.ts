@@ -218,8 +218,8 @@ export async function startManualRun(
 }
 
 /**
- * Starts a new manual run with the inputs of one that has ended.
- * @throws {AppError} `run_not_found`, `run_not_finished`, `content_erased`, and what `startManualRun` throws
+ * Starts a new manual run with the inputs of an ended one.
+ * @throws {AppError} `run_not_found`, `run_not_finished`, `content_erased`, and the errors of `startManualRun`
  */
 export async function retryRun(
   deps: StartDeps,
@@ -233,7 +233,10 @@ function disabled({ providerEnabled }: StartDeps): readonly string[] {
   return SLOTS.filter((slot) => !providerEnabled(slot));
 }
 
-/** Starts an admitted run. When Temporal cannot be reached, the row stays as it is and the next admission starts it. */
+/**
+ * Starts an admitted run. When Temporal cannot be reached, the row stays unchanged and the next admission starts the
+ * run.
+ */
 async function start(deps: StartDeps, { run, startable }: EnqueuedRun): Promise<Run> {
   if (startable === undefined) {
     deps.admission.nudge();
