@@ -6,7 +6,7 @@ import { confirmedPerson, EVERYTHING, newsTo, REFUSED } from '#test/core/deliver
 import { connectByDevice, revoke, startModelFixture } from '#test/core/models/connections/fixture.ts';
 import { startReceiver } from '#test/lib/outbound/receiver.ts';
 import type { ApiClient } from '#test/support/client.ts';
-import { changeMessages, changeRevocations, changeWork, ifAny } from '#test/support/given.ts';
+import { ahead, changeMessages, changeRevocations, changeWork, ifAny } from '#test/support/given.ts';
 import { checkOutCommit, lastRelease } from '#test/support/last-release.ts';
 import { startMailbox } from '#test/support/mail.ts';
 import { FULL_SIZE } from '#test/support/properties.ts';
@@ -95,14 +95,6 @@ test.runIf(FULL_SIZE && release !== undefined)(
     mailbox.faults.deferred = 2 * EACH;
     authorizationServer.control.revocationFaults.push(...Array.from({ length: 2 * EACH }, () => 503));
     const { url: before } = await workers.api(fixture.env(mailbox.env), { cwd: checkout.folder });
-    for (let nth = 0; nth < EACH; nth += 1) {
-      for (const client of [session.at(before), session]) {
-        const { id } = await connectByDevice(fixture, session);
-        expect((await revoke(client, id)).status).toBe(200);
-      }
-    }
-    const { revocationRequests } = authorizationServer.control;
-    await expect.poll(() => revocationRequests).toHaveLength(2 * EACH);
     const tickBefore = () => tickOverHttp(service.anonymous.at(before), service);
     const tickNow = async () => {
       const parts = createTickParts(service.deps);
@@ -112,10 +104,31 @@ test.runIf(FULL_SIZE && release !== undefined)(
     const paths = () => monitor.received.map(({ path }) => path).toSorted();
     const once = ['earlier', 'later'].flatMap((build) => Array.from({ length: EACH }, (_, nth) => `/${build}/${nth}`));
 
+    const waits = (column: Sql) => sql`${column} < 'infinity'`;
+    /** Moves the next attempts of both, where they wait for one. */
+    const moveAttempts = async (to: Sql) => {
+      await changeMessages(database, ifAny({ state: 'pending', nextAttemptAt: waits }), { nextAttemptAt: to });
+      await changeRevocations(database, ifAny({ nextAttemptAt: waits }), { nextAttemptAt: to });
+      await changeWork(database, ifAny({ attempts: 1 }), { dueAt: to });
+    };
+    // However long the test takes, no wait is over by itself.
+    const later = ahead('1 hour');
+
     await tickBefore();
     expect(paths()).toEqual(once.slice(0, EACH));
     expect(mailbox.faults.deferred).toBe(EACH);
+    await moveAttempts(later);
     await tickNow();
+    for (let nth = 0; nth < EACH; nth += 1) {
+      for (const client of [session.at(before), session]) {
+        const { id } = await connectByDevice(fixture, session);
+        expect((await revoke(client, id)).status).toBe(200);
+      }
+    }
+    const { revocationRequests } = authorizationServer.control;
+    await expect.poll(() => revocationRequests).toHaveLength(2 * EACH);
+    await service.deps.work.idle();
+    await moveAttempts(later);
     await Promise.all([tickBefore(), tickNow()]);
     // Neither makes a second attempt at what waits for one of the other.
     expect(paths()).toEqual(once);
@@ -123,10 +136,7 @@ test.runIf(FULL_SIZE && release !== undefined)(
     expect(await newsTo(mailbox, owner)).toEqual([]);
     expect(revocationRequests).toEqual(Array.from({ length: 2 * EACH }, () => 'faulty'));
 
-    const waits = (column: Sql) => sql`${column} < 'infinity'`;
-    await changeMessages(database, { state: 'pending', nextAttemptAt: waits }, { nextAttemptAt: AT_ONCE });
-    await changeRevocations(database, { nextAttemptAt: waits }, { nextAttemptAt: AT_ONCE });
-    await changeWork(database, ifAny({ failedAt: null }), { dueAt: AT_ONCE });
+    await moveAttempts(AT_ONCE);
     await Promise.all([tickBefore(), tickNow()]);
     await Promise.all([tickBefore(), tickNow()]);
 
