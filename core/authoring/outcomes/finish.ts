@@ -1,6 +1,6 @@
 import type { ModelMessage } from 'ai';
 import type { OutcomeRule } from '#core/authoring/definition/index.ts';
-import { FINISH, STATED_OUTCOMES } from '#core/integrations/tools/index.ts';
+import { FINISH, STATED_OUTCOMES, URGENCIES, type Urgency } from '#core/integrations/tools/index.ts';
 import { isJsonObject } from '#lib/json.ts';
 
 interface Call {
@@ -17,6 +17,8 @@ export type Finish =
       /** Undefined where the routine requires none. */
       readonly outcome: (typeof STATED_OUTCOMES)[number] | undefined;
       readonly summary: string;
+      /** Undefined where the model states none, or another word: no result is refused for it. */
+      readonly urgency: Urgency | undefined;
       /** JSON text of the result; null where the call holds none. */
       readonly result: string | null;
     }
@@ -39,10 +41,10 @@ const WITH_OTHERS = 'the response asks for other tools too; look at what they re
 const TWICE = 'finish was called more than once; call it once, with one outcome';
 
 function readInput(input: unknown, rule: OutcomeRule): Finish {
-  const { outcome, summary, result } = isJsonObject(input) ? input : {};
+  const { outcome, summary, urgency: word, result } = isJsonObject(input) ? input : {};
   if (rule !== 'required') {
     const text = result === undefined ? null : jsonText(result);
-    return { kind: 'stated', outcome: undefined, summary: '', result: text };
+    return { kind: 'stated', outcome: undefined, summary: '', urgency: undefined, result: text };
   }
   const stated = STATED_OUTCOMES.find((each) => each === outcome);
   if (stated === undefined) {
@@ -52,7 +54,8 @@ function readInput(input: unknown, rule: OutcomeRule): Finish {
     return { kind: 'refused', why: 'summary must say in one to three sentences what came of it' };
   }
   const text = result === undefined ? null : jsonText(result);
-  return { kind: 'stated', outcome: stated, summary: summary.trim(), result: text };
+  const urgency = URGENCIES.find((each) => each === word);
+  return { kind: 'stated', outcome: stated, summary: summary.trim(), urgency, result: text };
 }
 
 /** Returns the JSON text of a result, which models often send as text already. */

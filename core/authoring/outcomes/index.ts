@@ -20,5 +20,6 @@ export {
   RUN_WARNINGS,
   type RunOutcome,
   type RunWarning,
+  urgencyOf,
 } from './checks.ts';
 export { asksForRepair, readData, repairRequest, repairsText } from './read-data.ts';

@@ -5,7 +5,8 @@ import { ownedBy, sql, type Sql } from '#lib/database/index.ts';
 import { cut } from '#lib/text.ts';
 import { fence } from './fence.ts';
 
-/** The latest run of a routine that succeeded. A backfill makes up for past times, so it is no run's previous one. */
+/** The latest run of a routine that succeeded. A backfill makes up for past times, and a follow-up
+ * answers a question, so neither is a run's previous one. */
 export interface PreviousRun {
   readonly finishedAt: Date;
   /** Null when it is no longer kept; a run cannot succeed without a result. */
@@ -23,7 +24,7 @@ export function previousRunJson(run: { projectId: Sql; routineId: Sql }): Sql {
   return sql`(
     select json_build_object('finishedAt', p.finished_at, 'result', p.result) from runs p
     where ${ownedBy(sql`p.routine_id`, run.routineId)} and p.project_id = ${run.projectId} and p.state = 'succeeded'
-      and p.trigger <> 'backfill'
+      and p.trigger not in ('backfill', 'follow_up')
     order by p.routine_id, p.id desc limit 1
   )`;
 }
@@ -48,7 +49,7 @@ export function previousDataJson(run: { projectId: Sql; routineId: Sql }): Sql {
   return sql`(
     select json_build_object('data', p.data, 'changes', p.changes - 'by') from runs p
     where p.project_id = ${run.projectId} and p.routine_id = ${run.routineId} and p.data is not null
-      and p.trigger <> 'backfill'
+      and p.trigger not in ('backfill', 'follow_up')
     order by p.compared_at desc limit 1
   )`;
 }

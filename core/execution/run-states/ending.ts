@@ -1,5 +1,6 @@
 import type { PassedLimit } from '#core/usage/index.ts';
 import type { ResultKey } from '#core/authoring/definition/index.ts';
+import type { Urgency } from '#core/integrations/tools/index.ts';
 import type { CheckResult, Outcome, RunWarning } from '#core/authoring/outcomes/index.ts';
 import {
   CLASS_OF_FAILURE,
@@ -21,6 +22,8 @@ export interface RunEnding {
   /** Outcome of a run that succeeded; `done` where it is left out. */
   readonly outcome?: Outcome;
   readonly outcomeSummary?: string | null | undefined;
+  /** The model's word for how soon the result should be read. */
+  readonly urgency?: Urgency | undefined;
   /** Undefined where nothing was checked. */
   readonly checks?: readonly CheckResult[];
   /** What the run lacked; nothing where it is left out. */

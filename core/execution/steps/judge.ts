@@ -146,7 +146,7 @@ const SUMMARY_LENGTH = 500;
  * else the one before the reminder, else the summary.
  */
 function statedEnding(
-  { outcome, summary, result: called }: Extract<Finish, { kind: 'stated' }>,
+  { outcome, summary, urgency, result: called }: Extract<Finish, { kind: 'stated' }>,
   { transcript }: StepRun,
   { response: { text }, written }: Answered,
 ): RunEnding {
@@ -155,7 +155,7 @@ function statedEnding(
   if (outcome === undefined) return success(result);
   const outcomeSummary = cut(summary, SUMMARY_LENGTH);
   if (outcome === 'could_not') return { ...failure('could_not'), result, outcomeSummary };
-  return { ...success(result), outcome, outcomeSummary };
+  return { ...success(result), outcome, outcomeSummary, urgency };
 }
 
 /** The end of a run, once its result was checked against the form that the routine asks for. */

@@ -219,6 +219,7 @@ const atItsFirstStep = {
   prompt: null,
   briefing: null,
   gateVerdict: null,
+  followUp: null,
   modelSteps: 0,
   stepAgeMs: 0,
   totalTokens: 0,

@@ -58,6 +58,7 @@ export const AUDIT_ACTIONS = [
   'success_ping.changed',
   'run.pinned',
   'run.unpinned',
+  'run.judged',
 ] as const;
 
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];

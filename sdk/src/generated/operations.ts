@@ -18,7 +18,9 @@ export const OPERATIONS = {
   diffRun: { method: 'GET', path: '/v1/runs/{runId}/diff' },
   discoverTools: { method: 'POST', path: '/v1/routines/{routineId}/connections/{connectionId}/discover' },
   followRun: { method: 'GET', path: '/v1/runs/{runId}/events' },
+  followUpRun: { method: 'POST', path: '/v1/runs/{runId}/follow-up', keyed: true },
   forecastBackfill: { method: 'GET', path: '/v1/routines/{routineId}/backfill/forecast' },
+  giveVerdict: { method: 'PUT', path: '/v1/runs/{runId}/verdict' },
   listAccountModels: { method: 'GET', path: '/v1/model-connections/{connectionId}/models' },
   listConnectionAccounts: { method: 'GET', path: '/v1/connections/{connectionId}/accounts' },
   listConnectionProviders: { method: 'GET', path: '/v1/connections/providers' },
@@ -40,6 +42,7 @@ export const OPERATIONS = {
   listSkills: { method: 'GET', path: '/v1/skills' },
   listTools: { method: 'GET', path: '/v1/routines/{routineId}/tools' },
   markResultsRead: { method: 'POST', path: '/v1/results/read' },
+  markResultsUnread: { method: 'POST', path: '/v1/results/unread' },
   pauseRoutine: { method: 'POST', path: '/v1/routines/{routineId}/pause' },
   previewRoutine: { method: 'POST', path: '/v1/routines/{routineId}/preview' },
   previewSchedule: { method: 'GET', path: '/v1/schedules/preview' },
@@ -138,6 +141,7 @@ export type ErrorCode =
   | 'run_not_cancellable'
   | 'run_not_finished'
   | 'run_without_data'
+  | 'run_without_result'
   | 'content_erased'
   | 'webhook_not_configured'
   | 'rotation_in_progress'

@@ -62,6 +62,7 @@ const ACTIONS: Readonly<Record<Action, string>> = {
   'webhook.changed': 'Webhook changed',
   'webhook_secret.rotated': 'Webhook secret replaced',
   'success_ping.changed': 'Ping changed',
+  'run.judged': 'Result judged',
   'run.pinned': 'Run pinned',
   'run.unpinned': 'Run unpinned',
 };
