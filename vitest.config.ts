@@ -13,6 +13,7 @@ const UNIT = [
   'test/cli/{completion,device,documented,mcp,output}.test.ts',
   'test/cli/files/{document,faults,import}.test.ts',
   'test/contract/{agreement,coverage,endpoints,generators}.test.ts',
+  'test/core/authoring/drafts/response.test.ts',
   'test/core/authoring/outcomes/{changes,judge}.test.ts',
   'test/core/authoring/skills/{catalogue,eval-cases,needs,state-block}.test.ts',
   'test/core/clients/calculate/**',

@@ -156,7 +156,6 @@ export function doNow(deps: KindDeps, name: string): Promise<unknown> {
   return name === 'deliveries' ? startDueDeliveries(deps) : workOff(deps, kindsOf(deps), name);
 }
 
-/** Tells the metrics how long a part took and whether it failed. */
 async function measured<T>({ metrics }: Pick<TickDeps, 'metrics'>, part: TickPart, work: () => Promise<T>): Promise<T> {
   const started = performance.now();
   let failed = true;

@@ -13,6 +13,8 @@ const beyondContract: readonly string[] = [
   'GET /public/config',
   'GET /v1/model-sources',
   'POST /v1/models/test',
+  'POST /v1/routines/draft',
+  'GET /v1/blueprints',
   'PATCH /v1/model-figures',
   'GET /v1/skills',
   'GET /v1/skills/{skillId}',

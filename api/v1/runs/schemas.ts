@@ -212,7 +212,7 @@ export const runQuery = pageQuery('run', {
 
 export const runParams = z.strictObject({ runId: idOf('run', EXAMPLE.run) });
 
-/** Fields of a run that tell what it brought. */
+/** Fields of a run about its result. */
 export const RUN_VIEW = [
   'id',
   'routineId',

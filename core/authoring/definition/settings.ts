@@ -9,7 +9,7 @@ export const SCHEDULE_LIMITS = {
   jitterSeconds: 183 * 86_400,
 };
 
-/** Five cron fields, and the zone in which they are meant. */
+/** Five cron fields, and their time zone. */
 export const scheduleFields = {
   schedule: z.string().max(200).meta({ description: 'Five cron fields, or @hourly to @yearly.', example: '0 7 * * 1' }),
   timezone: z.string().max(100).meta({ description: 'IANA name.', example: 'Europe/Berlin' }),
@@ -30,8 +30,8 @@ const budget = z.strictObject({
 });
 
 /**
- * The fields that people set beside the definition: when a routine runs, what it may spend, and who is told. None is
- * material. Each is a column of `routines` of its name, or has a column for each of its parts.
+ * Fields that people set beside the definition: times, budget and recipients of mail. None is material. Each is a
+ * column of `routines` with its name, or has a column for each of its parts.
  */
 export const SETTINGS = {
   name: {
@@ -197,7 +197,7 @@ export const SETTINGS = {
   },
 } as const satisfies Readonly<Record<string, Setting>>;
 
-/** Returns all fields that people set, with those of a definition. */
+/** Returns all fields that people set, with the fields of a definition. */
 export function fieldsWith<T extends Fields>(definition: T) {
   return { ...SETTINGS, ...definition };
 }

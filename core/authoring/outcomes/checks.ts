@@ -1,5 +1,5 @@
 import type { ResultCheckType, ResultCheck } from '#core/authoring/definition/index.ts';
-import type { Urgency } from '#core/integrations/tools/index.ts';
+import type { URGENCIES } from '#core/integrations/tools/index.ts';
 import { areNone, type ComparedResult } from './changes.ts';
 import { countSources, type CallCount } from './evidence.ts';
 
@@ -11,6 +11,9 @@ export const OUTCOMES = {
 } as const;
 export type Outcome = keyof typeof OUTCOMES;
 
+/** How soon a result should be read. */
+export type Urgency = (typeof URGENCIES)[number];
+
 /** Warnings of a run that succeeded. Such a run is `partial` at best, and proves nothing. */
 export const RUN_WARNINGS = {
   tools_failed: 'every call to the tools of a connection failed, so the run did its work without them',
@@ -21,7 +24,7 @@ export type RunWarning = keyof typeof RUN_WARNINGS;
 export interface CheckResult {
   readonly type: ResultCheckType;
   readonly passed: boolean;
-  /** Says what was found, without repeating anything of the result. */
+  /** Describes the finding without quoting the result. */
   readonly detail: string;
 }
 
@@ -35,7 +38,7 @@ export interface RunOutcome {
   readonly statedUrgency: Urgency | null;
   /** Empty when nothing was checked. */
   readonly checks: readonly CheckResult[];
-  /** What the run lacked; empty for nearly every run. */
+  /** Warnings about missing tools or texts; empty for nearly every run. */
   readonly warnings: readonly RunWarning[];
 }
 

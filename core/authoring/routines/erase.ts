@@ -41,7 +41,7 @@ export function eraseRoutines(db: Db, projectIds: readonly string[], limit: numb
   `;
 }
 
-/** Finds the projects with a routine that still holds text of people. */
+/** Finds projects with a routine that still contains text of people. */
 export async function projectsWithTexts(db: Db, projectIds: readonly string[]): Promise<string[]> {
   const found = await db.rows<{ id: string }>`
     select distinct project_id as id from routines r

@@ -13,7 +13,7 @@ import { definitionForm } from '#core/authoring/definition/index.ts';
 import type { Routine } from './routine.ts';
 
 /**
- * Records a change in the audit log, in its transaction: what it does to the routine's runs, its budget and the
+ * Records a change in the audit log, in its transaction: its effect on the routine's runs, its budget and the
  * destination of its results. Only the host of an address is recorded, because webhooks have secrets in paths and
  * queries. The owners of the organization are mailed when results of a routine that is or was active go to another
  * host.

@@ -117,7 +117,8 @@ function partial(warnings: ToldRun['warnings']): News {
 
 /** Writes the news that the service has paused a routine, with the reason that the routine shows. */
 function paused(because: string): News {
-  const lines = [`The service has taken it off its schedule: ${because}.`];
+  const why = because === 'completed' ? 'its last run said that the work is done' : because;
+  const lines = [`The service has taken it off its schedule: ${why}.`];
   return { event: 'paused', heading: 'Paused', lines };
 }
 

@@ -1,7 +1,6 @@
 import type { Trigger } from '#core/foundation/engine/index.ts';
 import type { Routine } from '#core/authoring/routines/index.ts';
-import { urgencyOf, type ComparedResult } from '#core/authoring/outcomes/index.ts';
-import type { Urgency } from '#core/integrations/tools/index.ts';
+import { urgencyOf, type ComparedResult, type Urgency } from '#core/authoring/outcomes/index.ts';
 import { utf8Start } from '#lib/text.ts';
 
 /** An ended run with what its event says. Skipped occurrences have no event. */

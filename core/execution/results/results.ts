@@ -1,5 +1,10 @@
-import { NO_CHANGES, urgencyOf, type ComparedResult, type Outcome } from '#core/authoring/outcomes/index.ts';
-import type { Urgency } from '#core/integrations/tools/index.ts';
+import {
+  NO_CHANGES,
+  urgencyOf,
+  type ComparedResult,
+  type Outcome,
+  type Urgency,
+} from '#core/authoring/outcomes/index.ts';
 import type { Trigger } from '#core/execution/run-states/index.ts';
 import { empty, ownedBy, raw, sql, type Db, type Sql } from '#lib/database/index.ts';
 import { findLineChanges, type LineChanges } from '#lib/line-changes.ts';
@@ -268,7 +273,6 @@ function withTexts({ text, before, overtakenBy, ...found }: Found): Result {
   };
 }
 
-/** Cuts after the last whole line that fits, or within a line that is too long. */
 function beginningOf(text: string): string {
   if (text.length <= EXCERPT) return text;
   const end = text.lastIndexOf('\n', EXCERPT);

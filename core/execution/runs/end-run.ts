@@ -52,10 +52,12 @@ export async function recordEnd(
   ending: RunEnding,
 ): Promise<EndedRun | undefined> {
   const { state, reason, errorMessage, result, warnings = [] } = ending;
-  // The failed attempt says more than the reason does; a step that was never sent has words of its own.
+  // The error of the failed attempt is more exact than the reason. A step that was never sent has its own message.
   const modelFailed =
     reason?.startsWith('model_') === true ||
     (reason === 'context_exceeded' && errorMessage === reasonAsMessage(reason));
+  // A part of the work is not the end of it.
+  const next = ending.outcome === 'partial' ? undefined : ending.next;
   const told = { ...ending, reasonInWords: reason === null ? null : reasonInWords(reason) };
   const ended = await tx.row<EndedRun>`
     with ended as (
@@ -71,7 +73,7 @@ export async function recordEnd(
       returning *
     ), calls as (
       ${callsOfRunOver(sql`ended`)}
-    ), ${routineAfterRun({ state, ownFault: countsTowardsPause(reason), isWhole: warnings.length === 0 })},
+    ), ${routineAfterRun({ state, ownFault: countsTowardsPause(reason), isWhole: warnings.length === 0, next })},
     ${breakerAfterRun(ending)}, ${noteEnd(told)}, closed as (
       update steps set finished_at = now(),
         state = case when kind = 'tool' and steps.state = 'started' then 'outcome_unknown' else 'failed' end,
@@ -124,7 +126,6 @@ function reasonAtEnd({ state, reason }: Pick<RunEnding, 'state' | 'reason'>): Sq
   return state === 'cancelled' ? sql`coalesce(runs.cancel_reason, ${reason})` : sql`${reason}::text`;
 }
 
-/** Returns the error message with which a run ends, as an SQL expression on `runs`; it goes with the reason. */
 function messageAtEnd({ state, errorMessage }: RunEnding): Sql {
   return state === 'cancelled'
     ? sql`case runs.cancel_reason when ${replacement.reason} then ${replacement.errorMessage}

@@ -135,13 +135,15 @@ export async function readRunDetail(
 ): Promise<RunDetail> {
   const run = await db.row<
     Run &
+      Nearby &
       Pick<RunDetail, 'routineName' | 'prompt' | 'briefing' | 'factsVersion' | 'gate' | 'queuedSeconds'> & {
         waits: boolean;
       }
   >`
     select ${runColumns}, ${routineName}, prompt, briefing, facts_version as "factsVersion", gate,
-    ${queuedSeconds} as "queuedSeconds", (${waitsForBudget} or ${waitsForConnection}) as waits
-    from runs
+    ${queuedSeconds} as "queuedSeconds", (${waitsForBudget} or ${waitsForConnection}) as waits,
+    nearby.*
+    from runs cross join lateral ${nearby}
     where id = ${id} and project_id = ${projectId}
   `;
   if (run === undefined) throw new AppError('run_not_found');
@@ -153,48 +155,33 @@ export async function readRunDetail(
   const waits = run.state === 'queued' || run.waits;
   const waitingFor = waits ? await waitOf(db, admission.rule, id) : null;
   const followUps = await listFollowUps(db, run);
-  const nearby = await findNearby(db, run);
   const resultSchema = run.data === null ? null : await schemaOf(db, run);
-  return {
-    ...run,
-    ...nearby,
-    resultSchema,
-    waitingFor,
-    steps,
-    textsLeftOutFrom: leftOutFrom,
-    deliveries,
-    messages,
-    followUps,
-  };
+  return { ...run, resultSchema, waitingFor, steps, textsLeftOutFrom: leftOutFrom, deliveries, messages, followUps };
 }
 
-/** SQL condition on `runs`: the run does the work of its routine, and does not answer a question about it. */
-const ofWork = sql`trigger <> 'follow_up'`;
+/** SQL condition on a run `o`: it does the work of its routine, and does not answer a question about it. */
+const ofWork = sql`o.trigger <> 'follow_up'`;
 
 /**
- * Finds the results beside a run. Successes are entries of the index by state. Failures are looked for between the run
- * and the success beside it, since most have no result and a routine may have thousands.
+ * One row, `nearby`: the results beside a run. Successes are entries of the index by state. Failures are looked for
+ * between the run and the success beside it, since most have no result and a routine may have thousands.
  */
-async function findNearby(db: Db, run: { id: string; projectId: string; routineId: string }): Promise<Nearby> {
-  const found = await db.row<Nearby>`
-    with good as (
-      select
-        (select id from runs where routine_id = ${run.routineId} and project_id = ${run.projectId} and ${ofWork}
-          and state = 'succeeded' and id < ${run.id} order by id desc limit 1) as before,
-        (select id from runs where routine_id = ${run.routineId} and project_id = ${run.projectId} and ${ofWork}
-          and state = 'succeeded' and id > ${run.id} order by id limit 1) as after
-    )
-    select good.before as "lastGoodRunId",
-      coalesce((select id from runs where routine_id = ${run.routineId} and project_id = ${run.projectId} and ${ofWork}
-        and state = 'failed' and result is not null and id < ${run.id} and id > coalesce(good.before, '')
-        order by id desc limit 1), good.before) as "previousResultId",
-      coalesce((select id from runs where routine_id = ${run.routineId} and project_id = ${run.projectId} and ${ofWork}
-        and state = 'failed' and result is not null and id > ${run.id} and (good.after is null or id < good.after)
-        order by id limit 1), good.after) as "nextResultId"
-    from good
-  `;
-  return found ?? { previousResultId: null, nextResultId: null, lastGoodRunId: null };
-}
+const nearby = sql`
+  (select good.before as "lastGoodRunId",
+    coalesce((select o.id from runs o where o.routine_id = runs.routine_id and o.project_id = runs.project_id
+      and ${ofWork} and o.state = 'failed' and o.result is not null
+      and o.id < runs.id and o.id > coalesce(good.before, '')
+      order by o.id desc limit 1), good.before) as "previousResultId",
+    coalesce((select o.id from runs o where o.routine_id = runs.routine_id and o.project_id = runs.project_id
+      and ${ofWork} and o.state = 'failed' and o.result is not null
+      and o.id > runs.id and (good.after is null or o.id < good.after)
+      order by o.id limit 1), good.after) as "nextResultId"
+  from (select
+    (select o.id from runs o where o.routine_id = runs.routine_id and o.project_id = runs.project_id
+      and ${ofWork} and o.state = 'succeeded' and o.id < runs.id order by o.id desc limit 1) as before,
+    (select o.id from runs o where o.routine_id = runs.routine_id and o.project_id = runs.project_id
+      and ${ofWork} and o.state = 'succeeded' and o.id > runs.id order by o.id limit 1) as after
+  ) good) nearby`;
 
 /** Questions about one result that its page shows, the latest. */
 const MOST_FOLLOW_UPS = 50;
@@ -207,7 +194,7 @@ async function listFollowUps(db: Db, { id, projectId }: Run): Promise<readonly A
   return found.toReversed();
 }
 
-/** Reads the schema by which the data of a run was made; null once its version is deleted. */
+/** Null once the version is deleted. */
 async function schemaOf(db: Db, { projectId, routineId, routineRevision }: Run): Promise<RunDetail['resultSchema']> {
   try {
     return (await readVersion(db, { projectId, id: routineId }, routineRevision)).resultSchema;

@@ -212,7 +212,6 @@ function columns(texts: Sql): Sql {
 `;
 }
 
-/** Selects the usage of a run or a step as `RunUsage`. */
 function usageWith(estimated: Sql): Sql {
   return sql`jsonb_build_object('inputTokens', input_tokens, 'cachedInputTokens', cached_input_tokens,
   'outputTokens', output_tokens, 'reasoningTokens', reasoning_tokens, 'costUsd', trim_scale(cost_usd)::text,
@@ -241,7 +240,7 @@ export const runClock = {
             + coalesce((extract(epoch from now() - runs.waits_since) * 1000)::bigint, 0), waits_since = null`,
 };
 
-/** Returns the time since which a run's clock stands, or now while it goes, as an SQL expression. */
+/** The clock of a run stands still from this time on; while it runs, that is now. */
 function stoppedAt(run: Sql): Sql {
   return sql`coalesce(${run}.waits_since, now())`;
 }

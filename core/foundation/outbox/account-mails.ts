@@ -56,7 +56,9 @@ export function createAccountMails({ secrets, work }: { secrets: SecretBox; work
 /** Waits between attempts, each twice as long as the one before, for a week at most: a greylist asks for some minutes. */
 const WAITS_MS = Array.from({ length: 160 }, (_, index) => Math.min(10_000 * 2 ** index, 3_600_000));
 
-/** Mails about accounts, as a kind of work; undefined without a mail server. They are not tried once their links are over. */
+/**
+ * Mails about accounts, as a kind of work; undefined without a mail server. A mail is given up when its link expires.
+ */
 export function accountMailKind(deps: {
   readonly database: Database;
   readonly secrets: SecretBox;

@@ -86,7 +86,7 @@ export interface MailEntry {
   readonly differences: readonly { readonly sign: '+' | '-' | '~'; readonly text: string }[];
 }
 
-/** The subject of a message: routine, run or project, as far as it has one. */
+/** Routine, run or project that the message is about, if any. */
 export interface MessageSubject {
   readonly organizationId: string;
   readonly projectId: string;
@@ -138,7 +138,6 @@ export async function listMessages(db: Db, runId: string): Promise<RunMessage[]>
   }));
 }
 
-/** Masks an address: `grace@example.com` becomes `g***@example.com`. */
 function masked(email: string): string {
   return email.replace(/^(.)[^@]*/u, '$1***');
 }

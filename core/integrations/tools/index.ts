@@ -1,12 +1,4 @@
-export {
-  BUILT_IN_TOOLS,
-  builtInTool,
-  FINISH,
-  STATED_OUTCOMES,
-  URGENCIES,
-  type BuiltInOutcome,
-  type Urgency,
-} from './own-tools.ts';
+export { BUILT_IN_TOOLS, builtInTool, FINISH, STATED_OUTCOMES, URGENCIES } from './own-tools.ts';
 export { callOnce, type MadeCall, type ToolCallDeps } from './call.ts';
 export { changePolicy } from './change-policy.ts';
 export { discoverTools } from './discover.ts';
@@ -24,11 +16,13 @@ export {
 export { notReadOnly, POLICY_STATES, type ToolPolicy } from './policy.ts';
 export {
   automaticToolsJson,
+  toolsOfProject,
   listPolicies,
   policyUnchanged,
   routinesUsing,
   targetJson,
   targetOf,
+  type ProjectTool,
   type TargetJson,
   type ToolTarget,
   type VersionTool,

@@ -177,7 +177,6 @@ function attentionEntries(attention: Attention, projectId: string): MailEntry[] 
 
 const SCOPES = { routine: 'Routine', project: 'Project', organization: 'Organization' } as const;
 
-/** Takes the marks of Markdown off a line of a result. */
 function plainLine(line: string): string {
   const text = line.replace(/^[#>\s*|-]+/, '').replaceAll(/\*\*|__|`/g, '');
   return /[\p{L}\p{N}]/u.test(text) ? oneLine(text, LINE_LENGTH) : '';
@@ -190,7 +189,6 @@ function oneLine(text: string, length: number): string {
   return line.length > length ? `${cut(line, length - 1)}…` : line;
 }
 
-/** Makes a sentence of a reason: a code, a clause, or a sentence already. */
 function inWords(reason: string): string {
   const text = capitalized(reason.replaceAll('_', ' '));
   return /[.!?]$/.test(text) ? text : `${text}.`;

@@ -19,7 +19,7 @@ const DISTRICTS: Readonly<Record<string, readonly string[]>> = {
     'admission',
   ],
   delivery: ['webhooks', 'notifications'],
-  authoring: ['routines', 'outcomes', 'definition', 'skills', 'facts'],
+  authoring: ['drafts', 'routines', 'outcomes', 'definition', 'skills', 'facts'],
   usage: [],
   models: ['directory', 'calls', 'connections', 'providers'],
   integrations: ['tools', 'connections'],

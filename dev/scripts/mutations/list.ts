@@ -50,10 +50,10 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'a tool that has changed is called',
-    file: 'core/integrations/tools/decide-call.ts',
+    file: 'core/integrations/tools/judge-call.ts',
     from: "if (found.hash !== policy.confirmedHash) return refused('tool_changed');",
     to: '',
-    tests: ['test/core/integrations/tools/decide-call.test.ts'],
+    tests: ['test/core/integrations/tools/judge-call.test.ts'],
   },
   {
     name: 'the metadata of the cloud is reached',
@@ -86,8 +86,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'a step is recorded after the end of its run',
     file: `${STEPS}/record-step.ts`,
-    from: "where id = ${record.runId} and state = 'running' ${whileCallHolds(record)} for update",
-    to: 'where id = ${record.runId} ${whileCallHolds(record)} for update',
+    from: "where id = ${runId} and state = 'running' and ${call === undefined ? sql`true` : callHolds(call)} for update",
+    to: 'where id = ${runId} and ${call === undefined ? sql`true` : callHolds(call)} for update',
     tests: ['test/core/execution/steps/steps.test.ts', 'test/core/usage/late-responses.test.ts'],
   },
   {

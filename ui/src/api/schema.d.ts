@@ -131,6 +131,9 @@ export interface paths {
     "/v1/billing/portal": {
         post: operations["openBillingPortal"];
     };
+    "/v1/blueprints": {
+        get: operations["listBlueprints"];
+    };
     "/v1/ci-trusts": {
         get: operations["listCiTrusts"];
         post: operations["createCiTrust"];
@@ -335,6 +338,9 @@ export interface paths {
     "/v1/routines/check": {
         post: operations["checkRoutine"];
     };
+    "/v1/routines/draft": {
+        post: operations["draftRoutine"];
+    };
     "/v1/runs": {
         get: operations["listRuns"];
     };
@@ -456,11 +462,15 @@ export interface components {
             managedBy: components["schemas"]["ManagedBy"] | null;
             /** @description The name of the folder of files that keeps it; null where none does, or the folder has no name. */
             managedFrom: string | null;
+            mayComplete: components["schemas"]["RoutineMayComplete"];
+            mayPutOffHours: components["schemas"]["RoutineMayPutOffHours"] | null;
             misfire: components["schemas"]["RoutineMisfire"];
             model: components["schemas"]["RoutineModel"];
             name: components["schemas"]["RoutineName"];
             /** @description When the next scheduled run may start, its jitter included; null unless active, and when no time is left up to `endsAt`. */
             nextRunAt: components["schemas"]["Timestamp"] | null;
+            /** @description The instant before which its occurrences are skipped, `put_off`, as a run has said; activation lifts it. */
+            notBefore: components["schemas"]["Timestamp"] | null;
             notifications: components["schemas"]["RoutineNotifications"];
             outcome: components["schemas"]["RoutineOutcome"];
             overlap: components["schemas"]["RoutineOverlap"];
@@ -478,7 +488,7 @@ export interface components {
             startsAt: components["schemas"]["RoutineStartsAt"] | null;
             /** @enum {string} */
             state: "draft" | "active" | "paused" | "archived";
-            /** @description Why the service itself changed the state last, `schedule_ended` after `endsAt`; null when a person did. */
+            /** @description Why the service itself changed the state last, `schedule_ended` after `endsAt`, `completed` after a run that said it was the last; null when a person did. */
             stateReason: string | null;
             timezone: components["schemas"]["RoutineTimezone"];
             updatedAt: components["schemas"]["Timestamp"];
@@ -684,19 +694,21 @@ export interface components {
             runs: components["schemas"]["BackfillRunsItem"][];
         };
         BackfillForecast: {
+            /** @description The `model.effort` of its runs, which changes what each uses; null where the model decides. */
+            effort: ("low" | "medium" | "high") | null;
             leftOut: components["schemas"]["LeftOut"];
             /** @description Every limit that binds the runs of the routine. */
             limits: components["schemas"]["LimitForecast"][];
             /** @description The first instant of the window beyond `max`: where the next backfill goes on. Null when there is none. */
             nextFrom: components["schemas"]["Timestamp"] | null;
-            occurrences: components["schemas"]["RoutineForecastOccurrences"];
+            occurrences: components["schemas"]["DraftForecastOccurrences"];
             perRun: components["schemas"]["RunEstimate"];
             revision: number;
             /** @description Id of the routine. */
             routineId: string;
             /** @description The limit that runs out first at p95, which has to be accepted. */
             runsOut: components["schemas"]["RoutineForecastRunsOut"] | null;
-            total: components["schemas"]["RoutineForecastTotal"];
+            total: components["schemas"]["DraftForecastTotal"];
         };
         BackfillRoutine: {
             /** @default false */
@@ -798,6 +810,40 @@ export interface components {
         BillingUsage: {
             activeRoutines: number;
             runs: number;
+        };
+        Blueprint: {
+            id: string;
+            instructions: string;
+            job: string;
+            name: string;
+            /** @description Kinds of data that its tools should offer. */
+            needs: ("web" | "search-console" | "analytics" | "ads" | "crm" | "email" | "sms" | "social" | "community" | "reviews" | "billing" | "content" | "support")[];
+            /** @description What its runs deliver, in a sentence. */
+            promise: string;
+            /** @description Five cron fields, or @hourly to @yearly. */
+            schedule: string;
+            skills: string[];
+            slots: components["schemas"]["BlueprintSlot"][];
+            /** @description When it runs, in words. */
+            when: string;
+        };
+        BlueprintSlot: {
+            /** @description Of a choice. */
+            choices: string[];
+            label: string;
+            /** @description Of a number. */
+            least: number;
+            /** @description Of a number. */
+            most: number;
+            /** @description Name of the variable. */
+            name: string;
+            /** @description An answer that a person could give. */
+            sample: string;
+            /**
+             * @description `list` has a line for each.
+             * @enum {string}
+             */
+            type: "text" | "list" | "address" | "number" | "choice";
         };
         BusinessLead: {
             company: string;
@@ -919,6 +965,16 @@ export interface components {
             managedBy?: components["schemas"]["ManagedBy"] | null;
             /** @default null */
             managedFrom?: string | null;
+            /**
+             * @description Lets a scheduled run say that it is the last, which pauses the routine. `finish` then takes `final`; a run that is `done` or has `nothing_to_report` and says so pauses it, `completed`. Needs `outcome: required`.
+             * @default false
+             */
+            mayComplete?: boolean;
+            /**
+             * @description The most hours for which a scheduled run may put off the next one; null for none. `finish` then takes `nextNotBefore`, and occurrences before it are skipped, `put_off`. Needs `outcome: required`.
+             * @default null
+             */
+            mayPutOffHours?: number | null;
             /**
              * @default run_once
              * @enum {string}
@@ -1210,11 +1266,15 @@ export interface components {
             managedBy: components["schemas"]["ManagedBy"] | null;
             /** @description The name of the folder of files that keeps it; null where none does, or the folder has no name. */
             managedFrom: string | null;
+            mayComplete: components["schemas"]["RoutineMayComplete"];
+            mayPutOffHours: components["schemas"]["RoutineMayPutOffHours"] | null;
             misfire: components["schemas"]["RoutineMisfire"];
             model: components["schemas"]["RoutineModel"];
             name: components["schemas"]["RoutineName"];
             /** @description When the next scheduled run may start, its jitter included; null unless active, and when no time is left up to `endsAt`. */
             nextRunAt: components["schemas"]["Timestamp"] | null;
+            /** @description The instant before which its occurrences are skipped, `put_off`, as a run has said; activation lifts it. */
+            notBefore: components["schemas"]["Timestamp"] | null;
             notifications: components["schemas"]["RoutineNotifications"];
             outcome: components["schemas"]["RoutineOutcome"];
             overlap: components["schemas"]["RoutineOverlap"];
@@ -1232,7 +1292,7 @@ export interface components {
             startsAt: components["schemas"]["RoutineStartsAt"] | null;
             /** @enum {string} */
             state: "draft" | "active" | "paused" | "archived";
-            /** @description Why the service itself changed the state last, `schedule_ended` after `endsAt`; null when a person did. */
+            /** @description Why the service itself changed the state last, `schedule_ended` after `endsAt`, `completed` after a run that said it was the last; null when a person did. */
             stateReason: string | null;
             timezone: components["schemas"]["RoutineTimezone"];
             updatedAt: components["schemas"]["Timestamp"];
@@ -1308,6 +1368,16 @@ export interface components {
             managedBy?: components["schemas"]["ManagedBy"] | null;
             /** @default null */
             managedFrom?: string | null;
+            /**
+             * @description Lets a scheduled run say that it is the last, which pauses the routine. `finish` then takes `final`; a run that is `done` or has `nothing_to_report` and says so pauses it, `completed`. Needs `outcome: required`.
+             * @default false
+             */
+            mayComplete?: boolean;
+            /**
+             * @description The most hours for which a scheduled run may put off the next one; null for none. `finish` then takes `nextNotBefore`, and occurrences before it are skipped, `put_off`. Needs `outcome: required`.
+             * @default null
+             */
+            mayPutOffHours?: number | null;
             /**
              * @default run_once
              * @enum {string}
@@ -1537,6 +1607,50 @@ export interface components {
         Done: {
             status: boolean;
         };
+        /** @description Fields as POST /v1/routines takes them, once schedule and model are there. */
+        DraftedDefinition: {
+            instructions: string;
+            model: components["schemas"]["DraftedModel"] | null;
+            name: string;
+            /** @description Null where it has to be asked. */
+            schedule: string | null;
+            /** @description Curated slugs or custom skill ids. */
+            skills: string[];
+            /** @description IANA name. */
+            timezone: string;
+            variables: {
+                [key: string]: string;
+            };
+        };
+        /** @description The model that most routines of the project run on, else the first of the directory; null for none. */
+        DraftedModel: components["schemas"]["ModelReferenceOutput"];
+        /** @description The most that it can use in 30 days by the limits of a new routine; null without schedule or model. */
+        DraftForecast: {
+            occurrences: components["schemas"]["DraftForecastOccurrences"];
+            perRun: components["schemas"]["RunEstimate"];
+            total: components["schemas"]["DraftForecastTotal"];
+        };
+        DraftForecastOccurrences: {
+            count: number;
+            first: components["schemas"]["Timestamp"] | null;
+            last: components["schemas"]["Timestamp"] | null;
+        };
+        DraftForecastTotal: {
+            p50: components["schemas"]["ForecastAmount"];
+            p95: components["schemas"]["ForecastAmount"];
+        };
+        DraftRoutine: {
+            /** @description Id of a blueprint, in place of a sentence. */
+            blueprint?: string;
+            /** @description What the routine shall do, and when. */
+            sentence?: string;
+            /** @description IANA name. */
+            timezone: string;
+            /** @description A value for each slot of the blueprint. */
+            values?: {
+                [key: string]: string;
+            };
+        } & (unknown | unknown);
         EndedSessions: {
             disconnectedAssistants: number;
             /** @description Sessions of the person. */
@@ -1825,6 +1939,7 @@ export interface components {
         };
         /** @description What the model can do by its list, its kind of server, a test or earlier calls; null where that is not known. */
         ModelAbilities: {
+            effort: boolean | null;
             parallelToolCalls: boolean | null;
             streaming: boolean | null;
             structuredOutputs: boolean | null;
@@ -1953,6 +2068,11 @@ export interface components {
         ModelReference: {
             /** @default null */
             connectionId?: string | null;
+            /**
+             * @description How much the model thinks before it writes, where it takes an effort (`abilities.effort` of `GET /v1/models`); left out, the model decides. Calls on a personal account send none.
+             * @enum {string}
+             */
+            effort?: "low" | "medium" | "high";
             modelId: string;
             /** @enum {string} */
             provider: "gateway" | "provider-a" | "provider-b" | "provider-c";
@@ -1961,6 +2081,11 @@ export interface components {
         ModelReferenceOutput: {
             /** @default null */
             connectionId: string | null;
+            /**
+             * @description How much the model thinks before it writes, where it takes an effort (`abilities.effort` of `GET /v1/models`); left out, the model decides. Calls on a personal account send none.
+             * @enum {string}
+             */
+            effort?: "low" | "medium" | "high";
             modelId: string;
             /** @enum {string} */
             provider: "gateway" | "provider-a" | "provider-b" | "provider-c";
@@ -2313,6 +2438,16 @@ export interface components {
             /** @default null */
             managedFrom?: string | null;
             /**
+             * @description Lets a scheduled run say that it is the last, which pauses the routine. `finish` then takes `final`; a run that is `done` or has `nothing_to_report` and says so pauses it, `completed`. Needs `outcome: required`.
+             * @default false
+             */
+            mayComplete?: boolean;
+            /**
+             * @description The most hours for which a scheduled run may put off the next one; null for none. `finish` then takes `nextNotBefore`, and occurrences before it are skipped, `put_off`. Needs `outcome: required`.
+             * @default null
+             */
+            mayPutOffHours?: number | null;
+            /**
              * @default run_once
              * @enum {string}
              */
@@ -2607,11 +2742,15 @@ export interface components {
             managedBy: components["schemas"]["ManagedBy"] | null;
             /** @description The name of the folder of files that keeps it; null where none does, or the folder has no name. */
             managedFrom: string | null;
+            mayComplete: components["schemas"]["RoutineMayComplete"];
+            mayPutOffHours: components["schemas"]["RoutineMayPutOffHours"] | null;
             misfire: components["schemas"]["RoutineMisfire"];
             model: components["schemas"]["RoutineModel"];
             name: components["schemas"]["RoutineName"];
             /** @description When the next scheduled run may start, its jitter included; null unless active, and when no time is left up to `endsAt`. */
             nextRunAt: components["schemas"]["Timestamp"] | null;
+            /** @description The instant before which its occurrences are skipped, `put_off`, as a run has said; activation lifts it. */
+            notBefore: components["schemas"]["Timestamp"] | null;
             notifications: components["schemas"]["RoutineNotifications"];
             outcome: components["schemas"]["RoutineOutcome"];
             overlap: components["schemas"]["RoutineOverlap"];
@@ -2629,7 +2768,7 @@ export interface components {
             startsAt: components["schemas"]["RoutineStartsAt"] | null;
             /** @enum {string} */
             state: "draft" | "active" | "paused" | "archived";
-            /** @description Why the service itself changed the state last, `schedule_ended` after `endsAt`; null when a person did. */
+            /** @description Why the service itself changed the state last, `schedule_ended` after `endsAt`, `completed` after a run that said it was the last; null when a person did. */
             stateReason: string | null;
             timezone: components["schemas"]["RoutineTimezone"];
             updatedAt: components["schemas"]["Timestamp"];
@@ -2672,11 +2811,15 @@ export interface components {
             managedBy: components["schemas"]["ManagedBy"] | null;
             /** @description The name of the folder of files that keeps it; null where none does, or the folder has no name. */
             managedFrom: string | null;
+            mayComplete: components["schemas"]["RoutineMayComplete"];
+            mayPutOffHours: components["schemas"]["RoutineMayPutOffHours"] | null;
             misfire: components["schemas"]["RoutineMisfire"];
             model: components["schemas"]["RoutineModel"];
             name: components["schemas"]["RoutineName"];
             /** @description When the next scheduled run may start, its jitter included; null unless active, and when no time is left up to `endsAt`. */
             nextRunAt: components["schemas"]["Timestamp"] | null;
+            /** @description The instant before which its occurrences are skipped, `put_off`, as a run has said; activation lifts it. */
+            notBefore: components["schemas"]["Timestamp"] | null;
             notifications: components["schemas"]["RoutineNotifications"];
             outcome: components["schemas"]["RoutineOutcome"];
             overlap: components["schemas"]["RoutineOverlap"];
@@ -2694,7 +2837,7 @@ export interface components {
             startsAt: components["schemas"]["RoutineStartsAt"] | null;
             /** @enum {string} */
             state: "draft" | "active" | "paused" | "archived";
-            /** @description Why the service itself changed the state last, `schedule_ended` after `endsAt`; null when a person did. */
+            /** @description Why the service itself changed the state last, `schedule_ended` after `endsAt`, `completed` after a run that said it was the last; null when a person did. */
             stateReason: string | null;
             timezone: components["schemas"]["RoutineTimezone"];
             updatedAt: components["schemas"]["Timestamp"];
@@ -2755,6 +2898,8 @@ export interface components {
             managedBy: components["schemas"]["ManagedBy"] | null;
             /** @description The name of the folder of files that keeps it; null where none does, or the folder has no name. */
             managedFrom: string | null;
+            mayComplete: components["schemas"]["RoutineMayComplete"];
+            mayPutOffHours: components["schemas"]["RoutineMayPutOffHours"] | null;
             misfire: components["schemas"]["RoutineMisfire"];
             model: components["schemas"]["RoutineModel"];
             name: components["schemas"]["RoutineName"];
@@ -2762,6 +2907,8 @@ export interface components {
             nextRunAt: components["schemas"]["Timestamp"] | null;
             /** @description The next five times at which scheduled runs would start, were it active now: inside its window, without its skipped dates, its jitter included. */
             nextRuns: components["schemas"]["Timestamp"][];
+            /** @description The instant before which its occurrences are skipped, `put_off`, as a run has said; activation lifts it. */
+            notBefore: components["schemas"]["Timestamp"] | null;
             notifications: components["schemas"]["RoutineNotifications"];
             outcome: components["schemas"]["RoutineOutcome"];
             overlap: components["schemas"]["RoutineOverlap"];
@@ -2781,7 +2928,7 @@ export interface components {
             startsAt: components["schemas"]["RoutineStartsAt"] | null;
             /** @enum {string} */
             state: "draft" | "active" | "paused" | "archived";
-            /** @description Why the service itself changed the state last, `schedule_ended` after `endsAt`; null when a person did. */
+            /** @description Why the service itself changed the state last, `schedule_ended` after `endsAt`, `completed` after a run that said it was the last; null when a person did. */
             stateReason: string | null;
             timezone: components["schemas"]["RoutineTimezone"];
             updatedAt: components["schemas"]["Timestamp"];
@@ -2791,6 +2938,49 @@ export interface components {
             /** @description When the receiver responded with 410, which stopped deliveries. */
             webhookFailedAt: components["schemas"]["Timestamp"] | null;
             webhookUrl: components["schemas"]["RoutineWebhookUrl"] | null;
+        };
+        RoutineDraft: {
+            /** @description What the sentence does not say itself. */
+            assumptions: string[];
+            /** @description Blueprints that fit its words, the best first. */
+            blueprints: components["schemas"]["RoutineDraftBlueprintsItem"][];
+            definition: components["schemas"]["DraftedDefinition"];
+            forecast: components["schemas"]["DraftForecast"] | null;
+            /**
+             * @description `model`: written by a model of the directory; `words`: no model could, so that time, skills and blueprints were matched by words and the instructions are the sentence; `blueprint`: its slots were filled.
+             * @enum {string}
+             */
+            madeBy: "model" | "words" | "blueprint";
+            missing: components["schemas"]["RoutineDraftMissing"];
+            /** @description The first five times of the schedule. */
+            nextRuns: components["schemas"]["Timestamp"][];
+            /** @description What a person has to answer before it can work; at most three. */
+            questions: string[];
+            /** @description Routines of the project that seem to do the like. */
+            similar: components["schemas"]["RoutineDraftSimilarItem"][];
+            /** @description What asking a model has used; null where none was asked. */
+            usage: components["schemas"]["Usage"] | null;
+        };
+        RoutineDraftBlueprintsItem: {
+            id: string;
+            name: string;
+        };
+        RoutineDraftMissing: {
+            /** @description Kinds of data that no known tool seems to offer. */
+            connections: ("web" | "search-console" | "analytics" | "ads" | "crm" | "email" | "sms" | "social" | "community" | "reviews" | "billing" | "content" | "support")[];
+            /** @description Tools to confirm for the routine once it is saved. */
+            tools: components["schemas"]["RoutineDraftMissingToolsItem"][];
+        };
+        RoutineDraftMissingToolsItem: {
+            /** @description Id of the connection. */
+            connectionId: string;
+            connectionName: string;
+            toolName: string;
+        };
+        RoutineDraftSimilarItem: {
+            /** @description Id of the routine. */
+            id: string;
+            name: string;
         };
         RoutineEndsAt: components["schemas"]["Timestamp"];
         /** @description Tells each run the facts of its project. */
@@ -2803,23 +2993,20 @@ export interface components {
             path: string | null;
         };
         RoutineForecast: {
+            /** @description The `model.effort` of its runs, which changes what each uses; null where the model decides. */
+            effort: ("low" | "medium" | "high") | null;
             from: components["schemas"]["Timestamp"];
             /** @description Every limit that binds the runs of the routine. */
             limits: components["schemas"]["LimitForecast"][];
-            occurrences: components["schemas"]["RoutineForecastOccurrences"];
+            occurrences: components["schemas"]["DraftForecastOccurrences"];
             perRun: components["schemas"]["RunEstimate"];
             revision: number;
             /** @description Id of the routine. */
             routineId: string;
             /** @description The limit that runs out first at p95, which has to be accepted. */
             runsOut: components["schemas"]["RoutineForecastRunsOut"] | null;
-            total: components["schemas"]["RoutineForecastTotal"];
+            total: components["schemas"]["DraftForecastTotal"];
             until: components["schemas"]["Timestamp"];
-        };
-        RoutineForecastOccurrences: {
-            count: number;
-            first: components["schemas"]["Timestamp"] | null;
-            last: components["schemas"]["Timestamp"] | null;
         };
         RoutineForecastRunsOut: {
             /** @enum {string} */
@@ -2828,10 +3015,6 @@ export interface components {
             on: string;
             /** @enum {string} */
             scope: "routine" | "project" | "organization" | "operator" | "plan";
-        };
-        RoutineForecastTotal: {
-            p50: components["schemas"]["ForecastAmount"];
-            p95: components["schemas"]["ForecastAmount"];
         };
         RoutineGate: components["schemas"]["Gate"];
         RoutineInstructions: string;
@@ -2845,6 +3028,10 @@ export interface components {
             maxTotalTokens: number | null;
             timeoutSeconds: number;
         };
+        /** @description Lets a scheduled run say that it is the last, which pauses the routine. `finish` then takes `final`; a run that is `done` or has `nothing_to_report` and says so pauses it, `completed`. Needs `outcome: required`. */
+        RoutineMayComplete: boolean;
+        /** @description The most hours for which a scheduled run may put off the next one; null for none. `finish` then takes `nextNotBefore`, and occurrences before it are skipped, `put_off`. Needs `outcome: required`. */
+        RoutineMayPutOffHours: number;
         /** @enum {string} */
         RoutineMisfire: "run_once" | "skip";
         RoutineModel: components["schemas"]["ModelReferenceOutput"];
@@ -2926,11 +3113,15 @@ export interface components {
             managedBy: components["schemas"]["ManagedBy"] | null;
             /** @description The name of the folder of files that keeps it; null where none does, or the folder has no name. */
             managedFrom: string | null;
+            mayComplete: components["schemas"]["RoutineMayComplete"];
+            mayPutOffHours: components["schemas"]["RoutineMayPutOffHours"] | null;
             misfire: components["schemas"]["RoutineMisfire"];
             model: components["schemas"]["RoutineModel"];
             name: components["schemas"]["RoutineName"];
             /** @description When the next scheduled run may start, its jitter included; null unless active, and when no time is left up to `endsAt`. */
             nextRunAt: components["schemas"]["Timestamp"] | null;
+            /** @description The instant before which its occurrences are skipped, `put_off`, as a run has said; activation lifts it. */
+            notBefore: components["schemas"]["Timestamp"] | null;
             notifications: components["schemas"]["RoutineNotifications"];
             outcome: components["schemas"]["RoutineOutcome"];
             overlap: components["schemas"]["RoutineOverlap"];
@@ -2947,7 +3138,7 @@ export interface components {
             startsAt: components["schemas"]["RoutineStartsAt"] | null;
             /** @enum {string} */
             state: "draft" | "active" | "paused" | "archived";
-            /** @description Why the service itself changed the state last, `schedule_ended` after `endsAt`; null when a person did. */
+            /** @description Why the service itself changed the state last, `schedule_ended` after `endsAt`, `completed` after a run that said it was the last; null when a person did. */
             stateReason: string | null;
             timezone: components["schemas"]["RoutineTimezone"];
             updatedAt: components["schemas"]["Timestamp"];
@@ -2965,7 +3156,7 @@ export interface components {
             builtInTools: components["schemas"]["RoutineBuiltInTools"];
             carryResult: components["schemas"]["RoutineCarryResult"];
             /** @description What differs from the revision before; empty for the first one on record. */
-            changed: ("instructions" | "variables" | "overridable" | "model" | "skills" | "facts" | "limits" | "carryResult" | "builtInTools" | "outcome" | "checks" | "gate" | "resultSchema" | "resultKey" | "tools")[];
+            changed: ("instructions" | "variables" | "overridable" | "model" | "skills" | "facts" | "limits" | "carryResult" | "builtInTools" | "outcome" | "mayComplete" | "mayPutOffHours" | "checks" | "gate" | "resultSchema" | "resultKey" | "tools")[];
             checks: components["schemas"]["RoutineChecks"];
             createdAt: components["schemas"]["Timestamp"];
             /** @description The person or the API key that made it; null when the service did, or when it is not on record. */
@@ -2974,6 +3165,8 @@ export interface components {
             gate: components["schemas"]["RoutineGate"] | null;
             instructions: components["schemas"]["RoutineInstructions"];
             limits: components["schemas"]["RoutineLimits"];
+            mayComplete: components["schemas"]["RoutineMayComplete"];
+            mayPutOffHours: components["schemas"]["RoutineMayPutOffHours"] | null;
             model: components["schemas"]["RoutineModel"];
             outcome: components["schemas"]["RoutineOutcome"];
             overridable: components["schemas"]["RoutineOverridable"] | null;
@@ -2998,7 +3191,7 @@ export interface components {
         };
         RoutineVersionSummary: {
             /** @description What differs from the revision before; empty for the first one on record. */
-            changed: ("instructions" | "variables" | "overridable" | "model" | "skills" | "facts" | "limits" | "carryResult" | "builtInTools" | "outcome" | "checks" | "gate" | "resultSchema" | "resultKey" | "tools")[];
+            changed: ("instructions" | "variables" | "overridable" | "model" | "skills" | "facts" | "limits" | "carryResult" | "builtInTools" | "outcome" | "mayComplete" | "mayPutOffHours" | "checks" | "gate" | "resultSchema" | "resultKey" | "tools")[];
             createdAt: components["schemas"]["Timestamp"];
             /** @description The person or the API key that made it; null when the service did, or when it is not on record. */
             createdBy: components["schemas"]["RoutineVersionAuthor"] | null;
@@ -3370,7 +3563,7 @@ export interface components {
             /** @description Slug or id. */
             reference: string;
         };
-        /** @description Why it ended so. The list may grow: take a reason that you do not know by the state. `overlap` (the previous run of the routine was still going), `misfire` (the occurrence was missed and the routine does not make it up), `budget_exceeded` (a budget of the routine, its project or its organization is used up), `allowance_exceeded` (the organization has used up its runs of this month), `provider_disabled` (the model provider is disabled), `provider_unavailable` (the last runs on the model account failed because of its provider), `blocked` (a precondition did not hold), `queue_expired` (it waited longer than limits.maxQueueSeconds), `paused` (the routine was paused before the run began), `superseded` (the routine was changed before the run began), `archived` (the routine was archived before the run began), `no_change` (the gate of the routine saw nothing to wake the model for), `blocked_model` (the model is no longer in the model directory), `blocked_models_unavailable` (the model directory could not be reached), `blocked_connection` (a connection that the routine needs is gone or not ready), `blocked_provider_disabled` (the model provider is disabled), `blocked_provider_mismatch` (the service and its provider runtime have different files of the model provider), `blocked_usage_limit` (the allowance of the model account is used up for now), `blocked_budget` (a budget leaves too little for a step, or limits the cost of a model without prices), `blocked_routine` (the routine was archived while the run was under way), `blocked_definition` (a newer release wrote the definition, and this one cannot read all of it), `blocked_variable` (a placeholder of the instructions has no value), `blocked_prompt_too_large` (the rendered text or its variables passed their limits), `timeout` (the run took longer than limits.timeoutSeconds), `max_steps` (the run reached limits.maxSteps without finishing), `max_total_tokens` (the run reached limits.maxTotalTokens, or too little of it was left for a step), `context_exceeded` (the step was longer than the context window of the model, also without earlier results of tools), `abnormal_cost` (the run used more than limits.abnormalFactor times the median of the last runs of its version), `model_rate_limited` (the model provider kept answering that there were too many requests), `model_error` (the model provider answered with an error of its own), `model_refused` (the model provider refused the request), `model_key_refused` (the model gateway refused the service's own key), `model_credential_refused` (the model provider refused the account's credential; its owner has to connect it again), `model_usage_limit` (the allowance of the model account is used up for now), `model_account_empty` (the account at the model provider has no money left, or has reached a limit on spending), `model_session_failed` (the session of the model call failed on our side), `model_unreachable` (the model provider could not be reached or broke off), `model_malformed` (the model provider answered something that is not a completion), `model_empty` (the model answered without any text), `model_wrote_call` (the model wrote a tool call as text instead of making it, also when it was told), `outcome_missing` (the model ended without stating its outcome, which the routine requires, also when reminded), `could_not` (the model stated that it could not do the work), `check_failed` (a check of the routine failed; the error message names it), `output_truncated` (the model stopped at its output limit), `content_filtered` (the provider withheld the answer), `result_invalid` (the last message was not the data that resultSchema and resultKey ask for), `workflow_lost` (the engine lost the run), `internal_error` (something went wrong on our side), `cancelled` (someone cancelled it), `replaced` (the next occurrence of the routine took its place). */
+        /** @description Why it ended so. The list may grow: take a reason that you do not know by the state. `overlap` (the previous run of the routine was still going), `misfire` (the occurrence was missed and the routine does not make it up), `budget_exceeded` (a budget of the routine, its project or its organization is used up), `allowance_exceeded` (the organization has used up its runs of this month), `provider_disabled` (the model provider is disabled), `provider_unavailable` (the last runs on the model account failed because of its provider), `blocked` (a precondition did not hold), `put_off` (an earlier run of the routine put it off), `queue_expired` (it waited longer than limits.maxQueueSeconds), `paused` (the routine was paused before the run began), `superseded` (the routine was changed before the run began), `archived` (the routine was archived before the run began), `no_change` (the gate of the routine saw nothing to wake the model for), `blocked_model` (the model is no longer in the model directory), `blocked_models_unavailable` (the model directory could not be reached), `blocked_connection` (a connection that the routine needs is gone or not ready), `blocked_provider_disabled` (the model provider is disabled), `blocked_provider_mismatch` (the service and its provider runtime have different files of the model provider), `blocked_usage_limit` (the allowance of the model account is used up for now), `blocked_budget` (a budget leaves too little for a step, or limits the cost of a model without prices), `blocked_routine` (the routine was archived while the run was under way), `blocked_definition` (a newer release wrote the definition, and this one cannot read all of it), `blocked_variable` (a placeholder of the instructions has no value), `blocked_prompt_too_large` (the rendered text or its variables passed their limits), `timeout` (the run took longer than limits.timeoutSeconds), `max_steps` (the run reached limits.maxSteps without finishing), `max_total_tokens` (the run reached limits.maxTotalTokens, or too little of it was left for a step), `context_exceeded` (the step was longer than the context window of the model, also without earlier results of tools), `abnormal_cost` (the run used more than limits.abnormalFactor times the median of the last runs of its version), `model_rate_limited` (the model provider kept answering that there were too many requests), `model_error` (the model provider answered with an error of its own), `model_refused` (the model provider refused the request), `model_key_refused` (the model gateway refused the service's own key), `model_credential_refused` (the model provider refused the account's credential; its owner has to connect it again), `model_usage_limit` (the allowance of the model account is used up for now), `model_account_empty` (the account at the model provider has no money left, or has reached a limit on spending), `model_session_failed` (the session of the model call failed on our side), `model_unreachable` (the model provider could not be reached or broke off), `model_malformed` (the model provider answered something that is not a completion), `model_empty` (the model answered without any text), `model_wrote_call` (the model wrote a tool call as text instead of making it, also when it was told), `outcome_missing` (the model ended without stating its outcome, which the routine requires, also when reminded), `could_not` (the model stated that it could not do the work), `check_failed` (a check of the routine failed; the error message names it), `output_truncated` (the model stopped at its output limit), `content_filtered` (the provider withheld the answer), `result_invalid` (the last message was not the data that resultSchema and resultKey ask for), `workflow_lost` (the engine lost the run), `internal_error` (something went wrong on our side), `cancelled` (someone cancelled it), `replaced` (the next occurrence of the routine took its place). */
         RunReason: string;
         RunRoutineBody: {
             /**
@@ -3487,11 +3680,15 @@ export interface components {
             managedBy: components["schemas"]["ManagedBy"] | null;
             /** @description The name of the folder of files that keeps it; null where none does, or the folder has no name. */
             managedFrom: string | null;
+            mayComplete: components["schemas"]["RoutineMayComplete"];
+            mayPutOffHours: components["schemas"]["RoutineMayPutOffHours"] | null;
             misfire: components["schemas"]["RoutineMisfire"];
             model: components["schemas"]["RoutineModel"];
             name: components["schemas"]["RoutineName"];
             /** @description When the next scheduled run may start, its jitter included; null unless active, and when no time is left up to `endsAt`. */
             nextRunAt: components["schemas"]["Timestamp"] | null;
+            /** @description The instant before which its occurrences are skipped, `put_off`, as a run has said; activation lifts it. */
+            notBefore: components["schemas"]["Timestamp"] | null;
             notifications: components["schemas"]["RoutineNotifications"];
             outcome: components["schemas"]["RoutineOutcome"];
             overlap: components["schemas"]["RoutineOverlap"];
@@ -3509,7 +3706,7 @@ export interface components {
             startsAt: components["schemas"]["RoutineStartsAt"] | null;
             /** @enum {string} */
             state: "draft" | "active" | "paused" | "archived";
-            /** @description Why the service itself changed the state last, `schedule_ended` after `endsAt`; null when a person did. */
+            /** @description Why the service itself changed the state last, `schedule_ended` after `endsAt`, `completed` after a run that said it was the last; null when a person did. */
             stateReason: string | null;
             timezone: components["schemas"]["RoutineTimezone"];
             updatedAt: components["schemas"]["Timestamp"];
@@ -4057,6 +4254,10 @@ export interface components {
             limits?: components["schemas"]["UpdateRoutineLimits"];
             managedBy?: components["schemas"]["ManagedBy"] | null;
             managedFrom?: string | null;
+            /** @description Lets a scheduled run say that it is the last, which pauses the routine. `finish` then takes `final`; a run that is `done` or has `nothing_to_report` and says so pauses it, `completed`. Needs `outcome: required`. */
+            mayComplete?: boolean;
+            /** @description The most hours for which a scheduled run may put off the next one; null for none. `finish` then takes `nextNotBefore`, and occurrences before it are skipped, `put_off`. Needs `outcome: required`. */
+            mayPutOffHours?: number | null;
             /** @enum {string} */
             misfire?: "run_once" | "skip";
             model?: components["schemas"]["ModelReference"];
@@ -4943,6 +5144,18 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["BillingPortal"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    listBlueprints: {
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Blueprint"][];
                         requestId: string;
                     };
                 };
@@ -6587,6 +6800,23 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["RoutineCheck"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    draftRoutine: {
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DraftRoutine"];
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["RoutineDraft"];
                         requestId: string;
                     };
                 };

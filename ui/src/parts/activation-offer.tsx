@@ -8,7 +8,7 @@ import { VerbButton } from './verb-button.tsx';
 
 type Routine = Shape<'RoutineDetail'>;
 
-/** Leads from the good run of a draft to a routine that runs by itself: when it would run, and who would hear of it. */
+/** Offers to activate a draft after its first good run, with its schedule and the recipients of its mail. */
 export function ActivationOffer({ routineId }: { readonly routineId: string }) {
   const routine = useRead('/v1/routines/{routineId}', { path: { routineId } });
   if (routine.data?.state !== 'draft' || !routine.data.activation.ready) return null;

@@ -12,6 +12,8 @@ export const MATERIAL: readonly string[] = [
   'carryResult',
   'builtInTools',
   'outcome',
+  'mayComplete',
+  'mayPutOffHours',
   'checks',
   'gate',
   'resultSchema',
@@ -381,6 +383,25 @@ export const ROUTINE_HEAD = {
       ],
       "description": "With `required` a run has to end by calling the built-in tool `finish` with its outcome (`done`, `nothing_to_report`, `partial` or `could_not`) and a summary; one that does not, and is reminded once, ends `failed`, `outcome_missing`. With `optional` a run that succeeds is `done`."
     },
+    "mayComplete": {
+      "default": false,
+      "type": "boolean",
+      "description": "Lets a scheduled run say that it is the last, which pauses the routine. `finish` then takes `final`; a run that is `done` or has `nothing_to_report` and says so pauses it, `completed`. Needs `outcome: required`."
+    },
+    "mayPutOffHours": {
+      "default": null,
+      "anyOf": [
+        {
+          "type": "integer",
+          "minimum": 1,
+          "maximum": 8784
+        },
+        {
+          "type": "null"
+        }
+      ],
+      "description": "The most hours for which a scheduled run may put off the next one; null for none. `finish` then takes `nextNotBefore`, and occurrences before it are skipped, `put_off`. Needs `outcome: required`."
+    },
     "checks": {
       "default": [],
       "maxItems": 10,
@@ -508,6 +529,15 @@ export const ROUTINE_HEAD = {
           "type": "string",
           "minLength": 1,
           "maxLength": 300
+        },
+        "effort": {
+          "description": "How much the model thinks before it writes, where it takes an effort (`abilities.effort` of `GET /v1/models`); left out, the model decides. Calls on a personal account send none.",
+          "type": "string",
+          "enum": [
+            "low",
+            "medium",
+            "high"
+          ]
         }
       },
       "required": [

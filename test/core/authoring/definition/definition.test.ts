@@ -197,7 +197,8 @@ serviced('values of another type, in any field, are read without a fault of ours
   const { database } = service.deps;
   for (const name of definitionForm.names.filter((each) => !['model', 'limits'].includes(each))) {
     const id = await createRoutine(key);
-    const other = (column: Sql) => sql`jsonb_set(${column}, ${[name]}::text[], '7')`;
+    const value = name === 'mayPutOffHours' ? '"7"' : '7';
+    const other = (column: Sql) => sql`jsonb_set(${column}, ${[name]}::text[], ${value}::jsonb)`;
     await changeRoutines(database, id, { definition: other });
     const read = await key.get(`/v1/routines/${id}`);
     expect([name, read.status]).toEqual([name, 200]);

@@ -2,7 +2,7 @@ import { useEffect, useEffectEvent, useRef } from 'react';
 import { CHORD_MS, isBusy } from '#ui/parts/keys.ts';
 
 /**
- * Listens for the keys of the results on the page: `j` and `k` move the focus between them, and the others do something with the one
+ * Listens for the keys of the results on the page: `j` and `k` move the focus between them, the others act on the one
  * that has it.
  */
 export function useRowKeys(actions: Readonly<Record<string, (runId: string) => void>>): void {

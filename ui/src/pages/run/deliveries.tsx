@@ -20,7 +20,7 @@ const WITHHELD: Readonly<Record<string, string>> = {
   not_failed: 'Not told of this run: the routine delivers failures only.',
 };
 
-/** Lists what was sent to the routine's webhook, with every attempt, or says why nothing was. */
+/** Lists the deliveries to the routine's webhook with every attempt, or the reason for none. */
 export function Deliveries({ run }: { readonly run: Run }) {
   const withheld = run.withheld === null ? undefined : WITHHELD[run.withheld];
   if (run.webhookDeliveries.length === 0 && withheld === undefined) return null;

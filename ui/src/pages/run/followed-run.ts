@@ -45,7 +45,7 @@ export function useFollowedRun(runId: string): FollowedRun {
   return { run: { ...read, data: run }, status: isOpen ? status : undefined };
 }
 
-/** Returns the interval for reading what the events do not carry. */
+/** Returns the interval for reading data that the events lack. */
 function intervalOf(run: RunDetail): number | false {
   if (run.state === 'queued') return QUEUED_MS;
   if (run.followUps.some((each) => !isOver(each))) return ANSWERING_MS;

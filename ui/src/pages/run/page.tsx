@@ -68,7 +68,7 @@ function Run({ projectId, runId }: { projectId: string; runId: string }) {
   );
 }
 
-/** Says on paper what a reader of the page sees around it. */
+/** Adds to a print what the page shows around it. */
 function PrintHead({ run }: { readonly run: Shape<'RunDetail'> }) {
   const at = new Date(run.finishedAt ?? run.startedAt ?? run.createdAt);
   return (
@@ -106,7 +106,7 @@ interface DetailProps {
 }
 
 function Detail({ run, status }: DetailProps) {
-  // A table takes the whole width, and what is about the run stands below it.
+  // A table takes the whole width, so the facts of the run move below it.
   const isTable = run.data != null;
   return (
     <div className={cx('grid grid-cols-1 gap-x-10 gap-y-8', !isTable && 'lg:grid-cols-[minmax(0,1fr)_16rem]')}>
@@ -182,7 +182,7 @@ function Checks({ run }: { readonly run: Shape<'RunDetail'> }) {
   );
 }
 
-/** Shows what the model was given: the rendered prompt, and the briefing that changes with every run. */
+/** Shows the input of the model: the rendered prompt, and the briefing that changes with every run. */
 function Prompt({ run }: { readonly run: Shape<'RunDetail'> }) {
   const texts = [
     { label: 'Prompt', note: 'instructions and skills, rendered', text: run.prompt },

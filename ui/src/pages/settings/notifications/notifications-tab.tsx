@@ -14,7 +14,7 @@ import { SkeletonText } from '#ui/parts/skeleton.tsx';
 import { mayChange, OfOrganization } from '../of-organization.tsx';
 import { DigestSection } from './digest-form.tsx';
 
-/** Shows when this person is mailed what is new, and who is mailed about the routines of this project. */
+/** Shows the digest of this person, and the recipients of mail about the routines of this project. */
 export function NotificationsTab() {
   const project = useRead('/v1/projects/{projectId}', { path: { projectId: useProjectId() } });
   return (
@@ -51,7 +51,7 @@ interface MailFormProps {
   readonly mayChange: boolean;
 }
 
-/** Edits what is mailed and to whom; without an event nothing is mailed. */
+/** Edits the events and recipients of mail. Without an event no mail is sent. */
 function MailForm({ project, organizationId, mayChange }: MailFormProps) {
   const [edited, setEdited] = useState<Mail>();
   const mail = edited ?? project.notifications.mail ?? NO_MAIL;
