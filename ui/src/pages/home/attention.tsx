@@ -16,7 +16,7 @@ import { useBrief, useMarkRead } from './use-brief.ts';
 
 type All = Shape<'Attention'>;
 
-/** Lists what asks something of the reader: results that say so, and what keeps the project from working, with what mends it. */
+/** Lists urgent results, then problems of the project, each with the action that solves it. */
 export function Attention({ projectId }: { readonly projectId: string }) {
   const { attention, list, brief } = useBrief();
   return (

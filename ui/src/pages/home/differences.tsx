@@ -35,7 +35,7 @@ export function differencesOf({ kind, changes, lines }: Result, said: string): r
     .map(([sign, cells]) => ({ sign, cells }))
     .filter(({ cells }) => {
       const letters = lettersOf(cells.join(''));
-      // A line of marks alone is none to a reader.
+      // A line of marks alone says nothing to a reader.
       return letters !== '' && !known.includes(letters) && !(known.length > SENTENCE && letters.includes(known));
     });
 }
@@ -54,6 +54,7 @@ function cellsOf(line: string): readonly string[] {
 }
 
 const MOST_LINES = 4;
+const KINDS = ['added', 'removed', 'changed'] as const;
 
 /** Shows what came, went and is otherwise, each with a sign of its own beside its color. */
 export function Differences({
@@ -64,9 +65,12 @@ export function Differences({
   readonly result: Result;
 }) {
   if (found.length === 0) return null;
+  const given = { changed: [], added: [], removed: [], ...(changes ?? lines) };
   const counts = { changed: 0, added: 0, removed: 0, ...(changes ?? lines)?.counts };
   const shown = found.slice(0, MOST_LINES);
-  const left = counts.added + counts.removed + counts.changed - shown.length;
+  // What is said already is left out of those found, and is not one more.
+  const beyond = KINDS.reduce((sum, kind) => sum + counts[kind] - given[kind].length, 0);
+  const left = beyond + found.length - shown.length;
   return (
     <ul className="mt-1.5 border-l-2 border-line pl-3 text-sm">
       {shown.map(({ sign, cells }, nth) => (

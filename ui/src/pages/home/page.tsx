@@ -15,7 +15,7 @@ import { Week } from './week.tsx';
 
 const { useParams } = getRouteApi('/account/p/$projectId/');
 
-/** Shows what needs the reader, what has come in, how the week went, what comes next and what it costs. */
+/** Shows problems, new results, the past week, coming runs and spending. */
 export function HomePage() {
   const { projectId } = useParams();
   const project = useRead(...projectOf(projectId));

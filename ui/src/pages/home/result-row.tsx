@@ -30,7 +30,7 @@ interface ItemProps {
   readonly again: Doing<{ id: string }>;
 }
 
-/** Shows the latest result of a routine, how it begins and what is new in it. */
+/** Shows the latest result of a routine: its beginning and its differences, or since when it is over. */
 export function ResultRow({ results: [result, ...earlier], projectId, onRead, again }: ItemProps) {
   const { overtakenBy } = result;
   const [label, tone] = overtakenBy === null ? looksOf(result) : OVER;
@@ -83,7 +83,7 @@ function looksOf({ urgency, kind }: Result): readonly [label: string, tone: Tone
   return urgency === 'high' ? URGENT : KINDS[kind];
 }
 
-/** Returns how a text begins, or why there is none; of data its differences say more. */
+/** Returns the beginning of a text, or the reason why there is none. Data is summed up by its differences. */
 function textOf(result: Result): string {
   const { kind, outcomeSummary, excerpt, changes } = result;
   if (outcomeSummary !== null) return plainText(outcomeSummary);
