@@ -110,6 +110,7 @@ export type NewId = (
   resource:
     | 'apiKey'
     | 'backfill'
+    | 'chat'
     | 'ciTrust'
     | 'connection'
     | 'invitation'

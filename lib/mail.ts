@@ -88,7 +88,7 @@ function domainOf(from: string): string {
 interface MailFault {
   readonly kind: 'refused' | 'away' | 'deferred';
   readonly code: string;
-  /** Message in the service's own words: what the server says may name the address. */
+  /** Message in the service's own words, as the server's reply may contain the address. */
   readonly message: string;
 }
 

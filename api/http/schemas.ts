@@ -51,6 +51,8 @@ export const EXAMPLE = {
   backfill: 'bkf_01kx3k9y6wfd8r0v5m2c7t4q2k',
   skill: 'skl_01kx3k9y6wfd8r0v5m2c7t4q6e',
   delivery: 'whd_01kx3k9y6wfd8r0v5m2c7t4q7f',
+  chat: 'cht_01kx3k9y6wfd8r0v5m2c7t4q7g',
+  chatDelivery: 'chd_01kx3k9y6wfd8r0v5m2c7t4q7h',
   connection: 'con_01kx3k9y6wfd8r0v5m2c7t4q8g',
   policy: 'pol_01kx3k9y6wfd8r0v5m2c7t4q9h',
   modelConnection: 'mcn_01kx3k9y6wfd8r0v5m2c7t4qaj',

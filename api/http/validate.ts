@@ -103,6 +103,7 @@ const NOT_FOUND: Readonly<Record<string, ErrorCode>> = {
   assistantId: 'assistant_not_found',
   attemptId: 'attempt_not_found',
   connectionId: 'connection_not_found',
+  chatId: 'chat_not_found',
   deliveryId: 'delivery_not_found',
   externalKey: 'invalid_request',
   factsVersion: 'facts_version_not_found',

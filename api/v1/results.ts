@@ -77,7 +77,7 @@ const result = z
       .meta({
         id: 'OvertakingRun',
         description:
-          'The first later run of the routine that succeeded and says something else, so that this result is over; null while it holds, and for an `unchanged` one. Of later runs the first 100 are looked at.',
+          'The first later run of the routine that succeeded and says something else, so that this result is over; null while it holds, and for an `unchanged` one. Of later runs the first 20 are looked at.',
       }),
   })
   .meta({ id: 'Result' });

@@ -1,4 +1,5 @@
 import { fieldsOf, RasError } from './errors.ts';
+import { Chats } from './resources/chats.ts';
 import { Connections, Tools } from './resources/connections.ts';
 import { ModelAccounts, Models } from './resources/models.ts';
 import { Results, Schedules, Usage } from './resources/results.ts';
@@ -31,6 +32,7 @@ export class Ras {
   readonly skills: Skills;
   readonly facts: Facts;
   readonly tools: Tools;
+  readonly chats: Chats;
   readonly connections: Connections;
   readonly models: Models;
   readonly modelAccounts: ModelAccounts;
@@ -51,6 +53,7 @@ export class Ras {
     this.skills = new Skills(transport);
     this.facts = new Facts(transport);
     this.tools = new Tools(transport);
+    this.chats = new Chats(transport);
     this.connections = new Connections(transport);
     this.models = new Models(transport);
     this.modelAccounts = new ModelAccounts(transport);

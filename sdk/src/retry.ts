@@ -12,9 +12,11 @@ const LONGEST_PAUSE_MS = 8_000;
  */
 const ONCE: ReadonlySet<OperationId> = new Set([
   'cancelRun',
+  'deleteChat',
   'deleteConnection',
   'deleteSkill',
   'draftRoutine',
+  'testChat',
   'testWebhook',
 ]);
 

@@ -174,7 +174,7 @@ export async function patchProject(
   await assertAdmin(tx, { organizationId, userId: by.id });
   assertRetentionWithin(rule, patch);
   const mail = patch.notifications?.mail;
-  await assertRecipients(tx, id, mail ?? null, 'notifications.mail');
+  await assertRecipients(tx, id, mail?.to ?? null, 'notifications.mail.to');
   await rows.writeProject(tx, id, { ...patch, mail });
   const after = await readProject(tx, key, rule);
   await recordChange(tx, { by, organizationId, projectId: id, kind: 'project' }, before, after);

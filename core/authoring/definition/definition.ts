@@ -182,7 +182,7 @@ export const DEFINITION = {
     schema: z.boolean().meta({ description: 'Tells each run the facts of its project.' }).default(false),
     label: 'Project facts',
     help: 'Each run is told the facts of the project, which its people keep in one place under Settings.',
-    since: '0.1.0',
+    since: '0.2.0',
   },
   limits: {
     schema: limits.prefault({}),

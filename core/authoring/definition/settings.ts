@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { budgetFields, mailSettings } from '#core/accounts/settings/index.ts';
+import { idPattern } from '#lib/ids.ts';
 import { instantOfThisAge, nameOf, timestamp } from '#lib/schemas.ts';
 import { looseOf, type Fields, type Setting, type ValuesOf } from './field.ts';
 
@@ -22,6 +23,21 @@ const notifications = {
       'A monitor that gets a GET after each run that succeeded. https, a public address; redirects are not followed.',
     example: 'https://monitor.example.com/ping/4f1c',
   }),
+};
+
+const resultsTo = {
+  when: z.enum(['each', 'changed']).meta({
+    description: '`changed` leaves out results that are the same as the one before or have nothing to report.',
+  }),
+  mail: mailSettings.shape.to.nullable().meta({
+    description:
+      'Members who are mailed the results, at most ten an hour of one routine. Null for none; people who chose a digest find them there.',
+  }),
+  chats: z
+    .array(z.string().regex(idPattern('chat')))
+    .max(10)
+    .refine((ids) => new Set(ids).size === ids.length, 'the same chat twice')
+    .meta({ uniqueItems: true, description: 'Ids of chats of the project. They are told of failures too.' }),
 };
 
 const budget = z.strictObject({
@@ -178,6 +194,35 @@ export const SETTINGS = {
     since: '0.1.0',
     merged: true,
     parts: { mail: { name: 'notify_mail', isJson: true }, successPingUrl: {} },
+  },
+  resultsTo: {
+    schema: z
+      .strictObject({
+        when: resultsTo.when.default('each'),
+        mail: resultsTo.mail.default(null),
+        chats: resultsTo.chats.default([]),
+      })
+      .prefault({}),
+    shown: z.strictObject(resultsTo),
+    label: 'Who gets the results',
+    inside: {
+      when: {
+        label: 'Which results',
+        choices: {
+          each: { label: 'Each result' },
+          changed: { label: 'Only changes', help: 'Not those that are the same as before, or have nothing to report.' },
+        },
+      },
+      mail: { label: 'By mail' },
+      chats: { label: 'In chats' },
+    },
+    since: '0.2.0',
+    merged: true,
+    parts: {
+      when: { name: 'results_when' },
+      mail: { name: 'results_mail', isJson: true },
+      chats: { name: 'results_chats', isJson: true },
+    },
   },
   deliver: {
     schema: z

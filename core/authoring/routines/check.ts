@@ -2,6 +2,7 @@ import { MAX_FACTS } from '#core/authoring/facts/index.ts';
 import { assertRecipients } from '#core/accounts/settings/index.ts';
 import type { ProjectModels } from '#core/models/directory/index.ts';
 import { assertUsableSchema, schemaRefusal } from '#core/clients/json-schemas/index.ts';
+import { chatsByName } from '#core/integrations/chats/index.ts';
 import { fixedCallFault } from '#core/integrations/tools/index.ts';
 import { measureSkills, type SkillCatalogue } from '#core/authoring/skills/index.ts';
 import type { Db } from '#lib/database/index.ts';
@@ -197,13 +198,13 @@ function checkWebhookUrl(outbound: Pick<OutboundClient, 'checkUrl'>, url: string
 }
 
 /**
- * Checks the recipients: members only, and a monitor that the guarded client may reach.
+ * Checks the recipients: members, chats of the project, and a monitor that the guarded client may reach.
  * @throws {AppError} `invalid_request`
  */
 export async function checkNotifications(
   { database, outbound }: { database: Db; outbound: Pick<OutboundClient, 'checkUrl'> },
   projectId: string,
-  { notifications: { mail, successPingUrl } }: RoutineFields,
+  { notifications: { mail, successPingUrl }, resultsTo }: RoutineFields,
 ): Promise<void> {
   if (successPingUrl !== null) {
     try {
@@ -213,7 +214,12 @@ export async function checkNotifications(
       throw invalid([{ path: 'notifications.successPingUrl', message: error.message }]);
     }
   }
-  await assertRecipients(database, projectId, mail, 'notifications.mail');
+  await assertRecipients(database, projectId, mail?.to ?? null, 'notifications.mail.to');
+  await assertRecipients(database, projectId, resultsTo.mail, 'resultsTo.mail');
+  const known = await chatsByName(database, projectId, resultsTo.chats);
+  const unknown = resultsTo.chats.filter((id) => !known.has(id));
+  if (unknown.length === 0) return;
+  throw invalid([{ path: 'resultsTo.chats', message: `not a chat of the project: ${unknown.join(', ')}` }]);
 }
 
 /** @throws {AppError} `invalid_gate` when it may not be asked */

@@ -118,7 +118,9 @@ export function changeChecks(
     // A tool that was disabled since does not block a new name.
     () => patch.gate !== undefined && checkGate(database, deps, { projectId, routineId }, patch.gate),
     // A person who has left since blocks no other change.
-    () => patch.notifications !== undefined && checkNotifications(deps, projectId, changed),
+    () =>
+      (patch.notifications !== undefined || patch.resultsTo !== undefined) &&
+      checkNotifications(deps, projectId, changed),
   ];
 }
 
@@ -201,6 +203,7 @@ function applyPatch(before: RoutineFields, patch: RoutinePatch): RoutineFields {
     limits: { ...before.limits, ...patch.limits },
     budget: { ...before.budget, ...patch.budget },
     notifications: { ...before.notifications, ...patch.notifications },
+    resultsTo: { ...before.resultsTo, ...patch.resultsTo },
   };
 }
 

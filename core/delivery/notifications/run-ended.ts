@@ -5,7 +5,13 @@ import { addWork, type RecordKind } from '#core/foundation/work/index.ts';
 import type { PassedLimit } from '#core/usage/index.ts';
 import { AT_ONCE, sql, type Db, type Sql } from '#lib/database/index.ts';
 import { findCrossings, routineBudgetNews, tellOfSharedBudgets, type UsedUp } from './budgets.ts';
-import { hasSubscription, messageSubjectOf, readSubscriptions, type Subscription } from './subscription.ts';
+import {
+  followsSuccess,
+  hasSubscription,
+  messageSubjectOf,
+  readSubscriptions,
+  type Subscription,
+} from './subscription.ts';
 import { RECORDED_AT_ONCE, RETRIES_MS, tell, type News } from './tell.ts';
 
 /** What is told of the end of a run, as the statement that ends it notes it. */
@@ -56,8 +62,10 @@ export function noteEnd({ state, reasonInWords, warnings = [], passedLimit }: En
           where s.routine_id = follower.routine_id and has_mail and not answers and s.failing returning s.routine_id`
         : sql`select where false`;
   return sql`follower as (
-      select ended.id, ended.trigger = 'follow_up' as answers, ended.routine_id, ended.state, ended.reason, ended.outcome, ended.warnings,
+      select ended.id, ended.trigger = 'follow_up' as answers, ended.routine_id, ended.state, ended.reason,
+        ended.outcome, ended.warnings,
         p.organization_id, coalesce(r.notify_mail, p.notify_mail) is not null as has_mail,
+        ended.state <> 'succeeded' or routine.paused or ${followsSuccess} as is_news,
         case when routine.paused then routine.state_reason end as paused_because
       from ended, routine, routines r join projects p on p.id = r.project_id
       join organizations o on o.id = p.organization_id
@@ -69,7 +77,7 @@ export function noteEnd({ state, reasonInWords, warnings = [], passedLimit }: En
         'state', state, 'reason', reason, 'outcome', outcome, 'warnings', warnings,
         'reasonInWords', ${reasonInWords}::text, 'answers', answers, 'pausedBecause', paused_because,
         'recovered', ${isWhole}::boolean and exists (select from turned),
-        'passedLimit', ${JSON.stringify(passedLimit ?? null)}::jsonb) from follower`)}
+        'passedLimit', ${JSON.stringify(passedLimit ?? null)}::jsonb) from follower where is_news`)}
     )`;
 }
 
@@ -91,6 +99,7 @@ async function notifyRunEnded(tx: Db, runId: string, run: ToldRun, subscription:
   // Before the state of the routine, as with the news of spending: locks are taken in one order everywhere.
   const crossings = await findCrossings(tx, subscription, usedUpBy(run));
   const news = [...(run.answers ? [] : newsOf(run)), ...routineBudgetNews(crossings)];
+  if (!run.answers && subscription.hasReaders && run.state !== 'cancelled') await noteResult(tx, subscription, runId);
   await tell(tx, subscription, { runId, news });
   await tellOfSharedBudgets(tx, subscription, { runId, crossings });
 }
@@ -102,6 +111,11 @@ function newsOf(run: ToldRun): News[] {
     ...(run.outcome === 'partial' ? [partial(run.warnings)] : []),
     ...(run.recovered ? [RECOVERED] : []),
   ];
+}
+
+/** Notes that the result is to be sent to people; what it says is read by the work `result`. */
+async function noteResult(tx: Db, { organizationId }: Subscription, runId: string): Promise<void> {
+  await tx.run`${addWork(sql`select 'result', ${runId}, ${organizationId}, ${AT_ONCE}, '{}'::jsonb`)}`;
 }
 
 /** Returns the budget that counts as used up because a step no longer fitted into it. */

@@ -25,8 +25,8 @@ export interface Batch {
 const BATCH = 200;
 
 /**
- * Takes one batch of due runs through a stage in one transaction, oldest first, and skips runs that another transaction
- * has locked. After a crash the rest is due again.
+ * Takes one batch of due runs through a stage in one transaction, oldest first, and skips locked runs. After a crash
+ * the rest is due again.
  * @param from the `until` of the batch before, so that erased runs at the beginning of the index are passed once
  */
 export function applyToBatch(database: Database, stage: Stage, scope: Scope, from: Date | undefined): Promise<Batch> {

@@ -1,9 +1,9 @@
 export { countWaitingBackfills, insertBackfill, readOnRecord } from './occurrences.ts';
 export { cancelRun, pauseWithRuns, stopRuns } from './cancel.ts';
-export { afterEnd, endRun, outcomeOf, recordEnd, redeliverWebhook, type EndDeps } from './end-run.ts';
+export { afterEnd, endRun, outcomeOf, recordEnd, redeliverChat, redeliverWebhook, type EndDeps } from './end-run.ts';
 export { retryRun, startFollowUp } from './follow-up.ts';
 export { assertMayBeGiven, startManualRun } from './enqueue.ts';
-export { insertOccurrences, type OccurrenceRow } from './occurrences.ts';
+export { insertOccurrences } from './occurrences.ts';
 export { listSteps } from './read-steps.ts';
 export { listRuns, readRun, readRunDetail } from './queries.ts';
 export { MAX_RECENT, listRecentRuns } from './recent.ts';

@@ -1,5 +1,6 @@
 import { listMessages } from '#core/foundation/outbox/index.ts';
 import { readVersion } from '#core/authoring/routines/index.ts';
+import { listChatDeliveries } from '#core/delivery/chats/index.ts';
 import { listDeliveries } from '#core/delivery/webhooks/index.ts';
 import type { Outcome } from '#core/authoring/outcomes/index.ts';
 import { join, ownedBy, sql, type Db, type Sql } from '#lib/database/index.ts';
@@ -147,16 +148,18 @@ export async function readRunDetail(
     where id = ${id} and project_id = ${projectId}
   `;
   if (run === undefined) throw new AppError('run_not_found');
-  const [{ steps, leftOutFrom }, deliveries, messages] = [
+  const [{ steps, leftOutFrom }, deliveries, chatDeliveries, messages] = [
     await readAllSteps(db, { projectId, runId: id }),
     await listDeliveries(db, id),
+    await listChatDeliveries(db, id),
     await listMessages(db, id),
   ];
   const waits = run.state === 'queued' || run.waits;
   const waitingFor = waits ? await waitOf(db, admission.rule, id) : null;
   const followUps = await listFollowUps(db, run);
   const resultSchema = run.data === null ? null : await schemaOf(db, run);
-  return { ...run, resultSchema, waitingFor, steps, textsLeftOutFrom: leftOutFrom, deliveries, messages, followUps };
+  const texts = { steps, textsLeftOutFrom: leftOutFrom };
+  return { ...run, resultSchema, waitingFor, ...texts, deliveries, chatDeliveries, messages, followUps };
 }
 
 /** SQL condition on a run `o`: it does the work of its routine, and does not answer a question about it. */

@@ -24,7 +24,7 @@ import {
 import { readRun } from './queries.ts';
 import { runColumns, type Run } from './run.ts';
 
-/** What is read of a run that the transaction has just ended. */
+/** Fields of a run that the transaction has just ended. */
 type EndedRun = Pick<ReportedRun, 'id' | 'projectId' | 'routineId' | 'trigger' | 'state' | 'outcome' | 'deliver'> & {
   readonly webhookUrl: string | null;
   readonly webhookFailedAt: Date | null;
@@ -36,8 +36,8 @@ export interface RecordedResult {
 }
 
 /**
- * Records the data of a run that has just ended, what changed since the data delivered last, and whether the webhook is
- * told. Costs nothing where there is no data and the routine delivers everything.
+ * Records the data of a run that has just ended, its changes since the last delivered data, and whether the webhook
+ * gets an event. Costs nothing when there is no data and the routine delivers everything.
  */
 export async function recordResult(tx: Db, run: EndedRun, result: ResultData | undefined): Promise<RecordedResult> {
   const { id, projectId, routineId, trigger, state, outcome, deliver } = run;
@@ -73,9 +73,9 @@ interface EndedResult {
 }
 
 /**
- * Decides whether a routine's webhook is told of the end of a run. It is told of every failure of its
- * work: silence means that nothing has changed, never that nothing works. The first data of all counts as a change.
- * @returns the reason for not telling it, or null
+ * Decides whether a routine's webhook gets an event about the end of a run. It gets every failure of its work: silence means that
+ * nothing has changed, never that nothing works. The first data counts as a change.
+ * @returns the reason for sending none, or null
  */
 function withheldBy(deliver: Routine['deliver'], { trigger, state, outcome, changes }: EndedResult): Withheld | null {
   if (trigger === 'follow_up') return 'follow_up';
@@ -92,10 +92,10 @@ function withheldBy(deliver: Routine['deliver'], { trigger, state, outcome, chan
 const MAX_LOOKED_AT = 200;
 
 /**
- * Finds the data that was delivered last. A run whose delivery was given up does not count, nor one that ended while
- * nothing was to be delivered. One that brought no change stands for the run that it was compared with: its data is the
- * same, and is kept longer.
- * @param run.delivers whether the webhook is told of results; where it is not, every run counts as delivered
+ * Finds the last delivered data. A run does not count when its delivery was given up, or when nothing was to be
+ * delivered. A run without a change refers to the run that it was compared with: its data is the same, and is kept
+ * longer.
+ * @param run.delivers whether the webhook gets results; if it does not, every run counts as delivered
  */
 function findDelivered(
   tx: Db,
@@ -125,10 +125,10 @@ interface RunDiff extends Changes {
 }
 
 /**
- * Compares the data of a run with that of another one, by its own key.
+ * Compares the data of a run with the data of another one, by its own key.
  * @param input.against undefined for the run that it was compared with when it ended
  * @throws {AppError} `run_not_found`, `run_not_finished`, `run_without_data`, `content_erased`, and `invalid_request`
- * where the other run is not one of the same routine, or its data has no items by that key
+ * when the other run belongs to another routine, or its data has no items by that key
  */
 export async function diffRun(
   db: Db,

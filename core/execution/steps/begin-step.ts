@@ -46,7 +46,7 @@ export interface StepRun
   readonly briefing: string | null;
   /** What a follow-up asks, until its briefing is recorded; null for every other run. */
   readonly followUp: FollowUp | null;
-  /** Verdict of the gate, once the gate was asked and the run goes on. */
+  /** Verdict of the gate, once the gate was asked and the run continues. */
   readonly gateVerdict: GateVerdict | null;
   readonly budgets: Budgets;
   /** Model steps recorded before this one. */
@@ -68,7 +68,7 @@ export interface StepRun
   /** The messages of the steps recorded before this one, in order, by step and one after the other. */
   readonly transcriptSteps: readonly TranscriptStep[];
   readonly transcript: readonly ModelMessage[];
-  /** True when a program is told of the end of the run. */
+  /** True when a program gets news of the end of the run. */
   readonly hasWebhook: boolean;
 }
 
@@ -213,7 +213,7 @@ export function takeBackAttempt({ runId, index, attempt }: Attempt): Sql {
         where run_id = ${runId} and index = ${index} and state = 'started' and attempt = ${attempt}`;
 }
 
-/** Tells whether a run goes on: it is running, is not cancelled, and has time left. */
+/** Tells whether a run continues: it is running, is not cancelled, and has time left. */
 export async function isStillWanted(db: Db, runId: string): Promise<boolean> {
   const run = await db.row<{ wanted: boolean }>`
     select state = 'running' and cancel_requested_at is null and ${runClock.remainingMs(sql`runs`)} > 0 as wanted
@@ -222,7 +222,7 @@ export async function isStillWanted(db: Db, runId: string): Promise<boolean> {
   return run?.wanted === true;
 }
 
-/** Tells in SQL whether a run goes on and its model step has no response yet. */
+/** Tells in SQL whether a run continues and its model step has no response yet. */
 export function isAwaited({ runId, index }: { readonly runId: string; readonly index: number }): Sql {
   return sql`exists (
     select from runs join steps on steps.run_id = runs.id and steps.index = ${index}

@@ -74,9 +74,7 @@ interface FinishRule {
   readonly resultSchema: JsonObject | null;
 }
 
-/**
- * Returns the definition of `finish`: it takes the outcome where one is required, and the result where it has a schema.
- */
+/** Returns the definition of `finish`: it takes the outcome if one is required, and the result if it has a schema. */
 function finishTool({ outcome, resultSchema, mayComplete, mayPutOffHours }: FinishRule): {
   readonly description: string;
   readonly inputSchema: JsonObject;

@@ -230,6 +230,60 @@ export interface components {
             before: unknown;
             key: string | number | boolean | null;
         };
+        Chat: {
+            /**
+             * Format: date-time
+             * @description RFC 3339, UTC.
+             */
+            createdAt: string;
+            /** @description Since when the chat refuses the address for good; nothing is sent until it has another one. */
+            goneAt: string | null;
+            /** @description The chat's own word, or its status. */
+            goneReason: string | null;
+            /** @description The host of the address. The address itself is in no response. */
+            host: string;
+            /** @description Id of the chat. */
+            id: string;
+            /** @enum {string} */
+            kind: "slack" | "teams" | "discord" | "google_chat";
+            name: string;
+            /**
+             * Format: date-time
+             * @description RFC 3339, UTC.
+             */
+            updatedAt: string;
+        };
+        ChatDelivery: {
+            attempts: components["schemas"]["WebhookDeliveryAttemptsItem"][];
+            /** @description Id of the chat. */
+            chatId: string;
+            /** @description Null once the chat is deleted. */
+            chatName: string | null;
+            /**
+             * Format: date-time
+             * @description RFC 3339, UTC.
+             */
+            createdAt: string;
+            finishedAt: string | null;
+            /** @description Id of the chatDelivery. */
+            id: string;
+            kind: ("slack" | "teams" | "discord" | "google_chat") | null;
+            nextAttemptAt: string | null;
+            /** @description Why it was given up: `chat_gone` (the chat refuses the address for good, so nothing more is sent there until it has another one), `message_refused` (the chat does not take this message), `retries_exhausted` (the last attempt of the retry schedule failed), `chat_removed` (the chat was deleted from the project), `content_erased` (the content of the run was erased), `routine_archived` (the routine was archived, and sends nothing more). */
+            reason: string | null;
+            /** @enum {string} */
+            state: "pending" | "delivered" | "failed";
+        };
+        ChatTest: {
+            delivered: boolean;
+            durationMs: number;
+            /** @description Why it was not delivered. */
+            error: string | null;
+            /** @description The first 1 kB of the response. */
+            responseExcerpt: string | null;
+            /** @description Of the response; null without one. */
+            status: number | null;
+        };
         CheckResult: {
             detail: string;
             passed: boolean;
@@ -330,6 +384,8 @@ export interface components {
             resultSchema?: {
                 [key: string]: unknown;
             } | null;
+            /** @default {} */
+            resultsTo?: components["schemas"]["CreateRoutineResultsTo"];
             /** @description Five cron fields, or @hourly to @yearly. */
             schedule: string;
             /**
@@ -457,6 +513,11 @@ export interface components {
             /** @description Of a new connection. */
             name?: string;
         };
+        CreateChat: {
+            name: string;
+            /** @description The address of an incoming webhook of Slack, Microsoft Teams, Discord or Google Chat, as the chat shows it. */
+            url: string;
+        };
         CreateConnection: {
             /** @description Sent as `Authorization: Bearer`. Stored encrypted, never returned. */
             bearerToken?: string;
@@ -566,6 +627,8 @@ export interface components {
             resultSchema?: {
                 [key: string]: unknown;
             } | null;
+            /** @default {} */
+            resultsTo?: components["schemas"]["CreateRoutineResultsTo"];
             /** @description Five cron fields, or @hourly to @yearly. */
             schedule: string;
             /**
@@ -651,6 +714,24 @@ export interface components {
              * @default null
              */
             successPingUrl?: string | null;
+        };
+        CreateRoutineResultsTo: {
+            /**
+             * @description Ids of chats of the project. They are told of failures too.
+             * @default []
+             */
+            chats?: string[];
+            /**
+             * @description Members who are mailed the results, at most ten an hour of one routine. Null for none; people who chose a digest find them there.
+             * @default null
+             */
+            mail?: (("owners" | "admins" | "members") | string[]) | null;
+            /**
+             * @description `changed` leaves out results that are the same as the one before or have nothing to report.
+             * @default each
+             * @enum {string}
+             */
+            when?: "each" | "changed";
         };
         CreateSkillBody: {
             description?: string | null;
@@ -1176,7 +1257,7 @@ export interface components {
             /** @description The `cursor` of the next page. */
             nextCursor: string | null;
         };
-        /** @description The first later run of the routine that succeeded and says something else, so that this result is over; null while it holds, and for an `unchanged` one. Of later runs the first 100 are looked at. */
+        /** @description The first later run of the routine that succeeded and says something else, so that this result is over; null while it holds, and for an `unchanged` one. Of later runs the first 20 are looked at. */
         OvertakingRun: {
             /**
              * Format: date-time
@@ -1402,6 +1483,8 @@ export interface components {
             resultSchema?: {
                 [key: string]: unknown;
             } | null;
+            /** @default {} */
+            resultsTo?: components["schemas"]["CreateRoutineResultsTo"];
             /** @description Five cron fields, or @hourly to @yearly. */
             schedule: string;
             /**
@@ -1798,6 +1881,17 @@ export interface components {
         RoutineResultSchema: {
             [key: string]: unknown;
         };
+        RoutineResultsTo: {
+            /** @description Ids of chats of the project. They are told of failures too. */
+            chats: string[];
+            /** @description Members who are mailed the results, at most ten an hour of one routine. Null for none; people who chose a digest find them there. */
+            mail: (("owners" | "admins" | "members") | string[]) | null;
+            /**
+             * @description `changed` leaves out results that are the same as the one before or have nothing to report.
+             * @enum {string}
+             */
+            when: "each" | "changed";
+        };
         /** @description Five cron fields, or @hourly to @yearly. */
         RoutineSchedule: string;
         /** @description Curated slugs or custom skill ids, in order. */
@@ -1867,6 +1961,7 @@ export interface components {
             overridable: components["schemas"]["RoutineOverridable"] | null;
             pauseAfterFailures: number;
             resultKey: components["schemas"]["RoutineResultKey"] | null;
+            resultsTo: components["schemas"]["RoutineResultsTo"];
             /** @description Counts material changes. */
             revision: number;
             /** @description Five cron fields, or @hourly to @yearly. */
@@ -2084,6 +2179,8 @@ export interface components {
         RunDetail: components["schemas"]["Run"] & {
             /** @description What it was given besides, which is another text in every run: date and time, what started it, its tools and limits, and the result of the last run that succeeded. */
             briefing: string | null;
+            /** @description What was sent of it to chats. */
+            chatDeliveries: components["schemas"]["ChatDelivery"][];
             /** @description The version of the facts of the project that it was told; null for a run that was told none. `GET /v1/projects/{projectId}/facts/versions/{factsVersion}` has it. */
             factsVersion: number | null;
             /** @description The last 50 questions about its result, in order, each a run of its own. */
@@ -2248,7 +2345,7 @@ export interface components {
              * @description What it is about; `success_ping` is the GET to the monitor. More may be added.
              * @enum {string}
              */
-            kind: "failed" | "paused" | "budget" | "partial" | "recovered" | "digest" | "results_digest" | "success_ping" | "model_connection" | "webhook_changed" | "program_approved" | "business_lead";
+            kind: "failed" | "paused" | "budget" | "partial" | "recovered" | "digest" | "results_digest" | "success_ping" | "model_connection" | "webhook_changed" | "result" | "chat_stopped" | "program_approved" | "business_lead";
             nextAttemptAt: string | null;
             /**
              * @description `pending`: to be sent, or sent again. `held`: the mails of this hour have gone; the summary counts it, and then this is `merged`. `cancelled`: it is not to be sent any more. `failed`: given up. `error` says why.
@@ -2658,6 +2755,11 @@ export interface components {
             /** @description The routines that they are of. */
             worthReadingRoutines: number;
         };
+        UpdateChat: {
+            name?: string;
+            /** @description The address of an incoming webhook of Slack, Microsoft Teams, Discord or Google Chat, as the chat shows it. */
+            url?: string;
+        };
         UpdateConnection: {
             /** @description Sent as `Authorization: Bearer`. Stored encrypted, never returned. */
             bearerToken?: string;
@@ -2719,6 +2821,7 @@ export interface components {
             resultSchema?: {
                 [key: string]: unknown;
             } | null;
+            resultsTo?: components["schemas"]["UpdateRoutineResultsTo"];
             /** @description Five cron fields, or @hourly to @yearly. */
             schedule?: string;
             /** @description Curated slugs or custom skill ids, in order. */
@@ -2758,6 +2861,17 @@ export interface components {
             mail?: components["schemas"]["MailSettings"] | null;
             /** @description A monitor that gets a GET after each run that succeeded. https, a public address; redirects are not followed. */
             successPingUrl?: string | null;
+        };
+        UpdateRoutineResultsTo: {
+            /** @description Ids of chats of the project. They are told of failures too. */
+            chats?: string[];
+            /** @description Members who are mailed the results, at most ten an hour of one routine. Null for none; people who chose a digest find them there. */
+            mail?: (("owners" | "admins" | "members") | string[]) | null;
+            /**
+             * @description `changed` leaves out results that are the same as the one before or have nothing to report.
+             * @enum {string}
+             */
+            when?: "each" | "changed";
         };
         UpdateRun: {
             pinned: boolean;
@@ -2868,6 +2982,8 @@ export interface components {
     };
     responses: never;
     parameters: {
+        /** @description Id of the chat. */
+        chatId: string;
         /** @description Id of the connection. */
         connectionId: string;
         /** @description From the `Link: <…>; rel="next"` header of the page before. */
@@ -2914,6 +3030,124 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["Blueprint"][];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    listChats: {
+        parameters: {
+            query?: {
+                /** @description From the `Link: <…>; rel="next"` header of the page before. */
+                cursor?: string;
+                /** @description Items a page, at most 200. */
+                limit?: components["parameters"]["limit"];
+                /** @description With `body`, the cursor of the next page is in the body too. */
+                page?: components["parameters"]["page"];
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Chat"][];
+                        /** @description Where `page=body` asks for it. Null on the last page. */
+                        page?: components["schemas"]["NextPage"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    createChat: {
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateChat"];
+            };
+        };
+        responses: {
+            201: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Chat"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    readChat: {
+        parameters: {
+            path: {
+                /** @description Id of the chat. */
+                chatId: components["parameters"]["chatId"];
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Chat"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    deleteChat: {
+        parameters: {
+            path: {
+                /** @description Id of the chat. */
+                chatId: components["parameters"]["chatId"];
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Chat"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    updateChat: {
+        parameters: {
+            path: {
+                /** @description Id of the chat. */
+                chatId: components["parameters"]["chatId"];
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateChat"];
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Chat"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    testChat: {
+        parameters: {
+            path: {
+                /** @description Id of the chat. */
+                chatId: components["parameters"]["chatId"];
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["ChatTest"];
                         requestId: string;
                     };
                 };
@@ -4006,6 +4240,26 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["Run"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    redeliverChat: {
+        parameters: {
+            path: {
+                /** @description Id of the chatDelivery. */
+                deliveryId: string;
+                /** @description Id of the run. */
+                runId: components["parameters"]["runId"];
+            };
+        };
+        responses: {
+            202: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["RunDetail"];
                         requestId: string;
                     };
                 };

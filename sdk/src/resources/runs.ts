@@ -75,4 +75,8 @@ export class Runs {
   redeliverWebhook(runId: string, deliveryId: string, options?: CreateOptions): Call<Data<'redeliverWebhook'>> {
     return this.#transport.send('redeliverWebhook', { ...options, ids: [runId, deliveryId] });
   }
+
+  redeliverChat(runId: string, deliveryId: string, options?: CreateOptions): Call<Data<'redeliverChat'>> {
+    return this.#transport.send('redeliverChat', { ...options, ids: [runId, deliveryId] });
+  }
 }

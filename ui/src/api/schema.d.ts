@@ -134,6 +134,18 @@ export interface paths {
     "/v1/blueprints": {
         get: operations["listBlueprints"];
     };
+    "/v1/chats": {
+        get: operations["listChats"];
+        post: operations["createChat"];
+    };
+    "/v1/chats/{chatId}": {
+        get: operations["readChat"];
+        delete: operations["deleteChat"];
+        patch: operations["updateChat"];
+    };
+    "/v1/chats/{chatId}/test": {
+        post: operations["testChat"];
+    };
     "/v1/ci-trusts": {
         get: operations["listCiTrusts"];
         post: operations["createCiTrust"];
@@ -351,6 +363,9 @@ export interface paths {
     "/v1/runs/{runId}/cancel": {
         post: operations["cancelRun"];
     };
+    "/v1/runs/{runId}/chat-deliveries/{deliveryId}/redeliver": {
+        post: operations["redeliverChat"];
+    };
     "/v1/runs/{runId}/diff": {
         get: operations["diffRun"];
     };
@@ -478,6 +493,7 @@ export interface components {
             pauseAfterFailures: components["schemas"]["RoutinePauseAfterFailures"];
             resultKey: components["schemas"]["RoutineResultKey"] | null;
             resultSchema: components["schemas"]["RoutineResultSchema"] | null;
+            resultsTo: components["schemas"]["RoutineResultsTo"];
             /** @description Counts material changes. */
             revision: number;
             schedule: components["schemas"]["RoutineSchedule"];
@@ -656,7 +672,7 @@ export interface components {
         };
         AuditEvent: {
             /** @enum {string} */
-            action: "organization.created" | "organization.renamed" | "organization.deleted" | "organization.second_factor_set" | "project.created" | "project.renamed" | "project.deleted" | "member.joined" | "member.role_changed" | "member.removed" | "member.left" | "member.sessions_ended" | "member.second_factor_added" | "member.second_factor_removed" | "member.recovery_code_used" | "member.recovery_codes_replaced" | "member.passkey_added" | "member.passkey_removed" | "invitation.created" | "invitation.deleted" | "api_key.created" | "api_key.revoked" | "ci_trust.created" | "ci_trust.deleted" | "assistant.approved" | "assistant.connected" | "assistant.disconnected" | "mcp.switched" | "connection.created" | "connection.changed" | "connection.deleted" | "model_connection.created" | "model_connection.changed" | "model_connection.revoked" | "model_figures.changed" | "policy.changed" | "budget.changed" | "retention.changed" | "notifications.changed" | "plan.changed" | "skill.created" | "skill.changed" | "skill.deleted" | "facts.changed" | "routine.changed" | "routine.activated" | "routine.skills_updated" | "routine.facts_updated" | "routine.deactivated" | "routine.paused" | "routine.archived" | "routine.restored" | "routine.backfilled" | "webhook.changed" | "webhook_secret.rotated" | "success_ping.changed" | "run.pinned" | "run.unpinned" | "run.judged";
+            action: "organization.created" | "organization.renamed" | "organization.deleted" | "organization.second_factor_set" | "project.created" | "project.renamed" | "project.deleted" | "member.joined" | "member.role_changed" | "member.removed" | "member.left" | "member.sessions_ended" | "member.second_factor_added" | "member.second_factor_removed" | "member.recovery_code_used" | "member.recovery_codes_replaced" | "member.passkey_added" | "member.passkey_removed" | "invitation.created" | "invitation.deleted" | "api_key.created" | "api_key.revoked" | "ci_trust.created" | "ci_trust.deleted" | "assistant.approved" | "assistant.connected" | "assistant.disconnected" | "mcp.switched" | "connection.created" | "connection.changed" | "connection.deleted" | "model_connection.created" | "model_connection.changed" | "model_connection.revoked" | "model_figures.changed" | "policy.changed" | "budget.changed" | "retention.changed" | "notifications.changed" | "plan.changed" | "skill.created" | "skill.changed" | "skill.deleted" | "facts.changed" | "routine.changed" | "routine.activated" | "routine.skills_updated" | "routine.facts_updated" | "routine.deactivated" | "routine.paused" | "routine.archived" | "routine.restored" | "routine.backfilled" | "webhook.changed" | "webhook_secret.rotated" | "success_ping.changed" | "results_to.changed" | "chat.created" | "chat.changed" | "chat.deleted" | "run.pinned" | "run.unpinned" | "run.judged";
             /** @description Who, and from where. */
             actor: components["schemas"]["AuditEventActor"];
             createdAt: components["schemas"]["Timestamp"];
@@ -906,6 +922,48 @@ export interface components {
             newPassword: string;
             revokeOtherSessions?: boolean;
         };
+        Chat: {
+            createdAt: components["schemas"]["Timestamp"];
+            /** @description Since when the chat refuses the address for good; nothing is sent until it has another one. */
+            goneAt: components["schemas"]["Timestamp"] | null;
+            /** @description The chat's own word, or its status. */
+            goneReason: string | null;
+            /** @description The host of the address. The address itself is in no response. */
+            host: string;
+            /** @description Id of the chat. */
+            id: string;
+            /** @enum {string} */
+            kind: "slack" | "teams" | "discord" | "google_chat";
+            name: string;
+            updatedAt: components["schemas"]["Timestamp"];
+        };
+        ChatDelivery: {
+            attempts: components["schemas"]["WebhookDeliveryAttemptsItem"][];
+            /** @description Id of the chat. */
+            chatId: string;
+            /** @description Null once the chat is deleted. */
+            chatName: string | null;
+            createdAt: components["schemas"]["Timestamp"];
+            finishedAt: components["schemas"]["Timestamp"] | null;
+            /** @description Id of the chatDelivery. */
+            id: string;
+            kind: ("slack" | "teams" | "discord" | "google_chat") | null;
+            nextAttemptAt: components["schemas"]["Timestamp"] | null;
+            /** @description Why it was given up: `chat_gone` (the chat refuses the address for good, so nothing more is sent there until it has another one), `message_refused` (the chat does not take this message), `retries_exhausted` (the last attempt of the retry schedule failed), `chat_removed` (the chat was deleted from the project), `content_erased` (the content of the run was erased), `routine_archived` (the routine was archived, and sends nothing more). */
+            reason: string | null;
+            /** @enum {string} */
+            state: "pending" | "delivered" | "failed";
+        };
+        ChatTest: {
+            delivered: boolean;
+            durationMs: number;
+            /** @description Why it was not delivered. */
+            error: string | null;
+            /** @description The first 1 kB of the response. */
+            responseExcerpt: string | null;
+            /** @description Of the response; null without one. */
+            status: number | null;
+        };
         Checkout: {
             /** @enum {string} */
             kind: "checkout" | "portal";
@@ -1011,6 +1069,8 @@ export interface components {
             resultSchema?: {
                 [key: string]: unknown;
             } | null;
+            /** @default {} */
+            resultsTo?: components["schemas"]["CreateRoutineResultsTo"];
             /** @description Five cron fields, or @hourly to @yearly. */
             schedule: string;
             /**
@@ -1178,6 +1238,11 @@ export interface components {
              */
             scopes?: ("models:read" | "routines:read" | "routines:write" | "runs:read" | "runs:write" | "connections:read" | "connections:write")[];
         };
+        CreateChat: {
+            name: string;
+            /** @description The address of an incoming webhook of Slack, Microsoft Teams, Discord or Google Chat, as the chat shows it. */
+            url: string;
+        };
         CreateCiTrust: {
             /** @description The `aud` that the job asks its CI system for. */
             audience: string;
@@ -1282,6 +1347,7 @@ export interface components {
             pauseAfterFailures: components["schemas"]["RoutinePauseAfterFailures"];
             resultKey: components["schemas"]["RoutineResultKey"] | null;
             resultSchema: components["schemas"]["RoutineResultSchema"] | null;
+            resultsTo: components["schemas"]["RoutineResultsTo"];
             /** @description Counts material changes. */
             revision: number;
             schedule: components["schemas"]["RoutineSchedule"];
@@ -1414,6 +1480,8 @@ export interface components {
             resultSchema?: {
                 [key: string]: unknown;
             } | null;
+            /** @default {} */
+            resultsTo?: components["schemas"]["CreateRoutineResultsTo"];
             /** @description Five cron fields, or @hourly to @yearly. */
             schedule: string;
             /**
@@ -1499,6 +1567,24 @@ export interface components {
              * @default null
              */
             successPingUrl?: string | null;
+        };
+        CreateRoutineResultsTo: {
+            /**
+             * @description Ids of chats of the project. They are told of failures too.
+             * @default []
+             */
+            chats?: string[];
+            /**
+             * @description Members who are mailed the results, at most ten an hour of one routine. Null for none; people who chose a digest find them there.
+             * @default null
+             */
+            mail?: (("owners" | "admins" | "members") | string[]) | null;
+            /**
+             * @description `changed` leaves out results that are the same as the one before or have nothing to report.
+             * @default each
+             * @enum {string}
+             */
+            when?: "each" | "changed";
         };
         CreateSkillBody: {
             description?: string | null;
@@ -2176,7 +2262,7 @@ export interface components {
             maxCostUsdPerMonth: string | null;
             maxTokensPerDay: number | null;
         };
-        /** @description The first later run of the routine that succeeded and says something else, so that this result is over; null while it holds, and for an `unchanged` one. Of later runs the first 100 are looked at. */
+        /** @description The first later run of the routine that succeeded and says something else, so that this result is over; null while it holds, and for an `unchanged` one. Of later runs the first 20 are looked at. */
         OvertakingRun: {
             finishedAt: components["schemas"]["Timestamp"];
             /** @enum {string} */
@@ -2483,6 +2569,8 @@ export interface components {
             resultSchema?: {
                 [key: string]: unknown;
             } | null;
+            /** @default {} */
+            resultsTo?: components["schemas"]["CreateRoutineResultsTo"];
             /** @description Five cron fields, or @hourly to @yearly. */
             schedule: string;
             /**
@@ -2758,6 +2846,7 @@ export interface components {
             pauseAfterFailures: components["schemas"]["RoutinePauseAfterFailures"];
             resultKey: components["schemas"]["RoutineResultKey"] | null;
             resultSchema: components["schemas"]["RoutineResultSchema"] | null;
+            resultsTo: components["schemas"]["RoutineResultsTo"];
             /** @description Counts material changes. */
             revision: number;
             schedule: components["schemas"]["RoutineSchedule"];
@@ -2827,6 +2916,7 @@ export interface components {
             pauseAfterFailures: components["schemas"]["RoutinePauseAfterFailures"];
             resultKey: components["schemas"]["RoutineResultKey"] | null;
             resultSchema: components["schemas"]["RoutineResultSchema"] | null;
+            resultsTo: components["schemas"]["RoutineResultsTo"];
             /** @description Counts material changes. */
             revision: number;
             schedule: components["schemas"]["RoutineSchedule"];
@@ -2916,6 +3006,7 @@ export interface components {
             pauseAfterFailures: components["schemas"]["RoutinePauseAfterFailures"];
             resultKey: components["schemas"]["RoutineResultKey"] | null;
             resultSchema: components["schemas"]["RoutineResultSchema"] | null;
+            resultsTo: components["schemas"]["RoutineResultsTo"];
             /** @description Counts material changes. */
             revision: number;
             schedule: components["schemas"]["RoutineSchedule"];
@@ -3083,6 +3174,17 @@ export interface components {
         RoutineResultSchema: {
             [key: string]: unknown;
         };
+        RoutineResultsTo: {
+            /** @description Ids of chats of the project. They are told of failures too. */
+            chats: string[];
+            /** @description Members who are mailed the results, at most ten an hour of one routine. Null for none; people who chose a digest find them there. */
+            mail: (("owners" | "admins" | "members") | string[]) | null;
+            /**
+             * @description `changed` leaves out results that are the same as the one before or have nothing to report.
+             * @enum {string}
+             */
+            when: "each" | "changed";
+        };
         /** @description Five cron fields, or @hourly to @yearly. */
         RoutineSchedule: string;
         /** @description Curated slugs or custom skill ids, in order. */
@@ -3128,6 +3230,7 @@ export interface components {
             overridable: components["schemas"]["RoutineOverridable"] | null;
             pauseAfterFailures: components["schemas"]["RoutinePauseAfterFailures"];
             resultKey: components["schemas"]["RoutineResultKey"] | null;
+            resultsTo: components["schemas"]["RoutineResultsTo"];
             /** @description Counts material changes. */
             revision: number;
             schedule: components["schemas"]["RoutineSchedule"];
@@ -3319,6 +3422,8 @@ export interface components {
             cancelRequestedAt: components["schemas"]["Timestamp"] | null;
             /** @description Null unless it has data. */
             changes: components["schemas"]["RunChanges"] | null;
+            /** @description What was sent of it to chats. */
+            chatDeliveries: components["schemas"]["ChatDelivery"][];
             /** @description The verdicts of the checks of the routine, in its order; empty when nothing was checked. They are made when the run would succeed. The list of types may grow. */
             checks: components["schemas"]["CheckResult"][];
             /** @description When its content was erased: prompt, result, data, changes, the texts of its steps and the bodies of its webhook deliveries, which are null since, and its variables, which are empty. Null while they are kept. */
@@ -3524,7 +3629,7 @@ export interface components {
              * @description What it is about; `success_ping` is the GET to the monitor. More may be added.
              * @enum {string}
              */
-            kind: "failed" | "paused" | "budget" | "partial" | "recovered" | "digest" | "results_digest" | "success_ping" | "model_connection" | "webhook_changed" | "program_approved" | "business_lead";
+            kind: "failed" | "paused" | "budget" | "partial" | "recovered" | "digest" | "results_digest" | "success_ping" | "model_connection" | "webhook_changed" | "result" | "chat_stopped" | "program_approved" | "business_lead";
             nextAttemptAt: components["schemas"]["Timestamp"] | null;
             /**
              * @description `pending`: to be sent, or sent again. `held`: the mails of this hour have gone; the summary counts it, and then this is `merged`. `cancelled`: it is not to be sent any more. `failed`: given up. `error` says why.
@@ -3696,6 +3801,7 @@ export interface components {
             pauseAfterFailures: components["schemas"]["RoutinePauseAfterFailures"];
             resultKey: components["schemas"]["RoutineResultKey"] | null;
             resultSchema: components["schemas"]["RoutineResultSchema"] | null;
+            resultsTo: components["schemas"]["RoutineResultsTo"];
             /** @description Counts material changes. */
             revision: number;
             schedule: components["schemas"]["RoutineSchedule"];
@@ -4172,6 +4278,11 @@ export interface components {
             /** @description The routines that they are of. */
             worthReadingRoutines: number;
         };
+        UpdateChat: {
+            name?: string;
+            /** @description The address of an incoming webhook of Slack, Microsoft Teams, Discord or Google Chat, as the chat shows it. */
+            url?: string;
+        };
         UpdateConnection: {
             /** @description Sent as `Authorization: Bearer`. Stored encrypted, never returned. */
             bearerToken?: string;
@@ -4278,6 +4389,7 @@ export interface components {
             resultSchema?: {
                 [key: string]: unknown;
             } | null;
+            resultsTo?: components["schemas"]["UpdateRoutineResultsTo"];
             /** @description Five cron fields, or @hourly to @yearly. */
             schedule?: string;
             /** @description Curated slugs or custom skill ids, in order. */
@@ -4317,6 +4429,17 @@ export interface components {
             mail?: components["schemas"]["MailSettings"] | null;
             /** @description A monitor that gets a GET after each run that succeeded. https, a public address; redirects are not followed. */
             successPingUrl?: string | null;
+        };
+        UpdateRoutineResultsTo: {
+            /** @description Ids of chats of the project. They are told of failures too. */
+            chats?: string[];
+            /** @description Members who are mailed the results, at most ten an hour of one routine. Null for none; people who chose a digest find them there. */
+            mail?: (("owners" | "admins" | "members") | string[]) | null;
+            /**
+             * @description `changed` leaves out results that are the same as the one before or have nothing to report.
+             * @enum {string}
+             */
+            when?: "each" | "changed";
         };
         UpdateRun: {
             pinned: boolean;
@@ -4429,6 +4552,8 @@ export interface components {
     };
     responses: never;
     parameters: {
+        /** @description Id of the chat. */
+        chatId: string;
         /** @description Id of the connection. */
         connectionId: string;
         /** @description From the `Link: <…>; rel="next"` header of the page before. */
@@ -5057,7 +5182,7 @@ export interface operations {
         parameters: {
             query: {
                 /** @description Only this kind of change. */
-                action?: "organization.created" | "organization.renamed" | "organization.deleted" | "organization.second_factor_set" | "project.created" | "project.renamed" | "project.deleted" | "member.joined" | "member.role_changed" | "member.removed" | "member.left" | "member.sessions_ended" | "member.second_factor_added" | "member.second_factor_removed" | "member.recovery_code_used" | "member.recovery_codes_replaced" | "member.passkey_added" | "member.passkey_removed" | "invitation.created" | "invitation.deleted" | "api_key.created" | "api_key.revoked" | "ci_trust.created" | "ci_trust.deleted" | "assistant.approved" | "assistant.connected" | "assistant.disconnected" | "mcp.switched" | "connection.created" | "connection.changed" | "connection.deleted" | "model_connection.created" | "model_connection.changed" | "model_connection.revoked" | "model_figures.changed" | "policy.changed" | "budget.changed" | "retention.changed" | "notifications.changed" | "plan.changed" | "skill.created" | "skill.changed" | "skill.deleted" | "facts.changed" | "routine.changed" | "routine.activated" | "routine.skills_updated" | "routine.facts_updated" | "routine.deactivated" | "routine.paused" | "routine.archived" | "routine.restored" | "routine.backfilled" | "webhook.changed" | "webhook_secret.rotated" | "success_ping.changed" | "run.pinned" | "run.unpinned" | "run.judged";
+                action?: "organization.created" | "organization.renamed" | "organization.deleted" | "organization.second_factor_set" | "project.created" | "project.renamed" | "project.deleted" | "member.joined" | "member.role_changed" | "member.removed" | "member.left" | "member.sessions_ended" | "member.second_factor_added" | "member.second_factor_removed" | "member.recovery_code_used" | "member.recovery_codes_replaced" | "member.passkey_added" | "member.passkey_removed" | "invitation.created" | "invitation.deleted" | "api_key.created" | "api_key.revoked" | "ci_trust.created" | "ci_trust.deleted" | "assistant.approved" | "assistant.connected" | "assistant.disconnected" | "mcp.switched" | "connection.created" | "connection.changed" | "connection.deleted" | "model_connection.created" | "model_connection.changed" | "model_connection.revoked" | "model_figures.changed" | "policy.changed" | "budget.changed" | "retention.changed" | "notifications.changed" | "plan.changed" | "skill.created" | "skill.changed" | "skill.deleted" | "facts.changed" | "routine.changed" | "routine.activated" | "routine.skills_updated" | "routine.facts_updated" | "routine.deactivated" | "routine.paused" | "routine.archived" | "routine.restored" | "routine.backfilled" | "webhook.changed" | "webhook_secret.rotated" | "success_ping.changed" | "results_to.changed" | "chat.created" | "chat.changed" | "chat.deleted" | "run.pinned" | "run.unpinned" | "run.judged";
                 /** @description Only changes by this person or API key. */
                 actorId?: string;
                 /** @description From the `Link: <…>; rel="next"` header of the page before. */
@@ -5156,6 +5281,123 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["Blueprint"][];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    listChats: {
+        parameters: {
+            query?: {
+                /** @description From the `Link: <…>; rel="next"` header of the page before. */
+                cursor?: string;
+                /** @description Items a page, at most 200. */
+                limit?: components["parameters"]["limit"];
+                /** @description With `body`, the cursor of the next page is in the body too. */
+                page?: components["parameters"]["page"];
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Chat"][];
+                        page?: components["schemas"]["NextPage"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    createChat: {
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateChat"];
+            };
+        };
+        responses: {
+            201: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Chat"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    readChat: {
+        parameters: {
+            path: {
+                /** @description Id of the chat. */
+                chatId: components["parameters"]["chatId"];
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Chat"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    deleteChat: {
+        parameters: {
+            path: {
+                /** @description Id of the chat. */
+                chatId: components["parameters"]["chatId"];
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Chat"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    updateChat: {
+        parameters: {
+            path: {
+                /** @description Id of the chat. */
+                chatId: components["parameters"]["chatId"];
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateChat"];
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Chat"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    testChat: {
+        parameters: {
+            path: {
+                /** @description Id of the chat. */
+                chatId: components["parameters"]["chatId"];
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["ChatTest"];
                         requestId: string;
                     };
                 };
@@ -6911,6 +7153,26 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["Run"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    redeliverChat: {
+        parameters: {
+            path: {
+                /** @description Id of the chatDelivery. */
+                deliveryId: string;
+                /** @description Id of the run. */
+                runId: components["parameters"]["runId"];
+            };
+        };
+        responses: {
+            202: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["RunDetail"];
                         requestId: string;
                     };
                 };

@@ -31,7 +31,7 @@ const PLACED = {
   'Checked before it runs': ['gate'],
   Limits: ['limits', 'budget', 'pauseAfterFailures', 'builtInTools'],
   When: ['startsAt', 'endsAt', 'skipDates', 'jitterSeconds', 'overlap', 'misfire', 'limits.maxQueueSeconds'],
-  'Who is told': ['webhookUrl', 'deliver', 'notifications'],
+  'Who is told': ['resultsTo', 'webhookUrl', 'deliver', 'notifications'],
 } as const satisfies Record<string, readonly (RoutineField | 'limits.maxQueueSeconds')[]>;
 
 const placed = new Set<string>(Object.values(PLACED).flat());

@@ -211,6 +211,66 @@ export const ROUTINE_HEAD = {
       },
       "additionalProperties": false
     },
+    "resultsTo": {
+      "default": {},
+      "type": "object",
+      "properties": {
+        "when": {
+          "default": "each",
+          "type": "string",
+          "enum": [
+            "each",
+            "changed"
+          ],
+          "description": "`changed` leaves out results that are the same as the one before or have nothing to report."
+        },
+        "mail": {
+          "default": null,
+          "anyOf": [
+            {
+              "anyOf": [
+                {
+                  "type": "string",
+                  "enum": [
+                    "owners",
+                    "admins",
+                    "members"
+                  ]
+                },
+                {
+                  "minItems": 1,
+                  "maxItems": 50,
+                  "type": "array",
+                  "items": {
+                    "type": "string",
+                    "minLength": 1,
+                    "maxLength": 100
+                  },
+                  "uniqueItems": true
+                }
+              ],
+              "description": "A group of the organization, or ids of members; `admins` includes the owners. Mail goes to confirmed addresses of people who are members when it is sent, and to no other person."
+            },
+            {
+              "type": "null"
+            }
+          ],
+          "description": "Members who are mailed the results, at most ten an hour of one routine. Null for none; people who chose a digest find them there."
+        },
+        "chats": {
+          "default": [],
+          "maxItems": 10,
+          "type": "array",
+          "items": {
+            "type": "string",
+            "pattern": "^cht_[0-7][0-9a-hjkmnp-tv-z]{25}$"
+          },
+          "uniqueItems": true,
+          "description": "Ids of chats of the project. They are told of failures too."
+        }
+      },
+      "additionalProperties": false
+    },
     "deliver": {
       "default": "always",
       "type": "string",

@@ -104,7 +104,7 @@ test('an answer is no result: it proves nothing, is no news, reaches no webhook 
   // The next run is told of the result, and not of the answer.
   says(JSON.stringify(prices({ tea: 4 })));
   const next = await runOnce(key, id);
-  expect(next).toMatchObject({ previousResultId: proof.id, changes: { against: null } });
+  expect(next).toMatchObject({ previousResultId: proof.id, changes: { against: proof.id } });
   expect(next.briefing).not.toContain('Tea costs 3.');
 });
 

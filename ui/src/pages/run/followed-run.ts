@@ -50,7 +50,7 @@ function intervalOf(run: RunDetail): number | false {
   if (run.state === 'queued') return QUEUED_MS;
   if (run.followUps.some((each) => !isOver(each))) return ANSWERING_MS;
   const soon = Date.now() + 60_000;
-  const isDelivering = run.webhookDeliveries.some(
+  const isDelivering = [...run.webhookDeliveries, ...run.chatDeliveries].some(
     ({ state, nextAttemptAt }) =>
       state === 'sending' || (state === 'pending' && (nextAttemptAt === null || Date.parse(nextAttemptAt) < soon)),
   );

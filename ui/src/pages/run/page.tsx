@@ -15,7 +15,7 @@ import { StateBadge } from '#ui/parts/state.tsx';
 import { TextFold } from '#ui/parts/text-fold.tsx';
 import { Time } from '#ui/parts/time.tsx';
 import { Actions } from './actions.tsx';
-import { Deliveries, Notifications } from './deliveries.tsx';
+import { ChatDeliveries, Deliveries, Notifications } from './deliveries.tsx';
 import { Facts, Gate } from './facts.tsx';
 import { useFollowedRun } from './followed-run.ts';
 import { LastGood } from './last-good.tsx';
@@ -132,6 +132,7 @@ function Detail({ run, status }: DetailProps) {
         <div className="mt-8 print:hidden">
           <Steps run={run} />
           <Prompt run={run} />
+          <ChatDeliveries run={run} />
           <Deliveries run={run} />
           <Notifications run={run} />
         </div>

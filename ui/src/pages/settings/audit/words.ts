@@ -63,6 +63,10 @@ const ACTIONS: Readonly<Record<Action, string>> = {
   'webhook_secret.rotated': 'Webhook secret replaced',
   'success_ping.changed': 'Ping changed',
   'run.judged': 'Result judged',
+  'results_to.changed': 'Who gets the results changed',
+  'chat.created': 'Chat added',
+  'chat.changed': 'Chat changed',
+  'chat.deleted': 'Chat deleted',
   'run.pinned': 'Run pinned',
   'run.unpinned': 'Run unpinned',
 };

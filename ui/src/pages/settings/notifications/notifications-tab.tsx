@@ -12,6 +12,7 @@ import { Section } from '#ui/parts/page.tsx';
 import { Select } from '#ui/parts/select.tsx';
 import { SkeletonText } from '#ui/parts/skeleton.tsx';
 import { mayChange, OfOrganization } from '../of-organization.tsx';
+import { ChatsSection } from './chats.tsx';
 import { DigestSection } from './digest-form.tsx';
 
 /** Shows the digest of this person, and the recipients of mail about the routines of this project. */
@@ -22,6 +23,7 @@ export function NotificationsTab() {
       {(detail) => (
         <>
           <DigestSection projectId={detail.id} />
+          <ChatsSection />
           <Section
             title={`Mail about ${detail.name}`}
             description="For the routines that say nothing of their own, and for the budgets of the project and its organization."
