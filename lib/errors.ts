@@ -71,6 +71,7 @@ export const ERRORS = {
   run_not_cancellable: [409, 'The run has already ended.'],
   run_not_finished: [409, 'The run has not ended yet.'],
   run_without_data: [409, 'The run has no data: it did not succeed, or its routine had no resultSchema.'],
+  run_without_result: [409, 'The run has no result that could be asked about.'],
   content_erased: [409, 'The content of the run has been erased.'],
   webhook_not_configured: [409, 'The routine has no webhook URL.'],
   rotation_in_progress: [409, 'The previous webhook secret still signs; send force: true to drop it now.'],

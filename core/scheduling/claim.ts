@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isOver, timeFor, timetableOf, withoutJitter } from '#core/foundation/timetable/index.ts';
 import { setNextTimes } from '#core/authoring/routines/index.ts';
-import { insertOccurrences, replaceOpenRuns, type EndDeps, type OccurrenceRow } from '#core/execution/runs/index.ts';
+import { insertOccurrences, replaceOpenRuns, type EndDeps } from '#core/execution/runs/index.ts';
 import { isUnavailable, transaction } from '#lib/database/index.ts';
 import { dueWithinSeconds, lockDueRoutines, type DueRoutine } from './due-routines.ts';
-import { decide, occurrenceRows, type Decision } from './occurrence.ts';
+import { decide, occurrenceRows, type Decision, type OccurrenceRow } from './occurrence.ts';
 import { pauseWithNews } from './reconcile.ts';
 import { judgeOccurrences, type SkipRules } from './skip-reasons.ts';
 

@@ -2,13 +2,15 @@ import type { Core } from '#core/core.ts';
 import { notifyPaused } from '#core/delivery/notifications/index.ts';
 import { nextTimeFrom, type Timing } from '#core/foundation/timetable/index.ts';
 import { pauseStopped, pauseRoutinesOn, setNextTimes } from '#core/authoring/routines/index.ts';
-import { followPauses, type PauseDeps } from '#core/execution/runs/index.ts';
+import { followPauses } from '#core/execution/runs/index.ts';
 import { transaction, type Database, type Db } from '#lib/database/index.ts';
 import { SLOTS } from '#lib/provider-file/index.ts';
 
 interface Unscheduled extends Timing {
   readonly now: Date;
 }
+
+type PauseDeps = Parameters<typeof followPauses>[0];
 
 /** Gives a next time to active routines without one. None should exist, and without a next time it would never run. */
 export function reconcileNextTimes(deps: PauseDeps & { readonly database: Database }): Promise<number> {

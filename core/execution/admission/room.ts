@@ -16,11 +16,11 @@ export const RUN_START_LEASE = sql`interval '30 seconds'`;
 export const waiting = sql`state = 'queued' and admitted_at is null and not held`;
 
 /**
- * Returns the rank of a run within its organization, as an SQL expression: manual, then scheduled, then of a backfill.
+ * Returns the rank of a run within its organization, as an SQL expression: of a person, then scheduled, then of a backfill.
  * Equal ranks go by id. The index of waiting runs has the same expression.
  */
 export function rankOf(run: Sql): Sql {
-  return sql`(case ${run}.trigger when 'manual' then 0 when 'schedule' then 1 else 2 end)`;
+  return sql`(case ${run}.trigger when 'schedule' then 1 when 'backfill' then 2 else 0 end)`;
 }
 
 /**
@@ -30,10 +30,11 @@ export function rankOf(run: Sql): Sql {
 export const behindPrevious = sql`(after_previous and (
     exists (
       select from runs previous where previous.routine_id = runs.routine_id
-        and previous.state in ('queued', 'running') and previous.admitted_at is not null)
+        and previous.state in ('queued', 'running') and previous.admitted_at is not null and previous.trigger <> 'follow_up')
     or exists (
       select from runs earlier where earlier.routine_id = runs.routine_id
         and earlier.state = 'queued' and earlier.admitted_at is null and not earlier.held
+        and earlier.trigger <> 'follow_up'
         and (${rankOf(sql`earlier`)}, earlier.id) < (${rankOf(sql`runs`)}, runs.id))))`;
 
 /** SQL expression that is true when any run waits. Reads one entry of a small index. */

@@ -67,6 +67,7 @@ function latest({ projectId, routineId }: VersionKey, state: Sql): Sql {
         select id, routine_revision, input_tokens, cached_input_tokens, output_tokens, reasoning_tokens, cost_usd
         from runs
         where ${ownedBy(sql`routine_id`, routineId)} and project_id = ${projectId} and state = ${state}
+          and trigger <> 'follow_up'
         order by routine_id, id desc limit ${LATEST}`;
 }
 

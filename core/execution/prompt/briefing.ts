@@ -76,6 +76,7 @@ const OR_FAILED = '; a run that ends without it counts as failed';
 
 function startedBy({ trigger, retryOf }: PromptRun): string {
   if (trigger === 'schedule') return 'its schedule';
+  if (trigger === 'follow_up') return 'a reader of a result, with a question about it';
   if (trigger === 'backfill') return 'a person or a program, to make up for the time that it is scheduled for';
   return retryOf === null ? 'a person or a program, by hand' : 'hand, to repeat an earlier run';
 }

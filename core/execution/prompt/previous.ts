@@ -5,7 +5,10 @@ import { ownedBy, sql, type Sql } from '#lib/database/index.ts';
 import { cut } from '#lib/text.ts';
 import { fence } from './fence.ts';
 
-/** The latest successful run of a routine. A backfill makes up for past times, so its runs do not count. */
+/**
+ * The latest successful run of a routine. A backfill makes up for past times, and a follow-up answers a question, so
+ * their runs do not count.
+ */
 export interface PreviousRun {
   readonly finishedAt: Date;
   /** Null once the result is deleted; a run cannot succeed without one. */
@@ -23,7 +26,7 @@ export function previousRunJson(run: { projectId: Sql; routineId: Sql }): Sql {
   return sql`(
     select json_build_object('finishedAt', p.finished_at, 'result', p.result) from runs p
     where ${ownedBy(sql`p.routine_id`, run.routineId)} and p.project_id = ${run.projectId} and p.state = 'succeeded'
-      and p.trigger <> 'backfill'
+      and p.trigger not in ('backfill', 'follow_up')
     order by p.routine_id, p.id desc limit 1
   )`;
 }
@@ -48,7 +51,7 @@ export function previousDataJson(run: { projectId: Sql; routineId: Sql }): Sql {
   return sql`(
     select json_build_object('data', p.data, 'changes', p.changes - 'by') from runs p
     where p.project_id = ${run.projectId} and p.routine_id = ${run.routineId} and p.data is not null
-      and p.trigger <> 'backfill'
+      and p.trigger not in ('backfill', 'follow_up')
     order by p.compared_at desc limit 1
   )`;
 }

@@ -57,7 +57,7 @@ async function eraseContent(tx: Db, runIds: readonly string[]): Promise<number> 
       where run_id = any(${ids})
     )
     update runs set prompt = null, briefing = null, result = null, outcome_summary = null, data = null, changes = null,
-      variables = '{}', gate = case when gate is not null then ${erasedGate} end, content_erased_at = now(),
+      variables = '{}', message = null, verdict = verdict || '{"note": null}', gate = case when gate is not null then ${erasedGate} end, content_erased_at = now(),
       error_message = case when reason is distinct from 'result_invalid' then error_message end
     where id = any(${ids})
   `;

@@ -1,6 +1,6 @@
 import type { PassedLimit } from '#core/usage/index.ts';
 import type { ResultKey } from '#core/authoring/definition/index.ts';
-import type { CheckResult, NextRuns, Outcome, RunWarning } from '#core/authoring/outcomes/index.ts';
+import type { CheckResult, NextRuns, Outcome, RunWarning, Urgency } from '#core/authoring/outcomes/index.ts';
 import {
   CLASS_OF_FAILURE,
   RUN_REASONS,
@@ -21,6 +21,8 @@ export interface RunEnding {
   /** Outcome of a successful run; default `done`. */
   readonly outcome?: Outcome;
   readonly outcomeSummary?: string | null | undefined;
+  /** The model's word for how soon the result should be read. */
+  readonly urgency?: Urgency | undefined;
   /** Undefined where nothing was checked. */
   readonly checks?: readonly CheckResult[];
   /** Warnings about missing tools or texts; default none. */

@@ -210,5 +210,6 @@ export const WITHHELD = {
   no_change: 'the routine delivers changes, and the run brought none',
   not_failed: 'the routine delivers failures only',
   no_webhook: 'the routine had no webhook that takes deliveries',
+  follow_up: 'the run answers a question about a result',
 } as const;
 export type Withheld = keyof typeof WITHHELD;

@@ -134,9 +134,9 @@ function messageAtEnd({ state, errorMessage }: RunEnding): Sql {
 }
 
 /** Writes the outcome of a run: assignments for the update of `runs` that ends it. */
-export function outcomeOf({ state, outcome, outcomeSummary, checks, warnings = [] }: RunEnding): Sql {
+export function outcomeOf({ state, outcome, outcomeSummary, urgency, checks, warnings = [] }: RunEnding): Sql {
   return sql`outcome = ${state === 'succeeded' ? (outcome ?? 'done') : null},
-    outcome_summary = ${outcomeSummary ?? null},
+    outcome_summary = ${outcomeSummary ?? null}, urgency = ${urgency ?? null},
           checks = ${checks === undefined ? null : storableJson(checks)}::jsonb, warnings = ${warnings}::text[]`;
 }
 

@@ -12,12 +12,11 @@ import {
   takePlace,
   takesPlace,
   waitsForBudget,
-  type AdmissionRule,
   type Admission,
+  type AdmissionRule,
 } from '#core/execution/admission/index.ts';
-import { isEndState } from '#core/execution/run-states/index.ts';
 import { runColumns, type Run } from './run.ts';
-import { findRun, readRun } from './queries.ts';
+import { findRun } from './queries.ts';
 
 export interface ManualRun {
   readonly id: string;
@@ -39,6 +38,10 @@ export interface ManualRun {
 
 /** How many runs of a project may wait for their times. */
 const MAX_HELD = 1_000;
+
+export interface StartDeps extends Pick<Core, 'database' | 'engine' | 'log' | 'providerEnabled'> {
+  readonly admission: Admission;
+}
 
 export interface EnqueuedRun {
   readonly run: Run;
@@ -173,38 +176,6 @@ function refusalOf({
 }
 
 /**
- * Enqueues a new manual run with the inputs of a finished one.
- * @throws {AppError} `run_not_found`, `run_not_finished`, `content_erased` when its inputs are gone, and everything
- * that `enqueueManualRun` throws
- */
-export async function enqueueRetry(
-  db: Db,
-  rule: AdmissionRule,
-  input: Omit<ManualRun, 'routineId' | 'variables' | 'valuesFenced' | 'retryOf' | 'runAt' | 'standsFor'> & {
-    readonly runId: string;
-  },
-): Promise<EnqueuedRun> {
-  const run: Run = await readRun(db, input.projectId, input.runId);
-  if (!isEndState(run.state)) throw new AppError('run_not_finished');
-  if (run.contentErasedAt !== null) throw new AppError('content_erased');
-  // Values keep the rank that they were first given with.
-  const { routineId, variables, scheduledFor: standsFor } = run;
-  const again = {
-    routineId,
-    variables,
-    valuesFenced: false,
-    retryOf: run.id,
-    runAt: null,
-    standsFor,
-  };
-  return enqueueManualRun(db, rule, { ...input, ...again });
-}
-
-export interface StartDeps extends Pick<Core, 'database' | 'engine' | 'log' | 'providerEnabled'> {
-  readonly admission: Admission;
-}
-
-/**
  * Puts a manual run on record and starts its workflow.
  * @throws {AppError} `routine_not_found`, `routine_archived`, `invalid_variable`, `invalid_request`, `limit_reached`,
  * `allowance_exceeded`, `provider_disabled`
@@ -213,31 +184,16 @@ export async function startManualRun(
   deps: StartDeps,
   input: Omit<ManualRun, 'retryOf' | 'standsFor' | 'disabledProviders'>,
 ): Promise<Run> {
-  const manual = { ...input, retryOf: null, standsFor: null, disabledProviders: disabled(deps) };
+  const manual = { ...input, retryOf: null, standsFor: null, disabledProviders: disabledProviders(deps) };
   return start(deps, await enqueueManualRun(deps.database, deps.admission.rule, manual));
 }
 
-/**
- * Starts a new manual run with the inputs of an ended one.
- * @throws {AppError} `run_not_found`, `run_not_finished`, `content_erased`, and the errors of `startManualRun`
- */
-export async function retryRun(
-  deps: StartDeps,
-  input: Omit<Parameters<typeof enqueueRetry>[2], 'disabledProviders'>,
-): Promise<Run> {
-  const retry = { ...input, disabledProviders: disabled(deps) };
-  return start(deps, await enqueueRetry(deps.database, deps.admission.rule, retry));
-}
-
-function disabled({ providerEnabled }: StartDeps): readonly string[] {
+export function disabledProviders({ providerEnabled }: StartDeps): readonly string[] {
   return SLOTS.filter((slot) => !providerEnabled(slot));
 }
 
-/**
- * Starts an admitted run. When Temporal cannot be reached, the row stays unchanged and the next admission starts the
- * run.
- */
-async function start(deps: StartDeps, { run, startable }: EnqueuedRun): Promise<Run> {
+/** Starts an admitted run. When Temporal cannot be reached, the row stays as it is and the next admission starts it. */
+export async function start(deps: StartDeps, { run, startable }: EnqueuedRun): Promise<Run> {
   if (startable === undefined) {
     deps.admission.nudge();
     return run;

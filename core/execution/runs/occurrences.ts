@@ -4,7 +4,7 @@ import { ownedBy, sql, type Db } from '#lib/database/index.ts';
 import { newId } from '#lib/ids.ts';
 
 /** A row of `runs` for one occurrence that runs, or for one or more that are skipped. */
-export interface OccurrenceRow {
+interface OccurrenceRow {
   readonly id: string;
   readonly routine_id: string;
   readonly state: Extract<RunState, 'queued' | 'skipped'>;

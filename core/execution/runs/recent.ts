@@ -85,5 +85,6 @@ export function listRecentRuns(
 function latestId(projectId: string, state: Sql): Sql {
   return sql`(select id from runs
               where ${ownedBy(sql`routine_id`, sql`page.id`)} and project_id = ${projectId} and state = ${state}
+                and trigger <> 'follow_up'
               order by routine_id, id desc limit 1)`;
 }

@@ -9,16 +9,23 @@ import {
   type Changes,
   type Items,
 } from '#core/authoring/outcomes/index.ts';
+import { recordProjectAudit, type Actor } from '#core/foundation/audit/index.ts';
 import type { Routine } from '#core/authoring/routines/index.ts';
 import { hasLostDelivery, type ReportedRun } from '#core/delivery/webhooks/index.ts';
-import { sql, storableJson, type Db } from '#lib/database/index.ts';
+import { sql, storableJson, transaction, type Database, type Db } from '#lib/database/index.ts';
 import { AppError, invalid } from '#lib/errors.ts';
-import { type ResultData, isEndState, type RunState, type Withheld } from '#core/execution/run-states/index.ts';
+import {
+  type ResultData,
+  isEndState,
+  type RunState,
+  type Trigger,
+  type Withheld,
+} from '#core/execution/run-states/index.ts';
 import { readRun } from './queries.ts';
-import type { Run } from './run.ts';
+import { runColumns, type Run } from './run.ts';
 
 /** Fields of a run that the transaction has just ended. */
-type EndedRun = Pick<ReportedRun, 'id' | 'projectId' | 'routineId' | 'state' | 'outcome' | 'deliver'> & {
+type EndedRun = Pick<ReportedRun, 'id' | 'projectId' | 'routineId' | 'trigger' | 'state' | 'outcome' | 'deliver'> & {
   readonly webhookUrl: string | null;
   readonly webhookFailedAt: Date | null;
 };
@@ -33,10 +40,10 @@ export interface RecordedResult {
  * gets an event. Costs nothing when there is no data and the routine delivers everything.
  */
 export async function recordResult(tx: Db, run: EndedRun, result: ResultData | undefined): Promise<RecordedResult> {
-  const { id, projectId, routineId, state, outcome, deliver } = run;
+  const { id, projectId, routineId, trigger, state, outcome, deliver } = run;
   const hasWebhook = run.webhookUrl !== null && run.webhookFailedAt === null;
   if (result === undefined) {
-    const withheld = hasWebhook ? withheldBy(deliver, { state, outcome, changes: null }) : null;
+    const withheld = hasWebhook ? withheldBy(deliver, { trigger, state, outcome, changes: null }) : null;
     if (withheld !== null) {
       await tx.run`update runs set withheld = ${withheld} where id = ${id}`;
     }
@@ -45,7 +52,7 @@ export async function recordResult(tx: Db, run: EndedRun, result: ResultData | u
   const delivers = hasWebhook && deliver !== 'failed';
   const delivered = await findDelivered(tx, { id, projectId, routineId, delivers });
   const changes = compareWith(delivered, result.value, result.by);
-  const withheld = hasWebhook ? withheldBy(deliver, { state, outcome, changes }) : 'no_webhook';
+  const withheld = hasWebhook ? withheldBy(deliver, { trigger, state, outcome, changes }) : 'no_webhook';
   const { against, unchangedRuns, ...kept } = changes;
   // The clock and not the beginning of the transaction, which may have waited for the routine.
   await tx.run`
@@ -58,6 +65,7 @@ export async function recordResult(tx: Db, run: EndedRun, result: ResultData | u
 }
 
 interface EndedResult {
+  readonly trigger: Trigger;
   readonly state: RunState;
   readonly outcome: string | null;
   /** Null without data. */
@@ -65,11 +73,12 @@ interface EndedResult {
 }
 
 /**
- * Decides whether a routine's webhook gets an event about the end of a run. It gets every failure: silence means that
+ * Decides whether a routine's webhook gets an event about the end of a run. It gets every failure of its work: silence means that
  * nothing has changed, never that nothing works. The first data counts as a change.
  * @returns the reason for sending none, or null
  */
-function withheldBy(deliver: Routine['deliver'], { state, outcome, changes }: EndedResult): Withheld | null {
+function withheldBy(deliver: Routine['deliver'], { trigger, state, outcome, changes }: EndedResult): Withheld | null {
+  if (trigger === 'follow_up') return 'follow_up';
   if (deliver === 'always' || state === 'failed') return null;
   if (deliver === 'failed') return 'not_failed';
   if (state === 'cancelled') return 'no_change';
@@ -155,4 +164,35 @@ function itemsOf({ data }: Run, by: Changes['by']): Items {
 
 function refused(message: string): AppError {
   return invalid([{ path: 'against', message }]);
+}
+
+/**
+ * Keeps with a run what a reader thinks of its result. The last writer is named; the audit log has them all.
+ * @throws {AppError} `run_not_found`, `run_not_finished`, `content_erased`
+ */
+export function giveVerdict(
+  database: Database,
+  by: Actor,
+  input: { projectId: string; id: string; useful: boolean; note: string | null },
+): Promise<Run> {
+  const { projectId, id, useful, note } = input;
+  return transaction(database, async (tx) => {
+    const before = await tx.row<Pick<Run, 'state' | 'contentErasedAt'>>`
+      select state, content_erased_at as "contentErasedAt" from runs
+      where id = ${id} and project_id = ${projectId} for no key update
+    `;
+    if (before === undefined) throw new AppError('run_not_found');
+    if (!isEndState(before.state)) throw new AppError('run_not_finished');
+    if (before.contentErasedAt !== null) throw new AppError('content_erased');
+    const run = await tx.row<Run>`
+      update runs set verdict = jsonb_build_object('useful', ${useful}::boolean, 'note', ${note}::text,
+        'by', ${by.id}::text, 'at', now())
+      where id = ${id} and project_id = ${projectId}
+      returning ${runColumns}
+    `;
+    if (run === undefined) throw new AppError('run_not_found');
+    const details = { routineId: run.routineId, useful };
+    await recordProjectAudit(tx, { by, projectId, action: 'run.judged', targetId: id, details });
+    return run;
+  });
 }

@@ -1,3 +1,4 @@
+import { authorJson, type Author } from '#core/foundation/audit/index.ts';
 import type { GateVerdict } from '#core/execution/gate/index.ts';
 import type { Usage } from '#core/foundation/cost/index.ts';
 import type { ComparedResult, RunOutcome } from '#core/authoring/outcomes/index.ts';
@@ -22,6 +23,15 @@ export interface RunUsage extends Usage {
   readonly costUsd: string | null;
 }
 
+export interface RunVerdict {
+  readonly useful: boolean;
+  /** Null where there is none, and once it is erased. */
+  readonly note: string | null;
+  /** The last writer; null when they are gone. */
+  readonly by: Author | null;
+  readonly at: string;
+}
+
 export interface Run extends RunOutcome {
   readonly id: string;
   readonly projectId: string;
@@ -42,12 +52,20 @@ export interface Run extends RunOutcome {
   readonly skippedUntil: Date | null;
   readonly variables: Readonly<Record<string, string>>;
   readonly retryOf: string | null;
+  /** The run that began the thread of a follow-up. */
+  readonly followsUp: string | null;
+  /** What a reader thinks of its result; null until one says so. */
+  readonly verdict: RunVerdict | null;
   readonly model: {
     readonly provider: string;
     readonly connectionId: string | null;
     readonly modelId: string;
   } | null;
   readonly result: string | null;
+  /** The question of a follow-up; null for every other run, and once it is erased. */
+  readonly message: string | null;
+  /** True when a caller who may not write routines gave its values or its question. */
+  readonly valuesFenced: boolean;
   /** Data of the result in the form of the version's `resultSchema`; null without one. */
   readonly data: unknown;
   /** Null unless it has data. */
@@ -67,7 +85,10 @@ export interface Run extends RunOutcome {
 }
 
 /** A run as lists show it: without its long texts. */
-export interface RunSummary extends Omit<Run, 'result' | 'variables' | 'data' | 'changes'> {
+export interface RunSummary extends Omit<
+  Run,
+  'result' | 'message' | 'valuesFenced' | 'variables' | 'data' | 'changes'
+> {
   readonly routineName: string;
   readonly changes: Pick<ComparedResult, 'against' | 'unchangedRuns' | 'counts'> | null;
   /** The beginning of the result. */
@@ -125,6 +146,18 @@ export interface RunDetail extends Run, Nearby {
   readonly chatDeliveries: readonly ChatDelivery[];
   /** Mails and pings about it. */
   readonly messages: readonly RunMessage[];
+  /** Questions about its result, in order. */
+  readonly followUps: readonly Answer[];
+}
+
+/** A follow-up in the thread of the run that it asks about. */
+export interface Answer {
+  readonly id: string;
+  readonly message: string | null;
+  readonly state: RunState;
+  readonly errorMessage: string | null;
+  readonly result: string | null;
+  readonly createdAt: Date;
 }
 
 /** Returns the instant of the schedule for which a run was made; a backfill has a column of its own for it. */
@@ -135,6 +168,7 @@ export function scheduledFor(run: Sql): Sql {
 /** Selects the fields of `RunOutcome` from `runs`. A success without one counts as `done`. */
 export const runOutcome = sql`
   coalesce(outcome, case when state = 'succeeded' then 'done' end) as outcome, outcome_summary as "outcomeSummary",
+  urgency as "statedUrgency",
   coalesce(checks, '[]') as checks, warnings
 `;
 
@@ -148,14 +182,19 @@ export const shortColumns = sql`
   step_count as "stepCount", ${runOutcome}, ${usageWith(sql`estimated_usage`)},
   created_at as "createdAt", started_at as "startedAt", finished_at as "finishedAt",
   cancel_requested_at as "cancelRequestedAt", pinned,
-  content_erased_at as "contentErasedAt", withheld
+  content_erased_at as "contentErasedAt", withheld, follows_up as "followsUp",
+  case when verdict is not null then verdict || jsonb_build_object('by', ${authorJson({
+    createdBy: sql`(verdict->>'by')`,
+    projectId: sql`runs.project_id`,
+  })}) end as verdict
 `;
 
 /** The other side of the comparison, beside the changes. */
 export const comparedWith = sql`jsonb_build_object('against', compared_with, 'unchangedRuns', unchanged_runs)`;
 
 /** The columns of `Run`. */
-export const runColumns = sql`${shortColumns}, variables, result, data,
+export const runColumns = sql`${shortColumns}, variables, result, message,
+  values_fenced as "valuesFenced", data,
   case when changes is not null then changes || ${comparedWith} end as changes`;
 
 /** The columns of `Step`. */

@@ -71,7 +71,7 @@ export async function skipQueued(
   });
 }
 
-export type PauseDeps = SkipDeps & Pick<Core, 'work'>;
+type PauseDeps = SkipDeps & Pick<Core, 'work'>;
 
 /**
  * Records pauses by the service, in their transaction: skips waiting scheduled runs unless the schedule has merely

@@ -11,6 +11,8 @@ import type { SkillRevisions } from '#core/authoring/skills/index.ts';
 import { budgetColumns, type Attempt, type Budgets } from '#core/usage/index.ts';
 import {
   asksForData,
+  followUpJson,
+  type FollowUp,
   previousDataJson,
   previousRunJson,
   previousRunOf,
@@ -42,6 +44,8 @@ export interface StepRun
   readonly prompt: string | null;
   /** The briefing, whose text differs in every run; recorded with the prompt. */
   readonly briefing: string | null;
+  /** What a follow-up asks, until its briefing is recorded; null for every other run. */
+  readonly followUp: FollowUp | null;
   /** Verdict of the gate, once the gate was asked and the run continues. */
   readonly gateVerdict: GateVerdict | null;
   readonly budgets: Budgets;
@@ -130,6 +134,7 @@ export async function beginStep(
       (select jsonb_build_object('routine', routine_budget, 'project', ${budgetColumns('p')},
           'organization', ${budgetColumns('o')})
         from projects p join organizations o on o.id = p.organization_id where p.id = begun.project_id) as budgets,
+      case when briefing is null and begun.follows_up is not null then ${followUpJson(sql`begun`)} end as "followUp",
       prompt, briefing, begun.gate as "gateVerdict",
       case when prompt is null and (definition ->> 'carryResult' is distinct from 'false'
         or position('previous.' in definition ->> 'instructions') > 0) then ${previous} end as previous,
@@ -150,7 +155,8 @@ export async function beginStep(
   if (found === undefined || found.stepState === null) return undefined;
   const { stepState: _, definition, given, valuesFenced, previous: earlier, ...run } = found;
   const transcriptSteps = run.transcriptSteps ?? [];
-  const defined = definitionForm.read(definition);
+  const read = definitionForm.read(definition);
+  const defined = run.trigger === 'follow_up' ? { ...read, value: { ...read.value, ...AS_TEXT } } : read;
   return {
     ...run,
     index,
@@ -161,6 +167,9 @@ export async function beginStep(
     transcript: transcriptSteps.flatMap(({ messages }) => messages),
   };
 }
+
+/** Fields of a definition for a run that answers a question: any text will do. */
+const AS_TEXT = { outcome: 'optional', checks: [], resultSchema: null, resultKey: null } as const;
 
 /** Returns the fields that a run has of a definition, with the values that were given for its variables. */
 export function definedFields(

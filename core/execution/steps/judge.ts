@@ -145,7 +145,7 @@ const SUMMARY_LENGTH = 500;
  * else the one before the reminder, else the summary.
  */
 function statedEnding(
-  { outcome, summary, result: called, next }: Extract<Finish, { kind: 'stated' }>,
+  { outcome, summary, urgency, result: called, next }: Extract<Finish, { kind: 'stated' }>,
   { transcript }: StepRun,
   { response: { text }, written }: Answered,
 ): RunEnding {
@@ -154,7 +154,7 @@ function statedEnding(
   if (outcome === undefined) return success(result);
   const outcomeSummary = cut(summary, SUMMARY_LENGTH);
   if (outcome === 'could_not') return { ...failure('could_not'), result, outcomeSummary };
-  return { ...success(result), outcome, outcomeSummary, next };
+  return { ...success(result), outcome, outcomeSummary, urgency, next };
 }
 
 /** The end of a run, once its result was checked against the form that the routine asks for. */

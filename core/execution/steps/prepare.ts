@@ -7,6 +7,7 @@ import {
   PREAMBLE,
   type TranscriptStep,
   type Opening,
+  renderFollowUp,
   renderPrompt,
 } from '#core/execution/prompt/index.ts';
 import { connectionsReady } from '#core/integrations/connections/index.ts';
@@ -164,6 +165,10 @@ export async function prepareOpening(
 ): Promise<PreparedOpening> {
   const { prompt, briefing } = run;
   if (prompt !== null && briefing !== null) return { prompt, briefing, skillRevisions: null, factsVersion: null };
+  if (prompt !== null && run.followUp !== null) {
+    await assertConnected(deps, run, signal);
+    return { prompt, briefing: renderFollowUp(run, run.followUp), skillRevisions: null, factsVersion: null };
+  }
   if (unknownPlaceholders(run.instructions, run.variables, run.gate !== null).length > 0) {
     throw Stop.fails('blocked_variable');
   }

@@ -218,6 +218,7 @@ const atItsFirstStep = {
   prompt: null,
   briefing: null,
   gateVerdict: null,
+  followUp: null,
   modelSteps: 0,
   stepAgeMs: 0,
   totalTokens: 0,

@@ -1,6 +1,6 @@
 import type { ModelMessage } from 'ai';
 import {
-  type BuiltInOutcome,
+  type builtInTool,
   type MadeCall,
   redact,
   SHOWN_LENGTH,
@@ -51,8 +51,10 @@ export function endOf(tool: PendingTool, call: Made<'answered' | 'failed' | 'ref
 const UNKNOWN =
   'Whether it was carried out is unknown: it may have taken effect. Do not repeat it; say in the result that this has to be checked.';
 
+type BuiltInTool = NonNullable<ReturnType<typeof builtInTool>>;
+
 /** Returns the end of a call that the service carried out itself. */
-export function builtInEnd(tool: PendingTool, outcome: BuiltInOutcome): ToolStepEnd {
+export function builtInEnd(tool: PendingTool, outcome: ReturnType<BuiltInTool['execute']>): ToolStepEnd {
   const { ok } = outcome;
   const text = ok ? JSON.stringify(outcome.result) : outcome.error;
   return {

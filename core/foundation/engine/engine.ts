@@ -3,7 +3,7 @@ import { TypedSearchAttributes } from '@temporalio/common';
 import { SEARCH_ATTRIBUTE, WORKFLOW } from '#lib/temporal/index.ts';
 
 /** Ways in which a run is started. */
-export const TRIGGERS = ['schedule', 'manual', 'backfill'] as const;
+export const TRIGGERS = ['schedule', 'manual', 'backfill', 'follow_up'] as const;
 export type Trigger = (typeof TRIGGERS)[number];
 
 /** Input of a run's workflow: ids and small values, nothing private. */

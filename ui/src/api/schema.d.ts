@@ -282,6 +282,7 @@ export interface paths {
     };
     "/v1/results/unread": {
         get: operations["countUnreadResults"];
+        post: operations["markResultsUnread"];
     };
     "/v1/routines": {
         get: operations["listRoutines"];
@@ -374,11 +375,17 @@ export interface paths {
     "/v1/runs/{runId}/events": {
         get: operations["followRun"];
     };
+    "/v1/runs/{runId}/follow-up": {
+        post: operations["followUpRun"];
+    };
     "/v1/runs/{runId}/retry": {
         post: operations["retryRun"];
     };
     "/v1/runs/{runId}/steps": {
         get: operations["listRunSteps"];
+    };
+    "/v1/runs/{runId}/verdict": {
+        put: operations["giveVerdict"];
     };
     "/v1/runs/{runId}/webhook-deliveries/{deliveryId}/redeliver": {
         post: operations["redeliverWebhook"];
@@ -665,7 +672,7 @@ export interface components {
         };
         AuditEvent: {
             /** @enum {string} */
-            action: "organization.created" | "organization.renamed" | "organization.deleted" | "organization.second_factor_set" | "project.created" | "project.renamed" | "project.deleted" | "member.joined" | "member.role_changed" | "member.removed" | "member.left" | "member.sessions_ended" | "member.second_factor_added" | "member.second_factor_removed" | "member.recovery_code_used" | "member.recovery_codes_replaced" | "member.passkey_added" | "member.passkey_removed" | "invitation.created" | "invitation.deleted" | "api_key.created" | "api_key.revoked" | "ci_trust.created" | "ci_trust.deleted" | "assistant.approved" | "assistant.connected" | "assistant.disconnected" | "mcp.switched" | "connection.created" | "connection.changed" | "connection.deleted" | "model_connection.created" | "model_connection.changed" | "model_connection.revoked" | "model_figures.changed" | "policy.changed" | "budget.changed" | "retention.changed" | "notifications.changed" | "plan.changed" | "skill.created" | "skill.changed" | "skill.deleted" | "facts.changed" | "routine.changed" | "routine.activated" | "routine.skills_updated" | "routine.facts_updated" | "routine.deactivated" | "routine.paused" | "routine.archived" | "routine.restored" | "routine.backfilled" | "webhook.changed" | "webhook_secret.rotated" | "success_ping.changed" | "results_to.changed" | "chat.created" | "chat.changed" | "chat.deleted" | "run.pinned" | "run.unpinned";
+            action: "organization.created" | "organization.renamed" | "organization.deleted" | "organization.second_factor_set" | "project.created" | "project.renamed" | "project.deleted" | "member.joined" | "member.role_changed" | "member.removed" | "member.left" | "member.sessions_ended" | "member.second_factor_added" | "member.second_factor_removed" | "member.recovery_code_used" | "member.recovery_codes_replaced" | "member.passkey_added" | "member.passkey_removed" | "invitation.created" | "invitation.deleted" | "api_key.created" | "api_key.revoked" | "ci_trust.created" | "ci_trust.deleted" | "assistant.approved" | "assistant.connected" | "assistant.disconnected" | "mcp.switched" | "connection.created" | "connection.changed" | "connection.deleted" | "model_connection.created" | "model_connection.changed" | "model_connection.revoked" | "model_figures.changed" | "policy.changed" | "budget.changed" | "retention.changed" | "notifications.changed" | "plan.changed" | "skill.created" | "skill.changed" | "skill.deleted" | "facts.changed" | "routine.changed" | "routine.activated" | "routine.skills_updated" | "routine.facts_updated" | "routine.deactivated" | "routine.paused" | "routine.archived" | "routine.restored" | "routine.backfilled" | "webhook.changed" | "webhook_secret.rotated" | "success_ping.changed" | "results_to.changed" | "chat.created" | "chat.changed" | "chat.deleted" | "run.pinned" | "run.unpinned" | "run.judged";
             /** @description Who, and from where. */
             actor: components["schemas"]["AuditEventActor"];
             createdAt: components["schemas"]["Timestamp"];
@@ -1810,6 +1817,19 @@ export interface components {
             /** @description Names the request in the logs of the service. */
             requestId: string;
         };
+        FollowUp: {
+            createdAt: components["schemas"]["Timestamp"];
+            errorMessage: string | null;
+            /** @description Id of the run. */
+            id: string;
+            message: string | null;
+            result: string | null;
+            /** @enum {string} */
+            state: "queued" | "running" | "succeeded" | "failed" | "cancelled" | "skipped";
+        };
+        FollowUpRun: {
+            message: string;
+        };
         ForecastAmount: {
             /** @description US dollars, a decimal string; null for a model without prices. */
             costUsd: string | null;
@@ -1911,6 +1931,11 @@ export interface components {
             session: components["schemas"]["PresentSession"];
             user: components["schemas"]["User"];
         };
+        GiveVerdict: {
+            /** @default null */
+            note?: string | null;
+            useful: boolean;
+        };
         Health: {
             /** @enum {string} */
             status: "ok";
@@ -1984,6 +2009,10 @@ export interface components {
             runIds?: string[];
             /** Format: date-time */
             until?: string;
+        };
+        MarkResultsUnread: {
+            runIds?: string[];
+            since?: string | null;
         };
         Member: {
             email: string;
@@ -2232,6 +2261,19 @@ export interface components {
         OrganizationDetailBudget: {
             maxCostUsdPerMonth: string | null;
             maxTokensPerDay: number | null;
+        };
+        /** @description The first later run of the routine that succeeded and says something else, so that this result is over; null while it holds, and for an `unchanged` one. Of later runs the first 20 are looked at. */
+        OvertakingRun: {
+            finishedAt: components["schemas"]["Timestamp"];
+            /** @enum {string} */
+            outcome: "done" | "nothing_to_report" | "partial";
+            outcomeSummary: string | null;
+            /** @description The first 200 characters of its result. */
+            resultPreview: string | null;
+            /** @description Id of the run. */
+            runId: string;
+            /** @description Whether another version of the routine made it, which may look at something else. */
+            versionChanged: boolean;
         };
         /** @description Options in JSON as WebAuthn Level 3 has them. */
         PasskeyOptions: {
@@ -2645,6 +2687,7 @@ export interface components {
             lines: components["schemas"]["ResultLines"] | null;
             outcome: ("done" | "nothing_to_report" | "partial") | null;
             outcomeSummary: string | null;
+            overtakenBy: components["schemas"]["OvertakingRun"] | null;
             /** @description The run of the routine that succeeded before it. */
             previousRunId: string | null;
             /** @description Why the run failed. */
@@ -2658,8 +2701,10 @@ export interface components {
             /** @enum {string} */
             state: "succeeded" | "failed";
             /** @enum {string} */
-            trigger: "schedule" | "manual" | "backfill";
+            trigger: "schedule" | "manual" | "backfill" | "follow_up";
             unread: boolean;
+            /** @description As on the run. */
+            urgency: ("none" | "normal" | "high") | null;
         };
         /** @description What differs in its data from the data that was delivered last: all counts, and the first five items of each kind. */
         ResultChanges: {
@@ -3296,8 +3341,12 @@ export interface components {
             errorMessage: string | null;
             failureClass: components["schemas"]["RunFailureClass"] | null;
             finishedAt: components["schemas"]["Timestamp"] | null;
+            /** @description Of a `follow_up`: the run whose result it is asked about, which may have been deleted since. */
+            followsUp: string | null;
             /** @description Id of the run. */
             id: string;
+            /** @description The question of a `follow_up`. */
+            message: string | null;
             model: components["schemas"]["RunModel"] | null;
             /** @description The outcome of a run that succeeded, null for every other: `done` (the work was done), `nothing_to_report` (the work was done, and nothing was found that is worth reporting), `partial` (a part of the work could not be done). It is `done` where the routine does not require its runs to state it. The list may grow. */
             outcome: ("done" | "nothing_to_report" | "partial") | null;
@@ -3325,16 +3374,19 @@ export interface components {
             /** @description Model steps on record. */
             stepCount: number;
             /** @enum {string} */
-            trigger: "schedule" | "manual" | "backfill";
+            trigger: "schedule" | "manual" | "backfill" | "follow_up";
+            /** @description How soon the result should be read, null unless the run succeeded: `high` is always the word of the model, and no one is told by it alone. Where the model states none, `none` for `nothing_to_report` and for unchanged data, else `normal`. */
+            urgency: ("none" | "normal" | "high") | null;
             usage: components["schemas"]["Usage"];
             /** @description This run's own values. */
             variables: {
                 [key: string]: string;
             };
+            verdict: components["schemas"]["RunVerdict"] | null;
             /** @description What a run that would succeed lacked; it is `partial` at best, and proves nothing for activation: `tools_failed` (every call to the tools of a connection failed, so the run did its work without them). The list may grow. */
             warnings: "tools_failed"[];
-            /** @description Why no webhook was told of its end: `no_change` (the routine delivers changes, and the run brought none), `not_failed` (the routine delivers failures only), `no_webhook` (the routine had no webhook that takes deliveries). Null where one was, or where there is nothing to tell. */
-            withheld: ("no_change" | "not_failed" | "no_webhook") | null;
+            /** @description Why no webhook was told of its end: `no_change` (the routine delivers changes, and the run brought none), `not_failed` (the routine delivers failures only), `no_webhook` (the routine had no webhook that takes deliveries), `follow_up` (the run answers a question about a result). Null where one was, or where there is nothing to tell. */
+            withheld: ("no_change" | "not_failed" | "no_webhook" | "follow_up") | null;
         };
         /** @description What differs from the data that was delivered last, found by code. Applied to the items of that run it gives the items of this one. */
         RunChanges: {
@@ -3384,11 +3436,17 @@ export interface components {
             factsVersion: number | null;
             failureClass: components["schemas"]["RunFailureClass"] | null;
             finishedAt: components["schemas"]["Timestamp"] | null;
+            /** @description Of a `follow_up`: the run whose result it is asked about, which may have been deleted since. */
+            followsUp: string | null;
+            /** @description The last 50 questions about its result, in order, each a run of its own. */
+            followUps: components["schemas"]["FollowUp"][];
             gate: components["schemas"]["GateVerdict"] | null;
             /** @description Id of the run. */
             id: string;
             /** @description The newest earlier run of the routine that succeeded. */
             lastGoodRunId: string | null;
+            /** @description The question of a `follow_up`. */
+            message: string | null;
             model: components["schemas"]["RunModel"] | null;
             /** @description The result after it, found in the same way. */
             nextResultId: string | null;
@@ -3435,19 +3493,22 @@ export interface components {
             /** @description Index of the step from which on the texts of models and tools are left out, as there are more than 4,000,000 characters; null where all are there. `GET /v1/runs/{runId}/steps` has them. */
             textsLeftOutFrom: number | null;
             /** @enum {string} */
-            trigger: "schedule" | "manual" | "backfill";
+            trigger: "schedule" | "manual" | "backfill" | "follow_up";
+            /** @description How soon the result should be read, null unless the run succeeded: `high` is always the word of the model, and no one is told by it alone. Where the model states none, `none` for `nothing_to_report` and for unchanged data, else `normal`. */
+            urgency: ("none" | "normal" | "high") | null;
             usage: components["schemas"]["Usage"];
             /** @description This run's own values. */
             variables: {
                 [key: string]: string;
             };
+            verdict: components["schemas"]["RunVerdict"] | null;
             /** @description Of a run that waits: `run_at` (the time that it was asked for has not come), `worker` (no worker is there that takes new runs), `slot` (the workers are busy), `organization_limit` (the organization has as many runs at a time as its plan allows), `organization_share` (the organization has three quarters of the places, and other organizations run here too), `account` (its model account has as many runs at a time as the provider allows), `previous_run` (an earlier run of the routine is still open), `budget` (other runs hold what is left of a budget; its clock stands still, and it asks again within seconds), `connection` (the provider of a connection is away, so that an expired sign-in cannot be renewed; its clock stands still, and it asks again), `start` (it has been let in and its workflow is about to begin). */
             waitingFor: ("run_at" | "worker" | "slot" | "organization_limit" | "organization_share" | "account" | "previous_run" | "budget" | "connection" | "start") | null;
             /** @description What a run that would succeed lacked; it is `partial` at best, and proves nothing for activation: `tools_failed` (every call to the tools of a connection failed, so the run did its work without them). The list may grow. */
             warnings: "tools_failed"[];
             webhookDeliveries: components["schemas"]["WebhookDelivery"][];
-            /** @description Why no webhook was told of its end: `no_change` (the routine delivers changes, and the run brought none), `not_failed` (the routine delivers failures only), `no_webhook` (the routine had no webhook that takes deliveries). Null where one was, or where there is nothing to tell. */
-            withheld: ("no_change" | "not_failed" | "no_webhook") | null;
+            /** @description Why no webhook was told of its end: `no_change` (the routine delivers changes, and the run brought none), `not_failed` (the routine delivers failures only), `no_webhook` (the routine had no webhook that takes deliveries), `follow_up` (the run answers a question about a result). Null where one was, or where there is nothing to tell. */
+            withheld: ("no_change" | "not_failed" | "no_webhook" | "follow_up") | null;
             /** @description Where the Temporal UI shows its workflow; null where the operator names no such UI, and for a run that never had a workflow. */
             workflowUrl: string | null;
         };
@@ -3514,7 +3575,9 @@ export interface components {
             /** @enum {string} */
             state: "succeeded" | "failed" | "cancelled";
             /** @enum {string} */
-            trigger: "schedule" | "manual" | "backfill";
+            trigger: "schedule" | "manual" | "backfill" | "follow_up";
+            /** @description How soon the result should be read, null unless the run succeeded: `high` is always the word of the model, and no one is told by it alone. Where the model states none, `none` for `nothing_to_report` and for unchanged data, else `normal`. */
+            urgency: ("none" | "normal" | "high") | null;
             usage: components["schemas"]["Usage"];
             /** @description What a run that would succeed lacked; it is `partial` at best, and proves nothing for activation: `tools_failed` (every call to the tools of a connection failed, so the run did its work without them). The list may grow. */
             warnings: "tools_failed"[];
@@ -3639,6 +3702,8 @@ export interface components {
             errorMessage: string | null;
             failureClass: components["schemas"]["RunFailureClass"] | null;
             finishedAt: components["schemas"]["Timestamp"] | null;
+            /** @description Of a `follow_up`: the run whose result it is asked about, which may have been deleted since. */
+            followsUp: string | null;
             /** @description Id of the run. */
             id: string;
             model: components["schemas"]["RunModel"] | null;
@@ -3670,12 +3735,24 @@ export interface components {
             /** @description Model steps on record. */
             stepCount: number;
             /** @enum {string} */
-            trigger: "schedule" | "manual" | "backfill";
+            trigger: "schedule" | "manual" | "backfill" | "follow_up";
+            /** @description How soon the result should be read, null unless the run succeeded: `high` is always the word of the model, and no one is told by it alone. Where the model states none, `none` for `nothing_to_report` and for unchanged data, else `normal`. */
+            urgency: ("none" | "normal" | "high") | null;
             usage: components["schemas"]["Usage"];
+            verdict: components["schemas"]["RunVerdict"] | null;
             /** @description What a run that would succeed lacked; it is `partial` at best, and proves nothing for activation: `tools_failed` (every call to the tools of a connection failed, so the run did its work without them). The list may grow. */
             warnings: "tools_failed"[];
-            /** @description Why no webhook was told of its end: `no_change` (the routine delivers changes, and the run brought none), `not_failed` (the routine delivers failures only), `no_webhook` (the routine had no webhook that takes deliveries). Null where one was, or where there is nothing to tell. */
-            withheld: ("no_change" | "not_failed" | "no_webhook") | null;
+            /** @description Why no webhook was told of its end: `no_change` (the routine delivers changes, and the run brought none), `not_failed` (the routine delivers failures only), `no_webhook` (the routine had no webhook that takes deliveries), `follow_up` (the run answers a question about a result). Null where one was, or where there is nothing to tell. */
+            withheld: ("no_change" | "not_failed" | "no_webhook" | "follow_up") | null;
+        };
+        /** @description What a reader thinks of its result; null until one says so. */
+        RunVerdict: {
+            at: components["schemas"]["Timestamp"];
+            /** @description The last writer; null when they are gone. */
+            by: components["schemas"]["RoutineVersionAuthor"] | null;
+            /** @description Null where there is none, and once content is erased. */
+            note: string | null;
+            useful: boolean;
         };
         RunWebhookEvent: {
             data: components["schemas"]["RunEventData"];
@@ -4190,6 +4267,8 @@ export interface components {
         UnreadResults: {
             /** @description Whether there are more than the 1,000 counted ones. */
             more: boolean;
+            /** @description Until when the caller has marked all as read, to take that back; null where they never did. */
+            readUntil: components["schemas"]["Timestamp"] | null;
             unchanged: number;
             /** @description The routines that the unchanged ones are of. */
             unchangedRoutines: number;
@@ -5103,7 +5182,7 @@ export interface operations {
         parameters: {
             query: {
                 /** @description Only this kind of change. */
-                action?: "organization.created" | "organization.renamed" | "organization.deleted" | "organization.second_factor_set" | "project.created" | "project.renamed" | "project.deleted" | "member.joined" | "member.role_changed" | "member.removed" | "member.left" | "member.sessions_ended" | "member.second_factor_added" | "member.second_factor_removed" | "member.recovery_code_used" | "member.recovery_codes_replaced" | "member.passkey_added" | "member.passkey_removed" | "invitation.created" | "invitation.deleted" | "api_key.created" | "api_key.revoked" | "ci_trust.created" | "ci_trust.deleted" | "assistant.approved" | "assistant.connected" | "assistant.disconnected" | "mcp.switched" | "connection.created" | "connection.changed" | "connection.deleted" | "model_connection.created" | "model_connection.changed" | "model_connection.revoked" | "model_figures.changed" | "policy.changed" | "budget.changed" | "retention.changed" | "notifications.changed" | "plan.changed" | "skill.created" | "skill.changed" | "skill.deleted" | "facts.changed" | "routine.changed" | "routine.activated" | "routine.skills_updated" | "routine.facts_updated" | "routine.deactivated" | "routine.paused" | "routine.archived" | "routine.restored" | "routine.backfilled" | "webhook.changed" | "webhook_secret.rotated" | "success_ping.changed" | "results_to.changed" | "chat.created" | "chat.changed" | "chat.deleted" | "run.pinned" | "run.unpinned";
+                action?: "organization.created" | "organization.renamed" | "organization.deleted" | "organization.second_factor_set" | "project.created" | "project.renamed" | "project.deleted" | "member.joined" | "member.role_changed" | "member.removed" | "member.left" | "member.sessions_ended" | "member.second_factor_added" | "member.second_factor_removed" | "member.recovery_code_used" | "member.recovery_codes_replaced" | "member.passkey_added" | "member.passkey_removed" | "invitation.created" | "invitation.deleted" | "api_key.created" | "api_key.revoked" | "ci_trust.created" | "ci_trust.deleted" | "assistant.approved" | "assistant.connected" | "assistant.disconnected" | "mcp.switched" | "connection.created" | "connection.changed" | "connection.deleted" | "model_connection.created" | "model_connection.changed" | "model_connection.revoked" | "model_figures.changed" | "policy.changed" | "budget.changed" | "retention.changed" | "notifications.changed" | "plan.changed" | "skill.created" | "skill.changed" | "skill.deleted" | "facts.changed" | "routine.changed" | "routine.activated" | "routine.skills_updated" | "routine.facts_updated" | "routine.deactivated" | "routine.paused" | "routine.archived" | "routine.restored" | "routine.backfilled" | "webhook.changed" | "webhook_secret.rotated" | "success_ping.changed" | "results_to.changed" | "chat.created" | "chat.changed" | "chat.deleted" | "run.pinned" | "run.unpinned" | "run.judged";
                 /** @description Only changes by this person or API key. */
                 actorId?: string;
                 /** @description From the `Link: <…>; rel="next"` header of the page before. */
@@ -6405,6 +6484,23 @@ export interface operations {
             };
         };
     };
+    markResultsUnread: {
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MarkResultsUnread"];
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["UnreadResults"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
     listRoutines: {
         parameters: {
             query?: {
@@ -6731,7 +6827,7 @@ export interface operations {
                 /** @description Only those in this state. */
                 state?: "queued" | "running" | "succeeded" | "failed" | "cancelled" | "skipped";
                 /** @description Only those started so. */
-                trigger?: "schedule" | "manual" | "backfill";
+                trigger?: "schedule" | "manual" | "backfill" | "follow_up";
                 /** @description Created before this time. */
                 until?: string;
             };
@@ -6987,7 +7083,7 @@ export interface operations {
                 /** @description Only those in this state. */
                 state?: "queued" | "running" | "succeeded" | "failed" | "cancelled" | "skipped";
                 /** @description Only those started so. */
-                trigger?: "schedule" | "manual" | "backfill";
+                trigger?: "schedule" | "manual" | "backfill" | "follow_up";
                 /** @description Created before this time. */
                 until?: string;
             };
@@ -7140,6 +7236,29 @@ export interface operations {
             };
         };
     };
+    followUpRun: {
+        parameters: {
+            path: {
+                /** @description Id of the run. */
+                runId: components["parameters"]["runId"];
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["FollowUpRun"];
+            };
+        };
+        responses: {
+            202: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Run"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
     retryRun: {
         parameters: {
             path: {
@@ -7179,6 +7298,29 @@ export interface operations {
                     "application/json": {
                         data: components["schemas"]["Step"][];
                         page?: components["schemas"]["NextPage"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    giveVerdict: {
+        parameters: {
+            path: {
+                /** @description Id of the run. */
+                runId: components["parameters"]["runId"];
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["GiveVerdict"];
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Run"];
                         requestId: string;
                     };
                 };

@@ -1,4 +1,4 @@
-import { CircleCheck, CircleDashed, CircleMinus, CircleX, LoaderCircle, TriangleAlert } from 'lucide-react';
+import { BellRing, CircleCheck, CircleDashed, CircleMinus, CircleX, LoaderCircle, TriangleAlert } from 'lucide-react';
 import type { FollowStatus } from '#ui/api/follow.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { count } from '#ui/format/numbers.ts';
@@ -34,6 +34,12 @@ export function Verdict({ run, status }: { readonly run: RunDetail; readonly sta
           {run.outcomeSummary !== null && <p className="mt-1 text-base text-ink wrap-anywhere">{run.outcomeSummary}</p>}
           {reason !== null && reason !== run.outcomeSummary && (
             <p className="mt-1 text-base text-ink wrap-anywhere">{reason}</p>
+          )}
+          {run.urgency === 'high' && (
+            <p className="mt-1 flex items-center gap-1.5 text-base text-ink">
+              <BellRing aria-hidden className="size-4 shrink-0 text-warn" strokeWidth={1.75} />
+              The model calls this urgent.
+            </p>
           )}
           {run.warnings.map((warning) => (
             <p key={warning} className="mt-1 text-base text-ink">
