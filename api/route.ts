@@ -115,6 +115,7 @@ export type NewId = (
     | 'invitation'
     | 'organization'
     | 'project'
+    | 'proposal'
     | 'routine'
     | 'run'
     | 'skill',

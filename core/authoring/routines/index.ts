@@ -4,6 +4,8 @@ export { gateFault } from './check.ts';
 export { eraseRoutines, forgetVersionsOf, projectsWithTexts } from './erase.ts';
 export { activateRoutine, restoreRoutine, retireRoutines, stopRoutine, takeNewTools } from './lifecycle.ts';
 export { hasProofRun, keepProofs } from './proof.ts';
+export { proposeChange, settleProposals, withdrawProposal, type ProposedChange } from './propose.ts';
+export { DROP_REASONS, PROPOSAL_STATES, readProposal, type DropReason } from './proposals.ts';
 export { findRefusals, putRoutine } from './put.ts';
 export { listRoutines, lockRoutine, lockUsersOfConnection, readRoutine, type ProvenRoutine } from './queries.ts';
 export { ROUTINE_STATES, type Routine } from './routine.ts';

@@ -35,6 +35,8 @@ export interface ManualRun {
   readonly standsFor: Date | null;
   /** Model providers that are switched off here. */
   readonly disabledProviders: readonly string[];
+  /** The version of a proposal, which it executes in place of the routine's own. */
+  readonly revision?: number;
 }
 
 /** How many runs of a project may wait for their times. */
@@ -67,13 +69,23 @@ export async function enqueueManualRun(db: Db, rule: AdmissionRule, input: Manua
     } & (Run | { id: null })
   >`
     with routine as (
-      select r.*, r.definition -> 'variables' as variables,
+      select r.id, r.project_id, r.state, made.revision, made.definition -> 'variables' as variables,
+        made.definition #>> '{model,provider}' as model_provider, made.definition #>> '{model,modelId}' as model_id,
+        made.definition #>> '{model,connectionId}' as model_connection_id,
+        (made.definition #>> '{limits,maxSteps}')::integer as max_steps,
+        (made.definition #>> '{limits,timeoutSeconds}')::integer as timeout_seconds,
+        (made.definition #>> '{limits,maxTotalTokens}')::integer as max_total_tokens,
+        (made.definition #>> '{limits,maxQueueSeconds}')::integer as max_queue_seconds,
         array(select given from jsonb_object_keys(${JSON.stringify(input.variables)}::jsonb) given
-          where not coalesce(r.definition -> 'variables' ? given, false)) as unknown,
+          where not coalesce(made.definition -> 'variables' ? given, false)) as unknown,
         array(select given.key from jsonb_each_text(${JSON.stringify(input.variables)}::jsonb) given
-          where jsonb_typeof(r.definition -> 'overridable') = 'array' and not r.definition -> 'overridable' ? given.key
-            and given.value <> r.definition -> 'variables' ->> given.key) as closed
-      from routines r where id = ${input.routineId} and project_id = ${input.projectId}
+          where jsonb_typeof(made.definition -> 'overridable') = 'array'
+            and not made.definition -> 'overridable' ? given.key
+            and given.value <> made.definition -> 'variables' ->> given.key) as closed
+      from routines r left join routine_versions v on v.routine_id = r.id and v.revision = ${input.revision ?? null}
+      cross join lateral (select coalesce(v.revision, r.revision) as revision,
+        coalesce(v.definition, r.definition) as definition) made
+      where r.id = ${input.routineId} and r.project_id = ${input.projectId}
     ), timing as (
       select ${input.runAt}::timestamptz is null or (${input.runAt}::timestamptz > now()
           and ${input.runAt}::timestamptz <= now() + interval '1 year') as timely,
@@ -213,8 +225,8 @@ export async function startManualRun(
   deps: StartDeps,
   input: Omit<ManualRun, 'retryOf' | 'standsFor' | 'disabledProviders'>,
 ): Promise<Run> {
-  const manual = { ...input, retryOf: null, standsFor: null, disabledProviders: disabled(deps) };
-  return start(deps, await enqueueManualRun(deps.database, deps.admission.rule, manual));
+  const manual = { ...input, retryOf: null, standsFor: null, disabledProviders: disabledProviders(deps) };
+  return startAdmitted(deps, await enqueueManualRun(deps.database, deps.admission.rule, manual));
 }
 
 /**
@@ -225,16 +237,16 @@ export async function retryRun(
   deps: StartDeps,
   input: Omit<Parameters<typeof enqueueRetry>[2], 'disabledProviders'>,
 ): Promise<Run> {
-  const retry = { ...input, disabledProviders: disabled(deps) };
-  return start(deps, await enqueueRetry(deps.database, deps.admission.rule, retry));
+  const retry = { ...input, disabledProviders: disabledProviders(deps) };
+  return startAdmitted(deps, await enqueueRetry(deps.database, deps.admission.rule, retry));
 }
 
-function disabled({ providerEnabled }: StartDeps): readonly string[] {
+export function disabledProviders({ providerEnabled }: StartDeps): readonly string[] {
   return SLOTS.filter((slot) => !providerEnabled(slot));
 }
 
 /** Starts an admitted run. When Temporal cannot be reached, the row stays as it is and the next admission starts it. */
-async function start(deps: StartDeps, { run, startable }: EnqueuedRun): Promise<Run> {
+export async function startAdmitted(deps: StartDeps, { run, startable }: EnqueuedRun): Promise<Run> {
   if (startable === undefined) {
     deps.admission.nudge();
     return run;

@@ -96,16 +96,31 @@ export function humanize(name: string): string {
 
 /**
  * Chooses the word of the badge of a step. The end of a run ends its open steps too, as failed and at the same instant:
- * those did not fail by themselves. Any other call that failed without having begun was refused.
+ * those did not fail by themselves. Any other call that failed without having begun was refused. A run that goes on makes
+ * the calls that it has not begun as it was last read.
  */
 export function stepBadgeOf(
   { kind, state, startedAt, finishedAt }: Shape<'Step'>,
   run: Pick<Shape<'Run'>, 'state' | 'finishedAt'> | undefined,
 ): string {
+  if (state === 'pending' && run?.state === 'running') return 'started';
   if (state !== 'failed') return state;
   if (run !== undefined && isOver(run) && finishedAt === run.finishedAt) {
     if (run.state === 'cancelled') return 'cancelled';
     return startedAt === null ? 'not_begun' : state;
   }
   return kind === 'tool' && startedAt === null ? 'refused' : state;
+}
+
+/** Says which version a run executes; a change that is tried, or was not taken over, has no number. */
+export function versionOf({ routineRevision }: Pick<Shape<'Run'>, 'routineRevision'>): string {
+  return routineRevision < 0 ? 'proposed' : String(routineRevision);
+}
+
+/** The words of model servers for a response that asks for tools. */
+const ASKS_FOR_TOOLS = /^(?:tool[-_]?(?:calls?|use)|function[-_]?call)$/i;
+
+/** Tells whether a model step ended by asking for tools. */
+export function asksForTools({ finishReason }: Pick<Shape<'Step'>, 'finishReason'>): boolean {
+  return ASKS_FOR_TOOLS.test(finishReason ?? '');
 }

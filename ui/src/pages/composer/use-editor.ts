@@ -14,10 +14,13 @@ export interface Editor {
   readonly save: () => Promise<void>;
   /** Saves what has changed, and starts a run. */
   readonly test: () => Promise<void>;
+  /** Has the changes tried while the routine goes on as it is; undefined where it is on no schedule. */
+  readonly propose: (() => Promise<void>) | undefined;
   readonly isSaving: boolean;
   readonly isTesting: boolean;
-  /** Takes over what is saved now. */
-  readonly rebase: (saved: RoutineForm) => void;
+  readonly isProposing: boolean;
+  /** Takes over what is saved now; `keepValues` leaves what was written since then. */
+  readonly rebase: (saved: RoutineForm, options?: { readonly keepValues: boolean }) => void;
 }
 
 export interface EditorOptions {
@@ -30,19 +33,23 @@ export interface EditorOptions {
   readonly onSaved: (routineId: string) => void;
   /** Starts a run of what is saved; without changes there is no id, as nothing was sent. */
   readonly onTest: (routineId: string | undefined) => Promise<void>;
+  /** Opens a proposal with the form. Its changes stay unsaved here until they are taken over. */
+  readonly onPropose?: ((form: RoutineForm, base: RoutineForm) => Promise<void>) | undefined;
 }
 
+type Work = 'saving' | 'testing' | 'proposing';
+
 /** Keeps the state of the form: what is saved, what is not, and the ways to save it. */
-export function useEditor({ initial, isSaved, onSave, onSaved, onTest }: EditorOptions): Editor {
+export function useEditor({ initial, isSaved, onSave, onSaved, onTest, onPropose }: EditorOptions): Editor {
   const form = useForm<RoutineForm>({ defaultValues: initial });
   const saved = useRef(initial);
-  const [busy, setBusy] = useState<'saving' | 'testing' | null>(null);
+  const [busy, setBusy] = useState<Work | null>(null);
   const changedIn = (values: RoutineForm) => changedFields(saved.current, withVariables(values));
   // Drawn again where another field has changed, and not at every key.
   const changed = useWatch({ control: form.control, compute: changedIn });
-  const rebase = (next: RoutineForm) => {
+  const rebase: Editor['rebase'] = (next, options) => {
     saved.current = next;
-    form.reset(next);
+    form.reset(next, options);
   };
   const isDirty = () => changedIn(form.getValues()).length > 0;
   const send = async (): Promise<string | undefined> => {
@@ -52,7 +59,7 @@ export function useEditor({ initial, isSaved, onSave, onSaved, onTest }: EditorO
     if (id !== undefined) rebase(given);
     return id;
   };
-  const guarded = async (kind: 'saving' | 'testing', work: () => Promise<void>) => {
+  const guarded = async (kind: Work, work: () => Promise<void>) => {
     if (busy !== null) return;
     setBusy(kind);
     await work().catch((error: unknown) => {
@@ -76,8 +83,16 @@ export function useEditor({ initial, isSaved, onSave, onSaved, onTest }: EditorO
         const id = await send();
         if (id !== undefined) await onTest(id);
       }),
+    propose:
+      onPropose &&
+      (() =>
+        guarded('proposing', () => {
+          form.clearErrors();
+          return onPropose(withVariables(form.getValues()), saved.current);
+        })),
     isSaving: busy === 'saving',
     isTesting: busy === 'testing',
+    isProposing: busy === 'proposing',
     rebase,
   };
 }

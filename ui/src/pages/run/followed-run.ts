@@ -3,7 +3,7 @@ import type { FollowStatus } from '#ui/api/follow.ts';
 import { useRead, type Loaded } from '#ui/api/read.ts';
 import { useRunEvents } from '#ui/api/run-events.ts';
 import type { Shape } from '#ui/api/types.ts';
-import { isOver } from '#ui/format/run-words.ts';
+import { asksForTools, isOver } from '#ui/format/run-words.ts';
 
 type RunDetail = Shape<'RunDetail'>;
 
@@ -37,7 +37,11 @@ export function useFollowedRun(runId: string): FollowedRun {
       // Deliveries, waiting time and links are in the detail only, and settled once it has begun or ended.
       if (next.state !== 'queued') read.refetch();
     },
-    onStep: (step) => dispatch({ kind: 'step', step }),
+    onStep: (step) => {
+      dispatch({ kind: 'step', step });
+      // An event tells of a step that is over; the calls that the model asks for are in the detail by their names.
+      if (asksForTools(step)) read.refetch();
+    },
     onRead: (next) => dispatch({ kind: 'read', run: next }),
   });
 
