@@ -1,6 +1,6 @@
 /**
- * The time that rows, ids and messages to other machines go by. Machines disagree, so each process measures how far its
- * clock is from that of Postgres, see `keepClock`. A process without a database, as the runtime, has only its own.
+ * The clock for rows, ids and messages to other machines. Clocks of machines differ, so each process measures its
+ * difference from Postgres, see `keepClock`. A process without a database, such as the runtime, uses its own clock.
  */
 let aheadMs = 0;
 
@@ -9,7 +9,7 @@ export function now(): number {
   return Date.now() - aheadMs;
 }
 
-/** Milliseconds by which the clock of this machine is ahead; 0 while it is near enough. */
+/** Milliseconds by which the clock of this machine is ahead; 0 for a small difference. */
 export function clockAheadMs(): number {
   return aheadMs;
 }

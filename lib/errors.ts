@@ -47,7 +47,8 @@ export const ERRORS = {
   version_not_found: [404, 'No such version of this routine.'],
   facts_version_not_found: [404, 'No such version of the facts of this project.'],
   run_not_found: [404, 'No such run in this project.'],
-  delivery_not_found: [404, 'No such webhook delivery on this run.'],
+  delivery_not_found: [404, 'No such delivery on this run.'],
+  chat_not_found: [404, 'No such chat in this project.'],
   attempt_not_found: [404, 'No such sign-in of yours.'],
   connection_not_found: [404, 'No such connection in this project.'],
   policy_not_found: [404, 'No such tool policy on this routine.'],
@@ -97,12 +98,12 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS;
 
-/** An error that may be shown to the caller as it is: its message never holds a secret. */
+/** An error that may be shown to the caller unchanged: its message never contains a secret. */
 export class AppError extends Error {
   readonly code: ErrorCode;
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** What is wrong with the caller's input, where the message lists it. */
+  /** Faults in the caller's input, if the message lists them. */
   faults: readonly Fault[] = [];
 
   constructor(code: ErrorCode, message?: string, headers: Record<string, string> = {}) {
@@ -132,7 +133,7 @@ export function invalid(faults: readonly Fault[], code: ErrorCode = 'invalid_req
 /** The most faults of one request that a response lists. */
 const MOST_DETAILS = 100;
 
-/** Matches a message about one field: its path, then what is wrong. */
+/** Matches a message about one field: its path, then the fault. */
 const ABOUT_FIELD = /^(?<path>[A-Za-z][\w-]*(?:\.[\w-]+|\[\d+\])*): (?<message>.+)$/s;
 
 function detailsOf({ faults, message, status }: AppError) {

@@ -54,7 +54,7 @@ export interface RunningWorkers {
  * Creates the workers of one process: one for workflows and the steps of runs, one for ticks and one for webhook
  * attempts, each with its own slots, so that ticks and webhooks do not wait behind model calls. Any number of processes
  * share the queues.
- * @throws the error of one that could not be created, once the others have released the connection
+ * @throws the error of a worker that could not be created, after the others have released the connection
  */
 export async function createWorkers(settings: WorkerSettings): Promise<RunningWorkers> {
   const { deps, taskQueue } = settings;
@@ -104,7 +104,7 @@ export async function createWorkers(settings: WorkerSettings): Promise<RunningWo
   const draining = new AbortController();
   const { build } = settings;
   const slots = {
-    workerId: newWorkerId(),
+    workerId: `${hostname()}:${process.pid}:${randomUUID()}`,
     taskQueue,
     slots: settings.concurrency,
     buildId: build?.buildId,
@@ -156,10 +156,6 @@ function versioning(build: Build | undefined): Pick<SdkOptions, 'workerDeploymen
 
 async function keepLease({ database, modelRuntime: runtime, log }: WorkerDeps, signal: AbortSignal): Promise<void> {
   if (runtime !== undefined) await keepRuntimeLease({ database, runtime, log }, signal);
-}
-
-function newWorkerId(): string {
-  return `${hostname()}:${process.pid}:${randomUUID()}`;
 }
 
 function shutdown(workers: readonly Worker[]): void {

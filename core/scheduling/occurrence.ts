@@ -26,7 +26,7 @@ export interface Decision {
   readonly run: Date | undefined;
   /** The occurrences that were missed and get no run. */
   readonly missed: PassedOver | undefined;
-  /** The first unrecorded occurrence after `now`; undefined when the window holds no more. */
+  /** The first unrecorded occurrence after `now`; undefined when the window has no more. */
   readonly next: Date | undefined;
 }
 
@@ -43,8 +43,8 @@ const MISFIRE_GRACE_MS = 5 * 60_000;
 const MAX_COUNTED = 1_000_000;
 
 /**
- * Decides about every occurrence since the one that was due: the latest runs, those before it were missed. Under
- * `misfire: skip` the latest runs only if it is not late itself.
+ * Decides about every occurrence since the due one: the latest runs, those before it were missed. Under `misfire: skip`
+ * the latest runs only if it is not late itself.
  */
 export function decide(due: DueSchedule): Decision {
   const { timetable, now } = due;
@@ -75,7 +75,7 @@ function firstUnaccounted({ timetable, dueAt, accountedUntil }: DueSchedule): Da
   return nextInTimetable(timetable, accountedUntil);
 }
 
-/** What was decided about the occurrence that would run. */
+/** The decision about the occurrence that would run. */
 export interface Judgement {
   /** Why it is skipped; undefined when it runs. */
   readonly reason?: RunReason | undefined;

@@ -10,9 +10,7 @@ interface Unscheduled extends Timing {
   readonly now: Date;
 }
 
-/**
- * Gives a next time to active routines that have none. None should exist, and without a next time it would never run.
- */
+/** Gives a next time to active routines without one. None should exist, and without a next time it would never run. */
 export function reconcileNextTimes(deps: PauseDeps & { readonly database: Database }): Promise<number> {
   return transaction(deps.database, async (tx) => {
     const lost = await tx.rows<Unscheduled>`
@@ -42,7 +40,7 @@ function tryNext(routine: Unscheduled): Date | undefined {
   }
 }
 
-/** Accounts whose routines one tick pauses; the next tick goes on. */
+/** Accounts whose routines one tick pauses; the next tick continues. */
 const BATCH = 500;
 
 /** Reason that the routine shows. */

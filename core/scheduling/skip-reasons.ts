@@ -18,7 +18,7 @@ export interface SkipRules {
 export interface Verdicts {
   /** The reasons why occurrences are skipped. */
   readonly reasons: ReadonlyMap<string, RunReason>;
-  /** What the reasons leave out, in words. */
+  /** Details beyond the reasons, in words. */
   readonly details: ReadonlyMap<string, string>;
   /** Routines whose run waits until no earlier one is open. */
   readonly afterPrevious: ReadonlySet<string>;
@@ -27,14 +27,18 @@ export interface Verdicts {
 }
 
 /**
- * Judges the occurrences that would run. Takes the allowance last, so that only occurrences which nothing else holds
- * back use it up, and probes an account only with an occurrence that then runs.
+ * Judges the occurrences that would run. Takes the allowance last, so that only occurrences without another obstacle
+ * use it up, and probes an account only with an occurrence that then runs.
  */
 export async function judgeOccurrences(tx: Db, rules: SkipRules, candidates: readonly DueRoutine[]): Promise<Verdicts> {
   const reasons = new Map<string, RunReason>();
   const passOver = (ids: Iterable<string>, reason: RunReason) => {
     for (const id of ids) if (!reasons.has(id)) reasons.set(id, reason);
   };
+  passOver(
+    candidates.filter(isPutOff).map(({ id }) => id),
+    'put_off',
+  );
   const disabled = candidates.filter(({ provider }) => !rules.providerEnabled(provider));
   passOver(
     disabled.map(({ id }) => id),
@@ -72,19 +76,22 @@ export async function judgeOccurrences(tx: Db, rules: SkipRules, candidates: rea
       ...candidates.flatMap(({ id }, index) =>
         reasons.get(id) === 'budget_exceeded' ? spentOf(id, over.get(index)) : [],
       ),
-      ...heldBack.map(({ id, pauseUntil }): [string, string] => [id, waitsUntil(pauseUntil)]),
+      ...heldBack.map(({ id, pauseUntil }): [string, string] => [
+        id,
+        `The model account is tried again from ${pauseUntil.toISOString()}.`,
+      ]),
     ]),
     afterPrevious: new Set(waiting.map(({ id }) => id)),
     cancelPrevious: waiting.filter(({ overlap }) => overlap === 'cancel_previous').map(({ id }) => id),
   };
 }
 
-function spentOf(id: string, limit: PassedLimit | undefined): [string, string][] {
-  return limit === undefined ? [] : [[id, tooLittleLeft(limit)]];
+function isPutOff({ notBefore, now }: DueRoutine): boolean {
+  return notBefore !== null && notBefore > now;
 }
 
-function waitsUntil(time: Date): string {
-  return `The model account is tried again from ${time.toISOString()}.`;
+function spentOf(id: string, limit: PassedLimit | undefined): [string, string][] {
+  return limit === undefined ? [] : [[id, tooLittleLeft(limit)]];
 }
 
 interface Overlap {
@@ -93,7 +100,7 @@ interface Overlap {
   /** True when one of the routine's open runs has not begun. */
   readonly queued: boolean;
   /**
-   * True when all of its open runs give way: runs of a backfill, and runs that have waited as long as they may. The new
+   * True when all of its open runs give way: runs of a backfill, and runs whose waiting time is over. The new
    * occurrence runs ahead of them, or after one that has been admitted.
    */
   readonly onlyYielding: boolean;

@@ -22,7 +22,7 @@ interface GroupedUsage extends UsageSum {
   readonly key: string;
 }
 
-/** How many groups one response holds. Of more routines or models, it holds those that used most. */
+/** The most groups in one response; of more routines or models, it has those with the most usage. */
 export const MAX_USAGE_GROUPS = 1_000;
 
 const sums = sql`coalesce(sum(input_tokens), 0)::bigint as "inputTokens",
@@ -59,7 +59,7 @@ export async function readUsage(
   return { total, groups };
 }
 
-/** How a day is split: by the routines, or by the models, that used most over all days. */
+/** Splits each day by the routines, or by the models, with the most usage over all days. */
 export const USAGE_PARTS = ['routine', 'model'] as const;
 type UsagePart = (typeof USAGE_PARTS)[number];
 
@@ -116,7 +116,6 @@ function forgetLedger(db: Db, limit: number): Promise<number> {
   });
 }
 
-/** Deletes the oldest sums by day, after ten years. */
 function forgetDays(db: Db, limit: number): Promise<number> {
   return deleteBatch(db, {
     table: 'usage_days',

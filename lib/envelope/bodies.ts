@@ -105,7 +105,7 @@ export const FAILURES = {
   usage_limit: { again: false, message: 'The allowance of the account is used up.' },
   rate_limited: { again: true, message: 'The provider is busy with this account.' },
   model_error: { again: true, message: 'The provider could not answer.' },
-  malformed: { again: true, message: 'The provider answered something unreadable.' },
+  malformed: { again: true, message: 'The response of the provider cannot be read.' },
   timeout: { again: true, message: 'The provider did not answer in time.' },
   too_large: { again: false, message: 'The request or its response is too large.' },
   cancelled: { again: false, message: 'The call was cancelled.' },
@@ -122,7 +122,7 @@ export const failureDetails = z.strictObject({
   resetAt: z.number().nullable().exactOptional(),
   /** The provider's own wish, from `Retry-After`. */
   retryAfterMs: z.number().min(0).nullable().exactOptional(),
-  /** Status of the provider's response; null where there was none. */
+  /** Status of the provider's response; null without a response. */
   status: z.int().nullable().exactOptional(),
   /** False for a request that is itself at fault. */
   retryable: z.boolean().exactOptional(),
@@ -130,7 +130,7 @@ export const failureDetails = z.strictObject({
 
 export type FailureDetails = Readonly<z.output<typeof failureDetails>>;
 
-/** A call without a result; its message never holds anything that a provider or a person wrote. */
+/** A call without a result; its message never contains words of a provider or a person. */
 export class CallFailure extends Error {
   override readonly name = 'CallFailure';
   readonly code: FailureCode;

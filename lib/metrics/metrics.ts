@@ -22,7 +22,7 @@ export interface Metrics {
   ticked(tick: { part: TickPart; seconds: number; failed: boolean }): void;
   webhookAttempt(attempt: { outcome: string; seconds: number }): void;
   /** An attempt at a mail or a ping: `sent`, `retry`, `cancelled` or, when it was given up, `failed`. */
-  messageAttempt(attempt: { channel: 'mail' | 'ping' | 'account'; outcome: string }): void;
+  messageAttempt(attempt: { channel: 'mail' | 'ping' | 'account' | 'chat'; outcome: string }): void;
   toolCall(call: { outcome: string; seconds: number }): void;
   /** `outcome` is `ok`, `cancelled` or the reason of a failure. */
   modelCall(call: { model: string; outcome: string; seconds: number }): void;
@@ -73,7 +73,7 @@ export function createMetrics(): { metrics: Metrics; registry: Registry } {
     paymentEvent: ({ kind, outcome }) => on.paymentEvents.inc({ kind, outcome }),
     paymentAlert: (alert) => on.paymentAlerts.inc({ alert }),
     modelCost(model, costUsd) {
-      // A float will do here: what is billed stands in the usage ledger.
+      // A float is enough here; the usage ledger has the billed amounts.
       if (costUsd !== null) on.modelCost.inc({ model }, Number(costUsd));
     },
   };

@@ -6,7 +6,7 @@ export interface RotatedColumn {
   readonly column: string;
   /** Texts that were sealed again. */
   readonly rotated: number;
-  /** Texts that neither key opens; they are left as they are. */
+  /** Texts that neither key opens; they stay unchanged. */
   readonly unreadable: number;
 }
 
@@ -91,7 +91,7 @@ export function placeOf({ table, rowOf, sealedAs, column }: SealedColumn, keys: 
   return { table, row: rowOf(keys), column: sealedAs ?? column };
 }
 
-/** A column that holds sealed texts, and how the row gives the place that a text was sealed to. */
+/** A column with sealed texts, and how the row gives the place of a text. */
 export interface SealedColumn {
   readonly table: string;
   readonly column: string;
@@ -99,7 +99,7 @@ export interface SealedColumn {
   readonly keys: readonly string[];
   /** `row` of the place. */
   readonly rowOf: (keys: readonly (string | Buffer)[]) => string;
-  /** `column` of the place, where a text may have moved here from another column. Default: this column. */
+  /** `column` of the place, for a text that may have moved here from another column. Default: this column. */
   readonly sealedAs?: string;
 }
 
@@ -119,6 +119,7 @@ export const SEALED_COLUMNS: readonly SealedColumn[] = [
   { table: 'model_sign_ins', column: 'sealed', keys: ['id'], rowOf: only },
   { table: 'model_revocations', column: 'sealed', keys: ['connection_id'], rowOf: only },
   { table: 'outbox', column: 'sealed', keys: ['id'], rowOf: only },
+  { table: 'chats', column: 'sealed_url', keys: ['id'], rowOf: only },
   { table: 'encryption_check', column: 'sealed', keys: ['id'], rowOf: only },
   { table: 'second_factors', column: 'secret', keys: ['user_id'], rowOf: only },
   { table: 'oauth_flows', column: 'sealed', keys: ['state_hash'], rowOf: hexadecimal },

@@ -13,7 +13,7 @@ export interface RuntimeState {
 }
 
 /**
- * Opens the state of this runtime for this process alone. SQLite holds an exclusive lock on the file while the process
+ * Opens the state of this runtime for this process alone. SQLite keeps an exclusive lock on the file while the process
  * lives, and each commit is on disk before it returns, as a journal needs.
  * @throws when another runtime uses the folder, or others than its owner may read it
  */
@@ -53,7 +53,7 @@ export function openState(folder: string): RuntimeState {
     };
   } catch (error) {
     database.close();
-    if (isLocked(error)) {
+    if (error instanceof Error && 'errcode' in error && error.errcode === SQLITE_BUSY) {
       throw new Error('MODEL_RUNTIME_STATE_DIR: another runtime is using this folder', {
         cause: error,
       });
@@ -63,7 +63,3 @@ export function openState(folder: string): RuntimeState {
 }
 
 const SQLITE_BUSY = 5;
-
-function isLocked(error: unknown): boolean {
-  return error instanceof Error && 'errcode' in error && error.errcode === SQLITE_BUSY;
-}

@@ -17,7 +17,7 @@ export const RESULT_KINDS = {
 
 export type ResultKind = keyof typeof RESULT_KINDS;
 
-/** The end of a run as news: how it went, how it begins, and what is new in it. */
+/** An ended run as news: its outcome, its beginning and its differences. */
 export interface Result {
   /** Id of the run. */
   readonly id: string;
@@ -30,13 +30,13 @@ export interface Result {
   readonly errorMessage: string | null;
   readonly outcome: Outcome | null;
   readonly outcomeSummary: string | null;
-  /** The beginning of the text, in whole lines where they are short; null where the run has none. */
+  /** The beginning of the text, in whole lines if they are short; null without a text. */
   readonly excerpt: string | null;
-  /** True when the text goes on after the excerpt. */
+  /** True when the text continues after the excerpt. */
   readonly goesOn: boolean;
   /** Changes of its data, with the first items of each kind; null without data. */
   readonly changes: Pick<ComparedResult, 'against' | 'by' | 'counts' | 'added' | 'removed' | 'changed'> | null;
-  /** Changes of its text against the one before; null with data, and where there is no text before. */
+  /** Changes of its text against the previous one; null with data, and without a previous text. */
   readonly lines: LineChanges | null;
   /** The run whose result came before, if there is one. */
   readonly previousRunId: string | null;
@@ -131,7 +131,7 @@ export interface Unread {
   readonly until: Date | null;
 }
 
-/** Counts the unread results of a reader: the newest ones, or those of a period. */
+/** Counts the unread results of a reader: the newest ones, or the ones of a period. */
 export async function countUnread(
   db: Db,
   reader: Reader,
@@ -214,7 +214,6 @@ function withTexts({ text, before, ...found }: Found): Result {
   };
 }
 
-/** Cuts after the last whole line that fits, or within a line that is too long. */
 function beginningOf(text: string): string {
   if (text.length <= EXCERPT) return text;
   const end = text.lastIndexOf('\n', EXCERPT);

@@ -17,9 +17,9 @@ export interface RetentionReport {
 
 /**
  * Erases the content of runs and deletes runs when their days are over, for `forMs` at most. Each stage gets half of
- * the time, and what the other leaves of its half. The next pass goes on; passes of several processes share the work.
+ * the time, and the unused time of the other. The next pass continues; passes of several processes share the work.
  * Stops between two batches when `signal` aborts.
- * @throws the first error of a scope, once all others have had their turn
+ * @throws the first error of a scope, after the work on all others
  */
 export async function applyRetention(
   deps: RetentionDeps,
@@ -62,7 +62,8 @@ async function pass(
         if (isUnavailable(error)) throw error;
         faults.push(error);
       }
-      await rest(performance.now() - started, signal);
+      // As long as the batch took, at most a second, so that others get to Postgres.
+      await sleep(Math.min(performance.now() - started, 1_000), undefined, { signal });
     }
     open = left;
   }
@@ -72,11 +73,6 @@ async function pass(
 interface Progress {
   readonly scope: Scope;
   readonly from: Date | undefined;
-}
-
-/** Pauses for as long as the batch took, at most a second, so that others get to Postgres. */
-function rest(batchMs: number, signal: AbortSignal): Promise<void> {
-  return sleep(Math.min(batchMs, 1_000), undefined, { signal });
 }
 
 /** How many projects with retention of their own one pass serves. */

@@ -25,8 +25,8 @@ export interface Batch {
 const BATCH = 200;
 
 /**
- * Takes one batch of due runs through a stage in one transaction, oldest first, and skips runs that another transaction
- * has locked. After a crash the rest is due again.
+ * Takes one batch of due runs through a stage in one transaction, oldest first, and skips locked runs. After a crash
+ * the rest is due again.
  * @param from the `until` of the batch before, so that erased runs at the beginning of the index are passed once
  */
 export function applyToBatch(database: Database, stage: Stage, scope: Scope, from: Date | undefined): Promise<Batch> {
@@ -54,7 +54,6 @@ export function selectDue(stage: Stage, { projectId, days }: Scope, from: Date |
   `;
 }
 
-/** SQL condition on ended runs: the run ended at least so many days ago, and not before `from`. */
 function dueOfAll(days: Sql, from: Date | undefined): Sql {
   return sql`finished_at < ${daysAgo(days)} and finished_at >= ${from ?? '-infinity'}::timestamptz`;
 }

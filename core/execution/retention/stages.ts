@@ -1,10 +1,11 @@
 import { contentDaysOf, contentDaysOfAll, runDaysOf, type RetentionRule } from '#core/accounts/settings/index.ts';
 import { eraseMessages, deleteMessages } from '#core/foundation/outbox/index.ts';
 import { eraseBodies, deleteDeliveries } from '#core/delivery/webhooks/index.ts';
+import { deleteChatDeliveries, eraseChatResponses } from '#core/delivery/chats/index.ts';
 import { keepProofs } from '#core/authoring/routines/index.ts';
 import { sql, type Db, type Sql } from '#lib/database/index.ts';
 
-/** One of the two stages of retention, erasing and deleting. Each has an index of the runs that it is still due for. */
+/** One of the two stages of retention, erasing and deleting. Each has an index of the runs that still need it. */
 export interface Stage {
   readonly name: 'content' | 'runs';
   /** SQL condition on runs for which this stage is next, written as its partial indexes have it. */
@@ -47,6 +48,7 @@ async function eraseContent(tx: Db, runIds: readonly string[]): Promise<number> 
   const sending = new Set(await eraseBodies(tx, runIds));
   const ids = runIds.filter((id) => !sending.has(id));
   await eraseMessages(tx, ids);
+  await eraseChatResponses(tx, ids);
   return tx.run`
     with texts as (
       update steps set text = null, messages = null,
@@ -62,8 +64,8 @@ async function eraseContent(tx: Db, runIds: readonly string[]): Promise<number> 
 }
 
 /**
- * SQL expression for what is left of a gate's verdict. Its error goes too, since it may quote the routine's
- * instructions.
+ * SQL expression for the remaining fields of a gate's verdict. Its error is erased too, since it may quote the
+ * routine's instructions.
  */
 const erasedGate = sql`jsonb_build_object(
   'at', gate->'at', 'changed', gate->'changed', 'failed', gate->'failed', 'reason', gate->'reason', 'error', null,
@@ -71,9 +73,9 @@ const erasedGate = sql`jsonb_build_object(
     'tool', gate->'call'->'tool', 'url', null, 'status', gate->'call'->'status', 'sent', gate->'call'->'sent'))`;
 
 /**
- * SQL expression for what is left of a tool call. It lists the fields that hold nothing private, so that a new field is
- * erased. The name of a tool that was never offered is the model's invention, a person wrote that of a connection, and
- * the error of a call may quote the response.
+ * SQL expression for the remaining fields of a tool call. It lists the fields without private content, so that a new
+ * field is erased. The name of a tool that was never offered is the model's invention, a person wrote the name of a
+ * connection, and the error of a call may quote the response.
  */
 const erasedTool = sql`jsonb_build_object(
   'name', case when tool->>'toolName' is null then '' else tool->>'name' end,
@@ -94,6 +96,7 @@ async function deleteRuns(tx: Db, runIds: readonly string[]): Promise<number> {
   await keepProofs(tx, runIds);
   await deleteDeliveries(tx, runIds);
   await deleteMessages(tx, runIds);
+  await deleteChatDeliveries(tx, runIds);
   return tx.run`
     with recorded as (
       delete from steps where run_id = any(${runIds})

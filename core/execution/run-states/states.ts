@@ -63,6 +63,7 @@ export const RUN_REASONS = {
   provider_disabled: 'the model provider is disabled',
   provider_unavailable: 'the last runs on the model account failed because of its provider',
   blocked: 'a precondition did not hold',
+  put_off: 'an earlier run of the routine put it off',
   queue_expired: 'it waited longer than limits.maxQueueSeconds',
   paused: 'the routine was paused before the run began',
   superseded: 'the routine was changed before the run began',
@@ -191,7 +192,7 @@ export const MEANINGS_OF_STEP_STATES = {
   outcome_unknown: 'the call may have taken effect, and nothing says whether it did; it is not made again',
 } as const satisfies Record<StepState, string>;
 
-/** Warnings of a step: what a person should know although the run went on. */
+/** Warnings of a step: a problem that did not end the run. */
 export const STEP_WARNINGS = {
   outcome_unknown:
     'Nothing says whether this call took effect. Look at the system of the tool before you start the run again.',
@@ -204,7 +205,7 @@ export const STEP_WARNINGS = {
 } as const;
 export type StepWarning = keyof typeof STEP_WARNINGS;
 
-/** Lists the reasons for which a webhook is not told of the end of a run; users choose which apply. */
+/** Lists the reasons for which a webhook gets no event about the end of a run; users choose which apply. */
 export const WITHHELD = {
   no_change: 'the routine delivers changes, and the run brought none',
   not_failed: 'the routine delivers failures only',

@@ -2,6 +2,7 @@ import type { Core } from '#core/core.ts';
 import { callsOfRunOver } from '#core/models/calls/index.ts';
 import { noteEnd } from '#core/delivery/notifications/index.ts';
 import { routineAfterRun } from '#core/authoring/routines/index.ts';
+import { redeliverToChat } from '#core/delivery/chats/index.ts';
 import { enqueueDelivery, redeliver, type ReportedRun } from '#core/delivery/webhooks/index.ts';
 import { afterCommit, sql, storableJson, transaction, type Db, type Sql } from '#lib/database/index.ts';
 import { othersWait, type Admission } from '#core/execution/admission/index.ts';
@@ -25,9 +26,8 @@ export interface EndDeps extends Pick<Core, 'database' | 'engine' | 'log' | 'met
 }
 
 /**
- * Ends a run in a transaction of its own. A run that has ended already stays as it is. The run is locked first, so that
- * the statement which ends it sees every step recorded by then. What a running call has reserved stays reserved, as its
- * response may still come.
+ * Ends a run in a transaction of its own. An ended run stays unchanged. The run is locked first, so that the statement
+ * which ends it sees every step recorded by then. Reservations of a running call stay, as its response may still come.
  */
 export async function endRun(deps: EndDeps, runId: string, ending: RunEnding): Promise<void> {
   await transaction(deps.database, async (tx) => {
@@ -52,10 +52,12 @@ export async function recordEnd(
   ending: RunEnding,
 ): Promise<EndedRun | undefined> {
   const { state, reason, errorMessage, result, warnings = [] } = ending;
-  // The failed attempt says more than the reason does; a step that was never sent has words of its own.
+  // The error of the failed attempt is more exact than the reason. A step that was never sent has its own message.
   const modelFailed =
     reason?.startsWith('model_') === true ||
     (reason === 'context_exceeded' && errorMessage === reasonAsMessage(reason));
+  // A part of the work is not the end of it.
+  const next = ending.outcome === 'partial' ? undefined : ending.next;
   const told = { ...ending, reasonInWords: reason === null ? null : reasonInWords(reason) };
   const ended = await tx.row<EndedRun>`
     with ended as (
@@ -71,7 +73,7 @@ export async function recordEnd(
       returning *
     ), calls as (
       ${callsOfRunOver(sql`ended`)}
-    ), ${routineAfterRun({ state, ownFault: countsTowardsPause(reason), isWhole: warnings.length === 0 })},
+    ), ${routineAfterRun({ state, ownFault: countsTowardsPause(reason), isWhole: warnings.length === 0, next })},
     ${breakerAfterRun(ending)}, ${noteEnd(told)}, closed as (
       update steps set finished_at = now(),
         state = case when kind = 'tool' and steps.state = 'started' then 'outcome_unknown' else 'failed' end,
@@ -90,7 +92,7 @@ export async function recordEnd(
       estimated_usage as "estimatedUsage",
       routine.webhook_url as "webhookUrl", routine.webhook_failed_at as "webhookFailedAt", routine.deliver,
       routine.name as "routineName", routine.paused, routine.state_reason as "stateReason",
-      ${othersWait} as "othersWait", exists (select from follower) as "isFollowed", routine_revision < 0 as "isProposed"
+      ${othersWait} as "othersWait", exists (select from news) as "isFollowed", routine_revision < 0 as "isProposed"
     from ended, routine
   `;
   if (ended === undefined) return undefined;
@@ -126,7 +128,6 @@ function reasonAtEnd({ state, reason }: Pick<RunEnding, 'state' | 'reason'>): Sq
   return state === 'cancelled' ? sql`coalesce(runs.cancel_reason, ${reason})` : sql`${reason}::text`;
 }
 
-/** Returns the error message with which a run ends, as an SQL expression on `runs`; it goes with the reason. */
 function messageAtEnd({ state, errorMessage }: RunEnding): Sql {
   return state === 'cancelled'
     ? sql`case runs.cancel_reason when ${replacement.reason} then ${replacement.errorMessage}
@@ -158,7 +159,7 @@ async function recordConsequences(deps: EndDeps, tx: Db, ended: EndedRun, { data
   await followPauses(deps, tx, [paused], new Map([[paused.id, ended.id]]));
 }
 
-/** A run that the transaction has just ended, with what its statement knows of the routine, whose row it holds. */
+/** A run that the transaction has just ended, with fields of the routine, whose row is locked. */
 export interface EndedRun extends Omit<ReportedRun, 'data' | 'changes' | 'reason'> {
   readonly reason: RunReason | null;
   readonly webhookUrl: string | null;
@@ -169,7 +170,7 @@ export interface EndedRun extends Omit<ReportedRun, 'data' | 'changes' | 'reason
   readonly stateReason: string | null;
   /** True when other runs wait to be admitted, now that this one has made room. */
   readonly othersWait: boolean;
-  /** True when people or a monitor are told of the end. */
+  /** True when people or a monitor get news of the end. */
   readonly isFollowed: boolean;
   /** True for a run that tries a proposal. */
   readonly isProposed: boolean;
@@ -189,5 +190,14 @@ export async function redeliverWebhook(
   input: { projectId: string; runId: string; deliveryId: string },
 ): Promise<RunDetail> {
   await redeliver(deps, input);
+  return readRunDetail(deps, input.projectId, input.runId);
+}
+
+/** Sends a result to a chat again, as `redeliverWebhook` does. */
+export async function redeliverChat(
+  deps: RedeliverDeps,
+  input: { projectId: string; runId: string; deliveryId: string },
+): Promise<RunDetail> {
+  await redeliverToChat(deps, input);
   return readRunDetail(deps, input.projectId, input.runId);
 }

@@ -181,7 +181,7 @@ function refusalOf({
     return invalid([{ path: 'runAt', message: 'must be in the future, and within a year' }]);
   }
   if (held < MAX_HELD) return undefined;
-  return new AppError('limit_reached', `At most ${MAX_HELD} runs of a project can wait for their times.`);
+  return new AppError('limit_reached', `At most ${MAX_HELD} runs of a project can wait for a start time.`);
 }
 
 /**
@@ -230,8 +230,8 @@ export async function startManualRun(
 }
 
 /**
- * Starts a new manual run with the inputs of one that has ended.
- * @throws {AppError} `run_not_found`, `run_not_finished`, `content_erased`, and what `startManualRun` throws
+ * Starts a new manual run with the inputs of an ended one.
+ * @throws {AppError} `run_not_found`, `run_not_finished`, `content_erased`, and the errors of `startManualRun`
  */
 export async function retryRun(
   deps: StartDeps,
@@ -245,7 +245,10 @@ export function disabledProviders({ providerEnabled }: StartDeps): readonly stri
   return SLOTS.filter((slot) => !providerEnabled(slot));
 }
 
-/** Starts an admitted run. When Temporal cannot be reached, the row stays as it is and the next admission starts it. */
+/**
+ * Starts an admitted run. When Temporal cannot be reached, the row stays unchanged and the next admission starts the
+ * run.
+ */
 export async function startAdmitted(deps: StartDeps, { run, startable }: EnqueuedRun): Promise<Run> {
   if (startable === undefined) {
     deps.admission.nudge();

@@ -9,7 +9,7 @@ export interface OccurrenceRow {
   readonly routine_id: string;
   readonly state: Extract<RunState, 'queued' | 'skipped'>;
   readonly reason: RunReason | null;
-  /** What the reason leaves out, in words. */
+  /** Details beyond the reason, in words. */
   readonly error_message: string | null;
   readonly scheduled_for: Date;
   readonly skipped_count: number | null;
@@ -25,6 +25,7 @@ const LASTING: readonly RunReason[] = [
   'allowance_exceeded',
   'provider_unavailable',
   'provider_disabled',
+  'put_off',
 ];
 
 /**
@@ -80,7 +81,7 @@ export async function insertOccurrences(tx: Db, occurrences: readonly Occurrence
 /** How long a run of a backfill may wait for its turn, which comes after everything else. */
 const QUEUE_FOR = sql`interval '7 days'`;
 
-/** A run of a backfill, and the instant of the schedule that it stands for. */
+/** A run of a backfill, and its instant of the schedule. */
 interface BackfillRun {
   readonly id: string;
   readonly scheduledFor: Date;
@@ -89,9 +90,7 @@ interface BackfillRun {
 /** The runs recorded for an instant of a routine's schedule. */
 interface OnRecord {
   readonly scheduledFor: Date;
-  /**
-   * True when a run by schedule or by hand stands for the instant and was not skipped, or when the gate saw no change.
-   */
+  /** True when the instant has a scheduled or manual run that was not skipped, or when the gate saw no change. */
   readonly ran: boolean;
   /** The backfill run of the instant, and the backfill that it belongs to. */
   readonly backfillRunId: string | null;

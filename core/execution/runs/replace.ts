@@ -37,10 +37,10 @@ export async function replaceMissed(deps: EndDeps): Promise<void> {
 }
 
 /**
- * Cancels the open runs of routines in the caller's transaction: queued runs end, running ones get a request that their
- * next step and every sweep look for, and after the commit Temporal is told.
- * @param cancel.waits waits for locked runs instead of skipping them; only for a transaction that holds no routine,
- * because the end of a run locks the run before its routine
+ * Cancels the open runs of routines in the caller's transaction: queued runs end; running ones get a request, for which
+ * their next step and every sweep look; after the commit Temporal gets the request too.
+ * @param cancel.waits waits for locked runs instead of skipping them; only for a transaction that has locked no
+ * routine, because the end of a run locks the run before its routine
  */
 export async function cancelOpenRuns(
   deps: EndDeps,
@@ -72,13 +72,13 @@ export function askedToStop({ reason }: Pick<RunEnding, 'reason'>): Sql {
         cancel_reason = case when cancel_requested_at is null then ${reason} else cancel_reason end`;
 }
 
-/** Tells Temporal of a cancellation; the sweep repeats one that could not be told. */
+/** When Temporal cannot be reached, the sweep repeats the cancellation. */
 function tellEngine({ engine, log }: EndDeps, runId: string): void {
   engine.cancelRun(runId).catch((err: unknown) => log.warn({ err, runId }, 'a sweep repeats the cancellation'));
 }
 
 /**
- * SQL condition on `runs`: an open run holds up the next occurrence of its routine. A run that waits for its time does
- * not, since that may be a year away, nor does one of a backfill, which comes last.
+ * SQL condition on `runs`: an open run delays the next occurrence of its routine. A run that waits for its time does
+ * not, since that may be a year away, nor does a run of a backfill, which comes last.
  */
 export const inTheWay = sql`not held and trigger <> 'backfill'`;

@@ -17,7 +17,7 @@ import { type ResultData, isEndState, type RunState, type Withheld } from '#core
 import { readRun } from './queries.ts';
 import type { Run } from './run.ts';
 
-/** What is read of a run that the transaction has just ended. */
+/** Fields of a run that the transaction has just ended. */
 type EndedRun = Pick<ReportedRun, 'id' | 'projectId' | 'routineId' | 'state' | 'outcome' | 'deliver'> & {
   readonly webhookUrl: string | null;
   readonly webhookFailedAt: Date | null;
@@ -29,8 +29,8 @@ export interface RecordedResult {
 }
 
 /**
- * Records the data of a run that has just ended, what changed since the data delivered last, and whether the webhook is
- * told. Costs nothing where there is no data and the routine delivers everything.
+ * Records the data of a run that has just ended, its changes since the last delivered data, and whether the webhook
+ * gets an event. Costs nothing when there is no data and the routine delivers everything.
  */
 export async function recordResult(tx: Db, run: EndedRun, result: ResultData | undefined): Promise<RecordedResult> {
   const { id, projectId, routineId, state, outcome, deliver } = run;
@@ -65,9 +65,9 @@ interface EndedResult {
 }
 
 /**
- * Decides whether a routine's webhook is told of the end of a run. It is told of every failure: silence means that
- * nothing has changed, never that nothing works. The first data of all counts as a change.
- * @returns the reason for not telling it, or null
+ * Decides whether a routine's webhook gets an event about the end of a run. It gets every failure: silence means that
+ * nothing has changed, never that nothing works. The first data counts as a change.
+ * @returns the reason for sending none, or null
  */
 function withheldBy(deliver: Routine['deliver'], { state, outcome, changes }: EndedResult): Withheld | null {
   if (deliver === 'always' || state === 'failed') return null;
@@ -83,10 +83,10 @@ function withheldBy(deliver: Routine['deliver'], { state, outcome, changes }: En
 const MAX_LOOKED_AT = 200;
 
 /**
- * Finds the data that was delivered last. A run whose delivery was given up does not count, nor one that ended while
- * nothing was to be delivered. One that brought no change stands for the run that it was compared with: its data is the
- * same, and is kept longer.
- * @param run.delivers whether the webhook is told of results; where it is not, every run counts as delivered
+ * Finds the last delivered data. A run does not count when its delivery was given up, or when nothing was to be
+ * delivered. A run without a change refers to the run that it was compared with: its data is the same, and is kept
+ * longer.
+ * @param run.delivers whether the webhook gets results; if it does not, every run counts as delivered
  */
 function findDelivered(
   tx: Db,
@@ -116,10 +116,10 @@ interface RunDiff extends Changes {
 }
 
 /**
- * Compares the data of a run with that of another one, by its own key.
+ * Compares the data of a run with the data of another one, by its own key.
  * @param input.against undefined for the run that it was compared with when it ended
  * @throws {AppError} `run_not_found`, `run_not_finished`, `run_without_data`, `content_erased`, and `invalid_request`
- * where the other run is not one of the same routine, or its data has no items by that key
+ * when the other run belongs to another routine, or its data has no items by that key
  */
 export async function diffRun(
   db: Db,
@@ -139,7 +139,7 @@ export async function diffRun(
   return { runId: run.id, against, ...findChanges(itemsOf(earlier, by), after, by) };
 }
 
-/** Returns the recorded changes of a run; every run with data has them. */
+/** Every run with data has recorded changes. */
 function changesOf(run: Run): NonNullable<Run['changes']> {
   if (!isEndState(run.state)) throw new AppError('run_not_finished');
   if (run.contentErasedAt !== null) throw new AppError('content_erased');

@@ -3,6 +3,7 @@ import type { Usage } from '#core/foundation/cost/index.ts';
 import type { ComparedResult, RunOutcome } from '#core/authoring/outcomes/index.ts';
 import type { ToolRecord } from '#core/integrations/tools/index.ts';
 import type { RunMessage } from '#core/foundation/outbox/index.ts';
+import type { ChatDelivery } from '#core/delivery/chats/index.ts';
 import type { Delivery } from '#core/delivery/webhooks/index.ts';
 import type { Definition } from '#core/authoring/definition/index.ts';
 import { sql, type Sql } from '#lib/database/index.ts';
@@ -30,7 +31,7 @@ export interface Run extends RunOutcome {
   readonly state: RunState;
   readonly reason: string | null;
   readonly errorMessage: string | null;
-  /** Instant of the schedule for which it was made, past or present; a repeated run has that of the run it repeats. */
+  /** Scheduled time of the run, past or present; a retry has the time of the run that it repeats. */
   readonly scheduledFor: Date | null;
   /** Requested time, before which it does not start. */
   readonly runAt: Date | null;
@@ -47,11 +48,11 @@ export interface Run extends RunOutcome {
     readonly modelId: string;
   } | null;
   readonly result: string | null;
-  /** Data of the result in the form of the version's `resultSchema`; null where it has none. */
+  /** Data of the result in the form of the version's `resultSchema`; null without one. */
   readonly data: unknown;
   /** Null unless it has data. */
   readonly changes: ComparedResult | null;
-  /** The reason why no webhook was told of its end; null where one was, or where nothing is withheld. */
+  /** The reason why no webhook got an event about its end; null when one did, or when nothing is withheld. */
   readonly withheld: Withheld | null;
   readonly stepCount: number;
   readonly usage: RunUsage;
@@ -83,7 +84,7 @@ export interface Step {
   readonly text: string | null;
   /** Thinking that was taken out of the text. */
   readonly thinking: string | null;
-  /** In the model server's own word; that of the last response that did not count, where none was recorded. */
+  /** The model server's own word; without a recorded response, the word of the last one that did not count. */
   readonly finishReason: string | null;
   readonly errorMessage: string | null;
   /** Null on a model step. */
@@ -94,9 +95,9 @@ export interface Step {
   readonly finishedAt: Date | null;
 }
 
-/** Ids of the runs of the same routine that a reader of one goes to; each null where there is none. */
+/** Ids of other runs of the same routine for the reader of one; each null without such a run. */
 export interface Nearby {
-  /** The newest earlier run that succeeded, or failed and has a result all the same. */
+  /** The newest earlier run that succeeded, or failed with a result. */
   readonly previousResultId: string | null;
   readonly nextResultId: string | null;
   /** The newest earlier run that succeeded. */
@@ -115,12 +116,13 @@ export interface RunDetail extends Run, Nearby {
   readonly queuedSeconds: number | null;
   /** Null unless it is queued, or waits for a budget. */
   readonly waitingFor: Wait | null;
-  /** The schema by which its data was made; null without data, and once its version is deleted. */
+  /** The schema of its data; null without data, and once its version is deleted. */
   readonly resultSchema: Definition['resultSchema'];
   readonly steps: readonly Step[];
-  /** Index of the first step whose texts are left out; null where none is. */
+  /** Index of the first step without its texts; null when all have them. */
   readonly textsLeftOutFrom: number | null;
   readonly deliveries: readonly Delivery[];
+  readonly chatDeliveries: readonly ChatDelivery[];
   /** Mails and pings about it. */
   readonly messages: readonly RunMessage[];
 }
@@ -149,7 +151,7 @@ export const shortColumns = sql`
   content_erased_at as "contentErasedAt", withheld
 `;
 
-/** What a run was compared with, beside its changes. */
+/** The other side of the comparison, beside the changes. */
 export const comparedWith = sql`jsonb_build_object('against', compared_with, 'unchangedRuns', unchanged_runs)`;
 
 /** The columns of `Run`. */
@@ -159,7 +161,7 @@ export const runColumns = sql`${shortColumns}, variables, result, data,
 /** The columns of `Step`. */
 export const stepColumns = columns(sql`text, tool, messages #>> '{0,providerOptions,kept,thinking}' as thinking`);
 
-/** The same without the texts of models and tools, of which the lengths stay. */
+/** The same without the texts of models and tools, but with their lengths. */
 export const stepColumnsWithout = columns(sql`null as text, null as thinking,
   case when tool is not null then tool - 'input'
     || '{"arguments": null, "result": null, "structured": null, "attachments": []}'::jsonb end as tool`);
@@ -173,17 +175,13 @@ function columns(texts: Sql): Sql {
 `;
 }
 
-/** Selects the usage of a run or a step as `RunUsage`. */
 function usageWith(estimated: Sql): Sql {
   return sql`jsonb_build_object('inputTokens', input_tokens, 'cachedInputTokens', cached_input_tokens,
   'outputTokens', output_tokens, 'reasoningTokens', reasoning_tokens, 'costUsd', trim_scale(cost_usd)::text,
   'estimated', ${estimated}) as usage`;
 }
 
-/**
- * The clock of a run, as pieces of SQL. It starts with the first step and stands still while the run waits for a
- * budget.
- */
+/** The clock of a run, as pieces of SQL. It starts with the first step and stops while the run waits for a budget. */
 export const runClock = {
   /** Returns the milliseconds that it has left; not positive once its time is over. */
   remainingMs: (run: Sql) =>
@@ -202,7 +200,7 @@ export const runClock = {
             + coalesce((extract(epoch from now() - runs.waits_since) * 1000)::bigint, 0), waits_since = null`,
 };
 
-/** Returns the time since which a run's clock stands, or now while it goes, as an SQL expression. */
+/** The time at which the clock of a run has stopped; now while it runs. */
 function stoppedAt(run: Sql): Sql {
   return sql`coalesce(${run}.waits_since, now())`;
 }

@@ -42,7 +42,7 @@ export interface StepRun
   readonly prompt: string | null;
   /** The briefing, whose text differs in every run; recorded with the prompt. */
   readonly briefing: string | null;
-  /** Verdict of the gate, once the gate was asked and the run goes on. */
+  /** Verdict of the gate, once the gate was asked and the run continues. */
   readonly gateVerdict: GateVerdict | null;
   readonly budgets: Budgets;
   /** Model steps recorded before this one. */
@@ -54,7 +54,7 @@ export interface StepRun
   readonly costUsd: string | null;
   /** Milliseconds left of `limits.timeoutSeconds`, by the database's clock; not positive once the time is over. */
   readonly remainingMs: number;
-  /** Milliseconds that it may still wait for a budget or a sign-in; not positive once its patience is over. */
+  /** Milliseconds that the step may still wait for a budget or a sign-in; zero or less when that time has passed. */
   readonly patienceMs: number;
   /** True when its step has waited for a budget and is not granted yet. */
   readonly inLine: boolean;
@@ -64,7 +64,7 @@ export interface StepRun
   /** The messages of the steps recorded before this one, in order, by step and one after the other. */
   readonly transcriptSteps: readonly TranscriptStep[];
   readonly transcript: readonly ModelMessage[];
-  /** True when a program is told of the end of the run. */
+  /** True when a program gets news of the end of the run. */
   readonly hasWebhook: boolean;
 }
 
@@ -204,7 +204,7 @@ export function takeBackAttempt({ runId, index, attempt }: Attempt): Sql {
         where run_id = ${runId} and index = ${index} and state = 'started' and attempt = ${attempt}`;
 }
 
-/** Tells whether a run goes on: it is running, is not cancelled, and has time left. */
+/** Tells whether a run continues: it is running, is not cancelled, and has time left. */
 export async function isStillWanted(db: Db, runId: string): Promise<boolean> {
   const run = await db.row<{ wanted: boolean }>`
     select state = 'running' and cancel_requested_at is null and ${runClock.remainingMs(sql`runs`)} > 0 as wanted
@@ -213,7 +213,7 @@ export async function isStillWanted(db: Db, runId: string): Promise<boolean> {
   return run?.wanted === true;
 }
 
-/** Tells in SQL whether a run goes on and its model step has no response yet. */
+/** Tells in SQL whether a run continues and its model step has no response yet. */
 export function isAwaited({ runId, index }: { readonly runId: string; readonly index: number }): Sql {
   return sql`exists (
     select from runs join steps on steps.run_id = runs.id and steps.index = ${index}

@@ -1,6 +1,5 @@
 import { jsonSchema, tool, type ModelMessage, type ToolSet } from 'ai';
 import { withoutDialect, type ToolCallRequest } from '#core/clients/gateway/index.ts';
-import type { OutcomeRule } from '#core/authoring/definition/index.ts';
 import {
   FINISH,
   type OfferedTool,
@@ -8,13 +7,13 @@ import {
   type PlannedCall,
   noResult,
 } from '#core/integrations/tools/index.ts';
-import { readFinish, type Finish } from '#core/authoring/outcomes/index.ts';
+import { readFinish, type EndRule, type Finish } from '#core/authoring/outcomes/index.ts';
 import { argumentsFault } from '#lib/exact-json/call-arguments.ts';
 import { cut } from '#lib/text.ts';
 import type { ModelResponse } from './model-call.ts';
 import { shownArguments } from './tool-step-end.ts';
 
-/** Limit of calls for one response; a model that asks for more is told that the rest were refused. */
+/** Limit of calls for one response; the model gets a refusal for each further one. */
 const MAX_CALLS_OF_ANSWER = 32;
 
 export interface CallPlan {
@@ -40,15 +39,16 @@ export function toolSet(offered: readonly OfferedTool[]): ToolSet {
 }
 
 /**
- * Decides for each call that a model asked for whether it is made or refused; every call gets a result. A call of
- * `finish` is never made: either it has ended the run, or it is refused.
+ * Decides for each call of a response whether it is made or refused; every call gets a result. A call of `finish` is
+ * never made: either it has ended the run, or it is refused.
  */
 export function planToolCalls(
   response: ModelResponse,
-  { tools, outcomeRule }: { tools: readonly OfferedTool[]; outcomeRule: OutcomeRule },
+  run: EndRule & { readonly tools: readonly OfferedTool[] },
 ): CallPlan {
+  const { tools } = run;
   const byName = new Map(tools.map((each) => [each.name, each]));
-  const finish = finishIn(response, { tools, outcomeRule });
+  const finish = finishIn(response, run);
   const toMake: CallPlan['steps'][number][] = [];
   const refused: CallPlan['steps'][number][] = [];
   const told: ToldRefusal[] = [];
@@ -87,7 +87,7 @@ function unusableArguments(input: unknown): string {
   return (typeof input === 'string' ? argumentsFault(input) : undefined) ?? 'the arguments are not valid JSON';
 }
 
-/** A refusal that the model is told as the result of its call. */
+/** A refusal, which the model gets as the result of its call. */
 interface ToldRefusal {
   readonly call: ToolCallRequest;
   readonly error: string;
@@ -124,11 +124,11 @@ function refusalOf(refusals: readonly ToldRefusal[]): ModelMessage {
   };
 }
 
-/** Reads the call of `finish` in a response; a run that is not offered it has none. */
+/** Reads the call of `finish` in a response; undefined in a run without `finish`. */
 export function finishIn(
   { toolCalls }: Pick<ModelResponse, 'toolCalls'>,
-  { tools, outcomeRule }: { tools: readonly Pick<OfferedTool, 'name'>[]; outcomeRule: OutcomeRule },
+  run: EndRule & { readonly tools: readonly Pick<OfferedTool, 'name'>[] },
 ): Finish {
-  const isOffered = tools.some(({ name }) => name === FINISH);
-  return isOffered ? readFinish(toolCalls, outcomeRule) : { kind: 'absent' };
+  const isOffered = run.tools.some(({ name }) => name === FINISH);
+  return isOffered ? readFinish(toolCalls, run) : { kind: 'absent' };
 }

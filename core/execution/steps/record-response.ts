@@ -40,8 +40,8 @@ export async function recordStep(
 }
 
 /**
- * @returns the state in which the run has ended; undefined where the step or the end of the run had been recorded, when
- * the usage alone was added
+ * @returns the state of the run when it has ended; undefined when the step or the end of the run was recorded before,
+ * and only the usage was added
  */
 async function recordJudged(
   deps: EndDeps,
@@ -57,7 +57,8 @@ async function recordJudged(
     await transaction(database, (tx) => recordLate(tx, run, record));
     return undefined;
   }
-  const isPlain = run.gate === null && ending.data === undefined && !asksForCalls(run.checks);
+  const isPlain =
+    run.gate === null && ending.data === undefined && ending.next === undefined && !asksForCalls(run.checks);
   if (ending.state === 'succeeded' && !run.hasWebhook && isPlain) {
     const decided = await endingByChecks(database, run, ending, patterns);
     const isWhole = decided.state === 'succeeded' && decided.warnings === undefined;
@@ -74,7 +75,7 @@ async function recordJudged(
     }
     const decided = await endingByChecks(tx, run, ending, patterns);
     const ended = await recordEnd(deps, tx, run.runId, decided);
-    // A run that lacked its tools has not worked on what its gate saw.
+    // A run without its tools has not acted on the value of its gate.
     if (run.gate !== null && ended?.state === 'succeeded' && decided.warnings === undefined)
       await keepSeen(tx, run.runId);
     return ended?.state;

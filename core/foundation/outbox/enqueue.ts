@@ -5,7 +5,7 @@ import { NOT_THERE, queueMessages } from './waiting.ts';
 
 /**
  * Queues a mail to each of these people, in the transaction of the event, so that neither is ever stored without the
- * other. Their addresses are looked up when it is sent.
+ * other. Addresses are looked up when the mail is sent.
  * @param mail.dedupeKey ensures that it is queued only once, ever
  */
 export async function enqueueMail(
@@ -65,12 +65,16 @@ export async function enqueuePing(tx: Db, ping: MessageSubject & { readonly url:
   `;
 }
 
-/** Records that there was something to tell, but no one who could be mailed. */
-export async function recordUnaddressed(tx: Db, mail: MessageSubject & { readonly kind: MessageKind }): Promise<void> {
+/** Records that there was something to tell, but no one was mailed. */
+export async function recordUnaddressed(
+  tx: Db,
+  mail: MessageSubject & { readonly kind: MessageKind },
+  why = 'no recipient is a member with a confirmed address',
+): Promise<void> {
   await tx.run`
     insert into outbox (id, channel, kind, organization_id, project_id, routine_id, run_id, state, error, finished_at)
     values (${newId('message')}, 'mail', ${mail.kind}, ${mail.organizationId}, ${mail.projectId},
-      ${mail.routineId}, ${mail.runId}, 'cancelled', 'no recipient is a member with a confirmed address', now())
+      ${mail.routineId}, ${mail.runId}, 'cancelled', ${why}, now())
   `;
 }
 
@@ -101,7 +105,10 @@ export interface HeldCount {
   readonly count: number;
 }
 
-/** Counts what is held about the routines of a project, and marks it as merged into the mail that this transaction queues. */
+/**
+ * Counts the held mails about the routines of a project, and marks them as merged into the mail that this transaction
+ * queues.
+ */
 export function mergeHeld(tx: Db, projectId: string): Promise<HeldCount[]> {
   return tx.rows`
     with merged as (

@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { sql, type Db, type Sql } from '#lib/database/index.ts';
 
-/** A person, and what they want no more mail about. */
+/** A person, and the mail that they have unsubscribed from. */
 export interface OptOut {
   readonly userId: string;
   /** Id of a routine or a project, {@link digestScope} of one, or {@link ALL_DIGESTS}. */
@@ -36,8 +36,8 @@ export interface UnsubscribeLinks {
 export const UNSUBSCRIBE_PATH = '/public/unsubscribe/';
 
 /**
- * Signs links with a key of their own, derived from the encryption key. A link is valid while the key that signed it is
- * the current or the previous one.
+ * Signs links with a key that is derived from the encryption key. A link is valid while its key is the current or the
+ * previous one.
  */
 export function createUnsubscribeLinks(options: {
   readonly publicUrl: string;
@@ -96,7 +96,7 @@ export async function narrowOptOut(db: Db, { userId, scopeId }: OptOut, others: 
   `;
 }
 
-/** Returns the scope, and with a project its digests: no mail about anything in it is no digest either. */
+/** A person who wants no mail about a project wants no digest of it either. */
 function scopesOf({ scopeId }: OptOut): string[] {
   return scopeId.startsWith('prj_') ? [scopeId, digestScope(scopeId)] : [scopeId];
 }

@@ -59,7 +59,7 @@ interface Stops {
   readonly url?: string;
 }
 
-/** Returns the links that end digests: of the project of the mail, or where it has several of all, and of each. */
+/** Returns the links that end digests: of the project of the mail, or for several projects of all, and of each. */
 function endingDigests(userId: string, parts: readonly MailPart[], links: UnsubscribeLinks): Stops {
   const [first] = parts;
   if (first !== undefined && parts.length === 1) {
@@ -85,7 +85,6 @@ function ofProject(userId: string, projectId: string, links: UnsubscribeLinks): 
   };
 }
 
-/** Returns the links that end mails like this one. */
 function unsubscribing({ kind, userId, projectId, routineId }: WaitingMessage, links: UnsubscribeLinks): Stops {
   if (!isUnsubscribable(kind) || userId === null || projectId === null) return { links: [] };
   const all = ofProject(userId, projectId, links);

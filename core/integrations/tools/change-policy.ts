@@ -30,7 +30,8 @@ export async function changePolicy(
 ): Promise<ToolPolicy> {
   const { projectId, routineId, patch } = input;
   // Compiling schemas takes time. It happens outside the transaction, for a change without other faults.
-  const checked = hasSchemas(patch) ? await transaction(database, (tx) => propose(tx, input)) : undefined;
+  const hasSchemas = patch.confirmAutomaticExecution === true || patch.argumentSchema != null;
+  const checked = hasSchemas ? await transaction(database, (tx) => propose(tx, input)) : undefined;
   const readable = checked === undefined ? null : await readSchemas(checked.before, patch);
   return transaction(database, async (tx) => {
     const { before, change } = await propose(tx, input);
@@ -83,7 +84,9 @@ function decide(before: ToolPolicy, patch: PolicyPatch, actor: string): PolicyCh
     if (patch.state === 'disabled') {
       throw new AppError('invalid_request', 'state: disabled contradicts the confirmation');
     }
-    assertConfirmable(before);
+    if (before.vanishedAt !== null) {
+      throw new AppError('invalid_request', 'The server no longer has this tool; discover again.');
+    }
     return { state: 'automatic', confirmedBy: actor, maxCallsPerRun, argumentSchema };
   }
   const limits = { maxCallsPerRun, argumentSchema };
@@ -120,21 +123,11 @@ async function assertRoomForTool(tx: Db, routineId: string): Promise<void> {
   );
 }
 
-function assertConfirmable(policy: ToolPolicy): void {
-  if (policy.vanishedAt !== null) {
-    throw new AppError('invalid_request', 'The server no longer has this tool; discover again.');
-  }
-}
-
-function hasSchemas({ confirmAutomaticExecution, argumentSchema }: PolicyPatch): boolean {
-  return confirmAutomaticExecution === true || argumentSchema != null;
-}
-
 /**
- * Checks the schemas that a patch puts into force. A person's own must be right; unreadable parts of the server's are
+ * Checks the schemas that a patch puts into force. A person's own must be valid; unreadable parts of the server's are
  * left out.
- * @returns the readable part of the server's; null where all of it is
- * @throws {AppError} `invalid_request` for a schema that nothing can be checked against, `rate_limited`
+ * @returns the readable part of the server's; null when all of it is readable
+ * @throws {AppError} `invalid_request` for a schema that cannot be used, `rate_limited`
  */
 async function readSchemas(policy: ToolPolicy, patch: PolicyPatch): Promise<ReadableSchemas | null> {
   const { projectId } = policy;

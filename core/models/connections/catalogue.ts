@@ -27,8 +27,8 @@ export function accountKinds(deps: CatalogueCore & AccountsCore): Kinds {
 
 /**
  * Fetches the catalogues of accounts in the background, so that no request waits for a provider. An account whose
- * catalogue cannot be fetched keeps the last one. Undefined where no runtime is configured. Few at a time: the runtime
- * takes eight calls, and those of runs matter more.
+ * catalogue cannot be fetched keeps the last one. Undefined without a runtime. Few at a time: the runtime takes eight
+ * calls, and calls of runs matter more.
  */
 function catalogueKind(deps: CatalogueCore): RequestKind | undefined {
   const { modelRuntime: runtime } = deps;
@@ -56,15 +56,11 @@ async function refresh(
     return { state: 'done' };
   } catch (error) {
     signal.throwIfAborted();
-    if (!isExpected(error)) throw error;
+    const isExpected = error instanceof CallFailure || error instanceof RuntimeUnreachable || error instanceof AppError;
+    if (!isExpected) throw error;
     deps.log.warn({ connectionId: ref.id, name: error.name, message: error.message }, 'a catalogue was not refreshed');
     return { state: 'cancelled', error: error.message };
   }
-}
-
-/** Tells whether the provider, the runtime or the account's state explains an error; any other is our own. */
-function isExpected(error: unknown): error is Error {
-  return error instanceof CallFailure || error instanceof RuntimeUnreachable || error instanceof AppError;
 }
 
 async function fetchModels(
@@ -159,7 +155,7 @@ export interface OfferedModel extends CatalogueModel {
   readonly connectionId: string;
 }
 
-/** Lists the models of the accounts that may be used now: all of a project, or those of one. */
+/** Lists the models of the accounts that may be used now: all of a project, or of one account. */
 export function listOfferedModels(
   db: Db,
   providers: ModelProviders,

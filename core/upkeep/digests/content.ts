@@ -15,7 +15,7 @@ const DIFFERENCES_OF_RESULT = 4;
 const LINE_LENGTH = 200;
 const NAME_LENGTH = 120;
 
-/** Tells whether there is something to mail. What has gone on since an earlier digest alone is no news. */
+/** Tells whether there is something to mail. A problem that an earlier digest has reported is no news by itself. */
 export function isNews(found: {
   readonly unread: Unread;
   readonly attention: Attention;
@@ -80,7 +80,7 @@ const KINDS: Readonly<Record<ResultKind, readonly [label: string, tone: MailEntr
   unchanged: ['Unchanged', 'plain'],
 };
 
-function resultEntry(
+export function resultEntry(
   result: Result,
   earlier: number,
   { projectId, timezone }: { readonly projectId: string; readonly timezone: string },
@@ -112,8 +112,8 @@ function resultEntry(
 }
 
 /**
- * Returns the lines that stand under a result: the reason of a failure, or how the result begins where no difference is
- * told.
+ * Returns the lines below a result: the reason of a failure, or the beginning of the result when no difference is
+ * shown.
  */
 function tellingLines(result: Result, differs: boolean): string[] {
   if (result.kind === 'failed') {
@@ -121,7 +121,7 @@ function tellingLines(result: Result, differs: boolean): string[] {
   }
   const summary = result.outcomeSummary === null ? [] : [plainLine(result.outcomeSummary)];
   const text = differs ? '' : (result.excerpt ?? '');
-  const lines = [...summary, ...text.split('\n').map(plainLine)].filter((line) => line !== '');
+  const lines = [...summary, ...plainLines(text)].filter((line) => line !== '');
   return lines.slice(0, LINES_OF_RESULT);
 }
 
@@ -137,7 +137,7 @@ function needsAttention({ truncated }: Attention, entries: readonly MailEntry[])
   };
 }
 
-/** Writes an entry for each thing that needs attention, with the page on which it is mended. */
+/** Writes an entry for each problem, with the page on which it is solved. */
 function attentionEntries(attention: Attention, projectId: string): MailEntry[] {
   const at = `/p/${projectId}`;
   const entry = (title: string, path: string, label: string, lines: readonly string[]) => ({
@@ -177,7 +177,14 @@ function attentionEntries(attention: Attention, projectId: string): MailEntry[] 
 
 const SCOPES = { routine: 'Routine', project: 'Project', organization: 'Organization' } as const;
 
-/** Takes the marks of Markdown off a line of a result. */
+/** Returns the lines of a result as plain text, without those that say nothing. */
+export function plainLines(text: string): string[] {
+  return text
+    .split('\n')
+    .map(plainLine)
+    .filter((line) => line !== '');
+}
+
 function plainLine(line: string): string {
   const text = line.replace(/^[#>\s*|-]+/, '').replaceAll(/\*\*|__|`/g, '');
   return /[\p{L}\p{N}]/u.test(text) ? oneLine(text, LINE_LENGTH) : '';
@@ -190,7 +197,6 @@ function oneLine(text: string, length: number): string {
   return line.length > length ? `${cut(line, length - 1)}…` : line;
 }
 
-/** Makes a sentence of a reason: a code, a clause, or a sentence already. */
 function inWords(reason: string): string {
   const text = capitalized(reason.replaceAll('_', ' '));
   return /[.!?]$/.test(text) ? text : `${text}.`;

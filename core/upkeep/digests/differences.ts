@@ -1,7 +1,7 @@
 import type { Result } from '#core/execution/results/index.ts';
 import { isJsonObject } from '#lib/json.ts';
 
-/** A line by which a result differs from the one before. */
+/** A line about a difference from the previous result. */
 export interface Difference {
   readonly sign: '+' | '-' | '~';
   readonly text: string;
@@ -21,7 +21,6 @@ export function changesInWords({ changes, lines }: Result): readonly Difference[
   ];
 }
 
-/** Writes an item of data as one line: its values by name, nested ones as JSON. */
 function itemInWords(item: unknown): string {
   if (!isJsonObject(item)) return valueInWords(item);
   return Object.entries(item)

@@ -114,7 +114,7 @@ async function moveOn(
   `;
 }
 
-/** Writes what is new in a project; undefined when nothing is. */
+/** Writes the news of a project; undefined without news. */
 async function contentOf(
   tx: Db,
   {

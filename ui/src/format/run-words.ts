@@ -43,12 +43,12 @@ const WAITS: Readonly<Record<string, string>> = {
   start: 'nothing more; it is about to begin',
 };
 
-/** Says what a run waits for: "Waiting for …". */
+/** Words the reason for which a run waits: "Waiting for …". */
 export function waitOf(waitingFor: string): string {
   return WAITS[waitingFor] ?? humanize(waitingFor).toLowerCase();
 }
 
-/** Words of what a run lacked, by the warning. */
+/** Words for the warnings of a run. */
 export const WARNINGS: Readonly<Record<Shape<'Run'>['warnings'][number], string>> = {
   tools_failed: 'Every call to the tools of a connection failed, so the run did its work without them.',
 };
@@ -59,7 +59,7 @@ const STARTERS: Readonly<Record<string, string>> = {
   backfill: 'Backfill',
 };
 
-/** Says what started a run. */
+/** Words the trigger of a run. */
 export function starterOf({ trigger }: { readonly trigger: string }): string {
   return STARTERS[trigger] ?? humanize(trigger);
 }
@@ -95,9 +95,9 @@ export function humanize(name: string): string {
 }
 
 /**
- * Chooses the word of the badge of a step. The end of a run ends its open steps too, as failed and at the same instant:
- * those did not fail by themselves. Any other call that failed without having begun was refused. A run that goes on makes
- * the calls that it has not begun as it was last read.
+ * Chooses the word on the badge of a step. The end of a run ends its open steps as failed at the same instant: those
+ * steps did not fail by themselves. Any other call that failed before it began was refused. A
+ * running run makes the calls that were pending when it was read.
  */
 export function stepBadgeOf(
   { kind, state, startedAt, finishedAt }: Shape<'Step'>,

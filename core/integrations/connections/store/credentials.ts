@@ -31,7 +31,7 @@ export async function readSealedCredentials(
 export interface NewCredentials {
   readonly sealed: string;
   readonly expiresInSeconds: number | undefined;
-  /** Undefined leaves them as they are. */
+  /** Undefined keeps the present ones. */
   readonly scopes: readonly string[] | undefined;
 }
 
@@ -80,7 +80,7 @@ export function credentialColumns({ sealed, expiresInSeconds, scopes }: NewCrede
   `;
 }
 
-/** Credentials as they are stored: JSON, sealed to the row of their connection. */
+/** Stored credentials: JSON, sealed to the row of their connection. */
 export interface ConnectionSecrets {
   seal(connectionId: string, credentials: object): string;
   /** @throws when the text was altered, belongs to another connection, or is sealed under an unknown key */
@@ -118,7 +118,7 @@ function queryPlace(row: string): SecretPlace {
 export interface SplitAddress {
   /** Query with its names; each value, and each part without a name, is `[redacted]`. */
   readonly shown: string;
-  /** The part behind the question mark; null where there is none. */
+  /** The query of the address; null without one. */
   readonly query: string | null;
 }
 
@@ -140,7 +140,7 @@ export function withAddress(secrets: ConnectionSecrets, connection: Connection):
   return { ...connection, url: `${base}?${secrets.openQuery(id, sealedQuery)}`, sealedQuery: null };
 }
 
-/** Recognizes an address, or a part of one, that a caller sends back as it was shown to them. */
+/** Recognizes an address, or a part of one, that a caller sends back in its redacted form. */
 export function isRedacted(url: string): boolean {
   const parts = splitAddress(url).query?.split('&') ?? [];
   return parts.some((part) => part !== '' && part === withoutValue(part));

@@ -24,10 +24,10 @@ export interface KeyInput extends AttemptOwner {
 }
 
 /**
- * Tries a key at its provider and stores it, sealed, when it works: in the connection named, in the one that has the
- * same key, or in a new one.
- * @throws {AppError} `provider_disabled`, `runtime_unavailable`, `invalid_request` when the provider does not take the
- *   key, `provider_error` when it could not be asked, `rate_limited`, `limit_reached`, and what `keepAccount` says
+ * Tries a key at its provider and stores it, sealed, when it works: in the given connection, in the one with the same
+ * key, or in a new one.
+ * @throws {AppError} `provider_disabled`, `runtime_unavailable`, `invalid_request` when the provider refuses the key,
+ * `provider_error` when it could not be asked, `rate_limited`, `limit_reached`, and the errors of `keepAccount`
  */
 export async function connectModelAccountWithKey(deps: AccountsCore, input: KeyInput): Promise<ModelConnection> {
   const { provider, runtime } = await openProvider(deps, SLOT);
@@ -47,7 +47,8 @@ export async function connectModelAccountWithKey(deps: AccountsCore, input: KeyI
     projectId,
     ownerId: input.userId,
     provider,
-    accountId: accountIdOf(input.apiKey),
+    // Two equal keys are one account. A key is too long to be found from its hash.
+    accountId: `sha256:${createHash('sha256').update(input.apiKey).digest('hex')}`,
     accountLabel: input.label ?? keyLabel(provider, input.apiKey),
     credential,
     expiresAt: null,
@@ -56,12 +57,6 @@ export async function connectModelAccountWithKey(deps: AccountsCore, input: KeyI
   });
 }
 
-/** Keys have far more entropy than a hash could be searched for; it tells that two are the same. */
-function accountIdOf(key: string): string {
-  return `sha256:${createHash('sha256').update(key).digest('hex')}`;
-}
-
-/** @throws {AppError} `invalid_request` for what is no key of this provider, before it is sent anywhere */
 function assertForm({ file }: ModelProvider, key: string): void {
   const { auth } = file;
   const pattern = auth.kind === 'api_key' ? auth.pattern : '';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, expect, test } from 'vitest';
-import { tickSettled } from '#core/scheduling/index.ts';
+import { tickInProcess, tickSettled } from '#core/scheduling/index.ts';
 import { AT_ONCE } from '#lib/database/index.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import { changeRoutines } from '#test/support/given.ts';
@@ -54,6 +54,7 @@ test('a change that its run proves becomes the routine’s, which has been activ
   expect((await key.get(`/v1/routines/${id}/versions`)).data).toHaveLength(1);
   // Its schedule goes on with the version that is proven.
   await changeRoutines(service.deps.database, id, { nextRunAt: AT_ONCE });
+  tickInProcess(service.deps);
   await tickSettled(service.deps);
   const { data: scheduled } = await key.get(`/v1/routines/${id}/runs?trigger=schedule`);
   expect(await runEnded(key, scheduled[0].id)).toMatchObject({ state: 'succeeded', routineRevision: 1 });

@@ -216,9 +216,9 @@ describe('a broken file stops the start and is named', () => {
     try {
       await writeFile(path.join(folder, 'a.md'), text('A', 'c'));
       await writeFile(path.join(folder, 'b.md'), text('B', 'a'));
-      await expect(loadCatalogue(folder)).rejects.toThrow(/b\.md: formerly a, which names a\.md/);
+      await expect(loadCatalogue(folder)).rejects.toThrow(/b\.md: formerly has a, the slug of a\.md/);
       await writeFile(path.join(folder, 'b.md'), text('B', 'c'));
-      await expect(loadCatalogue(folder)).rejects.toThrow(/b\.md: formerly c, which names a\.md/);
+      await expect(loadCatalogue(folder)).rejects.toThrow(/b\.md: formerly has c, the slug of a\.md/);
     } finally {
       await rm(folder, { recursive: true });
     }
@@ -229,7 +229,7 @@ describe('a broken file stops the start and is named', () => {
     try {
       await writeFile(path.join(folder, 'a.md'), `${good}${'x'.repeat(20)}`);
       await writeFile(path.join(folder, 'b.md'), `${good}${'x'.repeat(20)}`);
-      await expect(loadCatalogue(folder)).rejects.toThrow(/skills\/b\.md: the name of a\.md again/);
+      await expect(loadCatalogue(folder)).rejects.toThrow(/skills\/b\.md: has the same name as a\.md/);
     } finally {
       await rm(folder, { recursive: true });
     }

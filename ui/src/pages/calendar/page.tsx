@@ -14,7 +14,7 @@ import { useWeek, weekStart } from './week.ts';
 
 const { useNavigate, useParams, useSearch } = getRouteApi('/account/p/$projectId/calendar');
 
-/** A week: what ran, what was passed over and why, and what will run. */
+/** A week: runs, skipped occurrences with their reasons, and coming occurrences. */
 export function CalendarPage() {
   const { projectId } = useParams();
   const search = useSearch();

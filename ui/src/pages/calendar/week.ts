@@ -39,7 +39,7 @@ export function useWeek(start: Date): Loaded<Week> {
     },
     { everyMs: hasBegun ? REFRESH_MS : false, enabled: hasBegun },
   );
-  // Times after this one: that of midnight belongs to the week.
+  // Midnight belongs to the week, so the times begin after this one.
   const from = Math.max(Math.floor(now / MINUTE_MS) * MINUTE_MS, start.getTime() - 1);
   const isOver = end <= from;
   const due = useRead(

@@ -11,7 +11,7 @@ import { Time } from '#ui/parts/time.tsx';
 type RunSummary = Shape<'RunSummary'>;
 
 export function RunTable({ runs }: { readonly runs: readonly RunSummary[] }) {
-  // The same rows while the runs are, so that only those that differ are drawn.
+  // Returns the same row while its run is the same, so that only changed rows are drawn.
   const rows = useMemo(() => mergeSkipped(runs), [runs]);
   return (
     <DataTable
@@ -104,7 +104,7 @@ const COLUMNS: readonly Column<Streak>[] = [
   },
 ];
 
-/** Describes a run in a line: why it ended, what the model said of it, or how its result begins. */
+/** Describes a run in a line: the reason of its end, the summary of the model, or the beginning of its result. */
 function lineOf(run: RunSummary): string {
   const text = run.outcomeSummary ?? reasonOf(run) ?? run.resultPreview ?? '';
   const [line = ''] = text
