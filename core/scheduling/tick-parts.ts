@@ -8,7 +8,7 @@ import {
   type AccountsCore,
   type ModelCredentials,
 } from '#core/models/connections/index.ts';
-import { settleProposals } from '#core/authoring/routines/index.ts';
+import { proposals } from '#core/authoring/routines/index.ts';
 import { queueSummaries, runEndedKind, spendingKind, summaryKind } from '#core/delivery/notifications/index.ts';
 import { adoptMessages, messageKinds, type MessageDeps } from '#core/foundation/outbox/index.ts';
 import { workOff, type Kinds } from '#core/foundation/work/index.ts';
@@ -100,7 +100,7 @@ export function createTickParts(deps: TickDeps): TickParts {
     sweep: (signal) =>
       measured(deps, 'sweep', async () => {
         const faults: unknown[] = [];
-        await tryPart(deps, faults, 'proposals', () => settleProposals(deps), 0);
+        await tryPart(deps, faults, 'proposals', () => proposals.settleProposals(deps), 0);
         await settleLostCalls(deps, signal);
         const swept = await sweepOpenRuns(deps, signal);
         if (faults.length > 0) throw faults[0];
@@ -163,7 +163,7 @@ export function kindsOf(deps: KindDeps): Kinds {
 /** Does work at once after a transaction: starts webhook deliveries, settles proposals, or works off a kind. */
 export function doNow(deps: KindDeps, name: string): Promise<unknown> {
   if (name === 'deliveries') return startDueDeliveries(deps);
-  return name === 'proposals' ? settleProposals(deps) : workOff(deps, kindsOf(deps), name);
+  return name === 'proposals' ? proposals.settleProposals(deps) : workOff(deps, kindsOf(deps), name);
 }
 
 async function measured<T>({ metrics }: Pick<TickDeps, 'metrics'>, part: TickPart, work: () => Promise<T>): Promise<T> {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import * as routines from '#core/authoring/routines/index.ts';
-import { startProposal } from '#core/execution/runs/index.ts';
+import { proposals } from '#core/authoring/routines/index.ts';
+import { proofs } from '#core/execution/runs/index.ts';
 import { AppError, invalid } from '#lib/errors.ts';
 import { versionsIn } from '../../http/entity-tag.ts';
 import { present } from '../../http/present.ts';
@@ -62,7 +62,7 @@ const createProposal = route({
   if (names.length > 0) {
     throw invalid(names.map((name) => ({ path: `patch.${name}`, message: 'is changed by PATCH alone' })));
   }
-  const opened = await startProposal(deps, {
+  const opened = await proofs.startProposal(deps, {
     id: newId('proposal'),
     routineId,
     projectId,
@@ -96,7 +96,7 @@ const readProposal = route({
   params,
   success: { status: 200, data: proposal, description: 'The proposal.' },
 }).to(async ({ access: { projectId }, params: { routineId, proposalId: id }, deps }) => ({
-  data: present(proposal, await routines.readProposal(deps.database, { projectId, routineId, id })),
+  data: present(proposal, await proposals.readProposal(deps.database, { projectId, routineId, id })),
 }));
 
 const deleteProposal = route({
@@ -112,7 +112,7 @@ const deleteProposal = route({
   params,
   success: { status: 200, data: proposal, description: 'The proposal, dropped.' },
 }).to(async ({ access: { projectId }, params: { routineId, proposalId: id }, deps }) => ({
-  data: present(proposal, await routines.withdrawProposal(deps, { projectId, routineId, id })),
+  data: present(proposal, await proposals.withdrawProposal(deps, { projectId, routineId, id })),
 }));
 
 export const proposalRoutes: readonly Route[] = [createProposal, readProposal, deleteProposal];

@@ -1,12 +1,5 @@
 import { z } from 'zod';
-import {
-  ACTIVATION_REASONS,
-  DROP_REASONS,
-  PROPOSAL_STATES,
-  ROUTINE_STATES,
-  WARNING_CODES,
-  type DropReason,
-} from '#core/authoring/routines/index.ts';
+import { ACTIVATION_REASONS, ROUTINE_STATES, proposals, WARNING_CODES } from '#core/authoring/routines/index.ts';
 import { shortFields, type Fields } from '#core/authoring/definition/index.ts';
 import { NEEDS } from '#core/authoring/skills/index.ts';
 import { timestamp } from '#lib/schemas.ts';
@@ -146,21 +139,21 @@ const activation = z
   .meta({ id: 'Activation' });
 
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Object.keys forgets which keys there are
-const dropReasons = Object.keys(DROP_REASONS) as [DropReason, ...DropReason[]];
+const dropReasons = Object.keys(proposals.DROP_REASONS) as [proposals.DropReason, ...proposals.DropReason[]];
 
 export const proposal = z
   .strictObject({
     id: idOf('proposal', EXAMPLE.proposal),
     routineId: idOf('routine', EXAMPLE.routine),
     runId: idOf('run', EXAMPLE.run).meta({ description: 'The run that tries the change.' }),
-    state: z.enum(PROPOSAL_STATES).meta({
+    state: z.enum(proposals.PROPOSAL_STATES).meta({
       description: '`open` while its run goes on, `taken` once the change is the routine’s, `dropped` otherwise.',
     }),
     reason: z
       .enum(dropReasons)
       .nullable()
       .meta({
-        description: `Why it was dropped. ${dropReasons.map((word) => `\`${word}\`: ${DROP_REASONS[word]}`).join('; ')}.`,
+        description: `Why it was dropped. ${dropReasons.map((word) => `\`${word}\`: ${proposals.DROP_REASONS[word]}`).join('; ')}.`,
       }),
     createdAt: timestamp,
     endedAt: timestamp.nullable(),

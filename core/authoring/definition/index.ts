@@ -12,7 +12,7 @@ export {
   type ResultForm,
   type ResultKey,
 } from './results.ts';
-export { fieldsWith, SETTINGS, SCHEDULE_LIMITS, scheduleFields, type RoutineSettings } from './settings.ts';
+export { fieldsWith, SCHEDULE_LIMITS, scheduleFields, type RoutineSettings } from './settings.ts';
 export { settingsForm } from './stored-settings.ts';
 export {
   VERSION_FIELDS,

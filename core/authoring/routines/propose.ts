@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Core } from '#core/core.ts';
 import { recordProjectAudit, type Actor } from '#core/foundation/audit/index.ts';
 import { isOver, nextTimeAfterSave } from '#core/foundation/timetable/index.ts';
-import { definitionForm, patchOf, SETTINGS } from '#core/authoring/definition/index.ts';
+import { definitionForm, fieldsWith, patchOf } from '#core/authoring/definition/index.ts';
 import { databaseTime, eachApart, transaction, type Db } from '#lib/database/index.ts';
 import { AppError, invalid } from '#lib/errors.ts';
 import { driftOf } from '#lib/external-keys.ts';
@@ -32,6 +32,9 @@ import {
 import { routineWarnings } from './warnings.ts';
 import { updateRoutine } from './writes.ts';
 
+export { DROP_REASONS, PROPOSAL_STATES, readProposal, type DropReason } from './proposals.ts';
+
+const SETTINGS = fieldsWith({});
 const settingsPatch = z.strictObject(patchOf(SETTINGS)).partial();
 
 export interface ProposedChange {

@@ -64,7 +64,7 @@ export interface RoutineChange {
 export async function updateRoutine(tx: Db, { id, projectId }: Routine, change: RoutineChange): Promise<Routine> {
   const { fields, version, nextRunAt } = change;
   const isDraft = version !== undefined && change.isProven !== true;
-  const proven = sql`revision = revision + 1, consecutive_failures = 0, state_reason = null,`;
+  const proven = sql`revision = revision + 1, consecutive_failures = 0, state_reason = null, not_before = null,`;
   const updated = await freeKey(
     tx.row<RoutineRow>`
       with written as (

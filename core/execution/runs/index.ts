@@ -14,7 +14,7 @@ export { assertMayBeGiven, retryRun, startManualRun } from './enqueue.ts';
 export { insertOccurrences, type OccurrenceRow } from './occurrences.ts';
 export { listRuns, listSteps, readRun, readRunDetail } from './queries.ts';
 export { MAX_RECENT, listRecentRuns } from './recent.ts';
-export { adoptProof, cancelProofs, startProposal } from './proposals.ts';
+export * as proofs from './proposals.ts';
 export { inTheWay, replaceOpenRuns } from './replace.ts';
 export { diffRun } from './result.ts';
 export { runClock, runColumns, scheduledFor, stepColumns, type Run, type RunDetail, type RunSummary } from './run.ts';

@@ -1,4 +1,4 @@
-import { proposeChange, type ProposedChange } from '#core/authoring/routines/index.ts';
+import { proposals } from '#core/authoring/routines/index.ts';
 import type { Events } from '#core/events.ts';
 import { cancellation } from '#core/execution/run-states/index.ts';
 import { sql, type Db } from '#lib/database/index.ts';
@@ -12,11 +12,11 @@ import { cancelOpenRuns } from './replace.ts';
  * @throws {AppError} what `proposeChange` and `enqueueManualRun` throw
  */
 export async function startProposal(
-  deps: StartDeps & Parameters<typeof proposeChange>[0],
-  input: ProposedChange & Pick<ManualRun, 'organizationId' | 'plan'>,
+  deps: StartDeps & Parameters<typeof proposals.proposeChange>[0],
+  input: proposals.ProposedChange & Pick<ManualRun, 'organizationId' | 'plan'>,
 ) {
   const { organizationId, plan, projectId, routineId, runId: id } = input;
-  const { proof, ...opened } = await proposeChange(deps, input, (tx, revision) =>
+  const { proof, ...opened } = await proposals.proposeChange(deps, input, (tx, revision) =>
     enqueueManualRun(tx, deps.admission.rule, {
       id,
       projectId,

@@ -14,7 +14,7 @@ let service: Service;
 let key: ApiClient;
 
 beforeAll(async () => {
-  service = await sharedService({ worker: true });
+  service = await sharedService({ worker: true, own: true });
   key = await (await signUp(service)).key();
 });
 

@@ -39,7 +39,7 @@ export function useFollowedRun(runId: string): FollowedRun {
     },
     onStep: (step) => {
       dispatch({ kind: 'step', step });
-      // An event tells of a step that is over; the calls that the model asks for are in the detail by their names.
+      // Events name only steps that are over; the detail has the calls that the model asks for.
       if (asksForTools(step)) read.refetch();
     },
     onRead: (next) => dispatch({ kind: 'read', run: next }),
