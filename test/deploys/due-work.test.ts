@@ -1,6 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { createTickParts } from '#core/scheduling/index.ts';
-import { freePort } from '#dev/stack/ports.ts';
 import { AT_ONCE, sql, type Sql } from '#lib/database/index.ts';
 import { schedulerWorkflowId, WORKFLOW } from '#lib/temporal/index.ts';
 import { confirmedPerson, EVERYTHING, newsTo, REFUSED } from '#test/core/delivery/notifications/fixture.ts';
@@ -10,7 +9,6 @@ import type { ApiClient } from '#test/support/client.ts';
 import { changeMessages, changeRevocations, changeWork, ifAny } from '#test/support/given.ts';
 import { checkOutCommit, lastRelease } from '#test/support/last-release.ts';
 import { startMailbox } from '#test/support/mail.ts';
-import { startNode } from '#test/support/node-process.ts';
 import { FULL_SIZE } from '#test/support/properties.ts';
 import { createRoutine, runEnded } from '#test/support/routines.ts';
 import type { Service } from '#test/support/service.ts';
@@ -96,7 +94,7 @@ test.runIf(FULL_SIZE && release !== undefined)(
     // Each is put off once: mails by a greylist, pings and revocations by a 503.
     mailbox.faults.deferred = 2 * EACH;
     authorizationServer.control.revocationFaults.push(...Array.from({ length: 2 * EACH }, () => 503));
-    const before = await startApi(service, fixture.env(mailbox.env), checkout.folder);
+    const { url: before } = await workers.api(fixture.env(mailbox.env), { cwd: checkout.folder });
     for (let nth = 0; nth < EACH; nth += 1) {
       for (const client of [session.at(before), session]) {
         const { id } = await connectByDevice(fixture, session);
@@ -150,36 +148,6 @@ test.runIf(FULL_SIZE && release !== undefined)(
 
 interface Revoked {
   readonly revocation: { readonly providerRevocation: string };
-}
-
-/** Starts the API of the last release on the parts of the service; returns its address. */
-async function startApi({ config, databaseUrl }: Service, env: Record<string, string>, cwd: string): Promise<string> {
-  const port = await freePort();
-  const url = `http://localhost:${port}`;
-  const api = startNode(
-    'api/server.ts',
-    {
-      NODE_ENV: 'test',
-      LOG_LEVEL: 'info',
-      HOST: '127.0.0.1',
-      PORT: String(port),
-      PUBLIC_URL: config.PUBLIC_URL,
-      DATABASE_URL: databaseUrl,
-      TEMPORAL_ADDRESS: config.TEMPORAL_ADDRESS,
-      TEMPORAL_TASK_QUEUE: config.TEMPORAL_TASK_QUEUE,
-      ENCRYPTION_KEY: config.ENCRYPTION_KEY,
-      BETTER_AUTH_SECRET: config.BETTER_AUTH_SECRET,
-      SCHEDULER_SECRET: config.SCHEDULER_SECRET ?? '',
-      GATEWAY_BASE_URL: config.GATEWAY_BASE_URL,
-      GATEWAY_API_KEY: 'test-gateway-key',
-      ALLOW_PRIVATE_NETWORK: 'true',
-      ...env,
-    },
-    { cwd },
-  );
-  onTestFinished(async () => void (await api.end('SIGKILL')));
-  await api.until('listening', 120_000);
-  return url;
 }
 
 /** Makes a tick and waits for its end, which is when the next one begins. */
