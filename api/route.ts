@@ -116,6 +116,7 @@ export type NewId = (
     | 'invitation'
     | 'organization'
     | 'project'
+    | 'proposal'
     | 'routine'
     | 'run'
     | 'skill',

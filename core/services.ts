@@ -27,7 +27,7 @@ import { createSealedWebhookSecrets, takeNewTools } from '#core/authoring/routin
 import { chooseCaller, createAccountCaller, createModelCaller } from '#core/execution/steps/index.ts';
 import { createAdmission, type Admission } from '#core/execution/admission/index.ts';
 import { createRunFeed } from '#core/execution/run-events/index.ts';
-import { followPauses, skipQueued } from '#core/execution/runs/index.ts';
+import { proofs, followPauses, skipQueued, type EndDeps } from '#core/execution/runs/index.ts';
 import { loadCatalogue } from '#core/authoring/skills/index.ts';
 import { loadBlueprints } from '#core/authoring/drafts/index.ts';
 import type { ConfigOf } from '#lib/config/index.ts';
@@ -210,9 +210,11 @@ export async function openServices(config: ConfigOf<'worker'>, log: Log, service
 }
 
 /** Lists what follows each event of `core/events.ts`, in the transaction that emits it and in this order. */
-function handlersOf(core: Pick<Core, 'emit' | 'metrics' | 'work'> & { readonly admission: Admission }): Handlers {
+function handlersOf(core: EndDeps & Pick<Core, 'emit'> & { readonly admission: Admission }): Handlers {
   return {
     'routine.changed': [(tx, { routineIds }) => skipQueued(core, tx, { routineIds, reason: 'superseded' })],
+    'proposal.dropped': [(tx, { routineIds, runIds }) => proofs.cancelProofs(core, tx, { routineIds, runIds })],
+    'proposal.taken': [(tx, proof) => proofs.adoptProof(tx, proof)],
     'routine.paused': [(tx, { routineIds }) => skipQueued(core, tx, { routineIds, reason: 'paused' })],
     'routine.archived': [
       (tx, { routineIds }) => skipQueued(core, tx, { routineIds, reason: 'archived' }),

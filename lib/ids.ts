@@ -8,6 +8,7 @@ export const ID_PREFIX = {
   apiKey: 'key',
   ciTrust: 'cit',
   routine: 'rtn',
+  proposal: 'prp',
   run: 'run',
   backfill: 'bkf',
   skill: 'skl',

@@ -47,6 +47,7 @@ export const EXAMPLE = {
   apiKey: 'key_01kx3k9y6wfd8r0v5m2c7t4q3b',
   ciTrust: 'cit_01kx3k9y6wfd8r0v5m2c7t4q3c',
   routine: 'rtn_01kx3k9y6wfd8r0v5m2c7t4q4c',
+  proposal: 'prp_01kx3k9y6wfd8r0v5m2c7t4q4d',
   run: 'run_01kx3k9y6wfd8r0v5m2c7t4q5d',
   backfill: 'bkf_01kx3k9y6wfd8r0v5m2c7t4q2k',
   skill: 'skl_01kx3k9y6wfd8r0v5m2c7t4q6e',
@@ -76,7 +77,7 @@ export function decimal(min: number, max: number) {
 }
 
 function readDecimal(value: unknown): unknown {
-  return typeof value === 'string' && /^(?:0|[1-9]\d{0,14})$/.test(value) ? Number(value) : value;
+  return typeof value === 'string' && /^(?:0|-?[1-9]\d{0,14})$/.test(value) ? Number(value) : value;
 }
 
 /** Returns the schema of the query of a list in this order, with the list's own filters. */

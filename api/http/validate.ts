@@ -111,6 +111,7 @@ const NOT_FOUND: Readonly<Record<string, ErrorCode>> = {
   organizationId: 'organization_not_found',
   policyId: 'policy_not_found',
   projectId: 'project_not_found',
+  proposalId: 'proposal_not_found',
   provider: 'provider_not_found',
   revision: 'version_not_found',
   routineId: 'routine_not_found',

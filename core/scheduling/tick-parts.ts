@@ -8,6 +8,7 @@ import {
   type AccountsCore,
   type ModelCredentials,
 } from '#core/models/connections/index.ts';
+import { proposals } from '#core/authoring/routines/index.ts';
 import { queueSummaries, runEndedKind, spendingKind, summaryKind } from '#core/delivery/notifications/index.ts';
 import { adoptMessages, messageKinds, type MessageDeps } from '#core/foundation/outbox/index.ts';
 import { workOff, type Kinds } from '#core/foundation/work/index.ts';
@@ -57,7 +58,7 @@ export interface TickParts {
   deliveries(signal: AbortSignal): Promise<number>;
   /** Skips runs that have waited too long. */
   expire(signal: AbortSignal): Promise<number>;
-  /** Releases the reservations of lost calls, repeats lost cancellations and settles lost runs. */
+  /** Settles proposals, releases the reservations of lost calls, repeats lost cancellations and settles lost runs. */
   sweep(signal: AbortSignal): Promise<number>;
   /** Sends due mails and pings for at most `forMs`; the next tick continues. */
   messages(signal: AbortSignal, forMs?: number): Promise<number>;
@@ -98,8 +99,12 @@ export function createTickParts(deps: TickDeps): TickParts {
     expire: (signal) => measured(deps, 'expire', () => expireQueued(deps, signal)),
     sweep: (signal) =>
       measured(deps, 'sweep', async () => {
+        const faults: unknown[] = [];
+        await tryPart(deps, faults, 'proposals', () => proposals.settleProposals(deps), 0);
         await settleLostCalls(deps, signal);
-        return sweepOpenRuns(deps, signal);
+        const swept = await sweepOpenRuns(deps, signal);
+        if (faults.length > 0) throw faults[0];
+        return swept;
       }),
     messages: (signal, forMs = MESSAGES_MS) =>
       measured(deps, 'messages', async () => {
@@ -155,9 +160,10 @@ export function kindsOf(deps: KindDeps): Kinds {
   };
 }
 
-/** Does work at once after a transaction: starts webhook deliveries, or works off a kind. */
+/** Does work at once after a transaction: starts webhook deliveries, settles proposals, or works off a kind. */
 export function doNow(deps: KindDeps, name: string): Promise<unknown> {
-  return name === 'deliveries' ? startDueDeliveries(deps) : workOff(deps, kindsOf(deps), name);
+  if (name === 'deliveries') return startDueDeliveries(deps);
+  return name === 'proposals' ? proposals.settleProposals(deps) : workOff(deps, kindsOf(deps), name);
 }
 
 async function measured<T>({ metrics }: Pick<TickDeps, 'metrics'>, part: TickPart, work: () => Promise<T>): Promise<T> {

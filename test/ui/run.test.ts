@@ -104,7 +104,11 @@ test('a live run is followed step by step, also where the stream is cut in the m
   const second = held();
   tools.control.held = second.promise;
   first.release();
-  await expect.poll(() => rows.count()).toBe(3);
+  // The call that is being made is named, and its clock runs.
+  const underWay = rows.filter({ hasText: 'send_message' });
+  await underWay.getByText('Under way').waitFor();
+  await underWay.getByText(/^[1-9]\d* s$/).waitFor();
+  expect(await rows.count()).toBe(4);
   await proxy.cut();
   await page.getByText('Connection lost; trying again').waitFor();
   second.release();

@@ -17,6 +17,7 @@ import { CHANGED_ROUTINE, routineParams } from './fields.ts';
 import { forecastRoutes } from './forecast.ts';
 import { presentDetail, presentRoutine, presentRoutineSummary, presentSaved } from './present.ts';
 import { previewRoutes } from './preview.ts';
+import { proposalRoutes } from './proposals.ts';
 import { createdRoutine, routine, routineDetail, routineSummary, savedRoutine } from './responses.ts';
 import { versionRoutes } from './versions.ts';
 
@@ -245,6 +246,7 @@ export const routineRoutes: readonly Route[] = [
   archiveRoutine,
   ...actionRoutes,
   ...versionRoutes,
+  ...proposalRoutes,
   ...forecastRoutes,
   ...previewRoutes,
 ];

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ACTIVATION_REASONS, ROUTINE_STATES, WARNING_CODES } from '#core/authoring/routines/index.ts';
+import { ACTIVATION_REASONS, ROUTINE_STATES, proposals, WARNING_CODES } from '#core/authoring/routines/index.ts';
 import { shortFields, type Fields } from '#core/authoring/definition/index.ts';
 import { NEEDS } from '#core/authoring/skills/index.ts';
 import { timestamp } from '#lib/schemas.ts';
@@ -138,6 +138,39 @@ const activation = z
   })
   .meta({ id: 'Activation' });
 
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Object.keys forgets which keys there are
+const dropReasons = Object.keys(proposals.DROP_REASONS) as [proposals.DropReason, ...proposals.DropReason[]];
+
+export const proposal = z
+  .strictObject({
+    id: idOf('proposal', EXAMPLE.proposal),
+    routineId: idOf('routine', EXAMPLE.routine),
+    runId: idOf('run', EXAMPLE.run).meta({ description: 'The run that tries the change.' }),
+    state: z.enum(proposals.PROPOSAL_STATES).meta({
+      description: '`open` while its run goes on, `taken` once the change is the routine’s, `dropped` otherwise.',
+    }),
+    reason: z
+      .enum(dropReasons)
+      .nullable()
+      .meta({
+        description: `Why it was dropped. ${dropReasons.map((word) => `\`${word}\`: ${proposals.DROP_REASONS[word]}`).join('; ')}.`,
+      }),
+    createdAt: timestamp,
+    endedAt: timestamp.nullable(),
+  })
+  .meta({ id: 'Proposal' });
+
+export const startedProposal = z
+  .strictObject({
+    ...proposal.shape,
+    warnings,
+    webhookSecret: webhookSecret
+      .nullable()
+      .optional()
+      .meta({ description: `Shown once, where the change sets the first webhook URL; ${REPEATED}` }),
+  })
+  .meta({ id: 'StartedProposal' });
+
 export const routineDetail = z
   .strictObject({
     ...shape,
@@ -146,6 +179,7 @@ export const routineDetail = z
         'The next five times at which scheduled runs would start, were it active now: inside its window, without its skipped dates, its jitter included.',
     }),
     activation,
+    proposal: proposal.nullable().meta({ description: 'The latest change that was, or is, tried by a proposal.' }),
     mailDelivery,
     callableTools: z
       .array(

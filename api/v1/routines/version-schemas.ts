@@ -59,5 +59,8 @@ export const version = versionWith(DEFINITION);
 
 export const versionParams = z.strictObject({
   routineId: idOf('routine', EXAMPLE.routine),
-  revision: decimal(1, 2_147_483_647).meta({ description: 'Revision of the routine.', example: 1 }),
+  revision: decimal(-2_147_483_648, 2_147_483_647).meta({
+    description: 'Revision of the routine; below zero for that of a proposal.',
+    example: 1,
+  }),
 });

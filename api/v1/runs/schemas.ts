@@ -26,7 +26,10 @@ const failureClasses = Object.keys(FAILURE_CLASSES) as [FailureClass, ...Failure
 const shortShape = {
   id: idOf('run', EXAMPLE.run),
   routineId: idOf('routine', EXAMPLE.routine),
-  routineRevision: z.number().int(),
+  routineRevision: z.number().int().meta({
+    description:
+      'The version that it executes; below zero for a change that is tried by a proposal, or was not taken over.',
+  }),
   trigger: z.enum(TRIGGERS),
   state: z.enum(RUN_STATES),
   reason: wordOf(RUN_REASONS)

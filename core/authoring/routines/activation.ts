@@ -32,7 +32,7 @@ export interface Activation {
   readonly reason: (typeof ACTIVATION_REASONS)[number] | null;
 }
 
-export interface RoutineDetail extends Routine {
+export interface RoutineDetail extends Routine, Pick<ProvenRoutine, 'proposal'> {
   readonly activation: Activation;
   readonly callableTools: readonly HintedTool[];
   readonly warnings: readonly RoutineWarning[];

@@ -4,6 +4,7 @@ export { gateFault } from './check.ts';
 export { eraseRoutines, forgetVersionsOf, projectsWithTexts } from './erase.ts';
 export { activateRoutine, restoreRoutine, retireRoutines, stopRoutine, takeNewTools } from './lifecycle.ts';
 export { hasProofRun, keepProofs } from './proof.ts';
+export * as proposals from './propose.ts';
 export { findRefusals, putRoutine } from './put.ts';
 export { listRoutines, lockRoutine, lockUsersOfConnection, readRoutine, type ProvenRoutine } from './queries.ts';
 export { ROUTINE_STATES, type Routine } from './routine.ts';

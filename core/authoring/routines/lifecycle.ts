@@ -6,6 +6,7 @@ import { databaseTime, transaction, type Database, type Db } from '#lib/database
 import { AppError } from '#lib/errors.ts';
 import { isOver, nextTimeFrom } from '#core/foundation/timetable/index.ts';
 import { activateTexts, hasProofRun, readProvenTexts } from './proof.ts';
+import { dropProposals } from './proposals.ts';
 import { lockRoutine, readRoutine, type ProvenRoutine } from './queries.ts';
 import { recordDeactivation } from './record-changes.ts';
 import type { Routine, RoutineState } from './routine.ts';
@@ -117,6 +118,7 @@ export function stopRoutine(
     const routine = await lockRoutine(tx, projectId, id);
     if (!hasToMove(routine, state)) return routine;
     const stopped = await moveRoutine(tx, routine, { state, nextRunAt: null });
+    await dropProposals({ emit }, tx, { routineIds: [id], reason: `routine_${state}` });
     await emit(tx, `routine.${state}`, { routineIds: [id] });
     await recordProjectAudit(tx, { by, projectId, action: `routine.${state}`, targetId: id });
     return stopped;
@@ -149,6 +151,7 @@ export async function retireRoutines(
       version = version + 1, updated_at = now()
     where project_id = ${projectId}
   `;
+  await dropProposals({ emit }, tx, { routineIds: ids, reason: 'routine_archived' });
   await emit(tx, 'routine.archived', { routineIds: ids });
   return ids;
 }
@@ -165,6 +168,7 @@ export async function takeNewTools(
 ): Promise<string[]> {
   const changed = await returnToDraft(tx, { projectId, routineIds, reason, actor: by.id });
   const ids = changed.map(({ id }) => id);
+  await dropProposals({ emit }, tx, { routineIds: ids, reason: 'routine_changed' });
   await emit(tx, 'routine.changed', { routineIds: ids });
   for (const { id, revision, wasActive } of changed) {
     if (wasActive) await recordDeactivation(tx, by, { id, projectId, revision });

@@ -19,6 +19,7 @@ import {
   shortForm,
 } from '#core/authoring/definition/index.ts';
 import { hasSucceeded, proofRunId } from './proof.ts';
+import { proposalJson, proposalOf, type Proposal, type ProposalJson } from './proposals.ts';
 import type { Routine, RoutineState, RoutineSummary } from './routine.ts';
 
 const ownColumns = sql`
@@ -38,6 +39,8 @@ export interface ProvenRoutine extends Routine {
    * Whether a manual run has succeeded with its present version and any variables; null unless it is a draft or paused.
    */
   readonly hasSucceeded: boolean | null;
+  /** Its latest proposal; null for none. */
+  readonly proposal: Proposal | null;
   /** The days for which its project chose to keep the content of runs; null for the operator's days. */
   readonly chosenContentDays: number | null;
   /** The tools that a run would be offered now. */
@@ -90,17 +93,21 @@ async function readRoutines(db: Db, keys: readonly RoutineKey[]): Promise<(Prove
   const projectIds = keys.map(({ projectId }) => projectId);
   const found = await db.rows<
     RoutineRow &
-      Pick<ProvenRoutine, 'proofRunId' | 'hasSucceeded' | 'chosenContentDays'> & { tools: readonly CallableToolJson[] }
+      Pick<ProvenRoutine, 'proofRunId' | 'hasSucceeded' | 'chosenContentDays'> & {
+        tools: readonly CallableToolJson[];
+        proposal: ProposalJson | null;
+      }
   >`
-    select ${columns}, ${proofRunId} as "proofRunId", ${hasSucceeded} as "hasSucceeded",
+    select ${columns}, ${proofRunId} as "proofRunId", ${hasSucceeded} as "hasSucceeded", ${proposalJson} as proposal,
       ${chosenContentDays(sql`routines.project_id`)} as "chosenContentDays",
       ${callableToolsJson({ projectId: sql`routines.project_id`, routineId: sql`routines.id` })} as tools
     from routines
     where (id, project_id) in (select * from unnest(${ids}::text[], ${projectIds}::text[]))
   `;
-  const routines = found.map(({ tools, ...rest }) => {
+  const routines = found.map(({ tools, proposal, ...rest }) => {
     const routine = routineOf(rest);
-    return { ...routine, callableTools: callableTools(tools, routine) };
+    const latest = proposal && proposalOf(proposal);
+    return { ...routine, proposal: latest, callableTools: callableTools(tools, routine) };
   });
   const byId = new Map(routines.map((routine) => [routine.id, routine]));
   return keys.map(({ id, projectId }) => {

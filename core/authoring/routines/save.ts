@@ -16,6 +16,7 @@ import {
   type RoutineChecks,
 } from './check.ts';
 import { recordDeactivation, recordChanges } from './record-changes.ts';
+import { dropProposals } from './proposals.ts';
 import { lockRoutine, readRoutine } from './queries.ts';
 import type { Routine, RoutineFields } from './routine.ts';
 import { type VersionOrigin, readVersion } from './versions.ts';
@@ -160,12 +161,8 @@ export async function patchRoutine(
     // Another request changed the routine after it was checked: start again.
     if (before.version !== seen.version) return undefined;
     const fields = applyPatch(before, patch);
-    const firstUrl = before.webhookUrl === null && fields.webhookUrl !== null;
-    const webhookSecret = firstUrl ? generateWebhookSecret() : undefined;
-    if (webhookSecret !== undefined) {
-      const secret = deps.webhookSecrets.seal(id, webhookSecret);
-      await writeWebhookSecret(tx, { id, projectId, secret, keepPrevious: false });
-    }
+    const webhookSecret = await giveFirstSecret(deps, tx, before, fields);
+    await dropProposals(deps, tx, { routineIds: [id], reason: 'routine_changed' });
     const material = definitionForm.differences(before, fields).length > 0;
     const routine = await updateRoutine(tx, before, {
       fields,
@@ -196,7 +193,21 @@ export type RoutinePatch = Partial<Omit<RoutineFields, 'limits' | 'budget' | 'no
   readonly notifications?: Partial<RoutineFields['notifications']>;
 };
 
-function applyPatch(before: RoutineFields, patch: RoutinePatch): RoutineFields {
+/** Gives a routine that gets its first webhook URL a secret, and returns it. */
+export async function giveFirstSecret(
+  { webhookSecrets }: Pick<SaveDeps, 'webhookSecrets'>,
+  tx: Db,
+  { id, projectId, webhookUrl }: Routine,
+  fields: RoutineFields,
+): Promise<string | undefined> {
+  if (webhookUrl !== null || fields.webhookUrl === null) return undefined;
+  const webhookSecret = generateWebhookSecret();
+  const secret = webhookSecrets.seal(id, webhookSecret);
+  await writeWebhookSecret(tx, { id, projectId, secret, keepPrevious: false });
+  return webhookSecret;
+}
+
+export function applyPatch(before: RoutineFields, patch: RoutinePatch): RoutineFields {
   return {
     ...before,
     ...patch,

@@ -44,7 +44,7 @@ const summaryColumns = sql`
   "createdBy"
 `;
 
-/** Lists the versions of a routine, the newest first; the page's cursor is a revision. */
+/** Lists the versions that a routine has had, the newest first; the page's cursor is a revision. */
 export function listVersions(
   db: Db,
   routine: { projectId: string; id: string },
@@ -53,7 +53,7 @@ export function listVersions(
   const before = page.after === undefined ? null : Number(page.after);
   return db.rows<VersionSummary>`
     select ${summaryColumns} from routine_versions
-    where routine_id = ${routine.id} and project_id = ${routine.projectId}
+    where routine_id = ${routine.id} and project_id = ${routine.projectId} and revision > 0
       and (${before}::integer is null or revision < ${before})
     order by revision desc limit ${page.limit + 1}
   `;

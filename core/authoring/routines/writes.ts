@@ -45,7 +45,9 @@ export interface RoutineChange {
   readonly fields: RoutineFields;
   /** Origin of the new version, which returns the routine to draft; undefined when nothing material changes. */
   readonly version: VersionOrigin | undefined;
-  /** The next time of the schedule; a material change clears it. */
+  /** True where a run has proven the new version before it is written: the routine stays active with it. */
+  readonly isProven?: true;
+  /** The next time of the schedule; a change that makes a draft clears it. */
   readonly nextRunAt: Date | null;
   /** Starts deliveries again after a 410 has stopped them. */
   readonly rearmWebhook: boolean;
@@ -60,7 +62,9 @@ export interface RoutineChange {
  * @throws {AppError} `external_key_taken`
  */
 export async function updateRoutine(tx: Db, { id, projectId }: Routine, change: RoutineChange): Promise<Routine> {
-  const { fields, version } = change;
+  const { fields, version, nextRunAt } = change;
+  const isDraft = version !== undefined && change.isProven !== true;
+  const proven = sql`revision = revision + 1, consecutive_failures = 0, state_reason = null, not_before = null,`;
   const updated = await freeKey(
     tx.row<RoutineRow>`
       with written as (
@@ -68,7 +72,7 @@ export async function updateRoutine(tx: Db, { id, projectId }: Routine, change: 
           definition = ${definitionForm.write(fields)}, ${settingsForm.assignments(fields)},
           webhook_failed_at = case when ${change.rearmWebhook}::boolean then null else webhook_failed_at end,
           ${nameColumns(fields, change.drift, change.by)}
-          ${version ? draft(null) : sql`next_run_at = ${change.nextRunAt}`},
+          ${isDraft ? draft(null) : sql`${version ? proven : empty} next_run_at = ${nextRunAt}`},
           version = version + 1, updated_at = now()
         where id = ${id} and project_id = ${projectId} ${version ? sql`and ${mayMove('draft')}` : empty}
         returning *

@@ -92,7 +92,7 @@ export async function recordEnd(
       estimated_usage as "estimatedUsage",
       routine.webhook_url as "webhookUrl", routine.webhook_failed_at as "webhookFailedAt", routine.deliver,
       routine.name as "routineName", routine.paused, routine.state_reason as "stateReason",
-      ${othersWait} as "othersWait", exists (select from news) as "isFollowed"
+      ${othersWait} as "othersWait", exists (select from news) as "isFollowed", routine_revision < 0 as "isProposed"
     from ended, routine
   `;
   if (ended === undefined) return undefined;
@@ -107,7 +107,8 @@ export async function recordEnd(
  */
 export function afterEnd(
   { metrics, log, admission, work }: Omit<EndDeps, 'database' | 'engine'>,
-  end: Pick<RunEnding, 'state' | 'failureClass'> & Pick<EndedRun, 'id' | 'reason' | 'othersWait' | 'isFollowed'>,
+  end: Pick<RunEnding, 'state' | 'failureClass'> &
+    Pick<EndedRun, 'id' | 'reason' | 'othersWait' | 'isFollowed' | 'isProposed'>,
 ): void {
   const { state, reason, failureClass } = end;
   metrics.runEnded({ state, reason, failureClass });
@@ -116,6 +117,7 @@ export function afterEnd(
   }
   if (end.othersWait) admission.nudge();
   if (end.isFollowed) work.nudge('run_ended');
+  if (end.isProposed) work.nudge('proposals');
 }
 
 /**
@@ -170,6 +172,8 @@ export interface EndedRun extends Omit<ReportedRun, 'data' | 'changes' | 'reason
   readonly othersWait: boolean;
   /** True when people or a monitor get news of the end. */
   readonly isFollowed: boolean;
+  /** True for a run that tries a proposal. */
+  readonly isProposed: boolean;
 }
 
 export interface RedeliverDeps extends Pick<Core, 'database' | 'work'> {

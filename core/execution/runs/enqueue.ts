@@ -34,6 +34,8 @@ export interface ManualRun {
   readonly standsFor: Date | null;
   /** Model providers that are switched off here. */
   readonly disabledProviders: readonly string[];
+  /** The version of a proposal, which it executes in place of the routine's own. */
+  readonly revision?: number;
 }
 
 /** How many runs of a project may wait for their times. */
@@ -70,13 +72,23 @@ export async function enqueueManualRun(db: Db, rule: AdmissionRule, input: Manua
     } & (Run | { id: null })
   >`
     with routine as (
-      select r.*, r.definition -> 'variables' as variables,
+      select r.id, r.project_id, r.state, made.revision, made.definition -> 'variables' as variables,
+        made.definition #>> '{model,provider}' as model_provider, made.definition #>> '{model,modelId}' as model_id,
+        made.definition #>> '{model,connectionId}' as model_connection_id,
+        (made.definition #>> '{limits,maxSteps}')::integer as max_steps,
+        (made.definition #>> '{limits,timeoutSeconds}')::integer as timeout_seconds,
+        (made.definition #>> '{limits,maxTotalTokens}')::integer as max_total_tokens,
+        (made.definition #>> '{limits,maxQueueSeconds}')::integer as max_queue_seconds,
         array(select given from jsonb_object_keys(${JSON.stringify(input.variables)}::jsonb) given
-          where not coalesce(r.definition -> 'variables' ? given, false)) as unknown,
+          where not coalesce(made.definition -> 'variables' ? given, false)) as unknown,
         array(select given.key from jsonb_each_text(${JSON.stringify(input.variables)}::jsonb) given
-          where jsonb_typeof(r.definition -> 'overridable') = 'array' and not r.definition -> 'overridable' ? given.key
-            and given.value <> r.definition -> 'variables' ->> given.key) as closed
-      from routines r where id = ${input.routineId} and project_id = ${input.projectId}
+          where jsonb_typeof(made.definition -> 'overridable') = 'array'
+            and not made.definition -> 'overridable' ? given.key
+            and given.value <> made.definition -> 'variables' ->> given.key) as closed
+      from routines r left join routine_versions v on v.routine_id = r.id and v.revision = ${input.revision ?? null}
+      cross join lateral (select coalesce(v.revision, r.revision) as revision,
+        coalesce(v.definition, r.definition) as definition) made
+      where r.id = ${input.routineId} and r.project_id = ${input.projectId}
     ), timing as (
       select ${input.runAt}::timestamptz is null or (${input.runAt}::timestamptz > now()
           and ${input.runAt}::timestamptz <= now() + interval '1 year') as timely,
@@ -185,15 +197,18 @@ export async function startManualRun(
   input: Omit<ManualRun, 'retryOf' | 'standsFor' | 'disabledProviders'>,
 ): Promise<Run> {
   const manual = { ...input, retryOf: null, standsFor: null, disabledProviders: disabledProviders(deps) };
-  return start(deps, await enqueueManualRun(deps.database, deps.admission.rule, manual));
+  return startAdmitted(deps, await enqueueManualRun(deps.database, deps.admission.rule, manual));
 }
 
 export function disabledProviders({ providerEnabled }: StartDeps): readonly string[] {
   return SLOTS.filter((slot) => !providerEnabled(slot));
 }
 
-/** Starts an admitted run. When Temporal cannot be reached, the row stays as it is and the next admission starts it. */
-export async function start(deps: StartDeps, { run, startable }: EnqueuedRun): Promise<Run> {
+/**
+ * Starts an admitted run. When Temporal cannot be reached, the row stays unchanged and the next admission starts the
+ * run.
+ */
+export async function startAdmitted(deps: StartDeps, { run, startable }: EnqueuedRun): Promise<Run> {
   if (startable === undefined) {
     deps.admission.nudge();
     return run;

@@ -2,7 +2,7 @@ import { runsExceeded, takeOneRun, type Plan } from '#core/accounts/billing/inde
 import { isEndState } from '#core/execution/run-states/index.ts';
 import { sql } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
-import { disabledProviders, enqueueManualRun, start, type StartDeps } from './enqueue.ts';
+import { disabledProviders, enqueueManualRun, startAdmitted, type StartDeps } from './enqueue.ts';
 import { findRun, readRun } from './queries.ts';
 import { runColumns, type Run } from './run.ts';
 
@@ -103,5 +103,5 @@ export async function retryRun(deps: StartDeps, input: Omit<AskedFollowUp, 'mess
   // Values keep the rank that they were first given with.
   const again = { routineId, variables, valuesFenced: false, retryOf: run.id, runAt: null, standsFor };
   const retry = { ...input, ...again, disabledProviders: disabledProviders(deps) };
-  return start(deps, await enqueueManualRun(deps.database, deps.admission.rule, retry));
+  return startAdmitted(deps, await enqueueManualRun(deps.database, deps.admission.rule, retry));
 }

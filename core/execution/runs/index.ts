@@ -7,6 +7,7 @@ export { insertOccurrences } from './occurrences.ts';
 export { listSteps } from './read-steps.ts';
 export { listRuns, readRun, readRunDetail } from './queries.ts';
 export { MAX_RECENT, listRecentRuns } from './recent.ts';
+export * as proofs from './proposals.ts';
 export { inTheWay, replaceOpenRuns } from './replace.ts';
 export { diffRun, giveVerdict } from './result.ts';
 export { runClock, runColumns, scheduledFor, stepColumns, type Run, type RunDetail, type RunSummary } from './run.ts';

@@ -79,6 +79,7 @@ function tellEngine({ engine, log }: EndDeps, runId: string): void {
 
 /**
  * SQL condition on `runs`: an open run delays the next occurrence of its routine. A run that waits for its time does
- * not, since that may be a year away, nor a run of a backfill, which comes last, nor an answer to a question.
+ * not, since that may be a year away, nor does a run of a backfill, which comes last, an answer to a question, or a run
+ * that tries a proposal, as the schedule goes on meanwhile.
  */
-export const inTheWay = sql`not held and trigger not in ('backfill', 'follow_up')`;
+export const inTheWay = sql`not held and trigger not in ('backfill', 'follow_up') and routine_revision > 0`;

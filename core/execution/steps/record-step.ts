@@ -95,7 +95,7 @@ export async function recordStepAndSuccess(
   db: Db,
   record: ModelStepRecord,
   ending: RunEnding,
-): Promise<Pick<EndedRun, 'id' | 'reason' | 'othersWait' | 'isFollowed'> | undefined> {
+): Promise<Pick<EndedRun, 'id' | 'reason' | 'othersWait' | 'isFollowed' | 'isProposed'> | undefined> {
   const { runId, index, response, messages, prompt, briefing, skillRevisions, factsVersion } = record;
   const { call } = response;
   const used = spentBy(record);
@@ -127,7 +127,8 @@ export async function recordStepAndSuccess(
       returning runs.*
     ), ${routineAfterRun({ state: 'succeeded', ownFault: false, isWhole: true })}, ${breakerAfterRun(ending)},
     ${noteEnd({ state: 'succeeded', reasonInWords: null })}
-    select id, reason, ${othersWait} as "othersWait", exists (select from follower) as "isFollowed" from ended, routine
+    select id, reason, ${othersWait} as "othersWait", exists (select from follower) as "isFollowed",
+      ended.routine_revision < 0 as "isProposed" from ended, routine
   `;
 }
 

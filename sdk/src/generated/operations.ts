@@ -12,10 +12,12 @@ export const OPERATIONS = {
   countUnreadResults: { method: 'GET', path: '/v1/results/unread' },
   createChat: { method: 'POST', path: '/v1/chats', keyed: true },
   createConnection: { method: 'POST', path: '/v1/connections', keyed: true },
+  createProposal: { method: 'POST', path: '/v1/routines/{routineId}/proposals', keyed: true },
   createRoutine: { method: 'POST', path: '/v1/routines', keyed: true },
   createSkill: { method: 'POST', path: '/v1/skills', keyed: true },
   deleteChat: { method: 'DELETE', path: '/v1/chats/{chatId}' },
   deleteConnection: { method: 'DELETE', path: '/v1/connections/{connectionId}' },
+  deleteProposal: { method: 'DELETE', path: '/v1/routines/{routineId}/proposals/{proposalId}' },
   deleteSkill: { method: 'DELETE', path: '/v1/skills/{skillId}' },
   diffRun: { method: 'GET', path: '/v1/runs/{runId}/diff' },
   discoverTools: { method: 'POST', path: '/v1/routines/{routineId}/connections/{connectionId}/discover' },
@@ -60,6 +62,7 @@ export const OPERATIONS = {
   readFactsVersion: { method: 'GET', path: '/v1/projects/{projectId}/facts/versions/{factsVersion}' },
   readKeyProvider: { method: 'GET', path: '/v1/model-connections/provider-c' },
   readProjectUsage: { method: 'GET', path: '/v1/usage' },
+  readProposal: { method: 'GET', path: '/v1/routines/{routineId}/proposals/{proposalId}' },
   readRoutine: { method: 'GET', path: '/v1/routines/{routineId}' },
   readRoutineForecast: { method: 'GET', path: '/v1/routines/{routineId}/forecast' },
   readRoutineVersion: { method: 'GET', path: '/v1/routines/{routineId}/versions/{revision}' },
@@ -123,6 +126,7 @@ export type ErrorCode =
   | 'assistant_not_found'
   | 'skill_not_found'
   | 'routine_not_found'
+  | 'proposal_not_found'
   | 'version_not_found'
   | 'facts_version_not_found'
   | 'run_not_found'
@@ -145,6 +149,8 @@ export type ErrorCode =
   | 'routines_active'
   | 'subscription_active'
   | 'schedule_ended'
+  | 'routine_not_active'
+  | 'proposal_open'
   | 'routine_archived'
   | 'external_key_taken'
   | 'definition_unreadable'

@@ -1391,6 +1391,31 @@ export interface components {
             steps: number;
             totalTokens: number;
         };
+        Proposal: {
+            /**
+             * Format: date-time
+             * @description RFC 3339, UTC.
+             */
+            createdAt: string;
+            endedAt: string | null;
+            /** @description Id of the proposal. */
+            id: string;
+            /** @description Why it was dropped. `run_failed`: its run failed; `run_cancelled`: its run was cancelled; `run_skipped`: its run never began; `run_partial`: its run did only a part of the work, or lacked tools; `routine_changed`: the routine or its tools were changed meanwhile; `routine_paused`: the routine was paused meanwhile; `routine_archived`: the routine was archived meanwhile; `schedule_ended`: its schedule has no time left; `withdrawn`: someone withdrew it. */
+            reason: ("run_failed" | "run_cancelled" | "run_skipped" | "run_partial" | "routine_changed" | "routine_paused" | "routine_archived" | "schedule_ended" | "withdrawn") | null;
+            /** @description Id of the routine. */
+            routineId: string;
+            /** @description The run that tries the change. */
+            runId: string;
+            /**
+             * @description `open` while its run goes on, `taken` once the change is the routine’s, `dropped` otherwise.
+             * @enum {string}
+             */
+            state: "open" | "taken" | "dropped";
+        };
+        ProposeChange: {
+            /** @description The fields that change, at least one of them material; no names of programs. */
+            patch: components["schemas"]["UpdateRoutine"];
+        };
         PutRoutine: {
             /** @default {} */
             budget?: components["schemas"]["CreateRoutineBudget"];
@@ -1714,6 +1739,8 @@ export interface components {
             mailDelivery: "available" | "unavailable";
             /** @description The next five times at which scheduled runs would start, were it active now: inside its window, without its skipped dates, its jitter included. */
             nextRuns: string[];
+            /** @description The latest change that was, or is, tried by a proposal. */
+            proposal: components["schemas"]["Proposal"] | null;
             /** @description Custom skills with a newer text than the one it was activated with. A manual run takes the newest; after one has succeeded, activating again has scheduled runs take it too. Empty unless active. */
             skillsBehind: components["schemas"]["SkillBehind"][];
         };
@@ -2123,6 +2150,7 @@ export interface components {
             retryOf: string | null;
             /** @description Id of the routine. */
             routineId: string;
+            /** @description The version that it executes; below zero for a change that is tried by a proposal, or was not taken over. */
             routineRevision: number;
             /** @description The time that it was asked for, before which it does not start. */
             runAt: string | null;
@@ -2450,6 +2478,7 @@ export interface components {
             routineId: string;
             /** @description The present name of the routine. */
             routineName: string;
+            /** @description The version that it executes; below zero for a change that is tried by a proposal, or was not taken over. */
             routineRevision: number;
             /** @description The time that it was asked for, before which it does not start. */
             runAt: string | null;
@@ -2620,6 +2649,31 @@ export interface components {
             /** @description By its place in the list where it has no name. */
             name: string;
             reason: string;
+        };
+        StartedProposal: {
+            /**
+             * Format: date-time
+             * @description RFC 3339, UTC.
+             */
+            createdAt: string;
+            endedAt: string | null;
+            /** @description Id of the proposal. */
+            id: string;
+            /** @description Why it was dropped. `run_failed`: its run failed; `run_cancelled`: its run was cancelled; `run_skipped`: its run never began; `run_partial`: its run did only a part of the work, or lacked tools; `routine_changed`: the routine or its tools were changed meanwhile; `routine_paused`: the routine was paused meanwhile; `routine_archived`: the routine was archived meanwhile; `schedule_ended`: its schedule has no time left; `withdrawn`: someone withdrew it. */
+            reason: ("run_failed" | "run_cancelled" | "run_skipped" | "run_partial" | "routine_changed" | "routine_paused" | "routine_archived" | "schedule_ended" | "withdrawn") | null;
+            /** @description Id of the routine. */
+            routineId: string;
+            /** @description The run that tries the change. */
+            runId: string;
+            /**
+             * @description `open` while its run goes on, `taken` once the change is the routine’s, `dropped` otherwise.
+             * @enum {string}
+             */
+            state: "open" | "taken" | "dropped";
+            /** @description What may be amiss, and keeps nothing from being saved or run. `skill_need_unmet`: judged by the names and descriptions of the tools that the routine may call, so a hint only. `skill_deleted`: runs leave it out. `facts_missing`: it is told the facts of its project, which has none. `mixes_untrusted_and_outward`: its runs read text that strangers may write, and a tool of another connection sends or changes something; judged by the hints and names of the tools. `forecast_over_budget`, on activation and on a change of an active routine’s schedule: a budget or the plan’s allowance runs out within 30 days. `interval_beyond_retention`: the run before, which a run is told of or compared with, has lost its content by then. `either_day`: day of month and day of week are both restricted, and either is enough. `no_time_in_window`: the schedule has no time up to `endsAt` that is left. */
+            warnings: components["schemas"]["RoutineWarning"][];
+            /** @description Shown once, where the change sets the first webhook URL; null when the response is repeated under its `Idempotency-Key`. */
+            webhookSecret?: string | null;
         };
         Step: {
             /** @description Beyond 1, an earlier attempt may have been billed by the provider and lost. */
@@ -3851,6 +3905,69 @@ export interface operations {
             };
         };
     };
+    createProposal: {
+        parameters: {
+            path: {
+                /** @description Id of the routine. */
+                routineId: components["parameters"]["routineId"];
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ProposeChange"];
+            };
+        };
+        responses: {
+            202: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["StartedProposal"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    readProposal: {
+        parameters: {
+            path: {
+                /** @description Id of the proposal. */
+                proposalId: string;
+                /** @description Id of the routine. */
+                routineId: components["parameters"]["routineId"];
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Proposal"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    deleteProposal: {
+        parameters: {
+            path: {
+                /** @description Id of the proposal. */
+                proposalId: string;
+                /** @description Id of the routine. */
+                routineId: components["parameters"]["routineId"];
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Proposal"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
     restoreRoutine: {
         parameters: {
             path: {
@@ -4016,7 +4133,7 @@ export interface operations {
     readRoutineVersion: {
         parameters: {
             path: {
-                /** @description Revision of the routine. */
+                /** @description Revision of the routine; below zero for that of a proposal. */
                 revision: number;
                 /** @description Id of the routine. */
                 routineId: components["parameters"]["routineId"];
@@ -4036,7 +4153,7 @@ export interface operations {
     restoreRoutineVersion: {
         parameters: {
             path: {
-                /** @description Revision of the routine. */
+                /** @description Revision of the routine; below zero for that of a proposal. */
                 revision: number;
                 /** @description Id of the routine. */
                 routineId: components["parameters"]["routineId"];

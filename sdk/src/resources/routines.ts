@@ -74,6 +74,24 @@ export class Routines {
     return this.#transport.send('restoreRoutine', { ...options, ids: [routineId] });
   }
 
+  /** Has a change of an active routine tried by a run, and taken over once that run has succeeded. */
+  propose(
+    routineId: string,
+    body: Body<'createProposal'>,
+    options?: CreateOptions & ChangeOptions,
+  ): Call<Data<'createProposal'>> {
+    return this.#transport.send('createProposal', { ...options, ids: [routineId], body });
+  }
+
+  proposal(routineId: string, proposalId: string, options?: CallOptions): Call<Data<'readProposal'>> {
+    return this.#transport.send('readProposal', { ...options, ids: [routineId, proposalId] });
+  }
+
+  /** Drops a change that is being tried, and cancels its run. */
+  withdraw(routineId: string, proposalId: string, options?: CallOptions): Call<Data<'deleteProposal'>> {
+    return this.#transport.send('deleteProposal', { ...options, ids: [routineId, proposalId] });
+  }
+
   /** Starts the schedule of a routine whose current version has run successfully. */
   activate(
     routineId: string,

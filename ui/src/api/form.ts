@@ -51,7 +51,11 @@ export function submitTo<Values extends FieldValues>(
 
 /** Finds the field of a path; `skills[0].id` is a fault of `skills` where the form has no such part. */
 function fieldOf<Values extends FieldValues>(path: string, values: Values): FieldPath<Values> | undefined {
-  const parts = path.replaceAll(/\[(\d+)\]/g, '.$1').split('.');
+  // A proposal has the fields in its patch.
+  const parts = path
+    .replace(/^patch\./, '')
+    .replaceAll(/\[(\d+)\]/g, '.$1')
+    .split('.');
   const top = parts[0] ?? '';
   if (!Object.hasOwn(values, top)) return undefined;
   const value: unknown = values[top];

@@ -314,6 +314,13 @@ export interface paths {
     "/v1/routines/{routineId}/preview": {
         post: operations["previewRoutine"];
     };
+    "/v1/routines/{routineId}/proposals": {
+        post: operations["createProposal"];
+    };
+    "/v1/routines/{routineId}/proposals/{proposalId}": {
+        get: operations["readProposal"];
+        delete: operations["deleteProposal"];
+    };
     "/v1/routines/{routineId}/restore": {
         post: operations["restoreRoutine"];
     };
@@ -2451,6 +2458,27 @@ export interface components {
             steps: number;
             totalTokens: number;
         };
+        Proposal: {
+            createdAt: components["schemas"]["Timestamp"];
+            endedAt: components["schemas"]["Timestamp"] | null;
+            /** @description Id of the proposal. */
+            id: string;
+            /** @description Why it was dropped. `run_failed`: its run failed; `run_cancelled`: its run was cancelled; `run_skipped`: its run never began; `run_partial`: its run did only a part of the work, or lacked tools; `routine_changed`: the routine or its tools were changed meanwhile; `routine_paused`: the routine was paused meanwhile; `routine_archived`: the routine was archived meanwhile; `schedule_ended`: its schedule has no time left; `withdrawn`: someone withdrew it. */
+            reason: ("run_failed" | "run_cancelled" | "run_skipped" | "run_partial" | "routine_changed" | "routine_paused" | "routine_archived" | "schedule_ended" | "withdrawn") | null;
+            /** @description Id of the routine. */
+            routineId: string;
+            /** @description The run that tries the change. */
+            runId: string;
+            /**
+             * @description `open` while its run goes on, `taken` once the change is the routine’s, `dropped` otherwise.
+             * @enum {string}
+             */
+            state: "open" | "taken" | "dropped";
+        };
+        ProposeChange: {
+            /** @description The fields that change, at least one of them material; no names of programs. */
+            patch: components["schemas"]["UpdateRoutine"];
+        };
         ProveBody: {
             /** @description Of the authenticator; each counts once. */
             code?: string;
@@ -3004,6 +3032,8 @@ export interface components {
             overlap: components["schemas"]["RoutineOverlap"];
             overridable: components["schemas"]["RoutineOverridable"] | null;
             pauseAfterFailures: components["schemas"]["RoutinePauseAfterFailures"];
+            /** @description The latest change that was, or is, tried by a proposal. */
+            proposal: components["schemas"]["Proposal"] | null;
             resultKey: components["schemas"]["RoutineResultKey"] | null;
             resultSchema: components["schemas"]["RoutineResultSchema"] | null;
             resultsTo: components["schemas"]["RoutineResultsTo"];
@@ -3361,6 +3391,7 @@ export interface components {
             retryOf: string | null;
             /** @description Id of the routine. */
             routineId: string;
+            /** @description The version that it executes; below zero for a change that is tried by a proposal, or was not taken over. */
             routineRevision: number;
             /** @description The time that it was asked for, before which it does not start. */
             runAt: components["schemas"]["Timestamp"] | null;
@@ -3477,6 +3508,7 @@ export interface components {
             routineId: string;
             /** @description The present name of the routine. */
             routineName: string;
+            /** @description The version that it executes; below zero for a change that is tried by a proposal, or was not taken over. */
             routineRevision: number;
             /** @description The time that it was asked for, before which it does not start. */
             runAt: components["schemas"]["Timestamp"] | null;
@@ -3722,6 +3754,7 @@ export interface components {
             routineId: string;
             /** @description The present name of the routine. */
             routineName: string;
+            /** @description The version that it executes; below zero for a change that is tried by a proposal, or was not taken over. */
             routineRevision: number;
             /** @description The time that it was asked for, before which it does not start. */
             runAt: components["schemas"]["Timestamp"] | null;
@@ -4125,6 +4158,27 @@ export interface components {
             /** @enum {string} */
             redirect: "callback" | "paste";
             redirectUri: string;
+        };
+        StartedProposal: {
+            createdAt: components["schemas"]["Timestamp"];
+            endedAt: components["schemas"]["Timestamp"] | null;
+            /** @description Id of the proposal. */
+            id: string;
+            /** @description Why it was dropped. `run_failed`: its run failed; `run_cancelled`: its run was cancelled; `run_skipped`: its run never began; `run_partial`: its run did only a part of the work, or lacked tools; `routine_changed`: the routine or its tools were changed meanwhile; `routine_paused`: the routine was paused meanwhile; `routine_archived`: the routine was archived meanwhile; `schedule_ended`: its schedule has no time left; `withdrawn`: someone withdrew it. */
+            reason: ("run_failed" | "run_cancelled" | "run_skipped" | "run_partial" | "routine_changed" | "routine_paused" | "routine_archived" | "schedule_ended" | "withdrawn") | null;
+            /** @description Id of the routine. */
+            routineId: string;
+            /** @description The run that tries the change. */
+            runId: string;
+            /**
+             * @description `open` while its run goes on, `taken` once the change is the routine’s, `dropped` otherwise.
+             * @enum {string}
+             */
+            state: "open" | "taken" | "dropped";
+            /** @description What may be amiss, and keeps nothing from being saved or run. `skill_need_unmet`: judged by the names and descriptions of the tools that the routine may call, so a hint only. `skill_deleted`: runs leave it out. `facts_missing`: it is told the facts of its project, which has none. `mixes_untrusted_and_outward`: its runs read text that strangers may write, and a tool of another connection sends or changes something; judged by the hints and names of the tools. `forecast_over_budget`, on activation and on a change of an active routine’s schedule: a budget or the plan’s allowance runs out within 30 days. `interval_beyond_retention`: the run before, which a run is told of or compared with, has lost its content by then. `either_day`: day of month and day of week are both restricted, and either is enough. `no_time_in_window`: the schedule has no time up to `endsAt` that is left. */
+            warnings: components["schemas"]["RoutineWarning"][];
+            /** @description Shown once, where the change sets the first webhook URL; null when the response is repeated under its `Idempotency-Key`. */
+            webhookSecret?: string | null;
         };
         StartedSignIn: {
             authorizationUrl: string;
@@ -6768,6 +6822,69 @@ export interface operations {
             };
         };
     };
+    createProposal: {
+        parameters: {
+            path: {
+                /** @description Id of the routine. */
+                routineId: components["parameters"]["routineId"];
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ProposeChange"];
+            };
+        };
+        responses: {
+            202: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["StartedProposal"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    readProposal: {
+        parameters: {
+            path: {
+                /** @description Id of the proposal. */
+                proposalId: string;
+                /** @description Id of the routine. */
+                routineId: components["parameters"]["routineId"];
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Proposal"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    deleteProposal: {
+        parameters: {
+            path: {
+                /** @description Id of the proposal. */
+                proposalId: string;
+                /** @description Id of the routine. */
+                routineId: components["parameters"]["routineId"];
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Proposal"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
     restoreRoutine: {
         parameters: {
             path: {
@@ -6930,7 +7047,7 @@ export interface operations {
     readRoutineVersion: {
         parameters: {
             path: {
-                /** @description Revision of the routine. */
+                /** @description Revision of the routine; below zero for that of a proposal. */
                 revision: number;
                 /** @description Id of the routine. */
                 routineId: components["parameters"]["routineId"];
@@ -6950,7 +7067,7 @@ export interface operations {
     restoreRoutineVersion: {
         parameters: {
             path: {
-                /** @description Revision of the routine. */
+                /** @description Revision of the routine; below zero for that of a proposal. */
                 revision: number;
                 /** @description Id of the routine. */
                 routineId: components["parameters"]["routineId"];

@@ -97,16 +97,31 @@ export function humanize(name: string): string {
 
 /**
  * Chooses the word on the badge of a step. The end of a run ends its open steps as failed at the same instant: those
- * steps did not fail by themselves. Any other call that failed before it began was refused.
+ * steps did not fail by themselves. Any other call that failed before it began was refused. A
+ * running run makes the calls that were pending when it was read.
  */
 export function stepBadgeOf(
   { kind, state, startedAt, finishedAt }: Shape<'Step'>,
   run: Pick<Shape<'Run'>, 'state' | 'finishedAt'> | undefined,
 ): string {
+  if (state === 'pending' && run?.state === 'running') return 'started';
   if (state !== 'failed') return state;
   if (run !== undefined && isOver(run) && finishedAt === run.finishedAt) {
     if (run.state === 'cancelled') return 'cancelled';
     return startedAt === null ? 'not_begun' : state;
   }
   return kind === 'tool' && startedAt === null ? 'refused' : state;
+}
+
+/** Says which version a run executes; a change that is tried, or was not taken over, has no number. */
+export function versionOf({ routineRevision }: Pick<Shape<'Run'>, 'routineRevision'>): string {
+  return routineRevision < 0 ? 'proposed' : String(routineRevision);
+}
+
+/** The words of model servers for a response that asks for tools. */
+const ASKS_FOR_TOOLS = /^(?:tool[-_]?(?:calls?|use)|function[-_]?call)$/i;
+
+/** Tells whether a model step ended by asking for tools. */
+export function asksForTools({ finishReason }: Pick<Shape<'Step'>, 'finishReason'>): boolean {
+  return ASKS_FOR_TOOLS.test(finishReason ?? '');
 }

@@ -1,4 +1,4 @@
-import { Archive, ArchiveRestore, CirclePlay, Pause, Play } from 'lucide-react';
+import { Archive, ArchiveRestore, CirclePlay, Pause, Play, Undo2 } from 'lucide-react';
 import type { InputOf, Shape } from '../types.ts';
 import { verb } from './verb.ts';
 
@@ -66,6 +66,18 @@ export const ARCHIVE = verb<Known>()('delete', '/v1/routines/{routineId}', {
   changes: CHANGES,
   done: 'Routine archived',
 });
+
+export const WITHDRAW = verb<Pick<Shape<'Proposal'>, 'id' | 'routineId'>>()(
+  'delete',
+  '/v1/routines/{routineId}/proposals/{proposalId}',
+  {
+    label: 'Withdraw',
+    icon: Undo2,
+    input: ({ id, routineId }) => ({ path: { routineId, proposalId: id } }),
+    changes: CHANGES,
+    done: 'Change withdrawn',
+  },
+);
 
 export const RESTORE = verb<Known>()('post', '/v1/routines/{routineId}/restore', {
   label: 'Restore',

@@ -3,7 +3,7 @@ import { useProjectId } from '#ui/api/project.ts';
 import { useRead } from '#ui/api/read.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { count, money } from '#ui/format/numbers.ts';
-import { badgeOf, starterOf } from '#ui/format/run-words.ts';
+import { badgeOf, starterOf, versionOf } from '#ui/format/run-words.ts';
 import { duration, exactTime } from '#ui/format/times.ts';
 import { cx } from '#ui/parts/cx.ts';
 import { Section } from '#ui/parts/page.tsx';
@@ -20,7 +20,7 @@ export function ComparedFacts({ before, after }: { before: RunDetail; after: Run
   const rows: readonly Row[] = [
     fact('State', before, after, (run) => describeState(badgeOf(run)).label),
     fact('What it said', before, after, ({ outcomeSummary, errorMessage }) => outcomeSummary ?? errorMessage ?? ''),
-    fact('Version', before, after, ({ routineRevision }) => String(routineRevision)),
+    fact('Version', before, after, versionOf),
     fact('Model', before, after, ({ model }) => model?.modelId ?? 'none'),
     { label: 'Skills', before: skills[0], after: skills[1], differs: skills[0] !== skills[1] },
     fact('Variables', before, after, variablesOf),

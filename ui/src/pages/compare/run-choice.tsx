@@ -1,6 +1,6 @@
 import { useList } from '#ui/api/read.ts';
 import type { Shape } from '#ui/api/types.ts';
-import { badgeOf } from '#ui/format/run-words.ts';
+import { badgeOf, versionOf } from '#ui/format/run-words.ts';
 import { dateTime } from '#ui/format/times.ts';
 import { Select } from '#ui/parts/select.tsx';
 import { describeState } from '#ui/parts/state.tsx';
@@ -36,7 +36,7 @@ export function RunChoice({ label, routineId, chosen, onChoose }: RunChoiceProps
         options={all.map((run) => ({
           value: run.id,
           label: dateTime(new Date(run.startedAt ?? run.createdAt)),
-          hint: `${describeState(badgeOf(run)).label}, version ${run.routineRevision}`,
+          hint: `${describeState(badgeOf(run)).label}, version ${versionOf(run)}`,
         }))}
         value={chosen?.id ?? null}
         onChange={onChoose}

@@ -100,6 +100,7 @@ function SaveBar({
   cancel,
 }: Pick<ComposerProps, 'editor' | 'routine' | 'cancel'> & { isSaving: boolean }) {
   const { formState } = useFormContext<RoutineForm>();
+  const proposes = editor.propose !== undefined && materialAmong(editor.changed).length > 0;
   return (
     <div className="sticky bottom-0 z-20 -mx-4 mt-8 border-t border-line bg-canvas px-4 py-3 sm:-mx-2 sm:px-2">
       <FormError message={formState.errors.root?.message} />
@@ -111,12 +112,22 @@ function SaveBar({
           {cancel}
           <Button
             type="submit"
-            kind="primary"
+            kind={proposes ? 'secondary' : 'primary'}
             busy={isSaving}
             disabledReason={routine !== undefined && editor.changed.length === 0 ? 'Nothing has changed.' : undefined}
           >
-            {routine === undefined ? 'Save draft' : 'Save'}
+            {routine === undefined ? 'Save draft' : proposes ? 'Save as draft' : 'Save'}
           </Button>
+          {proposes && (
+            <Button
+              kind="primary"
+              busy={editor.isProposing}
+              disabledReason={routine?.proposal?.state === 'open' ? 'A change is being tried.' : undefined}
+              onClick={() => void editor.propose?.()}
+            >
+              Save, test and keep active
+            </Button>
+          )}
         </div>
       </div>
     </div>
@@ -132,6 +143,10 @@ function consequenceOf(changed: Editor['changed'], routine: ComposerProps['routi
     return routine.state === 'draft' ? 'It stays a draft.' : `It stays ${routine.state}.`;
   }
   const what = `Changed ${listInWords(material)}`;
+  if (routine.proposal?.state === 'open') return 'A change is being tried. Saving drops it.';
+  if (routine.state === 'active') {
+    return `${what}: a test can prove it while the schedule goes on, or it is saved as a draft.`;
+  }
   return routine.state === 'draft'
     ? `${what}: it needs a good test run before it can be activated.`
     : `${what}: saving returns it to draft, until a test run succeeds and you activate it again.`;

@@ -1,5 +1,5 @@
 import { getRouteApi } from '@tanstack/react-router';
-import { lazy, Suspense, useState } from 'react';
+import { lazy, Suspense, useEffect, useEffectEvent, useState } from 'react';
 import { useQueryClient } from '@tanstack/react-query';
 import { WebhookSecret } from '#ui/parts/lazily.tsx';
 import { errorInWords } from '#ui/api/form.ts';
@@ -9,12 +9,13 @@ import { useRead } from '#ui/api/read.ts';
 import { refresh, useSend } from '#ui/api/send.ts';
 import { useProjectId } from '#ui/api/project.ts';
 import type { Shape } from '#ui/api/types.ts';
-import { RUN_NOW } from '#ui/api/verbs/routines.ts';
+import { CHANGES, RUN_NOW } from '#ui/api/verbs/routines.ts';
 import { useVerb } from '#ui/api/verbs/verb.ts';
 import { ButtonLink } from '#ui/parts/button.tsx';
 import { Await, EmptyState } from '#ui/parts/feedback.tsx';
 import { ManagedNotice } from '#ui/parts/managed.tsx';
 import { PageHeader } from '#ui/parts/page.tsx';
+import { ProposalNotice } from '#ui/parts/proposal.tsx';
 import { StateBadge } from '#ui/parts/state.tsx';
 import { Composer } from './composer.tsx';
 import type { Conflict } from './conflict.tsx';
@@ -29,7 +30,10 @@ const { useParams, useSearch, useNavigate } = getRouteApi('/account/p/$projectId
 export function EditRoutinePage() {
   const { routineId } = useParams();
   const projectId = useProjectId();
-  const routine = useRead('/v1/routines/{routineId}', { path: { routineId } });
+  const [everyMs, setEveryMs] = useState<number | false>(false);
+  const routine = useRead('/v1/routines/{routineId}', { path: { routineId } }, { everyMs });
+  const wanted = routine.data?.proposal?.state === 'open' && PROPOSED_MS;
+  if (wanted !== everyMs) setEveryMs(wanted);
   return (
     <>
       <PageHeader
@@ -59,6 +63,15 @@ export function EditRoutinePage() {
   );
 }
 
+/** A change that is being tried, as the form had it. */
+interface Tried {
+  readonly id: string;
+  readonly form: RoutineForm;
+}
+
+/** Interval of reading a routine whose change is being tried. */
+const PROPOSED_MS = 2_000;
+
 function EditRoutine({ routine, etag: first }: { routine: Shape<'RoutineDetail'>; etag: string | undefined }) {
   const { id: routineId } = routine;
   const projectId = useProjectId();
@@ -77,6 +90,13 @@ function EditRoutine({ routine, etag: first }: { routine: Shape<'RoutineDetail'>
       if (saved.webhookSecret !== undefined) setSecret(saved.webhookSecret);
     },
   });
+  const propose = useSend('post', '/v1/routines/{routineId}/proposals', {
+    refreshes: CHANGES,
+    done: 'Being tried',
+    showsError: true,
+    onDone: ({ webhookSecret }) => setSecret(webhookSecret ?? null),
+  });
+  const [tried, setTried] = useState<Tried | null>(null);
   const run = useVerb(RUN_NOW, { showsError: true });
   const patch = (form: RoutineForm, base: RoutineForm, ifMatch: string | undefined) =>
     save.sendAsync({ path: { routineId }, body: patchOf(form, changedFields(base, form)) }, { ifMatch });
@@ -98,7 +118,34 @@ function EditRoutine({ routine, etag: first }: { routine: Shape<'RoutineDetail'>
       const started = await run.actAsync({ id: routineId });
       await navigate({ search: { run: started.id }, replace: true });
     },
+    onPropose:
+      routine.state === 'active'
+        ? async (form, base) => {
+            const body = { patch: patchOf(form, changedFields(base, form)) };
+            try {
+              const { id, runId: proof } = await propose.sendAsync({ path: { routineId }, body }, { ifMatch: etag });
+              setTried({ id, form });
+              await navigate({ search: { run: proof }, replace: true });
+            } catch (error) {
+              if (!(error instanceof ApiError) || error.code !== 'precondition_failed') throw error;
+              const message = 'Another user has saved this routine. Read it again before you try a change.';
+              editor.form.setError('root', { message });
+            }
+          }
+        : undefined,
   });
+  const { proposal } = routine;
+  const isTaken = tried !== null && proposal?.id === tried.id && proposal.state === 'taken';
+  const takeOver = useEffectEvent(() => {
+    if (tried === null) return;
+    editor.rebase(tried.form, { keepValues: true });
+    setEtag(first);
+    setTried(null);
+  });
+  useEffect(() => {
+    // oxlint-disable-next-line react/set-state-in-effect -- the service has taken the change over, and no event here
+    if (isTaken) takeOver();
+  }, [isTaken]);
   const resolve = async (merged: RoutineForm) => {
     if (conflict === null) return;
     try {
@@ -119,6 +166,7 @@ function EditRoutine({ routine, etag: first }: { routine: Shape<'RoutineDetail'>
   return (
     <>
       <ManagedNotice of={routine} />
+      <ProposalNotice routine={routine} />
       <Composer
         editor={editor}
         routine={routine}

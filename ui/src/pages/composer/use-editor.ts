@@ -14,10 +14,13 @@ export interface Editor {
   readonly save: () => Promise<void>;
   /** Saves the changes and starts a run. */
   readonly test: () => Promise<void>;
+  /** Has the changes tried while the routine goes on as it is; undefined where it is on no schedule. */
+  readonly propose: (() => Promise<void>) | undefined;
   readonly isSaving: boolean;
   readonly isTesting: boolean;
-  /** Loads the saved version into the form. */
-  readonly rebase: (saved: RoutineForm) => void;
+  readonly isProposing: boolean;
+  /** Loads the saved version into the form; `keepValues` keeps later edits. */
+  readonly rebase: (saved: RoutineForm, options?: { readonly keepValues: boolean }) => void;
 }
 
 export interface EditorOptions {
@@ -33,19 +36,23 @@ export interface EditorOptions {
   readonly onSaved: (routineId: string) => void;
   /** Starts a run of the saved version. Without changes there is no id, as nothing was sent. */
   readonly onTest: (routineId: string | undefined) => Promise<void>;
+  /** Opens a proposal with the form. Its changes stay unsaved here until they are taken over. */
+  readonly onPropose?: ((form: RoutineForm, base: RoutineForm) => Promise<void>) | undefined;
 }
 
+type Work = 'saving' | 'testing' | 'proposing';
+
 /** Keeps the state of the form: saved fields, changed fields and the verbs to save. */
-export function useEditor({ initial, isSaved, onSave, onSaved, onTest }: EditorOptions): Editor {
+export function useEditor({ initial, isSaved, onSave, onSaved, onTest, onPropose }: EditorOptions): Editor {
   const form = useForm<RoutineForm>({ defaultValues: initial });
   const saved = useRef(initial);
-  const [busy, setBusy] = useState<'saving' | 'testing' | null>(null);
+  const [busy, setBusy] = useState<Work | null>(null);
   const changedIn = (values: RoutineForm) => changedFields(saved.current, withVariables(values));
   // Drawn again where another field has changed, and not at every key.
   const changed = useWatch({ control: form.control, compute: changedIn });
-  const rebase = (next: RoutineForm) => {
+  const rebase: Editor['rebase'] = (next, options) => {
     saved.current = next;
-    form.reset(next);
+    form.reset(next, options);
   };
   const isDirty = () => changedIn(form.getValues()).length > 0;
   const send = async (): Promise<string | undefined> => {
@@ -55,7 +62,7 @@ export function useEditor({ initial, isSaved, onSave, onSaved, onTest }: EditorO
     if (id !== undefined) rebase(given);
     return id;
   };
-  const guarded = async (kind: 'saving' | 'testing', work: () => Promise<void>) => {
+  const guarded = async (kind: Work, work: () => Promise<void>) => {
     if (busy !== null) return;
     setBusy(kind);
     await work().catch((error: unknown) => {
@@ -79,8 +86,16 @@ export function useEditor({ initial, isSaved, onSave, onSaved, onTest }: EditorO
         const id = await send();
         if (id !== undefined) await onTest(id);
       }),
+    propose:
+      onPropose &&
+      (() =>
+        guarded('proposing', () => {
+          form.clearErrors();
+          return onPropose(withVariables(form.getValues()), saved.current);
+        })),
     isSaving: busy === 'saving',
     isTesting: busy === 'testing',
+    isProposing: busy === 'proposing',
     rebase,
   };
 }

@@ -12,6 +12,7 @@ import { ButtonLink } from '#ui/parts/button.tsx';
 import { Await, Notice } from '#ui/parts/feedback.tsx';
 import { ManagedMark } from '#ui/parts/managed.tsx';
 import { PageHeader } from '#ui/parts/page.tsx';
+import { ProposalNotice } from '#ui/parts/proposal.tsx';
 import { listInWords } from '#ui/parts/routine-fields.ts';
 import { SkeletonRows } from '#ui/parts/skeleton.tsx';
 import { StateBadge } from '#ui/parts/state.tsx';
@@ -82,6 +83,11 @@ function RoutineTabs({ routine }: { routine: Shape<'RoutineDetail'> }) {
   return (
     <>
       <Attention routine={routine} />
+      {routine.proposal !== null && (
+        <div className="mb-5 empty:hidden">
+          <ProposalNotice routine={routine} />
+        </div>
+      )}
       <Tabs
         label="Routine"
         value={tab}

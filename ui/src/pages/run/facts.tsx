@@ -1,7 +1,7 @@
 import { useProjectId } from '#ui/api/project.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { count, money } from '#ui/format/numbers.ts';
-import { humanize, isOver, starterOf } from '#ui/format/run-words.ts';
+import { humanize, isOver, starterOf, versionOf } from '#ui/format/run-words.ts';
 import { duration } from '#ui/format/times.ts';
 import { CodeBlock, CopyField } from '#ui/parts/copy.tsx';
 import type { Fact } from '#ui/parts/page.tsx';
@@ -79,7 +79,7 @@ function useSourceFacts(run: RunDetail): Fact[] {
       label: 'Version',
       value: (
         <TextLink to="/p/$projectId/routines/$routineId/versions" params={{ projectId, routineId }}>
-          {run.routineRevision}
+          {versionOf(run)}
         </TextLink>
       ),
     },

@@ -3,7 +3,7 @@ import type { FollowStatus } from '#ui/api/follow.ts';
 import { useRead, type Loaded } from '#ui/api/read.ts';
 import { useRunEvents } from '#ui/api/run-events.ts';
 import type { Shape } from '#ui/api/types.ts';
-import { isOver } from '#ui/format/run-words.ts';
+import { asksForTools, isOver } from '#ui/format/run-words.ts';
 
 type RunDetail = Shape<'RunDetail'>;
 
@@ -38,7 +38,11 @@ export function useFollowedRun(runId: string): FollowedRun {
       // Deliveries, waiting time and links are in the detail only, and settled once it has begun or ended.
       if (next.state !== 'queued') read.refetch();
     },
-    onStep: (step) => dispatch({ kind: 'step', step }),
+    onStep: (step) => {
+      dispatch({ kind: 'step', step });
+      // Events name only steps that are over; the detail has the calls that the model asks for.
+      if (asksForTools(step)) read.refetch();
+    },
     onRead: (next) => dispatch({ kind: 'read', run: next }),
   });
 

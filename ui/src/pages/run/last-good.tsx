@@ -2,7 +2,7 @@ import { useProjectId } from '#ui/api/project.ts';
 import { useRead } from '#ui/api/read.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { count, money } from '#ui/format/numbers.ts';
-import { starterOf } from '#ui/format/run-words.ts';
+import { starterOf, versionOf } from '#ui/format/run-words.ts';
 import { duration } from '#ui/format/times.ts';
 import { Skeleton } from '#ui/parts/skeleton.tsx';
 import { TextLink } from '#ui/parts/text-link.tsx';
@@ -91,7 +91,7 @@ function differencesOf(run: RunDetail, good: RunDetail): readonly Difference[] {
     if (before === null || now === null || !isNotable(before, now, least)) return;
     found.push({ label, before: format(before), now: format(now) });
   };
-  texts('Version', ({ routineRevision }) => String(routineRevision));
+  texts('Version', versionOf);
   texts('Model', ({ model }) => model?.modelId ?? 'none');
   texts('Variables', variablesOf);
   texts('Started by', starterOf);

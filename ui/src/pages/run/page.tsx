@@ -4,7 +4,7 @@ import { useEffect, useEffectEvent } from 'react';
 import type { FollowStatus } from '#ui/api/follow.ts';
 import { useSend } from '#ui/api/send.ts';
 import type { Shape } from '#ui/api/types.ts';
-import { badgeOf, humanize, isOver } from '#ui/format/run-words.ts';
+import { badgeOf, humanize, isOver, versionOf } from '#ui/format/run-words.ts';
 import { exactTime } from '#ui/format/times.ts';
 import { ActivationOffer } from '#ui/parts/activation-offer.tsx';
 import { Await, Notice } from '#ui/parts/feedback.tsx';
@@ -75,9 +75,7 @@ function PrintHead({ run }: { readonly run: Shape<'RunDetail'> }) {
     <header className="mb-6 hidden border-b border-edge pb-3 print:block">
       <p className="text-xl font-semibold text-ink">{run.routineName}</p>
       <p className="text-sm text-muted">
-        {[exactTime(at), `Version ${run.routineRevision}`, ...(run.model === null ? [] : [run.model.modelId])].join(
-          ' · ',
-        )}
+        {[exactTime(at), `Version ${versionOf(run)}`, ...(run.model === null ? [] : [run.model.modelId])].join(' · ')}
       </p>
     </header>
   );

@@ -4,6 +4,7 @@ import type { Shape } from '#ui/api/types.ts';
 import { drawn } from '#ui/format/drawn.ts';
 import { money, plural, shortCount } from '#ui/format/numbers.ts';
 import { duration } from '#ui/format/times.ts';
+import { asksForTools } from '#ui/format/run-words.ts';
 import { cx } from '#ui/parts/cx.ts';
 import { StateBadge } from '#ui/parts/state.tsx';
 import { Fold } from '#ui/parts/fold.tsx';
@@ -25,6 +26,8 @@ export interface StepRowProps {
   /** Number of earlier calls whose results are left out from this step on. */
   readonly leftOut: number;
   readonly span: Span;
+  /** Begin of a step that is under way; null for one that has ended. */
+  readonly since: string | null;
   /**
    * The present time while the step is under way; the row of a step that has ended is not drawn again as time passes.
    */
@@ -33,7 +36,7 @@ export interface StepRowProps {
 
 export const StepRow = memo(Row);
 
-function Row({ step, textsOf, badge, leftOut, span, now }: StepRowProps) {
+function Row({ step, textsOf, badge, leftOut, span, since, now }: StepRowProps) {
   const took = tookMs(step);
   const isModel = step.kind === 'model';
   const isCounted = step.usage.totalTokens > 0;
@@ -62,7 +65,7 @@ function Row({ step, textsOf, badge, leftOut, span, now }: StepRowProps) {
               {isCounted ? money(step.usage.costUsd) : ''}
             </span>
             <span className="text-right text-xs text-muted tabular max-sm:col-start-3 max-sm:row-start-1">
-              {took === null ? '' : duration(took)}
+              {took === null ? clockOf(since, now) : duration(took)}
             </span>
           </span>
         }
@@ -77,16 +80,20 @@ function Row({ step, textsOf, badge, leftOut, span, now }: StepRowProps) {
   );
 }
 
+/** Says how long something has been under way, in whole seconds. */
+function clockOf(startedAt: string | null, now: number | undefined): string {
+  if (startedAt === null || now === undefined) return '';
+  const seconds = Math.max(Math.floor((now - Date.parse(startedAt)) / 1_000), 0);
+  return seconds < 60 ? `${seconds} s` : duration(seconds * 1_000);
+}
+
 function labelOf(step: Step): string {
   if (step.tool !== null) return drawn(step.tool.toolName ?? step.tool.name);
   const [line = ''] = (step.text ?? '').trim().split('\n', 1);
   if (line !== '') return line.replace(/^#+\s*/, '');
-  if (ASKS_FOR_TOOLS.test(step.finishReason ?? '')) return 'Asked for tools';
+  if (asksForTools(step)) return 'Asked for tools';
   return step.finishedAt === null ? 'Asking the model' : 'Model';
 }
-
-/** The words of model servers for a response that asks for tools. */
-const ASKS_FOR_TOOLS = /^(?:tool[-_]?(?:calls?|use)|function[-_]?call)$/i;
 
 const FILLS = { model: 'fill-accent', tool: 'fill-accent opacity-45' } as const;
 
@@ -94,7 +101,7 @@ const FILLS = { model: 'fill-accent', tool: 'fill-accent opacity-45' } as const;
 const ENDS: Readonly<Record<string, string>> = { failed: 'fill-bad', cancelled: 'fill-idle' };
 
 /** Shows where a step lies in the duration of its run. */
-function Bar({ step, badge, span, now }: Omit<StepRowProps, 'leftOut' | 'textsOf'>) {
+function Bar({ step, badge, span, now }: Omit<StepRowProps, 'leftOut' | 'since' | 'textsOf'>) {
   const place = placeOf(step, span, now);
   const took = tookMs(step);
   return (
@@ -151,6 +158,9 @@ export function UnderWay({
             />
           )}
         </svg>
+        <span className="text-right text-xs text-muted tabular max-sm:col-start-3 max-sm:row-start-1 sm:col-start-6">
+          {clockOf(startedAt, now)}
+        </span>
       </span>
     </li>
   );

@@ -24,6 +24,7 @@ export function Steps({ run }: { readonly run: RunDetail }) {
   if (run.steps.length === 0 && !isRunning) return null;
   const calls = run.steps.filter(({ kind }) => kind === 'tool').length;
   const leftOut = countLeftOut(run.steps);
+  const lastEnd = run.steps.findLast(({ finishedAt }) => finishedAt !== null)?.finishedAt ?? run.startedAt;
   const isBetween = isRunning && run.steps.every(({ finishedAt }) => finishedAt !== null);
   return (
     <Section
@@ -54,6 +55,7 @@ export function Steps({ run }: { readonly run: RunDetail }) {
               badge={stepBadgeOf(step, run)}
               leftOut={leftOut.get(step.index) ?? 0}
               span={span}
+              since={step.finishedAt === null ? (step.startedAt ?? lastEnd) : null}
               now={step.finishedAt === null ? now : undefined}
             />
           ))}

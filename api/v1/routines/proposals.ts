@@ -1,0 +1,118 @@
+import { z } from 'zod';
+import { proposals } from '#core/authoring/routines/index.ts';
+import { proofs } from '#core/execution/runs/index.ts';
+import { AppError, invalid } from '#lib/errors.ts';
+import { versionsIn } from '../../http/entity-tag.ts';
+import { present } from '../../http/present.ts';
+import { EXAMPLE, idOf } from '../../http/schemas.ts';
+import { route, type Route } from '../../route.ts';
+import { renamedFields } from '../external-names.ts';
+import { routineParams } from './fields.ts';
+import { presentWarnings } from './present.ts';
+import { routinePatch, saveErrors } from './requests.ts';
+import { proposal, startedProposal } from './responses.ts';
+
+const tag = 'Routines';
+const params = routineParams.extend({ proposalId: idOf('proposal', EXAMPLE.proposal) });
+
+const body = z
+  .strictObject({
+    patch: routinePatch.describe('The fields that change, at least one of them material; no names of programs.'),
+  })
+  .meta({ id: 'ProposeChange' });
+
+const createProposal = route({
+  method: 'POST',
+  path: '/v1/routines/:routineId/proposals',
+  id: 'createProposal',
+  tag,
+  summary: 'Try a change of an active routine',
+  description:
+    'Saves the change as a version that is not yet the routine’s, and starts a manual run with it. Once that run has succeeded, the change is taken over in one step and the routine stays active; until then its schedule runs the version that it has; a scheduled run that has not begun by then is skipped as `superseded`. A run that fails, is cancelled or does only a part of the work drops the change, and so does anything that changes, pauses or archives the routine meanwhile. One change is tried at a time: another is 409 `proposal_open`, with the address of the first as `Location`. A key needs `runs:write` too.',
+  auth: 'key-or-session',
+  mcp: false,
+  scope: 'routines:write',
+  params: routineParams,
+  body,
+  conditional: true,
+  idempotent: true,
+  shownOnce: ['webhookSecret'],
+  success: {
+    status: 202,
+    location: '/v1/routines/:routineId/proposals/:id',
+    data: startedProposal,
+    description: 'The proposal, whose run is on record.',
+  },
+  errors: [
+    'insufficient_scope',
+    'routine_archived',
+    'routine_not_active',
+    'proposal_open',
+    'definition_unreadable',
+    'precondition_failed',
+    'allowance_exceeded',
+    'provider_disabled',
+    ...saveErrors.filter((code) => code !== 'external_key_taken'),
+  ],
+}).to(async ({ access, by, params: { routineId }, body: { patch }, deps, ifMatch, newId }) => {
+  const { projectId, organizationId, plan, actor } = access;
+  if (actor.kind !== 'session' && !actor.scopes.includes('runs:write')) throw new AppError('insufficient_scope');
+  const given = Object.fromEntries(Object.entries(patch).filter(([, value]) => value !== undefined));
+  const names = Object.keys(given).filter((name) => name in renamedFields);
+  if (names.length > 0) {
+    throw invalid(names.map((name) => ({ path: `patch.${name}`, message: 'is changed by PATCH alone' })));
+  }
+  const opened = await proofs.startProposal(deps, {
+    id: newId('proposal'),
+    routineId,
+    projectId,
+    organizationId,
+    plan,
+    runId: newId('run'),
+    patch: given,
+    expectedVersions: versionsIn(ifMatch),
+    by,
+  });
+  const { warnings, webhookSecret } = opened;
+  return {
+    data: {
+      ...present(proposal, opened.proposal),
+      warnings: presentWarnings(warnings),
+      ...(webhookSecret === undefined ? {} : { webhookSecret }),
+    },
+  };
+});
+
+const readProposal = route({
+  method: 'GET',
+  path: '/v1/routines/:routineId/proposals/:proposalId',
+  id: 'readProposal',
+  tag,
+  summary: 'Read a proposal',
+  description: 'Only the latest proposal of a routine is kept; the routine shows it too.',
+  auth: 'key-or-session',
+  mcp: false,
+  scope: 'routines:read',
+  params,
+  success: { status: 200, data: proposal, description: 'The proposal.' },
+}).to(async ({ access: { projectId }, params: { routineId, proposalId: id }, deps }) => ({
+  data: present(proposal, await proposals.readProposal(deps.database, { projectId, routineId, id })),
+}));
+
+const deleteProposal = route({
+  method: 'DELETE',
+  path: '/v1/routines/:routineId/proposals/:proposalId',
+  id: 'deleteProposal',
+  tag,
+  summary: 'Withdraw a proposal',
+  description: 'Drops the change and cancels its run. A proposal that has ended stays as it is.',
+  auth: 'key-or-session',
+  mcp: false,
+  scope: 'routines:write',
+  params,
+  success: { status: 200, data: proposal, description: 'The proposal, dropped.' },
+}).to(async ({ access: { projectId }, params: { routineId, proposalId: id }, deps }) => ({
+  data: present(proposal, await proposals.withdrawProposal(deps, { projectId, routineId, id })),
+}));
+
+export const proposalRoutes: readonly Route[] = [createProposal, readProposal, deleteProposal];

@@ -1,0 +1,134 @@
+import type { Core } from '#core/core.ts';
+import type { Actor } from '#core/foundation/audit/index.ts';
+import { sql, storableJson, type Db } from '#lib/database/index.ts';
+import { AppError } from '#lib/errors.ts';
+import { definitionForm } from '#core/authoring/definition/index.ts';
+import type { Routine, RoutineFields } from './routine.ts';
+import { insertVersions } from './versions.ts';
+
+export const PROPOSAL_STATES = ['open', 'taken', 'dropped'] as const;
+
+/** Says why a proposal was not taken over: a closed list that users can switch on. */
+export const DROP_REASONS = {
+  run_failed: 'its run failed',
+  run_cancelled: 'its run was cancelled',
+  run_skipped: 'its run never began',
+  run_partial: 'its run did only a part of the work, or lacked tools',
+  routine_changed: 'the routine or its tools were changed meanwhile',
+  routine_paused: 'the routine was paused meanwhile',
+  routine_archived: 'the routine was archived meanwhile',
+  schedule_ended: 'its schedule has no time left',
+  withdrawn: 'someone withdrew it',
+} as const;
+
+export type DropReason = keyof typeof DROP_REASONS;
+
+/** The latest change of an active routine that is, or was, tried before it is taken over. */
+export interface Proposal {
+  readonly id: string;
+  readonly routineId: string;
+  /** The run that tries it. */
+  readonly runId: string;
+  /** `taken` once the change is the routine's. */
+  readonly state: (typeof PROPOSAL_STATES)[number];
+  /** Set when it was dropped. */
+  readonly reason: DropReason | null;
+  readonly createdAt: Date;
+  readonly endedAt: Date | null;
+}
+
+const proposalColumns = sql`
+  id, routine_id as "routineId", run_id as "runId", state, reason, created_at as "createdAt", ended_at as "endedAt"
+`;
+
+/**
+ * Inserts a proposal with its version, in place of the routine's last one. The caller has locked the routine.
+ * @returns the proposal and the revision that its run executes; undefined while the last one is open
+ */
+export function insertProposal(
+  tx: Db,
+  { id: routineId, projectId, revision }: Routine,
+  proposal: { id: string; runId: string; fields: RoutineFields; settings: object; by: Actor },
+): Promise<(Proposal & { readonly revision: number }) | undefined> {
+  const { id, runId, fields, settings, by } = proposal;
+  return tx.row<Proposal & { revision: number }>`
+    with proposal as (
+      insert into routine_proposals as last (routine_id, id, project_id, run_id, base_revision, settings, author)
+      values (${routineId}, ${id}, ${projectId}, ${runId}, ${revision}, ${storableJson(settings)}::jsonb,
+        ${storableJson(by)}::jsonb)
+      on conflict (routine_id) do update set id = excluded.id, run_id = excluded.run_id, revision = last.revision - 1,
+        base_revision = excluded.base_revision, settings = excluded.settings, author = excluded.author,
+        state = 'open', reason = null, created_at = now(), ended_at = null
+      where last.state <> 'open'
+      returning *
+    ), written as (
+      select routine_id as id, revision, project_id, ${definitionForm.write(fields)}::jsonb as definition from proposal
+    ), version as (${insertVersions({ actor: by.id })})
+    select ${proposalColumns}, revision from proposal
+  `;
+}
+
+/** Reads the latest proposal of a routine. @throws {AppError} `proposal_not_found` when it has another id */
+export async function readProposal(
+  db: Db,
+  { projectId, routineId, id }: { readonly projectId: string; readonly routineId: string; readonly id: string },
+): Promise<Proposal> {
+  const found = await latestProposal(db, projectId, routineId);
+  if (found?.id !== id) throw new AppError('proposal_not_found');
+  return found;
+}
+
+/** Finds the latest proposal of a routine. */
+export function latestProposal(db: Db, projectId: string, routineId: string): Promise<Proposal | undefined> {
+  return db.row<Proposal>`
+    select ${proposalColumns} from routine_proposals where routine_id = ${routineId} and project_id = ${projectId}
+  `;
+}
+
+/** Selects the latest proposal of a row of `routines` as one JSON value. */
+export const proposalJson = sql`(
+  select to_jsonb(latest) from (
+    select ${proposalColumns} from routine_proposals p
+    where p.routine_id = routines.id and p.project_id = routines.project_id) latest)`;
+
+export type ProposalJson = Omit<Proposal, 'createdAt' | 'endedAt'> & {
+  readonly createdAt: string;
+  readonly endedAt: string | null;
+};
+
+export function proposalOf({ createdAt, endedAt, ...proposal }: ProposalJson): Proposal {
+  return { ...proposal, createdAt: new Date(createdAt), endedAt: endedAt === null ? null : new Date(endedAt) };
+}
+
+/** Drops the open proposals of routines, in the transaction of the change because of which they are dropped. */
+export async function dropProposals(
+  { emit }: Pick<Core, 'emit'>,
+  tx: Db,
+  { routineIds, reason }: { readonly routineIds: readonly string[]; readonly reason: DropReason },
+): Promise<void> {
+  const dropped = await tx.rows<{ routineId: string; runId: string }>`
+    update routine_proposals set state = 'dropped', reason = ${reason}, settings = null, author = null, ended_at = now()
+    where routine_id = any(${routineIds}) and state = 'open'
+    returning routine_id as "routineId", run_id as "runId"
+  `;
+  if (dropped.length === 0) return;
+  await emit(tx, 'proposal.dropped', {
+    routineIds: dropped.map(({ routineId }) => routineId),
+    runIds: dropped.map(({ runId }) => runId),
+  });
+}
+
+/** Marks a proposal as the routine's. Its version goes: the routine has written the same under a number of its own. */
+export async function closeTaken(
+  tx: Db,
+  { projectId, routineId, revision }: { projectId: string; routineId: string; revision: number },
+): Promise<void> {
+  await tx.run`
+    with proposal as (
+      update routine_proposals set state = 'taken', settings = null, author = null, ended_at = now()
+      where routine_id = ${routineId} and project_id = ${projectId} and state = 'open'
+    )
+    delete from routine_versions
+    where routine_id = ${routineId} and project_id = ${projectId} and revision = ${revision}
+  `;
+}

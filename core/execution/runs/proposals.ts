@@ -1,0 +1,56 @@
+import { proposals } from '#core/authoring/routines/index.ts';
+import type { Events } from '#core/events.ts';
+import { cancellation } from '#core/execution/run-states/index.ts';
+import { sql, type Db } from '#lib/database/index.ts';
+import type { EndDeps } from './end-run.ts';
+import { disabledProviders, enqueueManualRun, startAdmitted, type ManualRun, type StartDeps } from './enqueue.ts';
+import { cancelOpenRuns } from './replace.ts';
+
+/**
+ * Opens a proposal for an active routine and starts the run that tries it. The response of an earlier attempt of the
+ * same request may be lost: the proposal is then returned as it is.
+ * @throws {AppError} what `proposeChange` and `enqueueManualRun` throw
+ */
+export async function startProposal(
+  deps: StartDeps & Parameters<typeof proposals.proposeChange>[0],
+  input: proposals.ProposedChange & Pick<ManualRun, 'organizationId' | 'plan'>,
+) {
+  const { organizationId, plan, projectId, routineId, runId: id } = input;
+  const { proof, ...opened } = await proposals.proposeChange(deps, input, (tx, revision) =>
+    enqueueManualRun(tx, deps.admission.rule, {
+      id,
+      projectId,
+      organizationId,
+      plan,
+      routineId,
+      revision,
+      variables: {},
+      valuesFenced: false,
+      retryOf: null,
+      runAt: null,
+      standsFor: null,
+      disabledProviders: disabledProviders(deps),
+    }),
+  );
+  if (proof !== undefined) await startAdmitted(deps, proof);
+  return opened;
+}
+
+/**
+ * Cancels the runs of proposals that were dropped. A run that is ending is left alone: its end finds the proposal
+ * dropped.
+ */
+export function cancelProofs(deps: EndDeps, tx: Db, { routineIds, runIds }: Events['proposal.dropped']): Promise<void> {
+  return cancelOpenRuns(deps, tx, routineIds, { ending: cancellation, which: sql`id = any(${runIds})` });
+}
+
+/**
+ * Makes the run of a proposal that was taken over a run of the routine's new version, which it proves. Its own version
+ * had a number below zero, which is gone.
+ */
+export async function adoptProof(tx: Db, { projectId, runId, revision }: Events['proposal.taken']): Promise<void> {
+  await tx.run`
+    update runs set routine_revision = ${revision}
+    where id = ${runId} and project_id = ${projectId} and routine_revision < 0
+  `;
+}
