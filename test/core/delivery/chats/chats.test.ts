@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { claimWork } from '#core/foundation/work/queue.ts';
+import { claimWork } from '#core/foundation/work/index.ts';
 import { chatKind } from '#core/delivery/chats/index.ts';
 import { ROOMS, type Kind } from '#dev/fakes/chats/server.ts';
 import type { ApiClient } from '#test/support/client.ts';
