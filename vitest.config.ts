@@ -35,6 +35,7 @@ const UNIT = [
   'test/dev/house/**',
   'test/lib/{coalesce,json-pointer,linear-pattern,run-ids}.test.ts',
   'test/lib/config/**',
+  'test/lib/database/clock.test.ts',
   'test/lib/envelope/**',
   'test/lib/exact-json/**',
   'test/lib/outbound/{addresses,fetch,interim,limits,lookup,rebinding,redirects,retry-after,tls,urls}.test.ts',

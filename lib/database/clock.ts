@@ -3,13 +3,15 @@ import type { Log } from '../log.ts';
 import type { Db } from './database.ts';
 
 const EVERY_MS = 60_000;
-/** Difference from which the clock of this machine counts as wrong. Below it lies what the network makes of a measurement. */
+/**
+ * Difference from which on the clock of this machine counts as wrong. A smaller one may be an effect of the network.
+ */
 const NEAR_MS = 3_000;
-/** A measurement that takes longer says too little. */
+/** A measurement that takes longer is no better than the correction that holds. The first one opens a connection. */
 const LONGEST_MS = 1_000;
 
 /**
- * Compares the clock of this machine with that of Postgres, now and each minute, and warns where they differ by seconds.
+ * Compares the clock of this machine with that of Postgres, now and each minute, and warns when they differ by seconds.
  * Until the next measurement the process corrects its clock by the difference.
  */
 export async function keepClock(database: Db, log: Log): Promise<{ stop(): void }> {
@@ -20,10 +22,11 @@ export async function keepClock(database: Db, log: Log): Promise<{ stop(): void 
       ms: number;
     }>`select (extract(epoch from clock_timestamp()) * 1000)::float8 as ms`;
     const tookMs = performance.now() - before;
-    if (read === undefined || tookMs > LONGEST_MS) return;
-    const aheadMs = Date.now() - tookMs / 2 - read.ms;
-    const isWrong = Math.abs(aheadMs) > NEAR_MS;
-    setClockAhead(isWrong ? Math.round(aheadMs) : 0);
+    if (read === undefined) return;
+    const aheadMs = correctionMs({ aheadMs: Date.now() - tookMs / 2 - read.ms, tookMs, wasWrong });
+    if (aheadMs === undefined) return;
+    setClockAhead(aheadMs);
+    const isWrong = aheadMs !== 0;
     if (isWrong) {
       log.warn(
         { aheadSeconds: Math.round(aheadMs / 1_000) },
@@ -34,10 +37,26 @@ export async function keepClock(database: Db, log: Log): Promise<{ stop(): void 
     }
     wasWrong = isWrong;
   };
-  // A database that is away is compared with once it is back.
+  // When the database is down, the clock is compared once it is back.
   const attempt = () => compare().catch(() => undefined);
   await attempt();
   const timer = setInterval(() => void attempt(), EVERY_MS);
   timer.unref();
   return { stop: () => clearInterval(timer) };
+}
+
+/** Returns by how much the clock is ahead, 0 where it is near enough; undefined where the measurement says too little. */
+export function correctionMs({
+  aheadMs,
+  tookMs,
+  wasWrong,
+}: {
+  readonly aheadMs: number;
+  readonly tookMs: number;
+  readonly wasWrong: boolean;
+}): number | undefined {
+  // The response was made at some time within the measurement.
+  const isWrong = Math.abs(aheadMs) > NEAR_MS + tookMs / 2;
+  if (tookMs > LONGEST_MS && (wasWrong || !isWrong)) return undefined;
+  return isWrong ? Math.round(aheadMs) : 0;
 }

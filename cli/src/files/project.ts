@@ -65,7 +65,7 @@ function faultsOf(item: Omit<LocalItem, 'faulty'>, settings: Settings): { faults
   const { length } = body;
   if (length < text.min) {
     const least = `${text.min} character${text.min === 1 ? '' : 's'}`;
-    faults.push({ file, message: `the text below the head is too short: at least ${least} characters` });
+    faults.push({ file, message: `the text below the head is too short: at least ${least}` });
   }
   if (length > text.max) {
     faults.push({ file, message: `the text below the head has ${length} characters; at most ${text.max} are allowed` });

@@ -160,4 +160,32 @@ export const MUTATIONS: readonly Mutation[] = [
     to: 'if (known !== undefined) return;',
     tests: ['test/lib/secrets/wrong-key.test.ts'],
   },
+  {
+    name: 'the release before sends a mail of this one',
+    file: 'core/foundation/outbox/waiting.ts',
+    from: "sql`'infinity'::timestamptz`",
+    to: 'sql`now()`',
+    tests: ['test/core/foundation/outbox/release-before.test.ts'],
+  },
+  {
+    name: 'a mail that the release before is sending is sent again',
+    file: 'core/foundation/outbox/waiting.ts',
+    from: "where state = 'pending' and next_attempt_at <= now() limit",
+    to: "where state = 'pending' and next_attempt_at < 'infinity' limit",
+    tests: ['test/core/foundation/outbox/release-before.test.ts'],
+  },
+  {
+    name: 'due work is done in one transaction and its row removed in another',
+    file: 'core/foundation/work/queue.ts',
+    from: 'if (finished > 0) await then(tx);',
+    to: 'if (finished > 0) await then(database);',
+    tests: ['test/core/foundation/work/work.test.ts'],
+  },
+  {
+    name: 'an attempt whose lease has run out records its end',
+    file: 'core/foundation/work/queue.ts',
+    from: 'delete from work where kind = ${kind} and key = ${key} and attempts = ${attempt} and failed_at is null',
+    to: 'delete from work where kind = ${kind} and key = ${key} and ${attempt} > 0 and failed_at is null',
+    tests: ['test/core/foundation/work/work.test.ts'],
+  },
 ];

@@ -54,7 +54,7 @@ test('all faults of all files are listed together, and ras exits with 1', async 
   expect(stdout).toBe('');
   expect(stderr).toContain('Error: 5 things to mend');
   for (const line of [
-    'skills/style/SKILL.md: the text below the head is too short: 20 characters at least',
+    'skills/style/SKILL.md: the text below the head is too short: at least 20 characters',
     'routines/a.md:5:10: overlap: "quue" is none of skip, queue, cancel_previous, allow, did you mean "queue"?',
     'routines/a.md:6:21: pauseAfterFailures: is below 1',
     'routines/b.md:2:1: the field "schedule" is missing',

@@ -89,6 +89,13 @@ describe('a field that is added to the definition', () => {
     expect(form.read(released).value.tone).toBeNull();
   });
 
+  test('is not stored at its default, so that the release before reads a routine that does not use it', () => {
+    const unused = JSON.parse(form.write(bodyWith(fields).parse(routineBody())));
+    expect(definitionForm.read(unused).blocked).toBeNull();
+    expect(form.read(unused).value).toHaveProperty('tone', null);
+    expect(definitionForm.read(JSON.parse(form.write(body))).blocked).toContain('`tone`');
+  });
+
   test('is in responses and versions', () => {
     const { value } = form.read(JSON.parse(form.write(body)));
     expect(Object.keys(shapeWith(fields))).toContain('tone');

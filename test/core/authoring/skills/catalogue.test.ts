@@ -218,7 +218,7 @@ describe('a broken file stops the start and is named', () => {
       await writeFile(path.join(folder, 'b.md'), text('B', 'a'));
       await expect(loadCatalogue(folder)).rejects.toThrow(/b\.md: formerly has a, the slug of a\.md/);
       await writeFile(path.join(folder, 'b.md'), text('B', 'c'));
-      await expect(loadCatalogue(folder)).rejects.toThrow(/b\.md: formerly c, which names a\.md/);
+      await expect(loadCatalogue(folder)).rejects.toThrow(/b\.md: formerly has c, the slug of a\.md/);
     } finally {
       await rm(folder, { recursive: true });
     }

@@ -41,7 +41,7 @@ export function CalendarPage() {
           <>
             {isCut && (
               <Notice tone="warn" className="mb-4">
-                This week holds more than fits here. The list of runs shows all.
+                This week has more than fits here. The list of runs shows all.
               </Notice>
             )}
             <WeekGrid days={daysOf(start, runs, occurrences)} projectId={projectId} />

@@ -175,6 +175,7 @@ const TRIGGERS: readonly Option<string>[] = [
   { value: 'schedule', label: 'By its schedule' },
   { value: 'manual', label: 'By hand or API' },
   { value: 'backfill', label: 'By a backfill' },
+  { value: 'follow_up', label: 'By a question' },
 ];
 
 interface Search {
