@@ -17,6 +17,7 @@ const UNIT = [
   'test/core/authoring/outcomes/{changes,judge}.test.ts',
   'test/core/authoring/skills/{catalogue,eval-cases,needs,state-block}.test.ts',
   'test/core/clients/calculate/**',
+  'test/core/clients/chats/**',
   'test/core/clients/gateway/**',
   'test/core/clients/json-schemas/read-schema.test.ts',
   'test/core/clients/mcp/{address-secrets,json-limit,lost-session,refusals}.test.ts',

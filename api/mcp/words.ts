@@ -57,6 +57,7 @@ const ARGUMENT_WORDS: Readonly<Record<string, string>> = {
   uses: 'Only routines with this skill, connection or account.',
   state: 'Only those in this state.',
   trigger: 'Only runs that were started this way.',
+  resultsTo: 'Who gets the results: members by mail, chats by id.',
   sendsResults: 'Only those that tell results somewhere, or the rest.',
   unread: 'Only what you have not marked as read, or the rest.',
   worthReading: 'Only results that are no repetition, or the rest.',

@@ -76,7 +76,7 @@ const readChat = route({
   tag,
   summary: 'Read a chat',
   auth: 'key-or-session',
-  mcp: { toolset: 'connections' },
+  mcp: false,
   scope: 'connections:read',
   params,
   success: { status: 200, data: chat, description: 'The chat.' },

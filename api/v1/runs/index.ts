@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { readRoutine } from '#core/authoring/routines/index.ts';
 import { variables } from '#core/authoring/definition/index.ts';
 import * as retention from '#core/execution/retention/index.ts';
+import { redeliverChat } from './redeliver-chat.ts';
 import * as runs from '#core/execution/runs/index.ts';
 import { waitForRunEnd } from '#core/execution/run-events/index.ts';
 import { credentialId, mayWriteRoutines, type ProjectAccess } from '../../access.ts';
@@ -247,27 +248,6 @@ const redeliverWebhook = route({
   errors: ['content_erased', 'routine_archived'],
 }).to(async ({ access: { projectId }, params, deps }) => ({
   data: presentRunDetail(await runs.redeliverWebhook(deps, { projectId, ...params }), deps.config),
-}));
-
-const redeliverChat = route({
-  method: 'POST',
-  path: '/v1/runs/:runId/chat-deliveries/:deliveryId/redeliver',
-  id: 'redeliverChat',
-  tag,
-  summary: 'Send a result to a chat again',
-  description: 'Again with all its retries. One that waits for its next attempt is sent at once.',
-  auth: 'key-or-session',
-  mcp: false,
-  scope: 'runs:write',
-  params: z.strictObject({
-    runId: idOf('run', EXAMPLE.run),
-    deliveryId: idOf('chatDelivery', EXAMPLE.chatDelivery),
-  }),
-  idempotent: true,
-  success: { status: 202, data: runDetail, description: 'The run with the delivery pending.' },
-  errors: ['content_erased', 'routine_archived'],
-}).to(async ({ access: { projectId }, params, deps }) => ({
-  data: presentRunDetail(await runs.redeliverChat(deps, { projectId, ...params }), deps.config),
 }));
 
 export const runRoutes: readonly Route[] = [

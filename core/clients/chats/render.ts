@@ -25,8 +25,6 @@ interface Dialect {
   readonly link: (label: string, url: string) => string;
 }
 
-const characters = (text: string) => text.length;
-const bytes = (text: string) => Buffer.byteLength(text);
 const markdown = {
   bold: (text: string) => `**${text}**`,
   link: (label: string, url: string) => `[${label}](${url})`,
@@ -40,18 +38,18 @@ const angled = {
 const SLACK: Dialect = {
   ...angled,
   room: 2_900,
-  sizeOf: characters,
+  sizeOf: (text) => text.length,
   plain: (text) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;'),
 };
 /** The description of an embed takes 4,096 characters. */
-const DISCORD: Dialect = { ...markdown, room: 3_700, sizeOf: characters, plain: (text) => text };
+const DISCORD: Dialect = { ...markdown, room: 3_700, sizeOf: (text) => text.length, plain: (text) => text };
 /** A card of Teams takes 28 KB. */
-const TEAMS: Dialect = { ...markdown, room: 12_000, sizeOf: bytes, plain: (text) => text };
+const TEAMS: Dialect = { ...markdown, room: 12_000, sizeOf: (text) => Buffer.byteLength(text), plain: (text) => text };
 /** A text message takes 4,096 characters. `<users/all>` would call everyone. */
 const GOOGLE: Dialect = {
   ...angled,
   room: 3_000,
-  sizeOf: bytes,
+  sizeOf: (text) => Buffer.byteLength(text),
   plain: (text) => text.replaceAll('<', '‹').replaceAll('>', '›'),
 };
 

@@ -7,4 +7,4 @@ export {
   redeliverToChat,
   type ChatDelivery,
 } from './deliveries.ts';
-export { chatKind, type ChatDeps } from './send.ts';
+export { chatKind } from './send.ts';

@@ -139,7 +139,11 @@ async function recordEnd(tx: Db, { key }: WorkItem, outcome: EndedWork): Promise
 
 /** The queue gives up with the error of the last attempt. */
 function reasonOf(error: string): ChatFailure {
-  return Object.hasOwn(CHAT_FAILURES, error) ? (error as ChatFailure) : 'retries_exhausted';
+  return isFailure(error) ? error : 'retries_exhausted';
+}
+
+function isFailure(error: string): error is ChatFailure {
+  return Object.hasOwn(CHAT_FAILURES, error);
 }
 
 /** Stops a chat that refuses its address for good, and mails the owners and admins once. */

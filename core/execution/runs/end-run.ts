@@ -2,7 +2,6 @@ import type { Core } from '#core/core.ts';
 import { callsOfRunOver } from '#core/models/calls/index.ts';
 import { noteEnd } from '#core/delivery/notifications/index.ts';
 import { routineAfterRun } from '#core/authoring/routines/index.ts';
-import { redeliverToChat } from '#core/delivery/chats/index.ts';
 import { enqueueDelivery, redeliver, type ReportedRun } from '#core/delivery/webhooks/index.ts';
 import { afterCommit, sql, storableJson, transaction, type Db, type Sql } from '#lib/database/index.ts';
 import { othersWait, type Admission } from '#core/execution/admission/index.ts';
@@ -190,14 +189,5 @@ export async function redeliverWebhook(
   input: { projectId: string; runId: string; deliveryId: string },
 ): Promise<RunDetail> {
   await redeliver(deps, input);
-  return readRunDetail(deps, input.projectId, input.runId);
-}
-
-/** Sends a result to a chat again, as `redeliverWebhook` does. */
-export async function redeliverChat(
-  deps: RedeliverDeps,
-  input: { projectId: string; runId: string; deliveryId: string },
-): Promise<RunDetail> {
-  await redeliverToChat(deps, input);
   return readRunDetail(deps, input.projectId, input.runId);
 }

@@ -1,6 +1,6 @@
 export { countWaitingBackfills, insertBackfill, readOnRecord } from './occurrences.ts';
 export { cancelRun, pauseWithRuns, stopRuns } from './cancel.ts';
-export { afterEnd, endRun, outcomeOf, recordEnd, redeliverChat, redeliverWebhook, type EndDeps } from './end-run.ts';
+export { afterEnd, endRun, outcomeOf, recordEnd, redeliverWebhook, type EndDeps } from './end-run.ts';
 export { retryRun, startFollowUp } from './follow-up.ts';
 export { assertMayBeGiven, startManualRun } from './enqueue.ts';
 export { insertOccurrences } from './occurrences.ts';

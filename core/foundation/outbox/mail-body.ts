@@ -110,7 +110,7 @@ function buttonTo(url: string, label: string): string {
 }
 
 /**
- * Writes the page of a mail under the name of the instance, its host. Each element has its own style, as many mail
+ * Writes the page of a mail under the name of the instance, its address. Each element has its own style, as many mail
  * programs drop the head; those that keep it also follow a dark screen. There are no images, and nothing is loaded.
  */
 function pageOf({
@@ -133,7 +133,7 @@ function pageOf({
 </head>
 <body class="page" style="margin:0;padding:0;background:#f6f6f7">
 <div class="sheet" style="max-width:600px;margin:0 auto;padding:28px 20px;background:#ffffff;color:#1d1d20;font:16px/1.5 system-ui,-apple-system,'Segoe UI',Roboto,sans-serif;overflow-wrap:anywhere">
-<p class="muted" style="margin:0 0 18px;color:#5b5b63;font-size:13px">${escaped(new URL(uiOrigin).host)}</p>
+<p class="muted" style="margin:0 0 18px;color:#5b5b63;font-size:13px"><a class="muted" href="${escaped(`${uiOrigin}/`)}" style="color:#5b5b63">${escaped(`${uiOrigin}/`)}</a></p>
 ${inside.join('\n')}
 </div>
 </body>

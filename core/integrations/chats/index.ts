@@ -7,6 +7,5 @@ export {
   listChats,
   markChatGone,
   readChat,
-  type Chat,
 } from './chats.ts';
 export { postToChat, sendTestMessage, type ChatExchange } from './post.ts';

@@ -17,7 +17,9 @@ export interface Manner {
   takes(body: unknown, bytes: number): boolean;
 }
 
-const text = (max: number) => z.string().min(1).max(max);
+function text(max: number) {
+  return z.string().min(1).max(max);
+}
 
 const mrkdwn = z.strictObject({ type: z.enum(['mrkdwn', 'plain_text']), text: text(3_000) });
 const slackBody = z.strictObject({

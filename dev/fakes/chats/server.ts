@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { text as readText } from 'node:stream/consumers';
 import { discord, googleChat, slack, teams, type Reply } from './manners.ts';
 
 /** A message that a room has taken. */
@@ -18,6 +18,9 @@ export const ROOMS = {
   discord: 'https://discord.com/api/webhooks/123456789/s3cretDiscordToken',
   google_chat: 'https://chat.googleapis.com/v1/spaces/AAAA/messages?key=aKey&token=s3cretGoogle',
 } as const;
+
+/** The chats, in the order of their rooms. */
+const KINDS = ['slack', 'teams', 'discord', 'google_chat'] as const;
 
 const MANNERS = { slack, teams, discord, google_chat: googleChat } as const;
 
@@ -40,8 +43,7 @@ export async function startChats(): Promise<ChatsFake> {
   const closed = new Set<Kind>();
 
   async function answer(request: IncomingMessage): Promise<Reply> {
-    const chunks: Uint8Array[] = [];
-    for await (const chunk of request) chunks.push(chunk as Uint8Array);
+    const text = await readText(request);
     const scripted = replies.shift();
     if (scripted !== undefined) return scripted;
     const [, host = '', ...rest] = (request.url ?? '').split('/');
@@ -52,7 +54,6 @@ export async function startChats(): Promise<ChatsFake> {
     if (ROOMS[kind] !== address || closed.has(kind)) return manner.unknown;
     if (request.method !== 'POST') return { status: 405 };
     if (request.headers['content-type']?.startsWith('application/json') !== true) return manner.unread;
-    const text = Buffer.concat(chunks).toString();
     const body = parsed(text);
     if (body === undefined || !manner.takes(body, Buffer.byteLength(text))) return manner.unread;
     posted.push({ kind, body });
@@ -63,7 +64,9 @@ export async function startChats(): Promise<ChatsFake> {
     void answer(request).then((reply) => send(response, reply));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('the server has no port');
+  const { port } = address;
   return {
     at(address) {
       const url = new URL(address);
@@ -86,7 +89,7 @@ export async function startChats(): Promise<ChatsFake> {
 }
 
 function kindAt(host: string): Kind | undefined {
-  return (Object.keys(ROOMS) as Kind[]).find((kind) => new URL(ROOMS[kind]).host === host);
+  return KINDS.find((kind) => new URL(ROOMS[kind]).host === host);
 }
 
 function parsed(text: string): unknown {

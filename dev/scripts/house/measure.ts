@@ -30,7 +30,7 @@ export type Faults = Readonly<Record<string, readonly string[]>>;
 
 /** The most files and lines of each room; a change that raises one says why, see docs/adr/0038-budgets-of-rooms.md. */
 const BUDGETS = {
-  core: { files: 415, lines: 47_500 },
+  core: { files: 430, lines: 51_000 },
   lib: { files: 100, lines: 8_700 },
   api: { files: 116, lines: 14_000 },
   activities: { files: 4, lines: 200 },

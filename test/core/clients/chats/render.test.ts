@@ -5,12 +5,14 @@ import { ROOMS } from '#dev/fakes/chats/server.ts';
 
 const MANNERS = { slack, teams, discord, google_chat: googleChat };
 const URL_OF_RUN = 'https://ras.example.com/p/prj_1/runs/run_1';
-const message = (text: string) => ({
-  title: 'Weekly <audit> & more',
-  facts: 'Succeeded · 24 Nov 2026, 08:00',
-  text,
-  link: { label: 'Open the result', url: URL_OF_RUN },
-});
+function message(text: string) {
+  return {
+    title: 'Weekly <audit> & more',
+    facts: 'Succeeded · 24 Nov 2026, 08:00',
+    text,
+    link: { label: 'Open the result', url: URL_OF_RUN },
+  };
+}
 const TEXTS = {
   nothing: '',
   'a sentence': 'All pages answer.',

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { claimWork } from '#core/foundation/work/queue.ts';
+import { claimWork } from '#core/foundation/work/index.ts';
 import { chatKind } from '#core/delivery/chats/index.ts';
 import { ROOMS, type Kind } from '#dev/fakes/chats/server.ts';
 import type { ApiClient } from '#test/support/client.ts';
@@ -147,7 +147,7 @@ test('a worker that dies after the chat has the message has it sent once more, a
   const { id } = await runOnce(key, routineId);
   const { deps } = service;
   await deps.work.idle();
-  await deps.work.nudge('result');
+  deps.work.nudge('result');
   await deps.work.idle();
   const [item] = await claimWork(deps.database, 'chat', 1);
   const dead = new Promise<never>(() => undefined);

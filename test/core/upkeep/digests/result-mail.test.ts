@@ -41,7 +41,7 @@ test('a result is mailed to the people of its routine, as a page with one button
   expect(run.notifications).toMatchObject([{ kind: 'result', state: 'sent' }]);
   const mails = await newsTo(mailbox, owner);
   expect(mails.map(({ subject }) => subject)).toEqual(['Changed: Weekly audit']);
-  const { text, html = '' } = mails[0]!;
+  const { text, html } = mails[0]!;
   for (const body of [text, html]) {
     expect(body).toContain('Two pages fail');
     expect(body).toContain(`/runs/${run.id}`);

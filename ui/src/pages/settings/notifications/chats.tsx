@@ -88,6 +88,7 @@ function NewChat() {
           () => {
             setName('');
             setUrl('');
+            return undefined;
           },
           () => undefined,
         );
