@@ -127,7 +127,7 @@ test('facts in all their states', async ({ api, visit }) => {
       name: 'composer',
       async act(page) {
         await page.getByRole('button', { name: /^Results/ }).click();
-        await page.getByRole('checkbox', { name: 'Tell each run the project facts' }).waitFor();
+        await page.getByRole('checkbox', { name: 'Project facts' }).waitFor();
       },
     },
   ]);
