@@ -92,6 +92,18 @@ export function pageQuery<F extends z.core.$ZodShape>(of: Order, filters: F) {
   });
 }
 
+/** Returns the schema of the text that a list is searched for. */
+export function searchedIn(where: string) {
+  return z
+    .string()
+    .trim()
+    .min(1)
+    .max(200)
+    .refine((text) => !text.includes('\u0000'), 'must not contain a NUL character')
+    .optional()
+    .meta({ description: `Text in ${where}.` });
+}
+
 /** Returns the page that a query asks for. */
 export function pageOf(query: { limit: number; cursor?: string | undefined }): Page {
   return { limit: query.limit, after: query.cursor };

@@ -21,7 +21,8 @@ import { presentStep, step } from './step-schema.ts';
 
 const tag = 'Runs';
 const params = runParams;
-const SUMMARIES = 'Newest first, without variables and with the beginning of each result.';
+const SUMMARIES =
+  'Newest first, without variables and with the beginning of each result. A page with `q` looks at 1,000 runs: it may have fewer than its limit, or none, and still name a next page.';
 
 const runRoutine = route({
   method: 'POST',
@@ -93,9 +94,9 @@ const listRuns = route({
     ],
   },
   scope: 'runs:read',
-  query: runQuery,
+  query: runQuery.extend({ routineId: idOf('routine', EXAMPLE.routine).optional() }),
   success: { status: 200, data: z.array(runSummary), description: SUMMARIES },
-}).to(({ access, query, deps }) => listPage(deps, access, { query, routineId: undefined }));
+}).to(({ access, query, deps }) => listPage(deps, access, { query, routineId: query.routineId }));
 
 const readRun = route({
   method: 'GET',
@@ -275,8 +276,12 @@ async function listPage(
   { query, routineId }: { query: z.output<typeof runQuery>; routineId: string | undefined },
 ) {
   const page = pageOf(query);
-  const { state, trigger, outcome, backfillId, since, until } = query;
+  const { q, state, trigger, outcome, backfillId, since, until } = query;
   const filter = { routineId, state, trigger, outcome, backfillId, since, until, page };
+  if (q !== undefined) {
+    const { found, nextCursor } = await runs.searchRuns(deps.database, access.projectId, { ...filter, q });
+    return { data: found.map(presentRunSummary), nextCursor };
+  }
   const found = await runs.listRuns(deps.database, access.projectId, filter);
   return listReply(found, page, presentRunSummary);
 }

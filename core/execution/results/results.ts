@@ -5,6 +5,7 @@ import { findLineChanges, type LineChanges } from '#lib/line-changes.ts';
 import type { Page } from '#lib/paging.ts';
 import { cut } from '#lib/text.ts';
 import { unreadBy, type Reader } from './marks.ts';
+import { MAX_LOOKED_AT, says } from './search.ts';
 
 /** Kinds of results, by how they differ from the one before, each with its meaning. */
 export const RESULT_KINDS = {
@@ -53,13 +54,12 @@ export interface ResultFilter {
   /** Only results that ended before this time. */
   readonly until?: Date | undefined;
   readonly unread: boolean | undefined;
+  /** A part of its routine's name, of its text or of what its run said of it, in any case. */
+  readonly q?: string | undefined;
   /** True for all kinds but `unchanged`, false for that one. */
   readonly worthReading: boolean | undefined;
   readonly page: Page;
 }
-
-/** Results that one page or count looks at. */
-const MAX_LOOKED_AT = 1_000;
 
 const EXCERPT = 600;
 /** Characters of each text that are compared. */
@@ -80,13 +80,14 @@ export async function listResults(
   reader: Reader,
   filter: ResultFilter,
 ): Promise<{ results: Result[]; nextCursor: string | undefined }> {
-  const { page, worthReading } = filter;
-  const byKind = worthReading === undefined ? empty : sql`where (kind <> 'unchanged') = ${worthReading}::boolean`;
-  const looked = worthReading === undefined ? page.limit : MAX_LOOKED_AT;
+  const { page, worthReading, q } = filter;
+  const byKind = worthReading === undefined ? empty : sql`and (kind <> 'unchanged') = ${worthReading}::boolean`;
+  const byText = q === undefined ? empty : sql`and ${says(q, 'classified')}`;
+  const looked = worthReading === undefined && q === undefined ? page.limit : MAX_LOOKED_AT;
   const found = await db.plannedRows<{ last: string | null } & Found>`
     with ${lookAt(reader, filter, looked + 1)},
     chosen as (
-      select * from classified ${byKind} order by finished_at desc, id desc limit ${page.limit + 1}
+      select * from classified where true ${byKind} ${byText} order by finished_at desc, id desc limit ${page.limit + 1}
     )
     select last.id as last, chosen.id, chosen.routine_id as "routineId", routines.name as "routineName", kind, trigger,
       chosen.state, reason, error_message as "errorMessage",

@@ -8,5 +8,6 @@ export { MAX_RECENT, listRecentRuns } from './recent.ts';
 export { inTheWay, replaceOpenRuns } from './replace.ts';
 export { diffRun } from './result.ts';
 export { runClock, runColumns, scheduledFor, stepColumns, type Run, type RunDetail, type RunSummary } from './run.ts';
+export { searchRuns } from './search.ts';
 export { expireQueued, sweepOpenRuns } from './sweep.ts';
 export { followPauses, skipQueued, unwantedReason, type PauseDeps } from './unwanted.ts';

@@ -56,6 +56,7 @@ export const OPERATIONS = {
   readRoutineVersion: { method: 'GET', path: '/v1/routines/{routineId}/versions/{revision}' },
   readRun: { method: 'GET', path: '/v1/runs/{runId}' },
   readRunEvent: { method: 'GET', path: '/v1/runs/{runId}/event' },
+  readSeries: { method: 'GET', path: '/v1/routines/{routineId}/series' },
   readSkill: { method: 'GET', path: '/v1/skills/{skillId}' },
   redeliverWebhook: { method: 'POST', path: '/v1/runs/{runId}/webhook-deliveries/{deliveryId}/redeliver', keyed: true },
   restoreRoutine: { method: 'POST', path: '/v1/routines/{routineId}/restore' },

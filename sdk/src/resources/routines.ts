@@ -49,6 +49,11 @@ export class Routines {
     return this.#transport.send('putRoutine', { ...options, ids: [externalKey], body });
   }
 
+  /** A number of each item of its data over its runs. */
+  series(routineId: string, query: Query<'readSeries'> = {}, options?: CallOptions): Call<Data<'readSeries'>> {
+    return this.#transport.send('readSeries', { ...options, ids: [routineId], query });
+  }
+
   /** Lists everything that saving a routine would refuse, and saves nothing. */
   check(body: Body<'checkRoutine'>, options?: CallOptions): Call<Data<'checkRoutine'>> {
     return this.#transport.send('checkRoutine', { ...options, body });
