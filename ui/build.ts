@@ -45,7 +45,7 @@ async function buildPages(): Promise<void> {
 }
 
 async function hashOfSources(): Promise<string> {
-  const hash = createHash('sha256');
+  const hash = createHash('sha256').update(process.env['VITE_PARTS'] ?? '');
   const names: string[] = [];
   const patterns = ['src/**/*.*', 'public/**/*.*', 'index.html', 'vite.config.ts', 'package.json'];
   for await (const name of glob(patterns, { cwd: FOLDER })) names.push(name);

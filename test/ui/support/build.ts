@@ -24,7 +24,7 @@ function build(): Promise<unknown> {
     // Runs in a process of its own, because NODE_ENV of the tests would make other files.
     run(process.execPath, ['ui/build.ts', '--if-changed'], {
       cwd: ROOT,
-      env: { ...process.env, NODE_ENV: 'production' },
+      env: { ...process.env, NODE_ENV: 'production', VITE_PARTS: '1' },
     }),
   );
 }

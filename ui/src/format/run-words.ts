@@ -75,6 +75,16 @@ export function faultOf(failureClass: string): string | null {
   return FAULTS[failureClass] ?? null;
 }
 
+/** Describes a run in a line: why it ended, what the model said of it, or how its result begins. */
+export function lineOf(run: Shape<'RunSummary'>): string {
+  const text = run.outcomeSummary ?? reasonOf(run) ?? run.resultPreview ?? '';
+  const [line = ''] = text
+    .trim()
+    .replace(/^#+\s*/, '')
+    .split('\n', 1);
+  return line;
+}
+
 /** Returns when a run began; before that, when it is to begin or was asked for. */
 export function atOf({
   startedAt,

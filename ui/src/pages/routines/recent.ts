@@ -16,13 +16,13 @@ export interface Row {
 const EVERY_MS = 10_000;
 
 /**
- * Reads the routines that are shown, by default all but the archived, each with its last runs and its spending. A
- * search looks at all of them, so every page is read for it, and so they are while there is nothing to show.
+ * Reads the routines that are shown, by default all but the archived, each with its last runs and its spending. It reads
+ * on while there is nothing to show.
  */
-export function useRoutines(shown: Shown | undefined, { isSearched }: { readonly isSearched: boolean }) {
+export function useRoutines(shown: Shown | undefined, q: string) {
   const routines = useList(
     '/v1/routines',
-    { query: { limit: 200, ...queryOf(shown) } },
+    { query: { limit: 200, ...queryOf(shown), ...(q === '' ? {} : { q }) } },
     { everyMs: EVERY_MS, keepPrevious: true },
   );
   const recent = useList('/v1/runs/recent', { query: { limit: 200, perRoutine: 10 } }, { everyMs: EVERY_MS });
@@ -37,7 +37,7 @@ export function useRoutines(shown: Shown | undefined, { isSearched }: { readonly
       ),
     [routines.data, recent.data, usage.data, shown],
   );
-  useReadOn(routines, isSearched || rows.length === 0);
+  useReadOn(routines, rows.length === 0);
   return { routines, recent, rows: routines.data === undefined ? undefined : rows };
 }
 

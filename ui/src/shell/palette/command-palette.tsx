@@ -1,32 +1,21 @@
 import { Combobox } from '@base-ui/react/combobox';
 import { Dialog } from '@base-ui/react/dialog';
-import { useNavigate, useParams } from '@tanstack/react-router';
-import { ArrowRightLeft, ListChecks, Plus, Search, type LucideIcon } from 'lucide-react';
-import { useAll, useRead } from '#ui/api/read.ts';
-import { useProjectId } from '#ui/api/project.ts';
-import { ACTIVATE, ARCHIVE, PAUSE, RUN_NOW } from '#ui/api/verbs/routines.ts';
-import { CANCEL_RUN, RUN_AGAIN } from '#ui/api/verbs/runs.ts';
-import { useVerb, type Doing } from '#ui/api/verbs/verb.ts';
-import { isOver } from '#ui/format/run-words.ts';
+import { Search } from 'lucide-react';
+import { useState } from 'react';
+import { useSettled } from '#ui/api/read.ts';
 import { Kbd } from '#ui/parts/kbd.tsx';
 import { POPUP_ITEM } from '#ui/parts/popup.ts';
-import { placesFor } from './navigation.ts';
-import { useProjects } from './projects.ts';
+import { fits, type Command, type Group } from './command.ts';
+import { useCommands } from './commands.ts';
+import { useFound } from './found.ts';
 
-/** Matches that are drawn: a project may have thousands of routines. */
-const SHOWN = 100;
-
-interface Command {
-  readonly value: string;
-  readonly label: string;
-  readonly hint?: string;
-  readonly icon: LucideIcon;
-  readonly keys?: readonly string[];
-  readonly run: () => void;
+export interface CommandPaletteProps {
+  readonly onClose: () => void;
+  readonly onKeys: () => void;
 }
 
-/** Finds by typing every page to go to and everything to create. */
-export default function CommandPalette({ onClose }: { readonly onClose: () => void }) {
+/** Finds by typing every page, routine, run, skill and setting, and what can be done with them. */
+export default function CommandPalette({ onClose, onKeys }: CommandPaletteProps) {
   return (
     <Dialog.Root open onOpenChange={(next) => !next && onClose()}>
       <Dialog.Portal>
@@ -35,23 +24,36 @@ export default function CommandPalette({ onClose }: { readonly onClose: () => vo
           aria-label="Search and commands"
           className="fixed top-[10dvh] left-1/2 z-40 flex max-h-[70dvh] w-[calc(100vw-1.5rem)] max-w-xl -translate-x-1/2 flex-col overflow-hidden rounded-lg bg-surface shadow-overlay outline-none"
         >
-          <Commands onClose={onClose} />
+          <Commands onClose={onClose} onKeys={onKeys} />
         </Dialog.Popup>
       </Dialog.Portal>
     </Dialog.Root>
   );
 }
 
-function Commands({ onClose }: { onClose: () => void }) {
-  const commands = useCommands();
+function Commands({ onClose, onKeys }: CommandPaletteProps) {
+  const [typed, setTyped] = useState('');
+  const text = typed.trim();
+  const settled = useSettled(text);
+  const found = useFound(settled);
+  const groups = [
+    ...useCommands(onKeys).map(({ label, commands }) => ({
+      label,
+      commands: commands.filter((each) => fits(each, text)),
+    })),
+    ...found.groups,
+  ].flatMap(({ label, commands }) => (commands.length === 0 ? [] : [{ label, items: commands }]));
+  const isLooking = found.isLooking || settled !== text;
   return (
     <Combobox.Root
       inline
       open
-      items={commands}
-      limit={SHOWN}
+      items={groups}
+      filter={null}
       autoHighlight
-      itemToStringLabel={({ label, hint }: Command) => `${label} ${hint ?? ''}`}
+      itemToStringLabel={({ label }: Command) => label}
+      inputValue={typed}
+      onInputValueChange={setTyped}
       value={null}
       onValueChange={(command: Command | null) => {
         if (command === null) return;
@@ -63,97 +65,38 @@ function Commands({ onClose }: { onClose: () => void }) {
         <Search aria-hidden className="size-4 shrink-0 text-faint" />
         <Combobox.Input
           aria-label="Search and commands"
-          placeholder="Go to a page, a routine, a project"
+          placeholder="Find a page, routine, run or skill, or what to do"
           className="h-11 w-full bg-transparent text-base outline-none"
         />
       </div>
-      <Combobox.Empty className="px-4 py-6 text-center text-base text-muted empty:hidden">Nothing fits.</Combobox.Empty>
+      <Combobox.Status className="px-4 py-6 text-center text-base text-muted empty:hidden">
+        {groups.length > 0 ? null : isLooking ? 'Searching' : (found.fault ?? 'Nothing fits.')}
+      </Combobox.Status>
       <Combobox.List className="overflow-y-auto p-1.5 empty:hidden">
-        {(command: Command) => (
-          <Combobox.Item key={command.value} value={command} className={POPUP_ITEM}>
-            <command.icon aria-hidden className="size-4 shrink-0 text-muted" strokeWidth={1.75} />
-            <span className="truncate">{command.label}</span>
-            {command.hint !== undefined && <span className="truncate text-sm text-faint">{command.hint}</span>}
-            <span className="ml-auto flex gap-1">
-              {command.keys?.map((key) => (
-                <Kbd key={key}>{key}</Kbd>
-              ))}
-            </span>
-          </Combobox.Item>
+        {({ label, items }: { label: Group['label']; items: readonly Command[] }) => (
+          <Combobox.Group key={label} items={[...items]} className="not-first:mt-2">
+            <Combobox.GroupLabel className="px-2 py-1 text-xs font-medium text-faint">{label}</Combobox.GroupLabel>
+            <Combobox.Collection>
+              {(command: Command) => <Item key={command.value} command={command} />}
+            </Combobox.Collection>
+          </Combobox.Group>
         )}
       </Combobox.List>
     </Combobox.Root>
   );
 }
 
-/** Offers what can be done with the routine or the run that is open. */
-function useVerbsHere(): readonly Command[] {
-  const { routineId = '', runId = '' } = useParams({ strict: false });
-  const routine = useRead('/v1/routines/{routineId}', { path: { routineId } }, { enabled: routineId !== '' });
-  const run = useRead('/v1/runs/{runId}', { path: { runId } }, { enabled: runId !== '' });
-  const [runNow, activate, pause, archive] = [useVerb(RUN_NOW), useVerb(ACTIVATE), useVerb(PAUSE), useVerb(ARCHIVE)];
-  const [again, cancel] = [useVerb(RUN_AGAIN), useVerb(CANCEL_RUN)];
-  const { data: ofRoutine } = routine;
-  const { data: ofRun } = run;
-  return [
-    ...(ofRoutine === undefined
-      ? []
-      : [runNow, activate, pause, archive].flatMap((each) => commandOf(each, ofRoutine, ofRoutine.name))),
-    ...(ofRun === undefined ? [] : commandOf(isOver(ofRun) ? again : cancel, ofRun, ofRun.routineName)),
-  ];
-}
-
-/** Makes a command of a verb, where it can be done with this thing now. */
-function commandOf<Of>(verb: Doing<Of>, of: Of, hint: string): readonly Command[] {
-  const { label, icon, reasonAgainst, act } = verb;
-  return reasonAgainst(of) === undefined ? [{ value: label, label, hint, icon, run: () => act(of) }] : [];
-}
-
-function useCommands(): readonly Command[] {
-  const projectId = useProjectId();
-  const navigate = useNavigate();
-  const config = useRead('/public/config', {}, { staleMs: 600_000 });
-  const routines = useAll('/v1/routines', { query: { limit: 200 } });
-  const { groups } = useProjects();
-  const verbs = useVerbsHere();
-  return [
-    ...verbs,
-    {
-      value: 'new-routine',
-      label: 'New routine',
-      icon: Plus,
-      run: () => void navigate({ to: '/p/$projectId/routines/new', params: { projectId } }),
-    },
-    ...placesFor(config.data)
-      .flat()
-      .map((place) => ({
-        value: place.to,
-        label: place.label,
-        icon: place.icon,
-        keys: ['G', place.key.toUpperCase()],
-        run: () => void navigate({ to: place.to, params: { projectId } }),
-      })),
-    ...(routines.data ?? []).map(({ id, name }) => ({
-      value: id,
-      label: name,
-      hint: 'Routine',
-      icon: ListChecks,
-      run: () =>
-        void navigate({
-          to: '/p/$projectId/routines/$routineId',
-          params: { projectId, routineId: id },
-        }),
-    })),
-    ...groups.flatMap(({ organization, projects }) =>
-      projects
-        .filter(({ id }) => id !== projectId)
-        .map(({ id, name }) => ({
-          value: id,
-          label: name,
-          hint: `Project of ${organization.name}`,
-          icon: ArrowRightLeft,
-          run: () => void navigate({ to: '/p/$projectId', params: { projectId: id } }),
-        })),
-    ),
-  ];
+function Item({ command }: { readonly command: Command }) {
+  return (
+    <Combobox.Item value={command} className={POPUP_ITEM}>
+      <command.icon aria-hidden className="size-4 shrink-0 text-muted" strokeWidth={1.75} />
+      <span className="max-w-[60%] shrink-0 truncate">{command.label}</span>
+      {command.hint !== undefined && <span className="truncate text-sm text-faint">{command.hint}</span>}
+      <span className="ml-auto flex gap-1">
+        {command.keys?.map((key) => (
+          <Kbd key={key}>{key}</Kbd>
+        ))}
+      </span>
+    </Combobox.Item>
+  );
 }
