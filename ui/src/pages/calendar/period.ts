@@ -1,17 +1,43 @@
 import { useList, useRead, useReadOn, type Loaded } from '#ui/api/read.ts';
 import type { Shape } from '#ui/api/types.ts';
-import { addDays } from '#ui/format/days.ts';
+import { addDays, dayStart } from '#ui/format/days.ts';
 import { useNow } from '#ui/format/now.ts';
 
-/** Returns the first instant of the Monday of a week, in the reader's zone. */
-export function weekStart(text: string | undefined, now = new Date()): Date {
-  const named = /^\d{4}-\d{2}-\d{2}$/.test(text ?? '') ? new Date(`${text}T00:00:00`) : now;
-  const at = Number.isNaN(named.getTime()) ? now : named;
-  const weekday = (at.getDay() + 6) % 7;
-  return new Date(at.getFullYear(), at.getMonth(), at.getDate() - weekday);
+export const VIEWS = ['week', 'month', 'hours'] as const;
+export type View = (typeof VIEWS)[number];
+
+export interface Period {
+  readonly start: Date;
+  readonly days: number;
+  /** Days of the weeks before and after that another page would show. */
+  readonly before: Date;
+  readonly after: Date;
 }
 
-interface Week {
+/** Returns the week that a day of the address lies in, or the weeks that its month touches, in the reader's zone. */
+export function periodOf(view: View, text: string | undefined, now = new Date()): Period {
+  const at = dayStart(text) ?? now;
+  if (view !== 'month') {
+    const start = mondayOf(at);
+    return { start, days: 7, before: addDays(start, -7), after: addDays(start, 7) };
+  }
+  const first = new Date(at.getFullYear(), at.getMonth(), 1);
+  const after = new Date(at.getFullYear(), at.getMonth() + 1, 1);
+  const start = mondayOf(first);
+  const days = Math.ceil(daysBetween(start, after) / 7) * 7;
+  return { start, days, before: new Date(at.getFullYear(), at.getMonth() - 1, 1), after };
+}
+
+function mondayOf(at: Date): Date {
+  return addDays(at, -((at.getDay() + 6) % 7));
+}
+
+/** Counts days of the calendar, some of which have 23 or 25 hours. */
+function daysBetween(from: Date, to: Date): number {
+  return Math.round((to.getTime() - from.getTime()) / 86_400_000);
+}
+
+interface Moments {
   readonly runs: readonly Shape<'RunSummary'>[];
   readonly occurrences: readonly Shape<'ScheduledOccurrence'>[];
   /** True when there are more runs or times than are shown. */
@@ -23,10 +49,10 @@ const MINUTE_MS = 60_000;
 const PAGE = 200;
 const MOST = 1_000;
 
-/** Reads the runs of a week so far, and the times of the schedule that are still to come in it. */
-export function useWeek(start: Date): Loaded<Week> {
+/** Reads the runs of some days so far, and the times of the schedule that are still to come in them. */
+export function useMoments(start: Date, days: number): Loaded<Moments> {
   const now = useNow(MINUTE_MS).getTime();
-  const end = addDays(start, 7).getTime();
+  const end = addDays(start, days).getTime();
   const hasBegun = start.getTime() <= now;
   const runs = useList(
     '/v1/runs',
@@ -39,7 +65,7 @@ export function useWeek(start: Date): Loaded<Week> {
     },
     { everyMs: hasBegun ? REFRESH_MS : false, enabled: hasBegun },
   );
-  // Times after this one: that of midnight belongs to the week.
+  // Times after this one: that of midnight belongs to them.
   const from = Math.max(Math.floor(now / MINUTE_MS) * MINUTE_MS, start.getTime() - 1);
   const isOver = end <= from;
   const due = useRead(
