@@ -16,7 +16,7 @@ export interface SchedulingActivities {
   sendMessages(): Promise<void>;
 }
 
-/** Creates the activities of the scheduler. Each is one part of a tick, so that none holds up the others. */
+/** Creates the activities of the scheduler. Each is one part of a tick, so that no part delays the others. */
 export function createSchedulingActivities(deps: TickDeps): SchedulingActivities {
   const parts = createTickParts(deps);
   return {
@@ -33,7 +33,7 @@ export function createSchedulingActivities(deps: TickDeps): SchedulingActivities
   };
 }
 
-/** Gives `work` the signal of its attempt. A heartbeat tells an attempt that timed out that it is over. */
+/** An attempt that timed out learns from its heartbeat that it is over. */
 function untilCancelled<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   return withHeartbeat(() => work(Context.current().cancellationSignal));
 }

@@ -5,8 +5,8 @@ import { withHeartbeat } from './heartbeat.ts';
 
 export interface WebhookActivities {
   /**
-   * Makes one attempt of a delivery that is due, and then has others started, as its slot is free.
-   * @returns the state of the delivery; `not_due` when another attempt holds it
+   * Makes one attempt of a due delivery. Its slot is free afterwards, so other deliveries are started.
+   * @returns the state of the delivery; `not_due` when another attempt has it
    */
   attemptDelivery(input: { deliveryId: string }): Promise<AttemptOutcome>;
 }

@@ -62,7 +62,7 @@ export function actorId({ actor }: ProjectAccess): string {
   return actor.kind === 'key' ? actor.keyId : actor.userId;
 }
 
-/** Returns the id of what the caller presented: the API key's, the session's, or that of a consent. */
+/** Returns the id of the credential: of the API key, the session or the consent. */
 export function credentialId({ actor }: ProjectAccess): string {
   if (actor.kind === 'session') return actor.sessionId;
   return actor.kind === 'key' ? actor.keyId : actor.grantId;

@@ -16,7 +16,7 @@ import { unsubscribe } from './outside/unsubscribe.ts';
 import { createRouter, unmatched } from './router.ts';
 import { routes } from './routes.ts';
 
-/** Creates the HTTP face: every request passes these, in this order. */
+/** Creates the HTTP server. A request passes these middlewares in order. */
 export function createApp(deps: Deps): Koa {
   const app = new Koa({ env: deps.config.NODE_ENV });
   const router = createRouter(routes, deps);

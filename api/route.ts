@@ -5,7 +5,7 @@ import type { Deps } from './deps.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** The declaration of an operation, from which validation, authorization, the response check and OpenAPI follow. */
+/** The declaration of an operation: the source of validation, authorization, the response check and OpenAPI. */
 export interface RouteSpec<
   A extends AuthKind = AuthKind,
   P extends z.ZodType = z.ZodType,
@@ -24,7 +24,7 @@ export interface RouteSpec<
   readonly deprecated?: { readonly since: string; readonly sunset?: string };
   readonly auth: A;
   readonly scope?: Scope;
-  /** How it appears as a tool over MCP; false where no assistant may call it. */
+  /** How the operation appears as a tool over MCP; false when no assistant may call it. */
   readonly mcp: Tool | false;
   readonly params?: P;
   readonly query?: Q;
@@ -39,13 +39,13 @@ export interface RouteSpec<
   readonly shownOnce?: readonly string[];
   /** Honours `Prefer: wait` (RFC 7240). */
   readonly waits?: true;
-  /** Honours `If-Match` and responds with `ETag`; one that may create honours `If-None-Match` too. */
+  /** Honours `If-Match` and responds with `ETag`. An operation that may create honours `If-None-Match` too. */
   readonly conditional?: boolean | 'create';
   readonly success: {
     readonly status: 200 | 201 | 202;
     readonly data: D;
     readonly description: string;
-    /** Header name → what it holds. */
+    /** Headers of the response, with descriptions. */
     readonly headers?: Readonly<Record<string, string>>;
     /** Path at which the data can be read, with the names of its fields: `/v1/routines/:id`. */
     readonly location?: string;
@@ -98,7 +98,7 @@ export interface Input<A extends AuthKind, P, Q, B> {
   readonly wait: Wait | undefined;
   /**
    * Gives the id of the one resource that this request creates. A retry under the same `Idempotency-Key` gets the same
-   * id and finds what was committed before the response was lost.
+   * id and finds the resource, if it was committed before the response was lost.
    */
   readonly newId: NewId;
 }
@@ -110,6 +110,7 @@ export type NewId = (
   resource:
     | 'apiKey'
     | 'backfill'
+    | 'chat'
     | 'ciTrust'
     | 'connection'
     | 'invitation'
@@ -132,7 +133,7 @@ export interface JsonRoute {
   readonly handle: (input: Input<AuthKind, unknown, unknown, unknown>) => Promise<Reply<unknown>>;
 }
 
-/** Where a stream of events goes on, and for how long. */
+/** The last event that a follower has seen, and the time to wait. */
 export interface StreamInput {
   /** The `Last-Event-ID` header, or empty. */
   readonly lastEventId: string;

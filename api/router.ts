@@ -7,8 +7,8 @@ import { serve } from './http/serve.ts';
 import type { Route } from './route.ts';
 
 /**
- * Puts the declared routes on a router. A path has one spelling, which scopes idempotency, and one meaning: where a
- * word and a parameter both match, the word counts, so `/v1/connections/providers` is never an id.
+ * Puts the declared routes on a router. A path has one spelling, which scopes idempotency, and one meaning: a word is
+ * preferred to a parameter, so `/v1/connections/providers` is never an id.
  */
 export function createRouter(routes: readonly Route[], deps: Deps): Router {
   const router = new Router({ strict: true, sensitive: true });
@@ -61,7 +61,6 @@ function methodNotAllowed(methods: readonly string[]): AppError {
   return new AppError('method_not_allowed', undefined, { Allow: [...new Set(methods)].join(', ') });
 }
 
-/** Orders paths: at the first segment that differs in kind, a word comes before a parameter. */
 function bySpecificity(a: string, b: string): number {
   return kindsOf(a).localeCompare(kindsOf(b));
 }

@@ -8,6 +8,7 @@ import { assistantRoutes } from './v1/assistants.ts';
 import { attentionRoutes } from './v1/attention.ts';
 import { auditRoutes } from './v1/audit-events.ts';
 import { billingRoutes } from './v1/billing.ts';
+import { chatRoutes } from './v1/chats.ts';
 import { connectionRoutes } from './v1/connections/index.ts';
 import { providerRoutes } from './v1/connections/providers.ts';
 import { digestRoutes } from './v1/digests.ts';
@@ -43,6 +44,7 @@ export const routes: readonly Route[] = [
   ...toolRoutes,
   ...connectionRoutes,
   ...providerRoutes,
+  ...chatRoutes,
   ...modelConnectionRoutes,
   ...resultRoutes,
   readSeries,

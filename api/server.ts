@@ -40,8 +40,8 @@ if (!keyChecked) void checkKeyLater();
 onStopSignal(log, stop);
 
 /**
- * Ends the process when its encryption key is not that of the database.
- * @returns false when the database cannot tell yet: it is away, or waits for its migrations
+ * Ends the process when the database was written with another encryption key.
+ * @returns false when the database cannot tell yet: it is down, or waits for its migrations
  */
 async function checkKey(): Promise<boolean> {
   const { database, secrets } = services.deps;
@@ -73,6 +73,6 @@ async function stop(): Promise<void> {
   await metricsServer?.close();
   await services.close();
   log.info('stopped');
-  // An abandoned call to Temporal would hold the process while its native half goes on.
+  // An abandoned call to Temporal would keep the process open while its native half continues.
   process.exit();
 }

@@ -10,8 +10,8 @@ import type { Tracing } from '#lib/tracing.ts';
 import type { Emit } from '#core/events.ts';
 
 /**
- * The parts that `openServices` hands to every subject. A function names those that it takes, `Pick<Core, 'database' |
- * 'log'>`, and takes a part that another subject makes beside it.
+ * The parts that `openServices` gives to every subject. A function names the parts that it uses, `Pick<Core, 'database'
+ * | 'log'>`, and gets parts of other subjects as further arguments.
  */
 export interface Core {
   readonly database: Database;
@@ -20,7 +20,7 @@ export interface Core {
   /** Has due work done at once that a transaction has left behind: a kind of work, or `deliveries` of webhooks. */
   readonly work: Nudges;
   readonly outbound: OutboundClient;
-  /** Seals what is secret in rows. */
+  /** Seals secrets in rows. */
   readonly secrets: SecretBox;
   /** Undefined without a mail server. */
   readonly mailer: Mailer | undefined;

@@ -2,8 +2,9 @@ import type { Actor } from '#core/foundation/audit/index.ts';
 import type { Db } from '#lib/database/index.ts';
 
 /**
- * Lists what a subject tells those above it, which it cannot call. `handlersOf` in `core/services.ts` lists what
- * follows each. A subject that is above the others calls them instead, and so does one that needs a value in return.
+ * Lists the events by which a subject informs subjects above it, which it cannot call. `handlersOf` in
+ * `core/services.ts` lists the handlers. A subject above the others calls them directly, and so does one that needs a
+ * value in return.
  */
 export interface Events {
   /** Routines do something else from now on: they have a new revision and are drafts without a proof run. */
@@ -14,7 +15,7 @@ export interface Events {
   readonly 'routine.archived': Routines;
   /** The service has taken routines off their schedules, as their model account is gone. */
   readonly 'routine.paused_by_service': { readonly paused: readonly PausedRoutine[] };
-  /** Tools that a routine could call by itself are others, which is a material change of it. */
+  /** The tools that a routine could call by itself have changed, which is a material change of it. */
   readonly 'tools.changed': ChangedTools;
 }
 
@@ -22,7 +23,7 @@ interface Routines {
   readonly routineIds: readonly string[];
 }
 
-/** A routine that the service has paused just now, and the webhook that is told. */
+/** A routine that the service has just paused, and the webhook that gets the event. */
 export interface PausedRoutine {
   readonly id: string;
   readonly projectId: string;
@@ -33,18 +34,18 @@ export interface PausedRoutine {
   readonly webhookFailedAt: Date | null;
 }
 
-/** The routines whose tools have changed; the transaction holds them. */
+/** The routines whose tools have changed; the transaction has locked them. */
 export interface ChangedTools extends Routines {
   readonly projectId: string;
-  /** Shown on the routine; null where a person made the change on the routine itself. */
+  /** Shown on the routine; null when a person made the change on the routine itself. */
   readonly reason: string | null;
   /** The author of the change; the service itself when it found it. */
   readonly by: Actor;
 }
 
 /**
- * Calls the handlers of an event one after another, in the transaction that makes the change: an error of one rolls the
- * change back. What a handler does outside Postgres it leaves to `afterCommit`.
+ * Calls the handlers of an event one after another, in the transaction of the change: an error in one rolls the change
+ * back. Work outside Postgres is left to `afterCommit`.
  */
 export type Emit = <Name extends keyof Events>(tx: Db, name: Name, event: Events[Name]) => Promise<void>;
 

@@ -8,7 +8,7 @@ import {
 import { createEngine } from '#core/foundation/engine/index.ts';
 import { createToolSessions } from '#core/clients/mcp/index.ts';
 import { createModelCredentials, createServerDirectory } from '#core/models/connections/index.ts';
-import { loadModelProviders, openModelRuntime, type ModelProviders } from '#core/models/providers/index.ts';
+import { loadModelProviders, openModelRuntime } from '#core/models/providers/index.ts';
 import { doNow, kindsOf } from '#core/scheduling/index.ts';
 import { createNudges } from '#core/foundation/work/index.ts';
 import { notifyPaused } from '#core/delivery/notifications/index.ts';
@@ -29,6 +29,7 @@ import { createAdmission, type Admission } from '#core/execution/admission/index
 import { createRunFeed } from '#core/execution/run-events/index.ts';
 import { followPauses, skipQueued } from '#core/execution/runs/index.ts';
 import { loadCatalogue } from '#core/authoring/skills/index.ts';
+import { loadBlueprints } from '#core/authoring/drafts/index.ts';
 import type { ConfigOf } from '#lib/config/index.ts';
 import { keepClock, openDatabase } from '#lib/database/index.ts';
 import type { Log } from '#lib/log.ts';
@@ -126,9 +127,12 @@ export async function openServices(config: ConfigOf<'worker'>, log: Log, service
     rule: {
       taskQueue: config.TEMPORAL_TASK_QUEUE,
       planRule,
-      runsAtATimeOfAccounts: runsAtATimeOf(modelProviders),
+      runsAtATimeOfAccounts: Object.fromEntries(
+        modelProviders.enabled.map(({ slot, file }) => [slot, file.concurrency]),
+      ),
     },
   });
+  const skills = await loadCatalogue();
   const figures = createFigureStore(database, config.MAX_COST_USD_PER_ORGANIZATION === undefined);
   const handlers = handlersOf({ ...core, admission });
   const deps = {
@@ -149,7 +153,8 @@ export async function openServices(config: ConfigOf<'worker'>, log: Log, service
     }),
     abilities,
     figures,
-    skills: await loadCatalogue(),
+    skills,
+    blueprints: await loadBlueprints(skills),
     admission,
     runFeed: createRunFeed({
       database,
@@ -219,9 +224,4 @@ function handlersOf(core: Pick<Core, 'emit' | 'metrics' | 'work'> & { readonly a
     ],
     'tools.changed': [(tx, changed) => takeNewTools(core, tx, changed)],
   };
-}
-
-/** Returns the runs at a time on one account, by provider. */
-function runsAtATimeOf({ enabled }: ModelProviders): Record<string, number> {
-  return Object.fromEntries(enabled.map(({ slot, file }) => [slot, file.concurrency]));
 }

@@ -54,7 +54,7 @@ export class BoundedThread<Job, Result> {
       this.#last = result.catch(() => undefined);
       return { result: await result };
     });
-    if (done === undefined) throw new ThreadBusyError('too much of the same owner is waiting');
+    if (done === undefined) throw new ThreadBusyError('too many jobs of the same owner are waiting');
     return done.result;
   }
 
@@ -100,7 +100,6 @@ export function serveJobs<Job>(work: (job: Job) => unknown): void {
   parentPort?.postMessage('ready');
 }
 
-/** Waits for the thread's next message. */
 async function next<Message>(thread: Worker, signal: AbortSignal): Promise<Message> {
   const [message] = await once(thread, 'message', { signal });
   return message;

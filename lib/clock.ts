@@ -1,6 +1,6 @@
 /**
- * The time that rows, ids and messages to other machines go by. Machines disagree, so each process measures how far its
- * clock is from that of Postgres, see `keepClock`. A process without a database, as the runtime, has only its own.
+ * The clock for rows, ids and messages to other machines. Clocks of machines differ, so each process measures its
+ * difference from Postgres, see `keepClock`. A process without a database, such as the runtime, uses its own clock.
  */
 let aheadMs = 0;
 

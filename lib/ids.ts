@@ -16,6 +16,8 @@ export const ID_PREFIX = {
   modelConnection: 'mcn',
   attempt: 'att',
   delivery: 'whd',
+  chat: 'cht',
+  chatDelivery: 'chd',
   lead: 'lead',
   invitation: 'inv',
   auditEvent: 'aud',

@@ -76,7 +76,7 @@ function unsubscribeHeaders({ unsubscribeUrl }: Mail): Record<string, string> {
   };
 }
 
-/** Returns the domain of `Name <name@domain>`. */
+/** The address may stand in `Name <name@domain>`. */
 function domainOf(from: string): string {
   return from.slice(from.lastIndexOf('@') + 1).replace(/>$/, '');
 }
@@ -100,7 +100,7 @@ const UNPREPARED: ReadonlySet<number> = new Set([530, 538]);
 
 /** Judges an error of nodemailer by its code and by the server's reply (RFC 5321, section 4.2.1). */
 function faultOf(error: unknown): MailFault {
-  const code = textOf(error, 'code') ?? 'unknown';
+  const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'unknown';
   const reply = replyOf(error);
   if (code === 'EAUTH' || (reply !== undefined && UNPREPARED.has(reply))) {
     return { kind: 'away', code, message: 'the mail server does not accept our credentials' };
@@ -116,14 +116,10 @@ function faultOf(error: unknown): MailFault {
   if (reply === undefined) return { kind: 'refused', code, message: `the message cannot be sent (${code})` };
   return reply >= 500
     ? { kind: 'refused', code, message: `the mail server has refused the message (${reply})` }
-    : { kind: 'deferred', code, message: `the mail server has put the message off (${reply})` };
+    : { kind: 'deferred', code, message: `the mail server asks to send the message later (${reply})` };
 }
 
 function replyOf(error: unknown): number | undefined {
   if (!(error instanceof Error) || !('responseCode' in error)) return undefined;
   return typeof error.responseCode === 'number' ? error.responseCode : undefined;
-}
-
-function textOf(error: unknown, key: 'code'): string | undefined {
-  return error instanceof Error && key in error && typeof error[key] === 'string' ? error[key] : undefined;
 }

@@ -94,8 +94,8 @@ export function refusalsOf(version: Sql): Sql {
 }
 
 /**
- * Returns the condition that a row has no refusal beyond those that were read: callers who waited for a renewal are
- * told of its refusal, and do not bring the next one upon themselves.
+ * Returns the condition that the row has no newer refusal than the ones that were read. Callers who waited for a
+ * renewal get its refusal, instead of causing the next one.
  */
 export function hasNoNewRefusal(version: Sql, earlier: Refusals | null): Sql {
   return sql`${refusalsOf(version)} ->> 'last' is not distinct from ${earlier?.last ?? null}::text`;
@@ -118,7 +118,7 @@ export function renewalMarginSeconds(life: Sql): Sql {
   return sql`least(60, coalesce(${life} / 2.0, 60))`;
 }
 
-/** Waits for work that goes on whether or not anybody waits. @throws the signal's reason once it aborts */
+/** The work goes on after the signal. @throws the signal's reason once it aborts */
 async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   signal.throwIfAborted();
   const stop = Promise.withResolvers<never>();

@@ -52,7 +52,7 @@ function report(log: Log, found: { build: Build | undefined; known: boolean; bef
     if (build !== undefined) log.info({ build }, 'this build is current: new runs start on it');
     else if (before === false) log.info('no build is current: new runs start on this worker');
   } else if (build === undefined) {
-    log.warn('a build is current, and this worker has none (WORKER_BUILD_ID): it gets no runs');
+    log.warn('another build is current and this worker has no WORKER_BUILD_ID, so it gets no runs');
   } else {
     log.warn(
       { build },

@@ -104,7 +104,7 @@ export async function createWorkers(settings: WorkerSettings): Promise<RunningWo
   const draining = new AbortController();
   const { build } = settings;
   const slots = {
-    workerId: newWorkerId(),
+    workerId: `${hostname()}:${process.pid}:${randomUUID()}`,
     taskQueue,
     slots: settings.concurrency,
     buildId: build?.buildId,
@@ -156,10 +156,6 @@ function versioning(build: Build | undefined): Pick<SdkOptions, 'workerDeploymen
 
 async function keepLease({ database, modelRuntime: runtime, log }: WorkerDeps, signal: AbortSignal): Promise<void> {
   if (runtime !== undefined) await keepRuntimeLease({ database, runtime, log }, signal);
-}
-
-function newWorkerId(): string {
-  return `${hostname()}:${process.pid}:${randomUUID()}`;
 }
 
 function shutdown(workers: readonly Worker[]): void {

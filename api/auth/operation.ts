@@ -16,11 +16,11 @@ export interface AuthOperation {
   /** May respond with 302. */
   readonly redirects?: true;
   readonly needsSession?: true;
-  /** Codes of its own errors by their status; those that follow from the declaration are derived. */
+  /** Codes of the operation's own errors by status. Codes that follow from the declaration are derived. */
   readonly errors: Readonly<Record<number, readonly string[]>>;
 }
 
-/** Finds the operation of a path below `/auth`, and those of its other methods. */
+/** Finds the operation of a path below `/auth`, and the other methods of that path. */
 export function findOperation(
   operations: readonly AuthOperation[],
   method: string,

@@ -2,7 +2,7 @@ import type { ZodOpenApiOperationObject, ZodOpenApiResponsesObject } from 'zod-o
 import type { AuthOperation } from '../auth/operation.ts';
 import { errorResponse, failure } from './responses.ts';
 
-/** Builds the paths of what is served under `/auth`. */
+/** Builds the paths below `/auth`. */
 export function authPaths(operations: readonly AuthOperation[]) {
   const paths: Record<string, Record<string, ZodOpenApiOperationObject>> = {};
   for (const operation of operations) {
@@ -59,7 +59,7 @@ function responsesOf(operation: AuthOperation): ZodOpenApiResponsesObject {
 
 const STATUSES = [400, 401, 403, 404, 408, 409, 413, 415, 429, 431, 500, 503] as const;
 
-/** Returns the codes of an operation by their status: its own, and those that follow from its declaration. */
+/** Returns the codes of an operation by status: its own, and the derived ones. */
 function errorsOf({ method, needsSession, errors }: AuthOperation): Map<number, readonly string[]> {
   const writes = method === 'POST';
   const derived: Readonly<Record<(typeof STATUSES)[number], readonly string[]>> = {

@@ -3,7 +3,7 @@ import path from 'node:path';
 
 const FOLDER = path.join(import.meta.dirname, '../../docs');
 
-/** Returns a document for people in Markdown by its file name; undefined where there is none. */
+/** Returns a Markdown document by its file name; undefined for an unknown name. */
 export async function documentNamed(name: string): Promise<string | undefined> {
   return (await readdir(FOLDER)).includes(name) ? readFile(path.join(FOLDER, name), 'utf8') : undefined;
 }

@@ -1,6 +1,6 @@
 import { isJsonObject } from '#lib/json.ts';
 
-/** What a schema says of values that the service sends, and that no client has to check. */
+/** Keywords that only restrict values of responses. Clients need not check those values. */
 const CHECKS = [
   'additionalProperties',
   'example',
@@ -52,7 +52,7 @@ interface NamedObject {
   readonly name: string;
   readonly schema: object;
   readonly fields: readonly string[];
-  /** Each field as it is written, and whether it is required. */
+  /** Each field with its schema as text, and whether it is required. */
   readonly written: ReadonlySet<string>;
 }
 

@@ -5,7 +5,7 @@ type Schema = Record<string, unknown>;
 
 const UNIONS = ['anyOf', 'oneOf'] as const;
 
-/** Keywords that say something about a place; the others say what a value is. */
+/** Keywords that describe a place; the others describe the value. */
 const OF_THE_PLACE = new Set(['default', 'deprecated', 'description', 'example']);
 
 /**
@@ -53,7 +53,7 @@ class Naming {
     );
   }
 
-  /** Rewrites what an operation takes and responds with. */
+  /** Names the schemas of an operation's request and responses. */
   operation({ operationId, parameters, requestBody, responses }: Schema): void {
     const name = pascal(String(operationId));
     for (const parameter of listOf(parameters)) this.parameter(parameter, name);
@@ -73,7 +73,7 @@ class Naming {
     parameter['schema'] = this.#rewritten(rest, operation + pascal(String(name)));
   }
 
-  /** Rewrites a schema that stands at a place. */
+  /** Rewrites the schema of a field or parameter. */
   #rewritten(schema: Schema, name: string): Schema {
     const { $ref: ref } = schema;
     if (typeof ref === 'string') return this.#reference(ref, schema);
@@ -115,7 +115,7 @@ class Naming {
     return `#/components/schemas/${name}`;
   }
 
-  /** Rewrites what is in a schema, and leaves it at its place. */
+  /** Rewrites the parts of a schema, and leaves the schema in place. */
   #inner(schema: Schema, name: string): Schema {
     const one = withOneType(schema);
     const { const: constant, properties, items, additionalProperties: others, anyOf } = one;
@@ -139,7 +139,7 @@ class Naming {
     );
   }
 
-  /** Rewrites the choices of a union, and merges those that are unions or may be null themselves. */
+  /** Rewrites the choices of a union, and merges nested unions and choices that may be null. */
   #choices(choices: readonly Schema[], name: string): Schema[] {
     const rewritten = choices.map((choice) => {
       const kind = Object.values(asSchema(choice['properties']))
@@ -154,7 +154,6 @@ class Naming {
   }
 }
 
-/** Turns a list of types into a choice; what else the schema says is said of each that is not null. */
 function withOneType(schema: Schema): Schema {
   const { type, ...rest } = schema;
   if (!Array.isArray(type)) return schema;
@@ -168,7 +167,7 @@ function contentsOf(holder: unknown): Schema[] {
   return Object.values(asSchema(asSchema(holder)['content'])).map(asSchema);
 }
 
-/** Writes the conditions of an object as one and its alternative: generators take choices for types. */
+/** Generators of clients read a choice as several types, so the conditions become `if` and `else`. */
 function withCondition({ anyOf, ...object }: Schema): Schema {
   const [first = {}, ...others] = listOf(anyOf);
   const [second, ...more] = others;

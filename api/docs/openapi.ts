@@ -21,7 +21,7 @@ export interface DocumentOptions {
 /** Builds the OpenAPI 3.1 document of the declared routes: schemas, security and every error of every operation. */
 export function buildOpenApi(routes: readonly Route[], { for: audience = 'all', ...options }: DocumentOptions) {
   const paths: Record<string, Record<string, ZodOpenApiOperationObject>> = {};
-  const described = audience === 'keys' ? routes.filter(isForKeys) : routes;
+  const described = audience === 'keys' ? routes.filter(({ spec }) => spec.auth === 'key-or-session') : routes;
   for (const { spec } of described) {
     const path = spec.path.replaceAll(/:(\w+)/g, '{$1}');
     paths[path] = { ...paths[path], [spec.method.toLowerCase()]: operation(spec, audience) };
@@ -57,11 +57,7 @@ export function buildOpenApi(routes: readonly Route[], { for: audience = 'all', 
   return lean;
 }
 
-function isForKeys({ spec }: Route): boolean {
-  return spec.auth === 'key-or-session';
-}
-
-/** The ways in which others than API keys authenticate. */
+/** Ways to authenticate without an API key. */
 function sessionSchemes(options: Pick<DocumentOptions, 'publicUrl' | 'productTag'>) {
   return {
     session: {
@@ -97,7 +93,7 @@ API keys read on every plan and write on: ${writers.join(', ')}.`;
 
 type Document = ReturnType<typeof createDocument>;
 
-/** Operations from which a shared parameter is declared once for all. */
+/** Number of operations from which on a shared parameter is declared once for all. */
 const SHARED_FROM = 3;
 
 /**

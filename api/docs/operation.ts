@@ -5,7 +5,7 @@ import { LONGEST_WAIT_SECONDS } from '../http/prefer.ts';
 import type { RouteSpec } from '../route.ts';
 import { type Audience, hasProject, isTagged, ownErrorsOf, responsesOf } from './responses.ts';
 
-/** Describes one route: who may call it, what it takes and what it responds with. */
+/** Describes one route: its callers, its parameters and its responses. */
 export function operation(spec: RouteSpec, audience: Audience): ZodOpenApiOperationObject {
   const { description = `${spec.summary}.` } = spec;
   const note = audience === 'all' ? scopeNote(spec) : errorNote(spec);
@@ -115,7 +115,7 @@ function scopeNote(spec: RouteSpec): string {
   return spec.scope === undefined ? '' : `API keys need the scope \`${spec.scope}\`.`;
 }
 
-/** Names the errors of the operation itself: those that any operation has stand with the response. */
+/** Errors that every operation can have are described with the response. */
 function errorNote(spec: RouteSpec): string {
   const codes = ownErrorsOf(spec);
   return codes.length === 0 ? '' : `Errors: ${codes.map((code) => `\`${code}\``).join(', ')}.`;

@@ -28,7 +28,7 @@ export function docs(config: Pick<Config, 'PUBLIC_URL' | 'PRODUCT_TAG'>): Middle
     if (ctx.method !== 'GET' && ctx.method !== 'HEAD') return next();
     if (ctx.path === '/v1/openapi.json') {
       const audience = audienceOf(ctx.query['for']);
-      // Made when it is first asked for: it takes 0.15 s of CPU, which no start has to wait for.
+      // Made on the first request, because it takes 0.15 s of CPU.
       const document = described.get(audience) ?? describe(audience, config);
       described.set(audience, document);
       sendDescribed(ctx, document);
@@ -59,14 +59,13 @@ export function docs(config: Pick<Config, 'PUBLIC_URL' | 'PRODUCT_TAG'>): Middle
   };
 }
 
-/** A document as it is sent. */
+/** A document as sent. */
 interface Described {
   readonly plain: string;
   readonly compressed: Buffer;
   readonly etag: string;
 }
 
-/** @throws {AppError} `invalid_request` */
 function audienceOf(asked: string | readonly string[] | undefined): Audience {
   if (asked === undefined) return 'all';
   if (asked === 'keys') return 'keys';

@@ -57,7 +57,7 @@ const UNCHANGED: ZodOpenApiResponseObject = {
   description: 'The content is still the one that `If-None-Match` names.',
 };
 
-/** Tells whether reads of it are tagged by their content: those of what has versions have the version as their tag. */
+/** Tells whether reads are tagged by their content. Resources with versions have the version as their tag. */
 export function isTagged({ method, success }: RouteSpec): boolean {
   return method === 'GET' && success.stream !== true && success.headers?.['ETag'] === undefined;
 }
@@ -144,12 +144,11 @@ export function errorsOf(spec: RouteSpec): ErrorCode[] {
   return [...codes];
 }
 
-/** Names the errors that only this operation has, or a few. */
+/** Names the errors of this operation that few others have. */
 export function ownErrorsOf({ path, errors = [] }: RouteSpec): readonly ErrorCode[] {
   return [...new Set([...notFoundOf(path).values(), ...errors])];
 }
 
-/** Names the headers of a success that follow from the declaration of its route, but for holders of keys those of all. */
 function headersOf(spec: RouteSpec, audience: Audience): (keyof typeof HEADERS)[] {
   const isForAll = audience === 'all';
   return [

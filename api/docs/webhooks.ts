@@ -63,7 +63,7 @@ const testEvent = z
 
 type SentType = EventType | typeof TEST_EVENT;
 
-/** Builds the part of the document that describes what is sent to the webhook of a routine. */
+/** Builds the part of the document about webhooks of a routine. */
 export function webhooks(): Record<SentType, ZodOpenApiPathItemObject> {
   const types: readonly SentType[] = [...EVENT_TYPES, TEST_EVENT];
   const described = types.map((type) => [type, { post: event(type) }]);

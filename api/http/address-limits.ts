@@ -7,7 +7,7 @@ import { createTurns } from '#lib/turns.ts';
 /** A key that a caller presents, from a client address. */
 export interface KeyAttempt {
   readonly address: string;
-  /** The key as it was presented; empty where it does not have the form of one. */
+  /** The presented key; empty when it does not have the form of one. */
   readonly presented: string;
 }
 
@@ -26,8 +26,8 @@ const MAX_WAITING = 1_000;
 
 /**
  * Limits wrong keys by their address, in the memory of this process: after `limit` in a minute none is looked up. Only
- * failures count, and a key that was right before goes on working, so that one caller does not shut out others behind
- * the same address. New keys of one address are looked up one after another, so that a thousand at once do not pass the
+ * failures count, and a key that was right before stays usable, so that one caller does not shut out others behind the
+ * same address. New keys of one address are looked up one after another, so that a thousand at once do not pass the
  * limit together.
  */
 export function limitKeyAttempts(limit: number, now = () => performance.now()): KeyAttempts {

@@ -64,7 +64,7 @@ export async function countedKey(ctx: Context, deps: Deps) {
   return key;
 }
 
-/** Returns the bearer token of a request; empty where there is none. */
+/** Returns the bearer token of a request; empty without one. */
 export function bearerOf(ctx: Context): string {
   return /^Bearer ([\x21-\x7e]{1,200})$/i.exec(ctx.get('authorization'))?.[1] ?? '';
 }
@@ -106,7 +106,7 @@ async function sessionAccess(ctx: Context, spec: RouteSpec, deps: Deps) {
     await countedKey(ctx, deps);
     throw new AppError('session_required');
   }
-  const session = await deps.auth.session(requestHeaders(ctx));
+  const session = await deps.auth.session(new Headers({ cookie: ctx.get('cookie') }));
   if (session === undefined) throw new AppError('authentication_required', undefined, CHALLENGE);
   ctx.state.actor = session.userId;
   // Without it, the browser would drop the cookie a week after the sign-in.
@@ -121,7 +121,7 @@ async function sessionAccess(ctx: Context, spec: RouteSpec, deps: Deps) {
 async function projectOfSession(ctx: Context, spec: RouteSpec, deps: Deps) {
   const session = await sessionAccess(ctx, spec, deps);
   const { sessionId, userId } = session;
-  const selected = selectedProject(ctx, deps.config.PRODUCT_TAG);
+  const selected = ctx.get('x-project-id') || ctx.cookies.get(`${deps.config.PRODUCT_TAG}_project`);
   if (selected !== undefined && !idPattern('project').test(selected)) {
     throw new AppError('project_not_found');
   }
@@ -152,7 +152,7 @@ function assertOrigin(ctx: Context, deps: Deps): void {
   if (ctx.get('origin') !== deps.config.UI_ORIGIN) throw new AppError('origin_not_allowed');
 }
 
-/** Reads the body early, because its raw bytes are signed. `verifyEvent` parses it. */
+/** The signature covers the raw bytes, so the body is read before it is parsed. */
 async function signedEvent(ctx: Context, { payment }: Deps) {
   const signature = ctx.get('stripe-signature');
   if (signature === '') throw new AppError('invalid_signature');
@@ -161,12 +161,6 @@ async function signedEvent(ctx: Context, { payment }: Deps) {
 }
 
 const MAX_EVENT_BYTES = 512 * 1024;
-
-function selectedProject(ctx: Context, tag: string): string | undefined {
-  const header = ctx.get('x-project-id');
-  if (header !== '') return header;
-  return ctx.cookies.get(`${tag}_project`);
-}
 
 export function assertWithinLimit(ctx: Context, use: WindowUse, deps: Deps): void {
   const limit = deps.config.RATE_LIMIT_PER_MINUTE;
@@ -187,10 +181,6 @@ function assertSchedulerSecret(presented: string, configured: string | undefined
   if (!timingSafeEqual(digest(presented), digest(configured))) {
     throw new AppError('invalid_signature', 'The X-Scheduler-Secret header does not match.');
   }
-}
-
-function requestHeaders(ctx: Context): Headers {
-  return new Headers({ cookie: ctx.get('cookie') });
 }
 
 const NO_BEARER = 'Send the API key as a bearer token: `Authorization: Bearer <key>`.';

@@ -17,7 +17,7 @@ export function hasBody(request: IncomingMessage): boolean {
   return request.headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0');
 }
 
-/** Tells whether the caller holds the body back until it is asked for (RFC 9110, section 10.1.1). */
+/** Tells whether the caller waits for a response before sending the body (RFC 9110, section 10.1.1). */
 export function awaitsContinue(request: IncomingMessage): boolean {
   return request.headers.expect?.toLowerCase() === '100-continue';
 }
@@ -79,10 +79,7 @@ export async function readJson(
 
 let lastTurn: Promise<void> = Promise.resolve();
 
-/**
- * Waits for a turn of the event loop in which no other large body is parsed. Thirty at once would block everything
- * after them.
- */
+/** Waits until no other large body is being parsed. Thirty at once would block the event loop. */
 function ownTurn(): Promise<void> {
   lastTurn = lastTurn.then(() => nextTurn());
   return lastTurn;

@@ -45,8 +45,8 @@ export function clientAddressBehind(
 }
 
 /**
- * Returns the network of a caller: an IPv4 address, or 64 bits of an IPv6 address, in which one caller may take any
- * number of addresses. The wide one is what a caller may rent as a whole: 24 or 48 bits.
+ * Returns the network of a caller: an IPv4 address, or 64 bits of an IPv6 address, as one caller may use any address in
+ * it. The wide one is the largest network that a caller may rent: 24 or 48 bits.
  */
 export function networkOf(address: string, size: 'own' | 'wide' = 'own'): string {
   if (isIP(address) === 0) return address;

@@ -48,7 +48,7 @@ export async function sendEvents(
   }
   ctx.status = 200;
   ctx.type = 'text/event-stream';
-  // Without it, some proxies hold the response until it is complete.
+  // Some proxies would otherwise hold the response until it is complete.
   ctx.set({ 'Cache-Control': 'no-store, no-transform', 'X-Accel-Buffering': 'no' });
   ctx.body = Readable.from(timed(framed(events), patience));
   // A stream that cannot be checked ends: the client reconnects and gets the error.

@@ -28,9 +28,9 @@ export type Claim =
     };
 
 /**
- * Claims an `Idempotency-Key` for one request (Stripe's semantics; draft-ietf-httpapi-idempotency-key-header).
- * `scope` is the tenant and the operation. A claim that was neither stored nor released, because the process died,
- * may be taken over after a minute, and then gives the same id to what it creates.
+ * Claims an `Idempotency-Key` for one request (Stripe's semantics; draft-ietf-httpapi-idempotency-key-header). `scope`
+ * is the tenant and the operation. A claim that was neither stored nor released, because the process died, may be taken
+ * over after a minute; the new request then creates its resource under the same id.
  * @throws {AppError} `idempotency_key_reused`, `idempotency_in_progress`
  */
 export async function claimIdempotencyKey(

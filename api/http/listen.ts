@@ -9,7 +9,7 @@ export interface RunningServer {
   close(): Promise<void>;
 }
 
-/** Listens with limits, and refuses in the envelope what is no HTTP. */
+/** Listens with limits, and answers malformed HTTP in the envelope. */
 export async function listen(
   handler: RequestListener,
   { host, port }: { host: string; port: number },

@@ -1,11 +1,9 @@
 import { z } from 'zod';
 
 /**
- * Presents a row as the schema of a response describes it: only the fields that the schema names, at every depth, with
- * dates as RFC 3339 text. A field that the schema does not name never leaves the service, in production as in tests.
- * Records, unions and other values that the schema describes as a whole are passed on as they are.
- *
- * @example present(apiKey, row)
+ * Presents a row by the schema of a response: only the fields that the schema names, at every depth, with dates as RFC
+ * 3339 text. A field that the schema does not name never leaves the service, in production as in tests. Records, unions
+ * and other values that the schema describes as a whole are passed on unchanged. @example present(apiKey, row)
  */
 export function present<S extends z.ZodType>(schema: S, row: RowOf<z.input<S>>): z.input<S> {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- made key by key from the schema that names the type

@@ -24,7 +24,7 @@ export function isOurs(schema: z.core.$ZodType, text: string): boolean {
   return isClosed ? schema.safeParse(text).success : (OURS.get(schema)?.takes(text) ?? false);
 }
 
-/** Returns the schema of a word of ours from a list that may grow: a newer release may have written others. */
+/** Returns the schema of a word from a list of ours that may grow: a newer release may have written others. */
 export function wordOf(list: Readonly<Record<string, unknown>> | readonly string[]) {
   const words = new Set(Array.isArray(list) ? list : Object.keys(list));
   return ours(z.string(), (word) => words.has(word));
@@ -51,6 +51,8 @@ export const EXAMPLE = {
   backfill: 'bkf_01kx3k9y6wfd8r0v5m2c7t4q2k',
   skill: 'skl_01kx3k9y6wfd8r0v5m2c7t4q6e',
   delivery: 'whd_01kx3k9y6wfd8r0v5m2c7t4q7f',
+  chat: 'cht_01kx3k9y6wfd8r0v5m2c7t4q7g',
+  chatDelivery: 'chd_01kx3k9y6wfd8r0v5m2c7t4q7h',
   connection: 'con_01kx3k9y6wfd8r0v5m2c7t4q8g',
   policy: 'pol_01kx3k9y6wfd8r0v5m2c7t4q9h',
   modelConnection: 'mcn_01kx3k9y6wfd8r0v5m2c7t4qaj',
@@ -68,7 +70,7 @@ export function isoOrNull(date: Date | null): string | null {
   return date === null ? null : date.toISOString();
 }
 
-/** Returns the schema of a whole number in a path or query: decimal digits, and no other spelling of it. */
+/** Returns the schema of a whole number in a path or query: decimal digits only. */
 export function decimal(min: number, max: number) {
   return z.preprocess(readDecimal, z.number().int().min(min).max(max));
 }
@@ -109,7 +111,7 @@ export function pageOf(query: { limit: number; cursor?: string | undefined }): P
   return { limit: query.limit, after: query.cursor };
 }
 
-/** An e-mail address. An international domain is accepted in both forms and stored in that of the DNS. */
+/** An e-mail address. An international domain is accepted in both forms and stored in its DNS form. */
 export const emailAddress = anyEmailAddress.meta({ example: 'grace@example.com' });
 
 export const personId = z

@@ -77,7 +77,6 @@ function deprecationOf(
   };
 }
 
-/** Puts fields of data into the path of what it describes. */
 function filled(path: string, data: unknown): string {
   const fields = isJsonObject(data) ? data : {};
   return path.replaceAll(/:(\w+)/g, (_, name: string) => encodeURIComponent(String(fields[name])));

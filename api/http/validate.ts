@@ -37,7 +37,7 @@ function codeOf(issue: z.core.$ZodIssue): ErrorCode | undefined {
 }
 
 /**
- * Describes a fault in plain words where the schema has none: people read them beside the fields of a form. Undefined
+ * Describes a fault in plain words when the schema has none: people read them beside the fields of a form. Undefined
  * leaves the words to the library.
  */
 function plainWords(issue: z.core.$ZodRawIssue): string | undefined {
@@ -103,6 +103,7 @@ const NOT_FOUND: Readonly<Record<string, ErrorCode>> = {
   assistantId: 'assistant_not_found',
   attemptId: 'attempt_not_found',
   connectionId: 'connection_not_found',
+  chatId: 'chat_not_found',
   deliveryId: 'delivery_not_found',
   externalKey: 'invalid_request',
   factsVersion: 'facts_version_not_found',
@@ -120,7 +121,10 @@ const NOT_FOUND: Readonly<Record<string, ErrorCode>> = {
   userId: 'member_not_found',
 };
 
-/** Returns the error of each parameter of a path in router form. A malformed id cannot exist, so it is not found. */
+/**
+ * Returns the not-found error of each parameter of a path in router form. A malformed id cannot exist, so it is not
+ * found.
+ */
 export function notFoundOf(path: string): ReadonlyMap<string, ErrorCode> {
   const names = [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => name);
   return new Map(names.map((name) => [name, notFoundByName(name)]));

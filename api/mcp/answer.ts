@@ -11,16 +11,16 @@ export interface Answer {
   readonly data: unknown;
   /** Describes the data. A text that it does not mark as ours is fenced. */
   readonly schema: z.core.$ZodType;
-  /** Fields of the service beside those of the data. */
+  /** Fields that the service adds to the data. */
   readonly added?: Readonly<Record<string, string>>;
-  /** Notes behind the data: where a list goes on, what to do next. */
+  /** Notes after the data: how to continue a list, what to do next. */
   readonly notes: readonly string[];
 }
 
 /**
- * Writes an answer for a model: the data as JSON, then its foreign texts in fences, then the notes. An answer that is
- * too long has its longest texts cut first, then its lists, and says so. Texts are cut before they are counted, so an
- * answer costs time for its own length, however much the data holds.
+ * Writes an answer for a model: the data as JSON, then its foreign texts in fences, then the notes. In an answer that
+ * is too long the longest texts are cut first, then the lists, and the answer says so. Texts are cut before they are
+ * counted, so the work depends on the length of the answer and not on that of the data.
  */
 export function answerText(answer: Answer): string {
   for (const limits of LIMITS) {

@@ -79,7 +79,7 @@ function performed(tool: RouteTool, given: Arguments, { caller, deps, wait }: Co
   const body: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(values)) {
     if (tool.params.has(name)) params[name] = String(value);
-    // A query holds text only, and null means that the argument was not given.
+    // A query has only texts, and null means that the argument was not given.
     else if (spec.method !== 'GET') body[name] = value;
     else if (value !== null) query[name] = asText(value);
   }

@@ -33,7 +33,7 @@ interface Within {
   readonly defs: JsonSchema;
   /** Levels of a schema: fields are described at the first and shown down to the third. */
   readonly depth: number;
-  /** Whether null says something: it clears a field of a change, and elsewhere a field is left out. */
+  /** Whether null has a meaning: in a change it clears a field. Elsewhere the field is left out. */
   readonly clears: boolean;
 }
 
@@ -50,7 +50,8 @@ function shortened(schema: JsonSchema, within: Within): JsonSchema {
   for (const keyword of KEPT) if (rest[keyword] !== undefined) short[keyword] = rest[keyword];
   if (typeof description === 'string' && within.depth === 1) short['description'] = gist(description);
   if (properties !== undefined && within.depth < DEEPEST) {
-    const fields = Object.entries(asSchema(properties)).filter(([, each]) => !isEmptyList(each));
+    // A field that accepts only an empty list tells a caller nothing.
+    const fields = Object.entries(asSchema(properties)).filter(([, each]) => asSchema(each)['maxItems'] !== 0);
     short['properties'] = Object.fromEntries(fields.map(([name, each]) => [name, shortened(asSchema(each), inner)]));
   }
   if (items !== undefined && within.depth < DEEPEST) {
@@ -84,11 +85,6 @@ function joined(choices: readonly JsonSchema[], { clears }: Within): JsonSchema 
   // A list of types would be shorter, and some clients refuse it.
   const { description, ...value } = first;
   return { ...(description !== undefined && { description }), anyOf: [value, { type: 'null' }] };
-}
-
-/** Tells whether a field accepts only an empty list, which tells a caller nothing. */
-function isEmptyList(schema: unknown): boolean {
-  return asSchema(schema)['maxItems'] === 0;
 }
 
 const LONGEST = 110;

@@ -54,7 +54,7 @@ export function mcp(deps: Deps): Middleware {
     }
     const { value: parsedBody } = await readJson(ctx);
     if (Array.isArray(parsedBody)) {
-      throw new AppError('invalid_request', 'body: one message a request; there are no batches');
+      throw new AppError('invalid_request', 'body: send one message per request, no batch');
     }
     const gone = new AbortController();
     ctx.res.once('close', () => gone.abort());
@@ -125,7 +125,7 @@ function createServer(request: McpRequest, deps: Deps): Server {
     try {
       const tool = toolNamed(name);
       if (readsOnly && !tool.definition.annotations.readOnlyHint) {
-        throw new AppError('forbidden', 'A routine may read this service, and start or change nothing.');
+        throw new AppError('forbidden', 'A routine may only read this service, not start or change anything.');
       }
       return said(await callTool(tool, given, { caller: { ...rest, access, via }, deps }));
     } catch (thrown) {

@@ -31,7 +31,7 @@ export interface RouteTool {
 /** Clients end a call after 60 s, so a tool returns before. */
 const seconds = z.number().int().min(0).max(50);
 
-/** Arguments that a tool takes besides those of its operation. */
+/** Arguments of a tool besides those of its operation. */
 export const runArguments = z.strictObject({
   waitSeconds: seconds.default(0).meta({
     description: 'Wait so long for its end and return what it brought; 0 returns at once.',

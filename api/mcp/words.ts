@@ -1,6 +1,6 @@
 import type { ErrorCode } from '#lib/errors.ts';
 
-/** What the description of a tool says, where the words on its operation are about HTTP or too long for a list. */
+/** Description of a tool, where the description of its operation is about HTTP or too long. */
 export const TOOL_WORDS: Readonly<Record<string, string>> = {
   list_models: 'List the models that routines can run on. Take provider, connectionId and modelId from here.',
   list_skills: 'List the skills that routines can use: those of the project, then the curated ones.',
@@ -14,7 +14,7 @@ export const TOOL_WORDS: Readonly<Record<string, string>> = {
   read_routine_forecast: 'Forecast what a routine uses and costs in the next 30 days.',
 };
 
-/** What the description of an argument says, by its name; a tool’s own words stand before the dot. */
+/** Description of an argument by name. A name with a dot belongs to one tool. */
 const ARGUMENT_WORDS: Readonly<Record<string, string>> = {
   limit: 'Items of this page, at most 200.',
   cursor: 'The cursor of the answer before.',
@@ -82,7 +82,7 @@ export function argumentWords(tool: string, argument: string): string | undefine
   return ARGUMENT_WORDS[`${tool}.${argument}`] ?? ARGUMENT_WORDS[argument];
 }
 
-/** Names the tool that helps where a call was refused. */
+/** Names the tool that helps after a refused call. */
 export const HELP: Partial<Readonly<Record<ErrorCode, string>>> = {
   routine_not_found: 'list_routines has the ids.',
   run_not_found: 'list_runs has the ids.',

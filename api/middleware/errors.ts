@@ -16,7 +16,7 @@ export function errors(log: Log): Middleware {
       logUnexpected(log, { thrown, error, requestId, route });
       ctx.status = error.status;
       ctx.set({ ...error.headers });
-      // The caller holds its body back, so nothing can follow on this connection.
+      // The caller has not sent its body, so the connection cannot be used again.
       if (awaitsContinue(ctx.req) && !ctx.req.complete) ctx.set('Connection', 'close');
       ctx.set('Cache-Control', 'no-store');
       ctx.type = 'application/json';

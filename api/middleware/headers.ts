@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Context, Next } from 'koa';
 
-/** Sets the headers that tell browsers what they may not do with our responses. */
+/** Sets the headers that restrict what browsers may do with our responses. */
 export function securityHeaders(ctx: Context, next: Next): Promise<void> {
   ctx.set(HEADERS);
   return next();
@@ -37,7 +37,7 @@ const HEADERS = {
   'X-Frame-Options': 'DENY',
 };
 
-/** Names the request: the caller's `X-Request-Id` where it is well-formed, else a new one. */
+/** Names the request: the caller's `X-Request-Id` if it is well-formed, else a new one. */
 export function requestId(ctx: Context, next: Next): Promise<void> {
   const given = ctx.get('x-request-id');
   ctx.state.requestId = /^[A-Za-z0-9._-]{8,128}$/.test(given) ? given : randomUUID();

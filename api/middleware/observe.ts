@@ -57,18 +57,14 @@ export function requestMetrics(metrics: Metrics): Middleware {
     const { waitedMs = 0 } = ctx.state as { waitedMs?: number };
     metrics.httpRequest({
       method: ctx.method,
-      route: routeOf(ctx.state.route),
+      route: typeof ctx.state.route === 'string' ? ctx.state.route : UNMATCHED_ROUTE,
       status: ctx.status,
       seconds: (performance.now() - started - waitedMs) / 1_000,
     });
   };
 }
 
-function routeOf(route: unknown): string {
-  return typeof route === 'string' ? route : UNMATCHED_ROUTE;
-}
-
-/** Traces a request as a span named by its route, on the caller's trace where a `traceparent` came along. */
+/** Traces a request as a span named by its route, in the caller's trace if it sent a `traceparent`. */
 export function requestTracing(tracing: Tracing): Middleware {
   return (ctx, next) => {
     const parent = ctx.get('traceparent');

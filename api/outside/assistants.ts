@@ -99,7 +99,7 @@ function resourceMetadata({ PUBLIC_URL: publicUrl }: Origins): object {
   };
 }
 
-/** Describes the authorization server (RFC 8414): the served part of what the library can do. */
+/** Describes the authorization server (RFC 8414), without the features of the library that are not served. */
 function serverMetadata(config: Origins): object {
   const issuer = `${config.PUBLIC_URL}/auth`;
   return {
@@ -177,8 +177,8 @@ async function withRefreshToken(body: string, call: () => Promise<Response>, dep
 }
 
 /**
- * Reads the request for access. The resource is ours unless it is named. A refresh token is always requested, because
- * an assistant works while its person is away. A person consents each time, so only the prompt `none` matters.
+ * Reads the request for access. The default resource is ours. A refresh token is always requested, because an assistant
+ * works while its person is away. A person consents each time, so only the prompt `none` matters.
  */
 function authorizationQuery(ctx: Context, publicUrl: string): URLSearchParams {
   const given = { ...ctx.query };

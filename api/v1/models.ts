@@ -18,7 +18,7 @@ const origin = z.enum(FIGURE_ORIGINS).nullable();
 const able = z.boolean().nullable();
 
 export const modelAbilities = z
-  .strictObject({ structuredOutputs: able, tools: able, parallelToolCalls: able, streaming: able })
+  .strictObject({ structuredOutputs: able, tools: able, parallelToolCalls: able, streaming: able, effort: able })
   .meta({
     id: 'ModelAbilities',
     description:
@@ -142,5 +142,6 @@ export function presentAbilities({ abilities }: Pick<ModelOption, 'abilities'>) 
     tools: abilities.tools ?? null,
     parallelToolCalls: abilities.parallelToolCalls ?? null,
     streaming: abilities.streaming ?? null,
+    effort: abilities.effort === undefined ? null : abilities.effort !== 'none',
   };
 }

@@ -1,6 +1,6 @@
 /**
- * Entry: `npm run ui:types` writes the JSON Schemas of the heads of routines and skills that are kept as files, from
- * the schemas by which the API reads them; a test checks that they are those of this API.
+ * Entry: `npm run ui:types` writes the JSON Schemas of the heads of routines and skills in files, from the schemas by
+ * which the API reads them. A test compares them with this API.
  */
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -11,7 +11,7 @@ import { creationOf, DEFINITION } from '../../core/authoring/definition/index.ts
 
 export const HEADS_FILE = path.join(import.meta.dirname, '../src/files/generated/head-schemas.ts');
 
-/** Renders the schemas. The text below a head is its instructions, so they are no field of it. */
+/** Renders the schemas without `instructions`, which is the text below a head. */
 export function renderHeadSchemas(): string {
   const { instructions: _body, ...routine } = creationOf(FIELDS);
   const { instructions: _text, ...skill } = skillFields;
@@ -30,7 +30,7 @@ export const SKILL_HEAD = ${schemaOf(skill, 'A skill')};
 }
 
 function schemaOf(shape: z.ZodRawShape, title: string): string {
-  // Editors know this draft, and not all of them a later one.
+  // All editors know this draft; some know no later one.
   const schema = z.toJSONSchema(z.strictObject(shape), { io: 'input', target: 'draft-07' });
   const properties = Object.entries(shape).map(([name, field]) => {
     // zod leaves out the default of a field that it transforms.

@@ -5,7 +5,7 @@ import { plainLine } from './output/plain.ts';
 
 /** Asks before something that cannot be undone; without a terminal `--yes` has to be given. */
 export async function confirmed(context: Context, question: string): Promise<void> {
-  if (!context.canAsk) throw usageError(`${question} Give --yes, as there is no terminal to ask.`);
+  if (!context.canAsk) throw usageError(`${question} There is no terminal to ask: give --yes.`);
   const { confirm, isCancel } = await import('@clack/prompts');
   const answer = await confirm({
     message: plainLine(question),

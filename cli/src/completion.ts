@@ -2,8 +2,8 @@ import { Argument, type Command, type Option } from 'commander';
 import type { Context } from './context.ts';
 
 /**
- * Each script asks `ras` itself what can follow the words before the cursor, so that it stays right when `ras` changes.
- * The names of routines are not among it: they would take a call at each key. Where nothing can follow, a file may.
+ * Each script asks `ras` itself for the words that can follow, so the script stays right when `ras` changes. Names of
+ * routines are not completed: they would take a request at each key. Where no word can follow, a file name may.
  */
 const SCRIPTS: Readonly<Record<string, string>> = {
   bash: `_ras() {
@@ -33,7 +33,7 @@ complete -c ras -f -a '(__ras_complete)'
 `,
 };
 
-/** Adds `completion`, and the hidden command that its scripts ask. */
+/** Adds `completion`, and the hidden command that its scripts call. */
 export function registerCompletion(program: Command, context: Context): void {
   const shells = Object.keys(SCRIPTS);
   program
@@ -53,7 +53,7 @@ export function registerCompletion(program: Command, context: Context): void {
     });
 }
 
-/** Returns what the last word can become; the words before it choose the command. */
+/** Returns completions of the last word; the words before it choose the command. */
 function candidates(program: Command, words: readonly string[]): string[] {
   let command = program;
   let open: Option | undefined;
@@ -81,7 +81,7 @@ function possible(
   return [...visible.map((each) => each.name()), ...choices];
 }
 
-/** Returns the option of a word if it takes a value, which the next word then is. */
+/** Returns the option of a word if the next word is its value. */
 function optionOf(command: Command, program: Command, word: string): Option | undefined {
   const options = [...command.options, ...program.options];
   return options.find((each) => [each.long, each.short].includes(word) && each.required);

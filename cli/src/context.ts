@@ -10,15 +10,18 @@ import type { GlobalOptions, World } from './world.ts';
 /** Gives a command its client, its output and its options. */
 export interface Context extends World {
   readonly options: GlobalOptions;
-  /** Tells whether people read stdout: it is a terminal, and no JSON was asked for. */
+  /** Tells whether people read stdout: it is a terminal, and JSON was not asked for. */
   readonly isTerminal: boolean;
   /** Tells whether a question can be asked: stdin and stderr are a terminal. */
   readonly canAsk: boolean;
   /** Data, on stdout: tables and text for people, JSON for programs. */
   readonly out: Output;
-  /** What the process ends with; a command sets it where it ends neither well nor by an error. */
+  /** Exit code. A command sets it when it ends neither well nor by an error. */
   exitCode: number;
-  /** Returns a client of the service. @throws {CliError} with exit code 4 where no account is signed in */
+  /**
+   * Returns a client of the service.
+   * @throws {CliError} with exit code 4 without a signed-in account
+   */
   client(): Promise<Ras>;
   /** Returns the address and the API key in use. @throws {CliError} as `client` */
   account(): Promise<Account>;
@@ -64,7 +67,7 @@ export function createContext(world: World, options: () => GlobalOptions): Conte
   return context;
 }
 
-/** Loads the SDK only now: `ras --help` does without. */
+/** The SDK is loaded here, as `ras --help` does not need it. */
 async function connect({ apiKey, baseUrl }: Account, { fetch }: World): Promise<Ras> {
   const { Ras } = await import('routine-automation-sdk');
   return new Ras({ apiKey, baseUrl, fetch, exactNumbers: true });

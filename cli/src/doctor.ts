@@ -12,9 +12,9 @@ import { jsonOf, request } from './request.ts';
 import { scopesOf } from './sign-in/scopes.ts';
 
 const OLDEST_NODE = 20;
-/** Signatures and schedules go wrong by more. */
+/** Above this, signatures are refused and schedules seem wrong. */
 const MOST_SKEW_MS = 60_000;
-/** A key that ends sooner is told of. */
+/** Warns of a key that ends sooner than this. */
 const ENDING_MS = 7 * 86_400_000;
 
 interface Finding {
@@ -23,7 +23,7 @@ interface Finding {
   readonly detail: string;
 }
 
-/** Adds `doctor`, which exits with 1 where something is bad. */
+/** Adds `doctor`, which exits with 1 when a check fails. */
 export function registerDoctor(program: Command, context: Context): void {
   program
     .command('doctor')

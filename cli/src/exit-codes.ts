@@ -3,13 +3,13 @@ export const EXIT = {
   ok: 0,
   failed: 1,
   usage: 2,
-  /** `plan --exit-code` found changes; as `terraform plan -detailed-exitcode` has it. */
+  /** `plan --exit-code` found changes, like `terraform plan -detailed-exitcode`. */
   changes: 2,
   notSignedIn: 4,
   runFailed: 10,
   runCancelled: 11,
   runSkipped: 12,
-  /** The run had not ended in time; as `timeout` of coreutils has it. */
+  /** The run had not ended in time, like `timeout` of coreutils. */
   timedOut: 124,
   /** Ended by Ctrl-C. */
   interrupted: 130,

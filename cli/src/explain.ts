@@ -8,8 +8,8 @@ export interface Explanation {
 }
 
 /**
- * Puts an error into words for the user. Errors of the SDK are told by their name, so that the SDK need not be loaded.
- * @param account the one in use, if any
+ * Words an error for the user. Errors of the SDK are recognized by name, so that the SDK need not be loaded.
+ * @param account the account in use, if any
  */
 export function explain(error: unknown, account: Account | undefined): Explanation {
   if (error instanceof CliError) return words(error.message, error.exitCode, error.hint);
@@ -52,7 +52,7 @@ function refused(where: string, account: Account | undefined): [string, number, 
       ];
 }
 
-/** Returns the code of an error of the service and the id of its request, for whom the operator asks. */
+/** Returns the code of an error of the service and the id of its request, which the operator needs. */
 function origin(error: unknown): string {
   const { code, requestId } = fieldsOf(error);
   const parts = [code, requestId].filter((part) => typeof part === 'string');

@@ -3,12 +3,12 @@ import { EXIT } from './exit-codes.ts';
 export interface CliErrorOptions {
   /** Default 1. */
   readonly exitCode?: number;
-  /** What to do about it, a line of its own. */
+  /** Advice for the user, on a line of its own. */
   readonly hint?: string | undefined;
   readonly cause?: unknown;
 }
 
-/** An error with words for the user; a command throws it to end with an exit code. */
+/** An error with words for the user, and the exit code. */
 export class CliError extends Error {
   override readonly name = 'CliError';
   readonly exitCode: number;
@@ -21,12 +21,12 @@ export class CliError extends Error {
   }
 }
 
-/** Makes the error of a command line that cannot be meant. */
+/** Makes the error of a command line that makes no sense. */
 export function usageError(message: string, hint?: string): CliError {
   return new CliError(message, { exitCode: EXIT.usage, hint });
 }
 
-/** Returns the deepest cause that says anything, such as "connect ECONNREFUSED 127.0.0.1:3000". */
+/** Returns the deepest cause that has a message, such as "connect ECONNREFUSED 127.0.0.1:3000". */
 export function reason(error: unknown): string {
   let words = '';
   for (let at = error; at instanceof Error; at = at.cause) {
@@ -36,7 +36,7 @@ export function reason(error: unknown): string {
   return words;
 }
 
-/** Returns the fields of an object, and none of anything else. */
+/** Returns the fields of an object; any other value has none. */
 export function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- every field of an object is unknown
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};

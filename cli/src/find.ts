@@ -3,7 +3,7 @@ import type { Context } from './context.ts';
 import { CliError, fieldsOf, usageError } from './failure.ts';
 import { nearest } from './nearest.ts';
 
-/** What a thing of the project can be called by. */
+/** Names by which users refer to a resource. */
 interface Named {
   readonly id: string | null;
   readonly name: string;
@@ -11,11 +11,11 @@ interface Named {
   readonly state?: string;
 }
 
-/** As many are looked through for a name or for what a mistyped id may mean. */
+/** Most items that are searched for a name, or for the nearest match of a mistyped id. */
 const MOST = 2_000;
 const PAGE = 200;
 
-/** Does something with a routine, which is given by its id, external key or exact name. */
+/** Calls a function with the routine of an id, external key or exact name. */
 export async function withRoutine<T>(
   context: Context,
   given: string,
@@ -27,7 +27,7 @@ export async function withRoutine<T>(
   return act(ras, id).then(undefined, suggesting('routine', given, all));
 }
 
-/** Does something with a skill, which is given by its id, slug, external key or exact name. */
+/** Calls a function with the skill of an id, slug, external key or exact name. */
 export async function withSkill<T>(
   context: Context,
   given: string,
@@ -39,7 +39,7 @@ export async function withSkill<T>(
   return act(ras, id).then(undefined, suggesting('skill', given, all));
 }
 
-/** Does something with a run, which is given by its id, or as the last one of a routine. */
+/** Calls a function with a run: by id, or the last one of a routine. */
 export async function withRun<T>(
   context: Context,
   given: string,
@@ -62,7 +62,7 @@ async function findId(kind: string, given: string, list: Pages<Named>): Promise<
   const things = await list.toArray({ limit: MOST });
   const found = things.filter((each) => [keyOf(each), each.slug].includes(given));
   const called = found.length > 0 ? found : things.filter(({ name }) => name === given);
-  // An archived routine leaves its name and key to another one.
+  // Another routine may have the name and key of an archived one.
   const live = called.filter(({ state }) => state !== 'archived');
   const named = live.length > 0 ? live : called;
   const [only, another] = named;
@@ -74,7 +74,7 @@ async function findId(kind: string, given: string, list: Pages<Named>): Promise<
   return only.id ?? only.slug ?? given;
 }
 
-/** Turns "not found" into an error that names the nearest there is. */
+/** Turns "not found" into an error that names the nearest match. */
 function suggesting(kind: string, given: string, list: () => AsyncIterable<object>) {
   return async (error: unknown): Promise<never> => {
     if (fieldsOf(error)['code'] !== `${kind}_not_found`) throw error;

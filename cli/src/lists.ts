@@ -2,7 +2,7 @@ import { InvalidArgumentError, Option } from 'commander';
 import type { Pages } from 'routine-automation-sdk';
 import type { Context } from './context.ts';
 
-/** Makes the option that says how many items a list has. */
+/** Makes the option for the number of items in a list. */
 export function limitOption(): Option {
   return new Option('--limit <number>', 'how many at most').default(50).argParser((text) => {
     if (!/^[1-9]\d{0,5}$/.test(text)) throw new InvalidArgumentError('It is a number from 1 on.');
@@ -10,7 +10,7 @@ export function limitOption(): Option {
   });
 }
 
-/** Reads as many items as are asked for, and says where there are more. */
+/** Reads the wanted number of items, and reports when there are more. */
 export async function listed<T>(context: Context, pages: Pages<T>, limit: number): Promise<T[]> {
   const items = await pages.toArray({ limit: limit + 1 });
   if (items.length === 0 && context.isTerminal) context.say('There are none.');
@@ -19,7 +19,7 @@ export async function listed<T>(context: Context, pages: Pages<T>, limit: number
   return items.slice(0, limit);
 }
 
-/** Returns the size of the pages that are read: one item more than is shown tells whether there are more. */
+/** Returns the page size: one item more than is shown, which tells whether there are more. */
 export function pageSize(limit: number): number {
   return Math.min(limit + 1, 200);
 }

@@ -39,9 +39,9 @@ export async function main(args: readonly string[], world: World): Promise<numbe
     await program.parseAsync([...args], { from: 'user' });
   } catch (error) {
     if (!(error instanceof CommanderError)) context.fail(error);
-    // Help that was asked for and the version are no errors; the rest has been said.
+    // Requested help and the version are no errors. Other messages have been printed.
     else if (error.exitCode === 0) context.exitCode = EXIT.ok;
-    // 2 stands for changes there.
+    // There 2 means changes.
     else context.exitCode = program.args[0] === 'plan' ? EXIT.failed : EXIT.usage;
   }
   return context.exitCode;
@@ -50,7 +50,7 @@ export async function main(args: readonly string[], world: World): Promise<numbe
 /** Runs the command line of this process. */
 export async function start(): Promise<void> {
   for (const stream of [process.stdout, process.stderr]) {
-    // A reader that has read enough, as `head` does, goes away.
+    // The reader of stdout has closed it, as `head` does.
     stream.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code === 'EPIPE') process.exit();
       process.stderr.write(`Error: the output cannot be written: ${error.message}\n`);
@@ -74,7 +74,7 @@ function register(program: Command, context: Context): void {
   registerCompletion(program, context);
 }
 
-/** Commands that were made elsewhere take over how the program writes and ends. */
+/** Commands that were created separately inherit how the program writes and exits. */
 function inherit(command: Command, parent: Command): void {
   command.copyInheritedSettings(parent);
   for (const each of command.commands) inherit(each, command);

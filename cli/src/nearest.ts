@@ -1,4 +1,4 @@
-/** Returns the word that a mistyped one most likely means; undefined where none is near. */
+/** Returns the known word that is nearest to a mistyped one; undefined when none is near. */
 export function nearest(word: string, known: Iterable<string>): string | undefined {
   let best: string | undefined;
   let least = Math.max(2, Math.floor(word.length / 3)) + 1;

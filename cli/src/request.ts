@@ -3,7 +3,10 @@ import type { World } from './world.ts';
 
 const TIMEOUT_MS = 30_000;
 
-/** Makes a request that is not one of the SDK's, without credentials: a POST where there is a body. @throws {CliError} */
+/**
+ * Makes a request outside the SDK, without credentials: a POST if there is a body.
+ * @throws {CliError}
+ */
 export async function request({ fetch }: Pick<World, 'fetch'>, url: string, body?: unknown): Promise<Response> {
   const init =
     body === undefined
@@ -22,7 +25,7 @@ export async function request({ fetch }: Pick<World, 'fetch'>, url: string, body
   });
 }
 
-/** Reads the body of a response as JSON; undefined where it is none. */
+/** Parses the body of a response as JSON; undefined for other texts. */
 export async function jsonOf(response: Response): Promise<unknown> {
   return response.json().catch(() => undefined);
 }

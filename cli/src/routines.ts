@@ -6,12 +6,13 @@ import { fieldsOf } from './failure.ts';
 import { withRoutine } from './find.ts';
 import { limitOption, listed, pageSize } from './lists.ts';
 import { when } from './output/words.ts';
+import { registerCreate } from './create.ts';
 import { registerRun } from './runs/commands.ts';
 import { registerWebhooks } from './webhooks/commands.ts';
 
 const STATES = ['draft', 'active', 'paused', 'archived'] as const;
 
-/** Adds `routines` with all below it. */
+/** Adds `routines` with its subcommands. */
 export function registerRoutines(program: Command, context: Context): void {
   const routines = program.command('routines').description('Look at routines and start them.');
   routines
@@ -25,6 +26,7 @@ export function registerRoutines(program: Command, context: Context): void {
     .description('Show a routine with its instructions.')
     .argument('<routine>', ROUTINE)
     .action((given: string) => get(context, given));
+  registerCreate(routines, context);
   registerRun(routines, context);
   routines
     .command('activate')

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** What a command meets of the machine; tests give their own. */
+/** The parts of the machine that a command uses; tests replace them. */
 export interface World {
   readonly stdin: Readable & { readonly isTTY?: boolean | undefined };
   readonly stdout: Sink;
@@ -11,9 +11,9 @@ export interface World {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
   readonly fetch: typeof globalThis.fetch;
-  /** Starts the user's browser at an address; false where there is none. */
+  /** Opens an address in the user's browser; false without one. */
   openBrowser(url: string): Promise<boolean>;
-  /** Aborts at Ctrl-C, which from the first call on leaves the end of the process to the command. */
+  /** Aborts at Ctrl-C. From the first use on, the command ends the process itself. */
   interrupted(): AbortSignal;
   /** Milliseconds since 1970. */
   now(): number;
@@ -23,11 +23,11 @@ export interface World {
 
 export type Sink = Writable & {
   readonly isTTY?: boolean | undefined;
-  /** Zero for a terminal that does not say it. */
+  /** Zero when the terminal does not report it. */
   readonly columns?: number | undefined;
 };
 
-/** The options that every command takes. */
+/** Options of every command. */
 export interface GlobalOptions {
   readonly json?: boolean | undefined;
   readonly profile?: string | undefined;
@@ -70,7 +70,7 @@ export class Interrupted extends Error {
 
 const OPENERS: Readonly<Record<string, readonly [string, ...string[]]>> = {
   darwin: ['open'],
-  // No shell reads the address, as `cmd /c start` would.
+  // No shell parses the address, as `cmd /c start` would.
   win32: ['rundll32', 'url.dll,FileProtocolHandler'],
 };
 

@@ -3,8 +3,8 @@ import { chmod, mkdir, open, realpath, rename, rm, stat } from 'node:fs/promises
 import path from 'node:path';
 
 /**
- * Writes a file beside the old one and puts it in its place, so that no reader finds a half. A file keeps its mode and a
- * link its target; with `secret` only the user can read it and its folder.
+ * Writes a new file and renames it over the old one, so that no reader sees half a file. A file keeps its mode and a
+ * link its target; with `secret` only the user can read the file and its folder.
  */
 export async function writeWhole(
   file: string,
@@ -18,7 +18,7 @@ export async function writeWhole(
   const before = await stat(target).catch(() => undefined);
   const beside = `${target}.${randomBytes(6).toString('hex')}`;
   try {
-    // `wx`: a link that another user laid there is not followed.
+    // `wx`: a link that another user created there is not followed.
     const handle = await open(beside, 'wx', secret ? 0o600 : 0o666);
     await handle.writeFile(text);
     if (!secret && before !== undefined) await handle.chmod(before.mode & 0o777);

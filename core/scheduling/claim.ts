@@ -3,7 +3,6 @@ import { isOver, timeFor, timetableOf, withoutJitter } from '#core/foundation/ti
 import { setNextTimes } from '#core/authoring/routines/index.ts';
 import { insertOccurrences, replaceOpenRuns, type EndDeps, type OccurrenceRow } from '#core/execution/runs/index.ts';
 import { isUnavailable, transaction } from '#lib/database/index.ts';
-import type { Metrics } from '#lib/metrics/index.ts';
 import { dueWithinSeconds, lockDueRoutines, type DueRoutine } from './due-routines.ts';
 import { decide, occurrenceRows, type Decision } from './occurrence.ts';
 import { pauseWithNews } from './reconcile.ts';
@@ -64,17 +63,14 @@ async function claimBatches(deps: ClaimDeps, signal: AbortSignal): Promise<Claim
     }
     runs += claimed.runs;
     skipped += claimed.skipped;
-    report(deps.metrics, claimed);
+    const { lagSeconds, skippedBy } = claimed;
+    if (lagSeconds !== undefined) deps.metrics.claimed({ lagSeconds, runs: claimed.runs, skipped: skippedBy });
     if (claimed.runs > 0) deps.admission.nudge();
     // A short batch may also mean that another tick has locked the rest and will finish it.
     if (claimed.more) continue;
     if (first !== undefined) throw first;
     return { runs, skipped };
   }
-}
-
-function report(metrics: Metrics, { lagSeconds, runs, skippedBy }: Claimed): void {
-  if (lagSeconds !== undefined) metrics.claimed({ lagSeconds, runs, skipped: skippedBy });
 }
 
 export type ClaimDeps = SkipRules & EndDeps;

@@ -17,6 +17,8 @@ export interface DueRoutine extends Timing {
   readonly overlap: Routine['overlap'];
   readonly misfire: Routine['misfire'];
   readonly budgets: Budgets;
+  /** The instant before which its occurrences are skipped; null for none. */
+  readonly notBefore: Date | null;
   /** Next time of the routine, including its jitter. */
   readonly dueAt: Date;
   /** Latest recorded occurrence, run or skipped. */
@@ -34,7 +36,7 @@ export function lockDueRoutines(tx: Db, batchSize: number, except: readonly stri
     with due as (
       -- Limited and locked before the joins, so that they look up one batch only.
       select id, project_id, schedule, timezone, starts_at, ends_at, skip_dates, jitter_seconds, model_provider,
-      model_connection_id, model_id, overlap, misfire,
+      model_connection_id, model_id, overlap, misfire, not_before,
         ${budgetColumns('r')} as budget, next_run_at
       from routines r
       where state = 'active' and next_run_at <= now() ${except.length === 0 ? empty : sql`and id <> all(${except})`}
@@ -48,7 +50,7 @@ export function lockDueRoutines(tx: Db, batchSize: number, except: readonly stri
       due.ends_at as "endsAt", due.skip_dates as "skipDates", due.jitter_seconds as "jitterSeconds",
       due.model_provider as provider,
       ${accountOf(sql`due`)} as account, ${breakerIsOpen(accountOf(sql`due`))} as "breakerOpen", due.overlap,
-      due.misfire, jsonb_build_object('routine', due.budget, 'project', ${budgetColumns('p')},
+      due.misfire, due.not_before as "notBefore", jsonb_build_object('routine', due.budget, 'project', ${budgetColumns('p')},
         'organization', ${budgetColumns('o')}) as budgets, due.next_run_at as "dueAt",
       last.until as "accountedUntil", now() as now
     from due

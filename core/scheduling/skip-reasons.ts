@@ -35,6 +35,10 @@ export async function judgeOccurrences(tx: Db, rules: SkipRules, candidates: rea
   const passOver = (ids: Iterable<string>, reason: RunReason) => {
     for (const id of ids) if (!reasons.has(id)) reasons.set(id, reason);
   };
+  passOver(
+    candidates.filter(isPutOff).map(({ id }) => id),
+    'put_off',
+  );
   const disabled = candidates.filter(({ provider }) => !rules.providerEnabled(provider));
   passOver(
     disabled.map(({ id }) => id),
@@ -72,19 +76,22 @@ export async function judgeOccurrences(tx: Db, rules: SkipRules, candidates: rea
       ...candidates.flatMap(({ id }, index) =>
         reasons.get(id) === 'budget_exceeded' ? spentOf(id, over.get(index)) : [],
       ),
-      ...heldBack.map(({ id, pauseUntil }): [string, string] => [id, waitsUntil(pauseUntil)]),
+      ...heldBack.map(({ id, pauseUntil }): [string, string] => [
+        id,
+        `The model account is tried again from ${pauseUntil.toISOString()}.`,
+      ]),
     ]),
     afterPrevious: new Set(waiting.map(({ id }) => id)),
     cancelPrevious: waiting.filter(({ overlap }) => overlap === 'cancel_previous').map(({ id }) => id),
   };
 }
 
-function spentOf(id: string, limit: PassedLimit | undefined): [string, string][] {
-  return limit === undefined ? [] : [[id, tooLittleLeft(limit)]];
+function isPutOff({ notBefore, now }: DueRoutine): boolean {
+  return notBefore !== null && notBefore > now;
 }
 
-function waitsUntil(time: Date): string {
-  return `The model account is tried again from ${time.toISOString()}.`;
+function spentOf(id: string, limit: PassedLimit | undefined): [string, string][] {
+  return limit === undefined ? [] : [[id, tooLittleLeft(limit)]];
 }
 
 interface Overlap {

@@ -1,6 +1,6 @@
 import { keepPaymentsInStep, type Payment } from '#core/accounts/billing/index.ts';
 import { queueLeadMails } from '#core/accounts/leads/index.ts';
-import { digestKind, queueResultDigests } from '#core/upkeep/digests/index.ts';
+import { digestKind, queueResultDigests, resultKind } from '#core/upkeep/digests/index.ts';
 import { expireCalls } from '#core/models/calls/index.ts';
 import {
   accountKinds,
@@ -15,6 +15,7 @@ import { applyRetention, type RetentionDeps, type RetentionReport } from '#core/
 import { expireQueued, sweepOpenRuns } from '#core/execution/runs/index.ts';
 import { releaseDue, type Admission, type AdmissionReport } from '#core/execution/admission/index.ts';
 import { settleLostCalls } from '#core/execution/steps/index.ts';
+import { chatKind } from '#core/delivery/chats/index.ts';
 import { startDueDeliveries, type StartDeliveriesDeps } from '#core/delivery/webhooks/index.ts';
 import type { Log } from '#lib/log.ts';
 import type { TickPart } from '#lib/metrics/index.ts';
@@ -108,13 +109,13 @@ export function createTickParts(deps: TickDeps): TickParts {
         await queueSummaries(deps.database);
         await adoptMessages(deps.database);
         // What writes messages comes before what sends them, and what a person waits for before the others.
-        for (const name of ['run_ended', 'spending', 'summary', 'digest']) {
+        for (const name of ['run_ended', 'spending', 'summary', 'digest', 'result']) {
           await tryPart(deps, faults, name, () => off(name, signal, forMs), 0);
         }
         await tryPart(deps, faults, 'account', () => off('account', signal, forMs), 0);
         // Beside each other, so that monitors that hang delay no mail.
         const sent = await Promise.all(
-          ['mail', 'operator_mail', 'ping'].map((name) =>
+          ['mail', 'operator_mail', 'ping', 'chat'].map((name) =>
             tryPart(deps, faults, name, () => off(name, signal, forMs), 0),
           ),
         );
@@ -147,6 +148,8 @@ export function kindsOf(deps: KindDeps): Kinds {
     spending: spendingKind,
     summary: summaryKind,
     digest: digestKind,
+    result: resultKind,
+    chat: chatKind(deps),
     ...accountKinds(deps),
   };
 }
@@ -156,7 +159,6 @@ export function doNow(deps: KindDeps, name: string): Promise<unknown> {
   return name === 'deliveries' ? startDueDeliveries(deps) : workOff(deps, kindsOf(deps), name);
 }
 
-/** Tells the metrics how long a part took and whether it failed. */
 async function measured<T>({ metrics }: Pick<TickDeps, 'metrics'>, part: TickPart, work: () => Promise<T>): Promise<T> {
   const started = performance.now();
   let failed = true;

@@ -1,31 +1,93 @@
+import type { Core } from '#core/core.ts';
+import { costOf, totalTokens, type Prices, type Usage } from '#core/foundation/cost/index.ts';
 import { sql, transaction, type Database, type Db, type Sql } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
-import { totalTokens, type Usage } from '#core/foundation/cost/index.ts';
 import { budgetColumns, limitsOf, tooLittleLeft, type Budgets, type OperatorCap, type ScopeLimits } from './budget.ts';
 import { addedToDay } from './settle.ts';
 import { addToTotals, spentThisMonth, spentToday, today, type PassedLimit } from './totals.ts';
 
-/** Usage that belongs to no run: a person tests a model. */
+/** Purposes of calls outside of a run; each takes the place of a routine's id in the usage of a project. */
+type Purpose = 'model-tests' | 'drafts';
+
+/** Usage that belongs to no run. */
 interface Charge {
   readonly organizationId: string;
   readonly projectId: string;
   readonly modelId: string;
+  readonly purpose: Purpose;
 }
 
-/** Takes the place of the routine's id in a project's usage. */
-const MODEL_TESTS = 'model-tests';
-
 /** What was charged beforehand, and on which day. */
-export interface Charged {
+interface Charged {
   readonly day: string;
   readonly tokens: number;
   readonly costUsd: string | null;
 }
 
+const NOTHING: Usage = {
+  inputTokens: 0,
+  cachedInputTokens: 0,
+  outputTokens: 0,
+  reasoningTokens: 0,
+  estimated: false,
+};
+
+export interface SpentBesideRuns<T> {
+  readonly value: T;
+  readonly usage: Usage;
+  /** US dollars; null for a model without prices. */
+  readonly costUsd: string | null;
+}
+
+/**
+ * Makes model calls that belong to no run. Their most is charged to project and organization beforehand, and what they
+ * did not use is taken back.
+ * @param make makes the calls, and hands over the usage of each
+ * @throws {AppError} `allowance_exceeded` where a budget leaves too little, or limits the cost of a model without prices
+ */
+export async function spendBesideRuns<T>(
+  { database, metrics, maxCostUsdPerOrganization }: Pick<Core, 'database' | 'metrics' | 'maxCostUsdPerOrganization'>,
+  charge: Charge,
+  { prices, most }: { readonly prices: Prices | null; readonly most: Pick<Usage, 'inputTokens' | 'outputTokens'> },
+  make: (used: (usage: Usage) => void) => Promise<T>,
+): Promise<SpentBesideRuns<T>> {
+  const limits = await readLimits(database, charge, maxCostUsdPerOrganization);
+  if (prices === null && limits.some(({ maxCostUsdPerMonth }) => maxCostUsdPerMonth !== null)) {
+    throw new AppError('allowance_exceeded', 'The model has no prices, and what it costs is limited here.');
+  }
+  const whole = { ...NOTHING, ...most };
+  const charged = await chargeBeforehand(database, limits, {
+    tokens: totalTokens(whole),
+    costUsd: costOf(whole, prices),
+  });
+  const calls: Usage[] = [];
+  let value: T;
+  try {
+    value = await make((usage) => calls.push(usage));
+  } finally {
+    const usage = calls.reduce(sum, NOTHING);
+    const costUsd = costOf(usage, prices);
+    await settleCharge(database, charge, charged, { usage, costUsd, steps: calls.length });
+    metrics.modelCost(charge.modelId, costUsd);
+  }
+  const usage = calls.reduce(sum, NOTHING);
+  return { value, usage, costUsd: costOf(usage, prices) };
+}
+
+function sum(a: Usage, b: Usage): Usage {
+  return {
+    inputTokens: a.inputTokens + b.inputTokens,
+    cachedInputTokens: a.cachedInputTokens + b.cachedInputTokens,
+    outputTokens: a.outputTokens + b.outputTokens,
+    reasoningTokens: a.reasoningTokens + b.reasoningTokens,
+    estimated: a.estimated || b.estimated,
+  };
+}
+
 /** Reads the limits for what a project spends outside of runs on models of the operator. */
-export async function readLimits(
+async function readLimits(
   db: Db,
-  { organizationId, projectId }: Charge,
+  { organizationId, projectId, purpose }: Charge,
   cap: OperatorCap,
 ): Promise<ScopeLimits[]> {
   const found = await db.row<Pick<Budgets, 'project' | 'organization'>>`
@@ -35,7 +97,7 @@ export async function readLimits(
   `;
   if (found === undefined) throw new AppError('project_not_found');
   const routine = { maxTokensPerDay: null, maxCostUsdPerMonth: null };
-  const spender = { organizationId, projectId, routineId: MODEL_TESTS, provider: 'gateway' };
+  const spender = { organizationId, projectId, routineId: purpose, provider: 'gateway' };
   const limits = limitsOf({ ...spender, budgets: { ...found, routine } }, cap);
   return limits.filter(({ scope }) => scope !== 'routine');
 }
@@ -45,7 +107,7 @@ export async function readLimits(
  * the process dies meanwhile, too much is counted, never too little.
  * @throws {AppError} `allowance_exceeded` where a limit leaves less, after what runs have reserved
  */
-export function chargeBeforehand(
+function chargeBeforehand(
   database: Database,
   limits: readonly ScopeLimits[],
   most: Omit<Charged, 'day'>,
@@ -72,9 +134,9 @@ export function chargeBeforehand(
 }
 
 /** Takes back what was charged above the real usage, and adds the real usage to that of the project and day. */
-export async function settleCharge(
+async function settleCharge(
   db: Db,
-  { organizationId, projectId, modelId }: Charge,
+  { organizationId, projectId, modelId, purpose }: Charge,
   charged: Charged,
   used: { readonly usage: Usage; readonly costUsd: string | null; readonly steps: number },
 ): Promise<void> {
@@ -95,7 +157,7 @@ export async function settleCharge(
     )
     insert into usage_days as d (project_id, day, routine_id, model_id, input_tokens, cached_input_tokens,
       output_tokens, reasoning_tokens, cost_usd, steps)
-    select ${projectId}, ${day}, ${MODEL_TESTS}, ${modelId}, ${usage.inputTokens}, ${usage.cachedInputTokens},
+    select ${projectId}, ${day}, ${purpose}, ${modelId}, ${usage.inputTokens}, ${usage.cachedInputTokens},
       ${usage.outputTokens}, ${usage.reasoningTokens}, ${costUsd}::numeric, ${steps}::bigint
     where ${steps}::bigint > 0
     ${addedToDay}

@@ -59,7 +59,7 @@ export async function readUsage(
   return { total, groups };
 }
 
-/** How a day is split: by the routines, or by the models, that used most over all days. */
+/** Splits each day by the routines, or by the models, with the most usage over all days. */
 export const USAGE_PARTS = ['routine', 'model'] as const;
 type UsagePart = (typeof USAGE_PARTS)[number];
 
@@ -116,7 +116,6 @@ function forgetLedger(db: Db, limit: number): Promise<number> {
   });
 }
 
-/** Deletes the oldest sums by day, after ten years. */
 function forgetDays(db: Db, limit: number): Promise<number> {
   return deleteBatch(db, {
     table: 'usage_days',

@@ -13,7 +13,7 @@ export {
   type OperatorCap,
   type ScopeLimits,
 } from './budget.ts';
-export { chargeBeforehand, readLimits, settleCharge } from './charge.ts';
+export { spendBesideRuns, type SpentBesideRuns } from './charge.ts';
 export {
   MAX_USAGE_GROUPS,
   MAX_USAGE_PARTS,

@@ -172,7 +172,6 @@ function reservation(step: StepBound, { begun, waiters, after }: ReservedFor): S
     `;
 }
 
-/** Makes the rows of totals that a first reservation locks. */
 async function openTotals(db: Db, limits: readonly ScopeLimits[]): Promise<void> {
   await db.run`
     insert into usage_totals (scope_id, day, month)

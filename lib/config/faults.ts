@@ -5,7 +5,9 @@ type Present = Partial<Record<string, string>>;
 
 const PAID_ROLES: ReadonlySet<string> = new Set(['api', 'worker', 'billing-check', 'billing-reconcile']);
 
-/** Lists what the product refuses, most of it in production only, from the variables that are present. */
+/**
+ * Lists settings that the product refuses, most of them in production only. Only variables that are set are checked.
+ */
 export function productionFaults(role: string, present: Present, sources: readonly ModelSource[]): string[] {
   const serves = role === 'api' || role === 'worker';
   const faults: string[] = PAID_ROLES.has(role) ? billingFaults(present) : [];
@@ -153,7 +155,6 @@ function isTemporalEncrypted(address: string, present: Present): boolean {
   );
 }
 
-/** Tells whether a host is this machine: by a loopback address, or by a socket in its file system. */
 function isThisMachine(host: string): boolean {
   return host === '' || /^(\/.*|localhost|127(\.\d{1,3}){3}|\[?::1\]?)$/.test(host);
 }

@@ -58,7 +58,6 @@ const DIALECT_OF_HOST: readonly (readonly [RegExp, ModelDialect])[] = [
   [/(^|\.)openrouter\.ai$/, 'openrouter'],
 ];
 
-/** Returns the dialect that a well-known host speaks; `other` for every other. */
 function dialectOfHost(baseUrl: string): ModelDialect {
   const host = new URL(baseUrl).hostname;
   return DIALECT_OF_HOST.find(([pattern]) => pattern.test(host))?.[1] ?? 'other';

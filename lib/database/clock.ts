@@ -5,7 +5,7 @@ import type { Db } from './database.ts';
 const EVERY_MS = 60_000;
 /** Difference from which the clock of this machine counts as wrong. Below it lies what the network makes of a measurement. */
 const NEAR_MS = 3_000;
-/** A measurement that takes longer says too little. */
+/** A measurement that takes longer is no better than the correction that holds. The first one opens a connection. */
 const LONGEST_MS = 1_000;
 
 /**
@@ -20,10 +20,11 @@ export async function keepClock(database: Db, log: Log): Promise<{ stop(): void 
       ms: number;
     }>`select (extract(epoch from clock_timestamp()) * 1000)::float8 as ms`;
     const tookMs = performance.now() - before;
-    if (read === undefined || tookMs > LONGEST_MS) return;
-    const aheadMs = Date.now() - tookMs / 2 - read.ms;
-    const isWrong = Math.abs(aheadMs) > NEAR_MS;
-    setClockAhead(isWrong ? Math.round(aheadMs) : 0);
+    if (read === undefined) return;
+    const aheadMs = correctionMs({ aheadMs: Date.now() - tookMs / 2 - read.ms, tookMs, wasWrong });
+    if (aheadMs === undefined) return;
+    setClockAhead(aheadMs);
+    const isWrong = aheadMs !== 0;
     if (isWrong) {
       log.warn(
         { aheadSeconds: Math.round(aheadMs / 1_000) },
@@ -40,4 +41,20 @@ export async function keepClock(database: Db, log: Log): Promise<{ stop(): void 
   const timer = setInterval(() => void attempt(), EVERY_MS);
   timer.unref();
   return { stop: () => clearInterval(timer) };
+}
+
+/** Returns by how much the clock is ahead, 0 where it is near enough; undefined where the measurement says too little. */
+export function correctionMs({
+  aheadMs,
+  tookMs,
+  wasWrong,
+}: {
+  readonly aheadMs: number;
+  readonly tookMs: number;
+  readonly wasWrong: boolean;
+}): number | undefined {
+  // The response was made at some time within the measurement.
+  const isWrong = Math.abs(aheadMs) > NEAR_MS + tookMs / 2;
+  if (tookMs > LONGEST_MS && (wasWrong || !isWrong)) return undefined;
+  return isWrong ? Math.round(aheadMs) : 0;
 }

@@ -105,7 +105,7 @@ export const FAILURES = {
   usage_limit: { again: false, message: 'The allowance of the account is used up.' },
   rate_limited: { again: true, message: 'The provider is busy with this account.' },
   model_error: { again: true, message: 'The provider could not answer.' },
-  malformed: { again: true, message: 'The provider answered something unreadable.' },
+  malformed: { again: true, message: 'The response of the provider cannot be read.' },
   timeout: { again: true, message: 'The provider did not answer in time.' },
   too_large: { again: false, message: 'The request or its response is too large.' },
   cancelled: { again: false, message: 'The call was cancelled.' },

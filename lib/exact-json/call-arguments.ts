@@ -2,7 +2,7 @@ import { wrapLanguageModel, type LanguageModel, type LanguageModelMiddleware, ty
 import { jsonFault } from './faults.ts';
 import { parseExact } from './parse.ts';
 
-/** What a model wrote as the arguments of a call, where its library has read them. */
+/** Arguments of a call, after the library has parsed the model's text. */
 interface ReadCall {
   readonly toolCallId: string;
   readonly input: unknown;

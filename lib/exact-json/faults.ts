@@ -23,12 +23,9 @@ export function shown(path: JsonPath): string {
  * @param value what the text was parsed into
  */
 export function doubledName(text: string, value: unknown): JsonPath | undefined {
-  return countNames(text) === countMembers(value) ? undefined : findDoubled(text);
-}
-
-/** Counts the names in a text. A text within it may look like a name, so there may be fewer. */
-function countNames(text: string): number {
-  return text.match(/"\s*:/g)?.length ?? 0;
+  // A text within the text may look like a name, so there may be fewer members than this.
+  const names = text.match(/"\s*:/g)?.length ?? 0;
+  return names === countMembers(value) ? undefined : findDoubled(text);
 }
 
 function countMembers(root: unknown): number {
@@ -78,7 +75,6 @@ function findDoubled(text: string): JsonPath | undefined {
   return undefined;
 }
 
-/** Returns the place of the quote that ends the text which begins at a quote. */
 function endOfText(text: string, start: number): number {
   for (let end = start + 1; ; end += 1) {
     end = text.indexOf('"', end);

@@ -32,8 +32,8 @@ export class ExactNumber {
 }
 
 /**
- * Parses JSON so that no number is rounded: what a double does not hold becomes an `ExactNumber`, or what `make` makes
- * of its source.
+ * Parses JSON without rounding: a number that no double represents becomes an `ExactNumber`, or the result of `make`
+ * for its source.
  * @throws {SyntaxError}
  */
 export function parseExact(
@@ -104,7 +104,7 @@ export function isFraction(number: ExactNumber): boolean {
 /** Names of members and places in lists that lead to a value. */
 export type JsonPath = readonly (string | number)[];
 
-/** Finds the first number in a value that a double does not hold, and that `applies`. */
+/** Finds the first number in a value that no double represents and that `applies` accepts. */
 export function findExact(
   value: unknown,
   applies: (number: ExactNumber) => boolean = () => true,

@@ -22,7 +22,7 @@ export interface Metrics {
   ticked(tick: { part: TickPart; seconds: number; failed: boolean }): void;
   webhookAttempt(attempt: { outcome: string; seconds: number }): void;
   /** An attempt at a mail or a ping: `sent`, `retry`, `cancelled` or, when it was given up, `failed`. */
-  messageAttempt(attempt: { channel: 'mail' | 'ping' | 'account'; outcome: string }): void;
+  messageAttempt(attempt: { channel: 'mail' | 'ping' | 'account' | 'chat'; outcome: string }): void;
   toolCall(call: { outcome: string; seconds: number }): void;
   /** `outcome` is `ok`, `cancelled` or the reason of a failure. */
   modelCall(call: { model: string; outcome: string; seconds: number }): void;

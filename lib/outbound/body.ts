@@ -47,7 +47,10 @@ export function limitedBody(response: Response, limit: BodyLimit): ReadableStrea
             controller.enqueue(value);
           } else {
             await openReader().cancel();
-            if (limit.onOverflow === 'error') throw tooLarge(limit);
+            if (limit.onOverflow === 'error') {
+              const { host, maxBytes } = limit;
+              throw new OutboundError('response_too_large', `the answer has more than ${maxBytes} bytes`, { host });
+            }
             limit.onEnd({ how: 'truncated' });
             controller.enqueue(value.subarray(0, room));
             controller.close();
@@ -66,10 +69,4 @@ export function limitedBody(response: Response, limit: BodyLimit): ReadableStrea
     },
     { highWaterMark: 0 },
   );
-}
-
-function tooLarge({ host, maxBytes }: BodyLimit): OutboundError {
-  return new OutboundError('response_too_large', `the answer has more than ${maxBytes} bytes`, {
-    host,
-  });
 }

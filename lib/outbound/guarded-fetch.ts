@@ -56,7 +56,7 @@ function toStandardResponse(answer: Answer): Response {
   const { status, statusText, headers, body, url, redirected } = answer;
   if (status < 200 || status > 599) {
     body?.cancel().catch(() => undefined);
-    throw new OutboundError('protocol_error', `status ${status} is none of HTTP`, {
+    throw new OutboundError('protocol_error', `${status} is not an HTTP status`, {
       host: url.host,
     });
   }

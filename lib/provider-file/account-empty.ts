@@ -19,7 +19,7 @@ export function isAccountEmpty({ status, said, hasWait }: SaidRefusal): boolean 
 }
 
 const MONEY: readonly RegExp[] = [
-  // "Insufficient Balance", insufficient_user_quota of One API is about money too.
+  // These mean that no money is left: "Insufficient Balance", and insufficient_user_quota of One API.
   /insufficient[_ -]?(account[_ -]?)?(funds?|balance|credits?)\b|insufficient_user_quota/i,
   // "Your credit balance is too low", "Your prepayment credits are depleted".
   /\b(credits?|funds|balance|wallet)\b[^.]{0,60}\b(too low|not enough|insufficient|exhausted|depleted|used up|r[au]n out|negative|overdrawn)/i,

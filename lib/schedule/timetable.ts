@@ -41,7 +41,7 @@ export function timesBetween(timetable: Timetable, after: Date, until: Date, cap
 function nextTimetableMinute(timetable: Timetable, from: number): number {
   const { schedule, timezone, startsAt, endsAt } = timetable;
   const last = endsAt === null ? Infinity : minuteAtOrBefore(endsAt);
-  let minute = startsAt === null ? from : Math.max(from, minuteAtOrAfter(startsAt));
+  let minute = startsAt === null ? from : Math.max(from, Math.ceil(startsAt.getTime() / MS_PER_MINUTE));
   while (minute <= last) {
     minute = nextOccurrenceMinute(schedule, timezone, minute);
     if (minute > last) break;
@@ -71,14 +71,9 @@ export function dateIn(timezone: string, instant: Date): string {
   return new Date(local * MS_PER_MINUTE).toISOString().slice(0, 10);
 }
 
-function minuteAtOrAfter(date: Date): number {
-  return Math.ceil(date.getTime() / MS_PER_MINUTE);
-}
-
 // A tick after an outage asks a million times about the same list.
 const known = new WeakMap<readonly string[], ReadonlySet<number>>();
 
-/** Returns the dates as days since 1970-01-01. */
 function daysOf(dates: readonly string[]): ReadonlySet<number> {
   let days = known.get(dates);
   if (days === undefined) {

@@ -23,7 +23,6 @@ export function nextLocalMinute(schedule: ParsedSchedule, from: number, before: 
   return minute < before ? minute : undefined;
 }
 
-/** Finds the first scheduled minute of the day at or after `from`. */
 function nextTimeOfDay(schedule: ParsedSchedule, from: number): number | undefined {
   const { hours, minutes } = schedule;
   const fromHour = Math.floor(from / MINUTES_PER_HOUR);

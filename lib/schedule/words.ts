@@ -36,15 +36,12 @@ export function eitherDayInWords(expression: string): string | undefined {
 function daysInWords(days: ScheduledDays): string {
   const { byDayOfMonth, byWeekday } = days;
   const ofMonth = valuesIn(days.daysOfMonth, 1, 31);
-  const isEveryDay = (byDayOfMonth && ofMonth.length === 31) || (byWeekday && isWholeWeek(days));
+  const isWholeWeek = days.nthWeekday === 0 && valuesIn(days.weekdays, 0, 6).length === 7;
+  const isEveryDay = (byDayOfMonth && ofMonth.length === 31) || (byWeekday && isWholeWeek);
   if (isEveryDay || (!byDayOfMonth && !byWeekday)) return 'every day';
   if (!byWeekday) return `${datesInWords(ofMonth, days.lastDayOfMonth)} of the month`;
   const weekdays = weekdaysInWords(days);
   return byDayOfMonth ? `${datesInWords(ofMonth, days.lastDayOfMonth)}, and also ${weekdays}` : weekdays;
-}
-
-function isWholeWeek({ weekdays, nthWeekday }: ScheduledDays): boolean {
-  return valuesIn(weekdays, 0, 6).length === 7 && nthWeekday === 0;
 }
 
 function datesInWords(dates: readonly number[], withLast: boolean): string {
@@ -118,7 +115,6 @@ function frequencyOf({ minutes, hours, everyHour }: ParsedSchedule): string {
   return `${often} from ${listed(ranges)}`;
 }
 
-/** Returns the step of values that repeat evenly over the whole of their field, from 0 on. */
 function wholeStep(values: readonly number[], size: number): number | undefined {
   const step = values.length === 1 ? undefined : stepOf(values);
   return values[0] === 0 && step !== undefined && step * values.length === size ? step : undefined;

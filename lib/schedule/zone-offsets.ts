@@ -69,7 +69,6 @@ function measureSpans(timeZone: string, blockStart: number): readonly OffsetSpan
   return spans;
 }
 
-/** Finds the first minute in (`low`, `high`] whose offset is not that of `low`, by bisection. */
 function firstChange(offsetAt: (minute: number) => number, low: number, high: number): number {
   const offset = offsetAt(low);
   let same = low;

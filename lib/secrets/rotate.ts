@@ -119,6 +119,7 @@ export const SEALED_COLUMNS: readonly SealedColumn[] = [
   { table: 'model_sign_ins', column: 'sealed', keys: ['id'], rowOf: only },
   { table: 'model_revocations', column: 'sealed', keys: ['connection_id'], rowOf: only },
   { table: 'outbox', column: 'sealed', keys: ['id'], rowOf: only },
+  { table: 'chats', column: 'sealed_url', keys: ['id'], rowOf: only },
   { table: 'encryption_check', column: 'sealed', keys: ['id'], rowOf: only },
   { table: 'second_factors', column: 'secret', keys: ['user_id'], rowOf: only },
   { table: 'oauth_flows', column: 'sealed', keys: ['state_hash'], rowOf: hexadecimal },

@@ -119,7 +119,7 @@ export function createExecutions(settings: ExecutionSettings): Executions {
     try {
       journal.finish(requestId, sealed);
     } catch (err) {
-      // Waiting callers get what was paid for. A later delivery finds a call with an unknown outcome.
+      // Waiting callers get the result, which was paid for. A later delivery finds a call with an unknown outcome.
       log.error({ err, requestId }, 'a result was not stored');
     }
     return outcome;

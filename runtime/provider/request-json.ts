@@ -12,7 +12,7 @@ export interface ProviderCall {
 
 interface JsonRequest {
   readonly method?: string;
-  /** The API's by default. */
+  /** Default: the base address of the API. */
   readonly baseUrl?: string | undefined;
   readonly path: string;
   readonly query?: [string, string];

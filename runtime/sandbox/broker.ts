@@ -39,7 +39,7 @@ export async function startBroker(socketPath: string): Promise<Broker> {
   let failure: Classified | undefined;
   const server = createServer({ maxHeaderSize: 16_384 }, (request, response) => {
     const taken = job;
-    if (taken === undefined || !isAllowed(request, taken.allowed)) {
+    if (!taken?.allowed.some(({ method, path }) => method === request.method && path === request.url)) {
       request.resume();
       response.writeHead(403).end();
       return;
@@ -65,10 +65,6 @@ export async function startBroker(socketPath: string): Promise<Broker> {
     failure: () => failure,
     close: () => closeAtOnce(server),
   };
-}
-
-function isAllowed({ method, url }: IncomingMessage, allowed: readonly AllowedRequest[]): boolean {
-  return allowed.some((each) => each.method === method && each.path === url);
 }
 
 async function forward(
@@ -121,12 +117,9 @@ async function pass(answer: Response, response: ServerResponse): Promise<Classif
   } catch (error) {
     response.destroy();
     // A session that has left is no failure of the provider.
-    return codeOf(error) === 'ERR_STREAM_PREMATURE_CLOSE' ? undefined : failureOf(error);
+    const isClosed = error instanceof Error && 'code' in error && error.code === 'ERR_STREAM_PREMATURE_CLOSE';
+    return isClosed ? undefined : failureOf(error);
   }
-}
-
-function codeOf(error: unknown): unknown {
-  return error instanceof Error && 'code' in error ? error.code : undefined;
 }
 
 async function readError(answer: Response, limits: LoadedProvider['file']['limits']): Promise<Classified> {

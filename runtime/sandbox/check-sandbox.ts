@@ -24,7 +24,7 @@ export async function checkSandbox(sandbox: Sandbox): Promise<void> {
     const found = readWalls(output);
     if (found === undefined) throw new Error(`${HOW_TO_MEND}\nIt said: ${said.slice(0, 500)}`);
     const missing = Object.entries(found)
-      .filter(([wall, stands]) => !stands && isExpected(wall, sandbox))
+      .filter(([wall, stands]) => !stands && (sandbox.kind === 'bubblewrap' || EXPECTED_OF_PROCESS.has(wall)))
       .map(([wall]) => wall);
     if (missing.length > 0) {
       throw new Error(`The sandbox has holes: expected ${missing.join(', ')}.\n${HOW_TO_MEND}`);
@@ -59,10 +59,6 @@ const HOW_TO_MEND =
   '(Debian: apt-get install bubblewrap) and let it create user namespaces: in a container that takes a seccomp ' +
   'profile that allows them, on Ubuntu 24.04 an AppArmor profile for bwrap. Outside production, ' +
   'MODEL_RUNTIME_SANDBOX=process does without.';
-
-function isExpected(wall: string, sandbox: Sandbox): boolean {
-  return sandbox.kind === 'bubblewrap' || EXPECTED_OF_PROCESS.has(wall);
-}
 
 function readWalls(output: string): Readonly<Record<string, boolean>> | undefined {
   try {

@@ -148,7 +148,6 @@ function renameIn(value: unknown, rename: (name: string) => string): unknown {
   return { ...value, content: parts };
 }
 
-/** Makes a usable number of a count that a provider claims, which may be negative, fractional or missing. */
 function count(claimed: unknown): number {
   return typeof claimed === 'number' && Number.isFinite(claimed) && claimed > 0
     ? Math.min(Math.round(claimed), 1_000_000_000)

@@ -53,7 +53,7 @@ export function openState(folder: string): RuntimeState {
     };
   } catch (error) {
     database.close();
-    if (isLocked(error)) {
+    if (error instanceof Error && 'errcode' in error && error.errcode === SQLITE_BUSY) {
       throw new Error('MODEL_RUNTIME_STATE_DIR: another runtime is using this folder', {
         cause: error,
       });
@@ -63,7 +63,3 @@ export function openState(folder: string): RuntimeState {
 }
 
 const SQLITE_BUSY = 5;
-
-function isLocked(error: unknown): boolean {
-  return error instanceof Error && 'errcode' in error && error.errcode === SQLITE_BUSY;
-}

@@ -1,6 +1,6 @@
 /**
- * Entry: `npm run ui:types` writes the types of the operations that an API key may call into the SDK, and a table of
- * them; a test checks that they are those of this API.
+ * Entry: `npm run ui:types` writes types and a table of the operations that an API key may call into the SDK. A test
+ * compares them with this API.
  */
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -12,7 +12,7 @@ const SOURCES = path.join(import.meta.dirname, '..', 'src', 'generated');
 export const TYPES_FILE = path.join(SOURCES, 'schema.ts');
 export const OPERATIONS_FILE = path.join(SOURCES, 'operations.ts');
 
-/** The operations that an API key may call. */
+/** Operations that an API key may call. */
 export const OPERATIONS = routes.filter(({ spec }) => spec.auth === 'key-or-session');
 
 /** Renders their types, and those of webhooks. */
@@ -21,7 +21,10 @@ export async function renderSdkTypes(): Promise<string> {
   return ABSENT.reduce((text, absent) => text.replace(absent, ''), types);
 }
 
-/** Puts what is no object, and the words on what is one, at each field: an editor shows a name for a reference. */
+/**
+ * Writes simple types and the descriptions of objects at each field, because an editor shows only the name of a
+ * reference.
+ */
 function withWordsInPlace(document: ReturnType<typeof documentFor>) {
   const schemas = new Map<string, unknown>(Object.entries(document.components?.schemas ?? {}));
   return JSON.parse(JSON.stringify(document), (_key, value: unknown): unknown => {
@@ -35,7 +38,7 @@ function withWordsInPlace(document: ReturnType<typeof documentFor>) {
   });
 }
 
-/** What nothing in the SDK asks for. */
+/** Parts that the SDK does not use. */
 const ABSENT = [/^export interface paths \{\n.*?^\}\n/ms, /^export type (?:webhooks|\$defs) = .*;\n/gm];
 
 /** Renders each operation with its method and path, and the codes of errors. */

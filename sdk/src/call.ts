@@ -1,29 +1,29 @@
 export interface Limits {
   readonly limit: number;
   readonly remaining: number;
-  /** Undefined where the service is of a release that does not say. */
+  /** Undefined with an older service that does not send it. */
   readonly resetSeconds: number | undefined;
 }
 
-/** A success with what came beside its data. */
+/** A success with its metadata. */
 export interface Reply<T> {
   readonly data: T;
   readonly status: number;
-  /** Names the request in the logs of the service. */
+  /** Id of the request in the logs of the service. */
   readonly requestId: string | undefined;
-  /** The version of what was read or saved, for `ifMatch`. */
+  /** Version of the data, for `ifMatch`. */
   readonly etag: string | undefined;
-  /** Requests a minute, how many of them are left, and the seconds until the minute is over. */
+  /** Requests allowed in a minute, the rest of them, and the seconds until the minute is over. */
   readonly limits: Limits | undefined;
-  /** Address at which what was created can be read. */
+  /** Address of the created resource. */
   readonly location: string | undefined;
-  /** True when an idempotency key had its first response given again. */
+  /** True when the first response of an idempotency key was returned again. */
   readonly replayed: boolean;
-  /** Where the next page of a list begins. */
+  /** Cursor of the next page of a list. */
   readonly nextCursor: string | undefined;
 }
 
-/** A call that is under way: a promise of its data. */
+/** A running call: a promise of its data. */
 export class Call<T> implements Promise<T> {
   readonly [Symbol.toStringTag] = 'Call';
   readonly #reply: Promise<Reply<T>>;
@@ -32,7 +32,7 @@ export class Call<T> implements Promise<T> {
     this.#reply = reply;
   }
 
-  /** Resolves with the data and what came beside it. */
+  /** Resolves with the data and its metadata. */
   withResponse(): Promise<Reply<T>> {
     return this.#reply;
   }
@@ -53,14 +53,14 @@ export class Call<T> implements Promise<T> {
     return this.#data().finally(settled);
   }
 
-  /** Made for who asks: a promise that was made and not looked at would count as an unhandled rejection. */
+  /** Created on demand: a rejected promise that no caller awaits would count as an unhandled rejection. */
   async #data(): Promise<T> {
     const { data } = await this.#reply;
     return data;
   }
 }
 
-/** Reads what a success says in its headers, beside its data. */
+/** Reads the metadata of a success from its headers. */
 export function replyOf<T>({ status, headers }: Response, data: T): Reply<T> {
   const limit = headers.get('x-ratelimit-limit');
   return {

@@ -1,4 +1,5 @@
 import { fieldsOf, RasError } from './errors.ts';
+import { Chats } from './resources/chats.ts';
 import { Connections, Tools } from './resources/connections.ts';
 import { ModelAccounts, Models } from './resources/models.ts';
 import { Results, Schedules, Usage } from './resources/results.ts';
@@ -15,11 +16,11 @@ export interface RasOptions {
   readonly baseUrl?: string | undefined;
   /** Time for each attempt at a call. Default 60 seconds. */
   readonly timeoutMs?: number | undefined;
-  /** How often a call is made again after a failure that may pass. Default 2. */
+  /** Retries after a failure that may pass. Default 2. */
   readonly maxRetries?: number | undefined;
-  /** In place of the global one. */
+  /** Replaces the global `fetch`. */
   readonly fetch?: typeof globalThis.fetch | undefined;
-  /** Gives each number that JavaScript would round as an `ExactNumber`. Default false. */
+  /** Returns each number that JavaScript would round as an `ExactNumber`. Default false. */
   readonly exactNumbers?: boolean | undefined;
 }
 
@@ -31,6 +32,7 @@ export class Ras {
   readonly skills: Skills;
   readonly facts: Facts;
   readonly tools: Tools;
+  readonly chats: Chats;
   readonly connections: Connections;
   readonly models: Models;
   readonly modelAccounts: ModelAccounts;
@@ -38,7 +40,7 @@ export class Ras {
   readonly usage: Usage;
   readonly webhooks = webhooks;
 
-  /** @throws {RasError} where there is no API key, or no address */
+  /** @throws {RasError} without an API key or an address */
   constructor(options: RasOptions = {}) {
     const { timeoutMs = 60_000, maxRetries = 2, fetch, exactNumbers = false } = options;
     const apiKey = options.apiKey ?? environment('RAS_API_KEY');
@@ -51,6 +53,7 @@ export class Ras {
     this.skills = new Skills(transport);
     this.facts = new Facts(transport);
     this.tools = new Tools(transport);
+    this.chats = new Chats(transport);
     this.connections = new Connections(transport);
     this.models = new Models(transport);
     this.modelAccounts = new ModelAccounts(transport);
@@ -59,7 +62,7 @@ export class Ras {
   }
 }
 
-/** Reads a variable where the platform has an environment, as browsers and edge workers have not. */
+/** Reads an environment variable; undefined in browsers and edge workers. */
 function environment(name: string): string | undefined {
   const { process } = fieldsOf(globalThis);
   const value = fieldsOf(fieldsOf(process)['env'])[name];

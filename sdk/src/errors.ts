@@ -5,17 +5,17 @@ export class RasError extends Error {
   override readonly name: string = 'RasError';
 }
 
-/** No response arrived, or one that is none of the service; what was asked may have been done all the same. */
+/** No response of the service arrived. The request may have been carried out all the same. */
 export class ConnectionError extends RasError {
   override readonly name: string = 'ConnectionError';
 }
 
-/** The time of a call, or of a wait, ran out. */
+/** The time limit of a call or of a wait has passed. */
 export class TimeoutError extends RasError {
   override readonly name: string = 'TimeoutError';
 }
 
-/** A webhook that was not signed with the secret, or more than five minutes ago. */
+/** The webhook was not signed with the secret, or was signed more than five minutes ago. */
 export class WebhookVerificationError extends RasError {
   override readonly name: string = 'WebhookVerificationError';
 }
@@ -36,15 +36,15 @@ export interface ErrorResponse {
   readonly retryAfterMs: number | undefined;
 }
 
-/** An error that the service responded with. */
+/** An error response of the service. */
 export class ApiError extends RasError {
   override readonly name: string = 'ApiError';
   readonly status: number;
-  /** Names the error for code; the list may grow. */
+  /** Code of the error. The list may grow. */
   readonly code: ErrorCode | (string & {});
-  /** Every fault of a request that is not valid. */
+  /** Every fault of an invalid request. */
   readonly details: readonly ErrorDetail[];
-  /** Names the request in the logs of the service. */
+  /** Id of the request in the logs of the service. */
   readonly requestId: string | undefined;
   /** From `Retry-After`. */
   readonly retryAfterMs: number | undefined;
@@ -58,37 +58,37 @@ export class ApiError extends RasError {
     this.retryAfterMs = retryAfterMs;
   }
 
-  /** The first field that is wrong. */
+  /** The first faulty field. */
   get param(): string | undefined {
     return this.details[0]?.param;
   }
 }
 
-/** 400: the request is not valid; `details` says where. */
+/** 400: the request is not valid; see `details`. */
 export class BadRequestError extends ApiError {
   override readonly name: string = 'BadRequestError';
 }
-/** 401: there is no such API key. */
+/** 401: the API key is unknown. */
 export class AuthenticationError extends ApiError {
   override readonly name: string = 'AuthenticationError';
 }
-/** 402: the plan does not cover it. */
+/** 402: the plan does not include it. */
 export class PlanError extends ApiError {
   override readonly name: string = 'PlanError';
 }
-/** 403: the API key lacks the scope, or the operation wants a person. */
+/** 403: the API key lacks the scope, or the operation needs a person. */
 export class PermissionError extends ApiError {
   override readonly name: string = 'PermissionError';
 }
-/** 404: there is no such thing in the project of the API key. */
+/** 404: the project of the API key has no such resource. */
 export class NotFoundError extends ApiError {
   override readonly name: string = 'NotFoundError';
 }
-/** 409: the state of the thing does not permit it. */
+/** 409: the state of the resource does not permit it. */
 export class ConflictError extends ApiError {
   override readonly name: string = 'ConflictError';
 }
-/** 412: it has changed since the version in `ifMatch`. */
+/** 412: the resource has changed since the version in `ifMatch`. */
 export class PreconditionFailedError extends ApiError {
   override readonly name: string = 'PreconditionFailedError';
 }
@@ -96,11 +96,11 @@ export class PreconditionFailedError extends ApiError {
 export class KeyReusedError extends ApiError {
   override readonly name: string = 'KeyReusedError';
 }
-/** 429: too many requests; `retryAfterMs` says when there is room. */
+/** 429: too many requests; try again after `retryAfterMs`. */
 export class RateLimitError extends ApiError {
   override readonly name: string = 'RateLimitError';
 }
-/** 500 and above: the fault is not the caller's. */
+/** 500 and above: a fault of the service. */
 export class ServerError extends ApiError {
   override readonly name: string = 'ServerError';
 }
@@ -117,7 +117,7 @@ const KINDS: Readonly<Record<number, typeof ApiError>> = {
   429: RateLimitError,
 };
 
-/** Makes the error of a response that is no success; a proxy's, too, whose body says nothing. */
+/** Makes the error of a response that is no success, also of a proxy's without a usable body. */
 export function apiError({ status, headers }: Response, body: unknown): ApiError {
   const { error, requestId } = fieldsOf(body);
   const { code, message, details } = fieldsOf(error);
@@ -145,7 +145,7 @@ function retryAfterMs(header: string | null): number | undefined {
   return Number.isNaN(waitMs) ? undefined : Math.max(waitMs, 0);
 }
 
-/** Returns the fields of an object, and none of anything else. */
+/** Returns the fields of an object; any other value has none. */
 export function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- every field of an object is unknown
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};

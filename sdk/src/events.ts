@@ -1,4 +1,4 @@
-/** A server-sent event as it comes; a comment has no fields. */
+/** A server-sent event. A comment has no fields. */
 export interface StreamedEvent {
   readonly event: string | undefined;
   readonly id: string | undefined;
@@ -7,7 +7,7 @@ export interface StreamedEvent {
 }
 
 /**
- * Reads the events of a stream (HTML Standard, section 9.2.6), whose lines end as the service ends them.
+ * Reads the events of a stream (HTML Standard, section 9.2.6) with the line ends of the service.
  * @param read returns the next bytes, undefined at the end
  */
 export async function* readEvents(

@@ -1,6 +1,6 @@
 /**
- * A number of a response that JavaScript would round, with the digits that were sent. It is written as JSON as it was
- * read; where the platform has no `JSON.rawJSON`, as text.
+ * A number that JavaScript would round, with the digits that were sent. As JSON it is written with those digits; on a
+ * platform without `JSON.rawJSON`, as text.
  */
 export class ExactNumber {
   readonly source: string;
@@ -25,7 +25,8 @@ const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d(?:[\d.]{15,}|[\d.]*(?=[eE]))(?:[eE]
 
 /** Parses JSON with an `ExactNumber` for each number that JavaScript would round. @throws {SyntaxError} */
 export function parseExact(text: string): unknown {
-  // Not every platform gives a reviver the text of a number, so the number becomes a text that nothing else can be.
+  // Some platforms do not give a reviver the text of a number, so each number is first marked as a text that cannot
+  // occur otherwise.
   const mark = globalThis.crypto.randomUUID();
   const marked = text.replaceAll(TOKEN, (token) =>
     token.startsWith('"') || String(Number(token)) === token ? token : `"${mark}${token}"`,

@@ -12,7 +12,7 @@ export interface RunStateEvent {
   readonly id: string | undefined;
 }
 
-/** A step that is finished. */
+/** A finished step. */
 export interface RunStepEvent {
   readonly event: 'step';
   readonly data: Shape<'Step'>;
@@ -23,29 +23,29 @@ export type RunEvent = RunStateEvent | RunStepEvent;
 
 export interface FollowOptions {
   readonly signal?: AbortSignal | undefined;
-  /** The `id` of the last event seen: those after it follow. */
+  /** The `id` of the last event seen; the stream continues after it. */
   readonly lastEventId?: string | undefined;
 }
 
 export interface WaitOptions {
   readonly signal?: AbortSignal | undefined;
-  /** Time until which the run has to end. Default none. */
+  /** Time until which the run must end. Default none. */
   readonly timeoutMs?: number | undefined;
 }
 
-/** In milliseconds, but for the counts. */
+/** In milliseconds, except for the counts. */
 export const TIMES = {
   /** The service sends at least a comment every 15 seconds. */
   silence: 40_000,
   retry: 1_000,
   poll: 3_000,
-  /** Seconds for which a read waits for the end, where only that is wanted. */
+  /** Seconds for which a read waits for the end. */
   wait: 0,
-  /** Connections without an event after which the run is read at intervals. */
+  /** Connections without an event before the run is read at intervals. */
   attempts: 3,
-  /** Reads after which a stream is tried again. */
+  /** Reads before a stream is tried again. */
   polls: 100,
-  /** Time without any response after which the follower gives up. */
+  /** Time without any response before the follower gives up. */
   patience: 300_000,
 };
 
@@ -62,8 +62,8 @@ interface Follower {
 }
 
 /**
- * Yields the events of a run until it has ended. After a cut it goes on with the event after the last one; where streams
- * do not come through it reads the run at intervals.
+ * Yields the events of a run until it has ended. After a cut it continues with the next event. Where streams do not
+ * come through, it reads the run at intervals.
  */
 export async function* followRun(
   transport: Transport,
@@ -93,7 +93,7 @@ export async function* followRun(
       signal?.throwIfAborted();
       if (!isTemporary(error)) throw error;
       if (error instanceof RateLimitError) {
-        // As many streams are open as there may be, and a read that waits would be one more.
+        // All allowed streams are open, and a read that waits counts as one more.
         failures = times.attempts;
         follower.waitSeconds = 0;
       }
@@ -124,7 +124,7 @@ export async function waitForEnd(
   }
 }
 
-/** Recognizes what comes again: after a cut, or by a read after events. */
+/** Recognizes repeated events: after a cut, or from a read after events. */
 class Seen {
   #state: string | undefined;
   #steps = 0;
@@ -173,7 +173,7 @@ async function* stream(follower: Follower): AsyncGenerator<Sign, void, undefined
   }
 }
 
-/** Remembers where the stream goes on from, and when. */
+/** Remembers the last event and its time. */
 function signOf({ event, id, data, retryMs }: StreamedEvent, follower: Follower): Sign {
   follower.retryMs = retryMs ?? follower.retryMs;
   if ((event !== 'state' && event !== 'step') || data === undefined) return 'alive';
@@ -186,7 +186,7 @@ function signOf({ event, id, data, retryMs }: StreamedEvent, follower: Follower)
 async function* poll({ transport, runId, signal, times, waitSeconds }: Follower) {
   let readAt = -Infinity;
   for (let count = 0; count < times.polls; count += 1) {
-    // None after a read that has waited.
+    // No pause after a read that has waited.
     await pause(Math.max(readAt + times.poll - Date.now(), 0), signal);
     readAt = Date.now();
     const run = await transport.send('readRun', {

@@ -7,7 +7,7 @@ export interface Page<T> {
   readonly requestId: string | undefined;
 }
 
-/** A list, newest first: `for await` reads page after page, each when it is needed. */
+/** A list, newest first: `for await` reads each page when it is needed. */
 export class Pages<T> implements AsyncIterable<T> {
   readonly #read: (cursor: string | undefined) => PromiseLike<Reply<readonly T[]>>;
 
@@ -15,7 +15,7 @@ export class Pages<T> implements AsyncIterable<T> {
     this.#read = read;
   }
 
-  /** Reads one page: the first, or the one after another. */
+  /** Reads one page: the first, or the one after the cursor. */
   async page(after?: Pick<Page<T>, 'nextCursor'>): Promise<Page<T>> {
     const { data, nextCursor, requestId } = await this.#read(after?.nextCursor);
     return { items: data, nextCursor, requestId };

@@ -1,22 +1,35 @@
 import { ApiError, ConnectionError, TimeoutError } from './errors.ts';
 import type { OperationId, PutOptions } from './types.ts';
 
-/** Leaves a longer wait to the caller, whose error states it. */
+/** A longer wait is left to the caller, whose error states it. */
 const LONGEST_RETRY_AFTER_MS = 60_000;
 
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 8_000;
 
-/** Calls that, carried out already, would be done once more or respond with an error that says nothing was done. */
-const ONCE: ReadonlySet<OperationId> = new Set(['cancelRun', 'deleteConnection', 'deleteSkill', 'testWebhook']);
+/**
+ * Calls that must not be repeated: a second one would act again, or respond with an error although the first succeeded.
+ */
+const ONCE: ReadonlySet<OperationId> = new Set([
+  'cancelRun',
+  'deleteChat',
+  'deleteConnection',
+  'deleteSkill',
+  'draftRoutine',
+  'testChat',
+  'testWebhook',
+]);
 
-/** Tells whether a call may be made again when it may have been carried out: it would then not meet its own conditions. */
+/**
+ * Tells whether a call may be repeated after it may have been carried out: with `ifMatch` it would fail its own
+ * condition.
+ */
 export function isRepeatable(id: OperationId, { ifMatch, ifNoneMatch }: PutOptions): boolean {
   return !ONCE.has(id) && ifMatch === undefined && ifNoneMatch === undefined;
 }
 
 /**
- * Returns the pause before the same request is sent again, or undefined where it must not be.
+ * Returns the pause before the request is sent again; undefined when it must not be.
  * @param attempt 0 after the first one
  */
 export function pauseBefore(

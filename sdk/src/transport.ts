@@ -15,7 +15,7 @@ export interface Settings {
   readonly exactNumbers: boolean;
 }
 
-/** What a call is made of; ids fill the placeholders of its path in their order. */
+/** Parts of a call; the ids fill the placeholders of its path in order. */
 export interface Input extends CreateOptions, PutOptions, ReadRunOptions {
   readonly ids?: readonly (string | number)[] | undefined;
   readonly query?: object | undefined;
@@ -24,7 +24,7 @@ export interface Input extends CreateOptions, PutOptions, ReadRunOptions {
 
 const NO_BODY = new Set(['GET', 'DELETE']);
 
-/** Makes the calls: credentials, retries, time limits, and one idempotency key for all attempts at one call. */
+/** Makes the calls, with credentials, retries, time limits, and one idempotency key for all attempts at a call. */
 export class Transport {
   readonly #settings: Settings;
 
@@ -36,7 +36,7 @@ export class Transport {
     return new Call(this.#attempts<Data<Id>>(id, input));
   }
 
-  /** Makes the calls of a list, each when its page is asked for. */
+  /** Makes the calls of a list, each when its page is needed. */
   list<Id extends OperationId>(id: Id, input: Input = {}): Pages<Item<Id>> {
     return new Pages((cursor) =>
       this.#attempts<Item<Id>[]>(id, cursor === undefined ? input : { ...input, query: { ...input.query, cursor } }),
@@ -124,7 +124,10 @@ export class Transport {
     }
   }
 
-  /** Parses a text of the service. @throws {SyntaxError} */
+  /**
+   * Parses a response of the service.
+   * @throws {SyntaxError}
+   */
   parse(text: string): unknown {
     return this.#settings.exactNumbers ? parseExact(text) : JSON.parse(text);
   }
@@ -137,7 +140,7 @@ export class Transport {
     }
   }
 
-  /** Does not follow a redirect, which would take the API key along or turn a POST into a GET. */
+  /** Does not follow redirects: they would leak the API key, or turn a POST into a GET. */
   #fetch(url: string, init: RequestInit): Promise<Response> {
     const { fetch = globalThis.fetch } = this.#settings;
     return fetch(url, { ...init, redirect: 'manual' });
@@ -159,7 +162,7 @@ export class Transport {
   }
 }
 
-/** Writes an id into a path. Empty, or as dots, it would make the path another operation's. */
+/** Writes an id into a path. An empty id, or dots, would lead to another operation. */
 function segment(id: string | number | undefined): string {
   const text = String(id ?? '');
   if (/^\.{0,2}$/.test(text)) throw new RasError(`"${text}" is no id.`);

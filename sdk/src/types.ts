@@ -5,7 +5,7 @@ export type Shape<Name extends keyof components['schemas']> = components['schema
 
 /** A routine, as it is listed with `Item<'listRoutines'>` and read with this. */
 export type Routine = Shape<'RoutineDetail'>;
-/** A run as it is begun. */
+/** A run when it is started. */
 export type Run = Shape<'Run'>;
 /** A run with its steps, result, usage and deliveries. */
 export type RunResult = Shape<'RunDetail'>;
@@ -41,30 +41,30 @@ export type Body<Id extends OperationId> = operations[Id] extends {
   : never;
 
 export interface CallOptions {
-  /** Gives the call up; it then rejects with the reason of the signal. */
+  /** Aborts the call, which then rejects with the reason of the signal. */
   readonly signal?: AbortSignal | undefined;
-  /** Time for each attempt. Default 60 seconds, or the client's. */
+  /** Time for each attempt. Default that of the client, 60 seconds. */
   readonly timeoutMs?: number | undefined;
-  /** Default 2, or the client's. */
+  /** Default that of the client, 2. */
   readonly maxRetries?: number | undefined;
 }
 
 export interface ReadRunOptions extends CallOptions {
-  /** Waits for the end of the run, up to 50 seconds, for which the time of the attempt is longer. */
+  /** Waits up to 50 seconds for the end of the run; the time of the attempt is extended by that. */
   readonly waitSeconds?: number | undefined;
 }
 
 export interface CreateOptions extends CallOptions {
-  /** Names this creation: the same key and body give the first response again, for 24 hours. Default a new one. */
+  /** Idempotency key: for 24 hours the same key and body return the first response. Default a new one. */
   readonly idempotencyKey?: string | undefined;
 }
 
 export interface ChangeOptions extends CallOptions {
-  /** The `etag` of `.withResponse()`: the change is refused with `PreconditionFailedError` if another came between. */
+  /** The `etag` of `.withResponse()`: after another change the call fails with `PreconditionFailedError`. */
   readonly ifMatch?: string | undefined;
 }
 
 export interface PutOptions extends ChangeOptions {
-  /** `*` refuses it, in the same way, where there is one already. */
+  /** `*` fails in the same way when the resource exists already. */
   readonly ifNoneMatch?: '*' | undefined;
 }

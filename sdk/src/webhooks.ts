@@ -5,13 +5,13 @@ import type { Shape } from './types.ts';
 
 type RunWebhook = Shape<'RunEvent'>;
 
-/** What a webhook carries; `type` tells which it is. */
+/** Event of a webhook; `type` tells its kind. */
 export type WebhookEvent =
   | { [T in RunWebhook['type']]: Omit<RunWebhook, 'type'> & { type: T } }[RunWebhook['type']]
   | Shape<'RoutinePausedEvent'>
   | Shape<'WebhookTestEvent'>;
 
-/** Those of `fetch`, or an object of names and values, as Node's servers have it. */
+/** Headers of `fetch`, or an object of names and values, as in Node.js. */
 export type WebhookHeaders = Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
 
 export interface SignedWebhook {
@@ -22,11 +22,11 @@ export interface SignedWebhook {
 const NAMES = ['webhook-id', 'webhook-timestamp', 'webhook-signature'] as const;
 
 /**
- * Returns the event of a webhook that was signed with the secret, or with one of several, within the last five minutes.
- * @param rawBody as it arrived: parsed and written again it is other bytes
- * @param options.exactNumbers gives each number that JavaScript would round as an `ExactNumber`
+ * Returns the event of a webhook that was signed within the last five minutes with the secret, or with one of several.
+ * @param rawBody the body as it arrived, not parsed and written again
+ * @param options.exactNumbers returns each number that JavaScript would round as an `ExactNumber`
  * @throws {WebhookVerificationError}
- * @throws {TypeError} for a body that was parsed
+ * @throws {TypeError} for a parsed body
  */
 function verify(
   rawBody: string | Uint8Array,
@@ -62,7 +62,7 @@ function signatureHeaders(headers: WebhookHeaders): Record<string, string> {
   return Object.fromEntries(NAMES.map((name) => [name, [given.get(name) ?? ''].flat().join()]));
 }
 
-/** Signs an event as the service would, so that a receiver can be tested without it. */
+/** Signs an event as the service does, so that a receiver can be tested without it. */
 function signForTest(
   event: WebhookEvent | string,
   secret: string,
@@ -80,5 +80,5 @@ function signForTest(
   };
 }
 
-/** Verifies webhooks; a receiver needs no API key, so there it is without a client, too. */
+/** Verifies webhooks. A receiver needs no API key, so this works without a client. */
 export const webhooks = { verify, signForTest };

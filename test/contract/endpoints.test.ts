@@ -13,6 +13,8 @@ const beyondContract: readonly string[] = [
   'GET /public/config',
   'GET /v1/model-sources',
   'POST /v1/models/test',
+  'POST /v1/routines/draft',
+  'GET /v1/blueprints',
   'PATCH /v1/model-figures',
   'GET /v1/skills',
   'GET /v1/skills/{skillId}',
@@ -87,6 +89,13 @@ const beyondContract: readonly string[] = [
   'POST /v1/runs/{runId}/cancel',
   'POST /v1/runs/{runId}/retry',
   'POST /v1/runs/{runId}/webhook-deliveries/{deliveryId}/redeliver',
+  'POST /v1/runs/{runId}/chat-deliveries/{deliveryId}/redeliver',
+  'GET /v1/chats',
+  'POST /v1/chats',
+  'GET /v1/chats/{chatId}',
+  'PATCH /v1/chats/{chatId}',
+  'DELETE /v1/chats/{chatId}',
+  'POST /v1/chats/{chatId}/test',
 ];
 
 /** The contract names no scope here, and yet a key that may not write connections must not make one. */

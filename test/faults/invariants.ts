@@ -1,10 +1,13 @@
-import type { Database } from '#lib/database/index.ts';
+import type { Db } from '#lib/database/index.ts';
 import { kindOf } from './ledger.ts';
 import type { Load } from './load.ts';
 import { toolCalls } from './tool-invariants.ts';
 
+/** What the sentences are read from; the database may be a transaction that no process of the cluster sees. */
+export type Evidence = Pick<Load, 'ledger' | 'receiver' | 'modelCalls' | 'tools'> & { readonly database: Db };
+
 /** Returns a sentence for each thing that must not be. */
-export async function violations(load: Load): Promise<string[]> {
+export async function violations(load: Evidence): Promise<string[]> {
   const { database, ledger } = load;
   return [
     ...ledger.wrongAnswers,
@@ -19,7 +22,7 @@ export async function violations(load: Load): Promise<string[]> {
 }
 
 /** Every accepted run is there, once, and has ended well. */
-async function runsOnRecord({ database, ledger }: Load): Promise<string[]> {
+async function runsOnRecord({ database, ledger }: Evidence): Promise<string[]> {
   const found = await database.rows<{
     id: string;
     state: string;
@@ -46,7 +49,7 @@ async function runsOnRecord({ database, ledger }: Load): Promise<string[]> {
  * Every planted occurrence is accounted for by exactly one row, and there are no others. A row stands for one, or for a
  * streak of skipped ones: as many as it counts, from its first to its last.
  */
-async function occurrences({ database, ledger }: Load): Promise<string[]> {
+async function occurrences({ database, ledger }: Evidence): Promise<string[]> {
   const found = await database.rows<Accounted>`
     select routine_id as "routineId", scheduled_for as at, coalesce(skipped_until, scheduled_for) as until,
       coalesce(skipped_count, 1) as count
@@ -93,7 +96,7 @@ function nameOf({ routineId, at }: { readonly routineId: string; readonly at: Da
 /**
  * Runs, steps and ledger tell the same usage: each step what its attempts have come to, each run what its steps have.
  */
-async function sums(database: Database): Promise<string[]> {
+async function sums(database: Db): Promise<string[]> {
   const runs = await database.rows<{ id: string }>`
     select runs.id from runs left join (
       select run_id, count(*) filter (where kind = 'model' and state = 'succeeded') as done,
@@ -133,7 +136,7 @@ async function sums(database: Database): Promise<string[]> {
  * The totals of every scope are what the ledger says, and what they have reserved is what the reservations say. Days
  * add up to the same.
  */
-async function totals(database: Database): Promise<string[]> {
+async function totals(database: Db): Promise<string[]> {
   const found = await database.rows<{ what: string; scopeId: string }>`
     with ledger as (
       select scope_id, sum(total_tokens) as tokens, coalesce(sum(l.cost_usd), 0) as cost
@@ -161,7 +164,7 @@ async function totals(database: Database): Promise<string[]> {
 }
 
 /** Each run has the model steps that its script implies, and each request to the model is an attempt on record. */
-async function modelSteps({ database, ledger, modelCalls }: Load): Promise<string[]> {
+async function modelSteps({ database, ledger, modelCalls }: Evidence): Promise<string[]> {
   const found = await database.rows<{
     runId: string;
     routineId: string;
@@ -200,7 +203,7 @@ async function modelSteps({ database, ledger, modelCalls }: Load): Promise<strin
 }
 
 /** Every run of a routine that ended has one delivery, which arrived under one id with one body. */
-async function deliveries({ database, receiver }: Load): Promise<string[]> {
+async function deliveries({ database, receiver }: Evidence): Promise<string[]> {
   const found = await database.rows<{
     runId: string;
     id: string | null;

@@ -1,12 +1,12 @@
 import { kindOf } from './ledger.ts';
-import type { Load } from './load.ts';
+import type { Evidence } from './invariants.ts';
 import { callsByRun } from './tools.ts';
 
 /**
  * Returns a sentence for each thing that must not be: a call that may have taken effect and was made again, a call that
  * is not on record, or a run that succeeded without the call that its model asked for.
  */
-export async function toolCalls({ database, ledger, tools }: Load): Promise<string[]> {
+export async function toolCalls({ database, ledger, tools }: Evidence): Promise<string[]> {
   const found = await database.rows<{
     runId: string;
     routineId: string;

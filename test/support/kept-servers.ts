@@ -11,7 +11,9 @@ const MIGRATIONS = path.join(import.meta.dirname, '../../migrations');
 /** Lets other runs use the servers of this one, for as long as it goes on. @returns what takes them back */
 export function keepServers(provided: Provided): () => void {
   writeFileSync(FILE, JSON.stringify({ pid: process.pid, schema: hashOfMigrations(), provided }));
-  return () => rmSync(FILE, { force: true });
+  const takeBack = () => rmSync(FILE, { force: true });
+  process.once('exit', takeBack);
+  return takeBack;
 }
 
 /** Returns the servers that `npm run test:watch` keeps, unless it has ended or has another schema. */

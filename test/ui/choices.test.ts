@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { cronOf, presetOf } from '../../ui/src/format/schedule.ts';
 import { levelsFor } from '../../ui/src/shell/access/levels.ts';
-import { orderOf } from '../../ui/src/shell/palette/command.ts';
+import { orderOf } from '../../ui/src/shell/palette/match.ts';
 
 test('a program that asks for nothing in particular is offered every level of access', () => {
   const levels = levelsFor(undefined);

@@ -68,7 +68,7 @@ test('a routine is told facts by a switch, its run names them, and newer ones ar
   const id = await activeRoutine(session, { name: 'Weekly digest' });
   const { page } = await visit(`/p/${person.projectId}/routines/${id}/edit`, { as: person });
   await page.getByRole('button', { name: /^Results/ }).click();
-  await page.getByRole('checkbox', { name: 'Tell each run the project facts' }).click();
+  await page.getByRole('checkbox', { name: 'Project facts' }).click();
   await page.getByText('Changed project facts').waitFor();
   await page.getByRole('button', { name: 'Save', exact: true }).click();
   await page.getByText('Saved', { exact: true }).waitFor();

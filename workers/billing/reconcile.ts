@@ -24,7 +24,7 @@ try {
       const synced = await syncOrganization({ database, processor, watch }, organizationId);
       log.info({ organizationId }, synced ? 'in step' : 'another process is bringing it in step');
     } catch (err) {
-      log.error({ err, organizationId }, 'could not be brought in step');
+      log.error({ err, organizationId }, 'could not be synchronized');
       process.exitCode = 1;
     }
   }

@@ -49,7 +49,7 @@ async function makeCurrent(deployment: Deployment, end: number): Promise<void> {
         await setCurrentBuild(client, name, buildId);
         return true;
       } catch (err) {
-        if (!isNotYet(err)) throw err;
+        if (!isGrpcServiceError(err) || !NOT_YET.has(err.code)) throw err;
         refusal = err.details;
         return false;
       }
@@ -77,10 +77,6 @@ async function makeCurrent(deployment: Deployment, end: number): Promise<void> {
 
 /** NOT_FOUND, FAILED_PRECONDITION: the server has not seen the build poll yet, or not on every task queue. */
 const NOT_YET: ReadonlySet<number> = new Set([5, 9]);
-
-function isNotYet(err: unknown): err is Error & { details: string } {
-  return isGrpcServiceError(err) && NOT_YET.has(err.code);
-}
 
 async function until(
   done: () => Promise<boolean>,

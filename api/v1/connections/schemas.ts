@@ -12,7 +12,7 @@ import { present } from '../../http/present.ts';
 import { nameOf, timestamp } from '#lib/schemas.ts';
 import { EXAMPLE, idOf, wordOf } from '../../http/schemas.ts';
 
-/** Headers that frame a request, and those of the protocol itself. */
+/** Headers that frame a request, and headers of the protocol. */
 const RESERVED = inAnyCase(
   '^(accept|connection|content-.*|expect|host|keep-alive|last-event-id|mcp-.*|origin|proxy-.*|te|trailer|transfer-encoding|upgrade|user-agent)$',
 );
@@ -77,7 +77,7 @@ const AUTHENTICATES_ONCE = {
   },
 };
 
-const TWICE = { path: ['headers'], message: 'an Authorization header beside bearerToken' };
+const TWICE = { path: ['headers'], message: 'give the credential once: bearerToken or an Authorization header' };
 
 export const connectionBody = z
   .strictObject({
@@ -152,7 +152,7 @@ export const connectionParams = z.strictObject({
   connectionId: idOf('connection', EXAMPLE.connection),
 });
 
-/** Returns the credentials of a body as they are sealed, or null. */
+/** Returns the credentials of a body in their stored form, or null. */
 export function credentialsOf(body: CredentialFields): StaticCredentials | null {
   const { bearerToken, headers: given } = body;
   if (given !== undefined && Object.keys(given).length > 0) {

@@ -7,8 +7,8 @@ import {
   ESTIMATE_BASES,
   ESTIMATE_PRICINGS,
   type Amount,
-  type RunEstimate,
 } from '#core/execution/forecast/index.ts';
+import { EFFORTS } from '#core/clients/gateway/index.ts';
 import { LIMIT_NAMES, LIMIT_SCOPES, PACE_DAYS, RAISED_BY } from '#core/usage/index.ts';
 import { timestamp } from '#lib/schemas.ts';
 import { dollars, EXAMPLE, idOf, iso, isoOrNull } from '../../http/schemas.ts';
@@ -76,6 +76,9 @@ const limitForecast = z
 export const forecastFields = {
   routineId: idOf('routine', EXAMPLE.routine),
   revision: z.number().int(),
+  effort: z.enum(EFFORTS).nullable().meta({
+    description: 'The `model.effort` of its runs, which changes what each uses; null where the model decides.',
+  }),
   occurrences: z.strictObject({
     count: z.number().int(),
     first: timestamp.nullable(),
@@ -124,12 +127,19 @@ export function presentForecast(row: Forecast) {
   return {
     routineId: row.routineId,
     revision: row.revision,
+    effort: row.effort ?? null,
     occurrences: {
       count: runs.count,
       first: isoOrNull(runs.first),
       last: isoOrNull(runs.last),
     },
-    perRun: presentEstimate(perRun),
+    perRun: {
+      basis: perRun.basis,
+      sampleSize: perRun.sampleSize,
+      pricing: perRun.pricing,
+      p50: presentAmount(perRun.p50),
+      p95: presentAmount(perRun.p95),
+    },
     total: { p50: presentAmount(total.p50), p95: presentAmount(total.p95) },
     limits: row.limits.map(({ scope, name, max, used, othersPerDay, runsOut }) => ({
       scope,
@@ -146,8 +156,4 @@ export function presentForecast(row: Forecast) {
 
 function presentAmount({ tokens, costUsd }: Amount) {
   return { tokens, costUsd };
-}
-
-function presentEstimate({ basis, sampleSize, pricing, p50, p95 }: RunEstimate) {
-  return { basis, sampleSize, pricing, p50: presentAmount(p50), p95: presentAmount(p95) };
 }

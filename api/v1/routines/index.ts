@@ -12,6 +12,7 @@ import { keyParams, nameFilters } from '../external-names.ts';
 import { deliveryOf } from '../settings-schemas.ts';
 import { actionRoutes } from './actions.ts';
 import { etag, listed, putBody, saveErrors, routineBody, routinePatch } from './requests.ts';
+import { draftRoutes } from './draft.ts';
 import { CHANGED_ROUTINE, routineParams } from './fields.ts';
 import { forecastRoutes } from './forecast.ts';
 import { presentDetail, presentRoutine, presentRoutineSummary, presentSaved } from './present.ts';
@@ -200,7 +201,7 @@ const putRoutine = route({
   return replyOfSaved(saved, true, { access, deps });
 });
 
-/** Responds with a saved routine. Where it is active and may run more often now, the forecast adds warnings. */
+/** Responds with a saved routine. When it is active and may run more often now, the forecast adds warnings. */
 async function replyOfSaved(
   saved: Awaited<ReturnType<typeof routines.patchRoutine>>,
   isPaced: boolean,
@@ -237,6 +238,7 @@ const archiveRoutine = route({
 }));
 
 export const routineRoutes: readonly Route[] = [
+  ...draftRoutes,
   listRoutines,
   createRoutine,
   readRoutine,

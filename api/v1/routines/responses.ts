@@ -15,7 +15,7 @@ const kept = {
   state: z.enum(ROUTINE_STATES),
   stateReason: z.string().nullable().meta({
     description:
-      'Why the service itself changed the state last, `schedule_ended` after `endsAt`; null when a person did.',
+      'Why the service itself changed the state last, `schedule_ended` after `endsAt`, `completed` after a run that said it was the last; null when a person did.',
   }),
   revision: z.number().int().meta({ description: 'Counts material changes.' }),
   webhookFailedAt: timestamp
@@ -28,6 +28,10 @@ const kept = {
   nextRunAt: timestamp.nullable().meta({
     description:
       'When the next scheduled run may start, its jitter included; null unless active, and when no time is left up to `endsAt`.',
+  }),
+  notBefore: timestamp.nullable().meta({
+    description:
+      'The instant before which its occurrences are skipped, `put_off`, as a run has said; activation lifts it.',
   }),
   lastRunAt: timestamp.nullable(),
   createdAt: timestamp,

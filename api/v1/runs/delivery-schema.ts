@@ -1,8 +1,19 @@
 import { z } from 'zod';
 import { MESSAGE_KINDS, MESSAGE_STATES, type RunMessage } from '#core/foundation/outbox/index.ts';
+import { CHAT_KINDS } from '#core/clients/chats/index.ts';
+import { CHAT_FAILURES, type ChatDelivery } from '#core/delivery/chats/index.ts';
 import { EVENT_TYPES, FAILURE_REASONS, type Delivery } from '#core/delivery/webhooks/index.ts';
 import { timestamp } from '#lib/schemas.ts';
-import { EXAMPLE, idOf, iso, isoOrNull } from '../../http/schemas.ts';
+import { EXAMPLE, idOf, iso, isoOrNull, wordOf } from '../../http/schemas.ts';
+
+const attempt = z.strictObject({
+  index: z.number().int(),
+  startedAt: timestamp,
+  durationMs: z.number().int().nullable(),
+  status: z.number().int().nullable(),
+  error: z.string().nullable(),
+  responseExcerpt: z.string().nullable().meta({ description: 'The first 1 kB of the response.' }),
+});
 
 export const delivery = z
   .strictObject({
@@ -16,24 +27,11 @@ export const delivery = z
     reason: z
       .string()
       .nullable()
-      .meta({
-        description: `Why it was given up: ${Object.entries(FAILURE_REASONS)
-          .map(([reason, why]) => `\`${reason}\` (${why})`)
-          .join(', ')}.`,
-      }),
+      .meta({ description: reasonsOf(FAILURE_REASONS) }),
     nextAttemptAt: timestamp.nullable(),
     createdAt: timestamp,
     finishedAt: timestamp.nullable(),
-    attempts: z.array(
-      z.strictObject({
-        index: z.number().int(),
-        startedAt: timestamp,
-        durationMs: z.number().int().nullable(),
-        status: z.number().int().nullable(),
-        error: z.string().nullable(),
-        responseExcerpt: z.string().nullable().meta({ description: 'The first 1 kB of the response.' }),
-      }),
-    ),
+    attempts: z.array(attempt),
   })
   .meta({ id: 'WebhookDelivery' });
 
@@ -46,14 +44,49 @@ export function presentDelivery(row: Delivery) {
     nextAttemptAt: isoOrNull(row.nextAttemptAt),
     createdAt: iso(row.createdAt),
     finishedAt: isoOrNull(row.finishedAt),
-    attempts: row.attempts.map((attempt) => ({
-      index: attempt.index,
-      startedAt: iso(attempt.startedAt),
-      durationMs: attempt.durationMs,
-      status: attempt.status,
-      error: attempt.error,
-      responseExcerpt: attempt.responseExcerpt,
-    })),
+    attempts: row.attempts.map(presentAttempt),
+  };
+}
+
+function presentAttempt(row: Delivery['attempts'][number]) {
+  const { index, startedAt, durationMs, status, error, responseExcerpt } = row;
+  return { index, startedAt: iso(startedAt), durationMs, status, error, responseExcerpt };
+}
+
+function reasonsOf(reasons: Readonly<Record<string, string>>): string {
+  const words = Object.entries(reasons).map(([reason, why]) => `\`${reason}\` (${why})`);
+  return `Why it was given up: ${words.join(', ')}.`;
+}
+
+export const chatDelivery = z
+  .strictObject({
+    id: idOf('chatDelivery', EXAMPLE.chatDelivery),
+    chatId: idOf('chat', EXAMPLE.chat),
+    chatName: z.string().nullable().meta({ description: 'Null once the chat is deleted.' }),
+    kind: z.enum(CHAT_KINDS).nullable(),
+    state: z.enum(['pending', 'delivered', 'failed']),
+    reason: wordOf(CHAT_FAILURES)
+      .nullable()
+      .meta({ description: reasonsOf(CHAT_FAILURES) }),
+    nextAttemptAt: timestamp.nullable(),
+    createdAt: timestamp,
+    finishedAt: timestamp.nullable(),
+    attempts: z.array(attempt),
+  })
+  .meta({ id: 'ChatDelivery' });
+
+export function presentChatDelivery(row: ChatDelivery) {
+  return {
+    id: row.id,
+    chatId: row.chatId,
+    chatName: row.chatName,
+    kind: row.kind,
+    state: row.state,
+    reason: row.reason,
+    nextAttemptAt: isoOrNull(row.nextAttemptAt),
+    createdAt: iso(row.createdAt),
+    finishedAt: isoOrNull(row.finishedAt),
+    attempts: row.attempts.map(presentAttempt),
   };
 }
 

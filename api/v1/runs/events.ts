@@ -55,7 +55,7 @@ export const followRun = eventRoute({
   return events && presented(events);
 });
 
-// Followers of one run share what is read, and so its presentation.
+// Followers of one run share its snapshot, and so its presentation.
 const presentRunOnce = oncePerObject(presentRun);
 const presentStepOnce = oncePerObject(presentStep);
 

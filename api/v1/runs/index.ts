@@ -248,6 +248,27 @@ const redeliverWebhook = route({
   data: presentRunDetail(await runs.redeliverWebhook(deps, { projectId, ...params }), deps.config),
 }));
 
+const redeliverChat = route({
+  method: 'POST',
+  path: '/v1/runs/:runId/chat-deliveries/:deliveryId/redeliver',
+  id: 'redeliverChat',
+  tag,
+  summary: 'Send a result to a chat again',
+  description: 'Again with all its retries. One that waits for its next attempt is sent at once.',
+  auth: 'key-or-session',
+  mcp: false,
+  scope: 'runs:write',
+  params: z.strictObject({
+    runId: idOf('run', EXAMPLE.run),
+    deliveryId: idOf('chatDelivery', EXAMPLE.chatDelivery),
+  }),
+  idempotent: true,
+  success: { status: 202, data: runDetail, description: 'The run with the delivery pending.' },
+  errors: ['content_erased', 'routine_archived'],
+}).to(async ({ access: { projectId }, params, deps }) => ({
+  data: presentRunDetail(await runs.redeliverChat(deps, { projectId, ...params }), deps.config),
+}));
+
 export const runRoutes: readonly Route[] = [
   runRoutine,
   backfillRoutine,
@@ -264,6 +285,7 @@ export const runRoutes: readonly Route[] = [
   cancelRun,
   retryRun,
   redeliverWebhook,
+  redeliverChat,
 ];
 
 function tenantOf({ projectId, organizationId, plan }: ProjectAccess) {

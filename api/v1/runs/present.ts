@@ -2,7 +2,7 @@ import { failureClassOf } from '#core/execution/run-states/index.ts';
 import type { Run, RunDetail, RunSummary } from '#core/execution/runs/index.ts';
 import type { Config } from '#lib/config/index.ts';
 import { iso, isoOrNull } from '../../http/schemas.ts';
-import { presentDelivery, presentNotification } from './delivery-schema.ts';
+import { presentChatDelivery, presentDelivery, presentNotification } from './delivery-schema.ts';
 import { presentGateVerdict } from './gate-schema.ts';
 import { presentChanges, presentChangesSummary, presentOutcome, presentUsage } from './result-schema.ts';
 import { presentStep } from './step-schema.ts';
@@ -72,6 +72,7 @@ export function presentRunDetail(row: RunDetail, config: WorkflowUrlConfig) {
     steps: row.steps.map(presentStep),
     textsLeftOutFrom: row.textsLeftOutFrom,
     webhookDeliveries: row.deliveries.map(presentDelivery),
+    chatDeliveries: row.chatDeliveries.map(presentChatDelivery),
     notifications: row.messages.map(presentNotification),
     workflowUrl: workflowUrl(row, config),
   };

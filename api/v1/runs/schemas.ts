@@ -11,7 +11,7 @@ import { WAITS, type Wait } from '#core/execution/admission/index.ts';
 import { MODEL_PROVIDERS } from '#core/models/directory/index.ts';
 import { timestamp } from '#lib/schemas.ts';
 import { anyId, EXAMPLE, idOf, pageQuery, searchedIn, wordOf } from '../../http/schemas.ts';
-import { delivery, notification } from './delivery-schema.ts';
+import { chatDelivery, delivery, notification } from './delivery-schema.ts';
 import { gateVerdict } from './gate-schema.ts';
 import { changes, changesSummary, data, outcomeFields, outcomes, usage, withheld } from './result-schema.ts';
 import { step } from './step-schema.ts';
@@ -155,6 +155,7 @@ export const runDetail = z
         'Index of the step from which on the texts of models and tools are left out, as there are more than 4,000,000 characters; null where all are there. `GET /v1/runs/{runId}/steps` has them.',
     }),
     webhookDeliveries: z.array(delivery),
+    chatDeliveries: z.array(chatDelivery).meta({ description: 'What was sent of it to chats.' }),
     notifications: z.array(notification).meta({ description: 'Mails and pings about it.' }),
     workflowUrl: z.string().nullable().meta({
       description:
@@ -185,7 +186,7 @@ export const runQuery = pageQuery('run', {
 
 export const runParams = z.strictObject({ runId: idOf('run', EXAMPLE.run) });
 
-/** Fields of a run that tell what it brought. */
+/** Fields of a run about its result. */
 export const RUN_VIEW = [
   'id',
   'routineId',

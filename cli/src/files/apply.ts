@@ -5,15 +5,15 @@ import type { Change, Plan } from './change.ts';
 import { RemoteProject, type RemoteItem } from './remote.ts';
 import { nameOf } from './render.ts';
 
-/** What became of one change. */
+/** Outcome of one change. */
 export interface Applied {
   readonly kind: Change['kind'];
   readonly key: string;
-  /** `conflict`: it changed since the plan, so it was left alone. `refused`: the service does not take it. */
+  /** `conflict`: it changed since the plan, so it was left alone. `refused`: the service refused it. */
   readonly result: 'created' | 'changed' | 'archived' | 'deleted' | 'conflict' | 'refused';
   readonly id: string | null;
   readonly message: string | null;
-  /** What a person has to do now. */
+  /** The next step for a person. */
   readonly notes: readonly string[];
 }
 
@@ -21,20 +21,20 @@ interface Options {
   readonly prune: boolean;
   readonly signal: AbortSignal;
   readonly say: (line: string) => void;
-  /** Keeps the signing secret of a new webhook, which is shown once; undefined where none was asked for. */
+  /** Stores the signing secret of a new webhook, which is shown once; undefined without `--secrets-out`. */
   readonly keepSecret: ((name: string, secret: string) => Promise<void>) | undefined;
 }
 
 /**
- * Applies a plan: skills first, then the routines that may name them, and at last what has no file any more. Each is
- * written as a whole or not at all, in the version that the plan has seen; so two that apply at once never mix.
+ * Applies a plan: skills first, then the routines that use them, and last the deletions. Each is written as a whole or
+ * not at all, in the version of the plan, so that two applies at once never mix.
  */
 export async function applyPlan(ras: Ras, plan: Plan, options: Options): Promise<Applied[]> {
   const remote = await RemoteProject.list(ras);
   const writer: Writer = { ras, remote, ids: new Map(), owner: plan.owner, ...options };
   const { changes } = plan;
   const written = changes.filter(({ action }) => action !== 'unchanged' && action !== 'orphan');
-  // A skill goes after the routines that had it.
+  // A skill is deleted after the routines that use it.
   const orphans = options.prune ? changes.filter(({ action }) => action === 'orphan').toReversed() : [];
   const done: Applied[] = [];
   for (const change of [...written, ...orphans]) {
@@ -80,7 +80,10 @@ async function write(writer: Writer, change: Change): Promise<Applied> {
   }
 }
 
-/** Gives a thing the key that its file has now. @returns the version that it has then */
+/**
+ * Moves a routine or skill to the new key of its file.
+ * @returns its new version
+ */
 async function moved(
   { ras, signal, owner }: Writer,
   { kind, key, id, etag, movedFrom }: Change,
@@ -95,7 +98,7 @@ async function moved(
 const SECRET =
   'Its webhook has a signing secret, which --secrets-out would have kept: ras routines rotate-secret makes another.';
 
-/** Puts the content of a file, where the service has what the plan has seen. */
+/** Writes the content of a file if the service still has the version of the plan. */
 async function put(writer: Writer, change: Change, etag: string | null): Promise<Pick<Applied, 'id' | 'notes'>> {
   const { kind, key, desired, found } = change;
   const { ras, signal, owner, keepSecret } = writer;
@@ -116,14 +119,14 @@ async function put(writer: Writer, change: Change, etag: string | null): Promise
   } catch (error) {
     if (fieldsOf(error)['name'] !== 'PreconditionFailedError') throw error;
     const now = await findNow(writer, change);
-    // A run, a pause or a mark makes another version too, and none of that is in a file.
+    // A run, a pause or a mark makes a new version without a change of content.
     const isSame = now !== undefined && found !== null && isAsWanted(now, found, false);
     if (!isSame || now.etag === undefined || now.etag === etag) throw error;
     return put(writer, change, now.etag);
   }
 }
 
-/** Names skills as the API does: those of the project by their ids. */
+/** Refers to skills as the API does: custom skills by their ids. */
 function withReferences(content: Content, { ids, remote }: Writer): Content {
   const { skills } = content;
   if (!Array.isArray(skills)) return content;
@@ -158,7 +161,7 @@ async function archive({ ras, signal, ...writer }: Writer, change: Change): Prom
   const now = await findNow({ ras, signal, ...writer }, change);
   const base = { kind, key, id, notes: [] };
   const result = kind === 'routine' ? ('archived' as const) : ('deleted' as const);
-  // What people have taken over or changed since the plan is theirs.
+  // Leaves alone what people have taken over or changed since the plan.
   if (now === undefined || id === null) {
     return { ...base, result, message: 'it was gone already' };
   }
@@ -170,13 +173,10 @@ async function archive({ ras, signal, ...writer }: Writer, change: Change): Prom
   return { ...base, result, message: null };
 }
 
-/**
- * Holds a plan that was read from a file against the files as they are now, and takes the versions that it has seen.
- * Nothing else of it is believed.
- */
+/** Compares a stored plan with the files of now, and takes its versions. The rest of the plan is made again. */
 export function checkedPlan(saved: unknown, current: Plan): Plan {
   const { version, project, owner, changes } = fieldsOf(saved);
-  if (version !== 1 || !Array.isArray(changes)) throw usageError('This is no plan of this version.');
+  if (version !== 1 || !Array.isArray(changes)) throw usageError('Another version of ras made this plan.');
   if (project !== current.project) throw new CliError('This plan was made for another project.');
   if (owner !== current.owner) throw new CliError('This plan was made for a folder of another name.');
   const before = new Map(changes.map(fieldsOf).map((each) => [`${String(each['kind'])} ${String(each['key'])}`, each]));
@@ -193,7 +193,7 @@ export function checkedPlan(saved: unknown, current: Plan): Plan {
   }
   const seen = current.changes.flatMap((change): Change[] => {
     const { etag, found } = before.get(nameOf(change)) ?? {};
-    // What has lost its file since the plan is no part of it.
+    // A file that was deleted after the plan was made is no part of it.
     if (etag === undefined) return [];
     const isThere = typeof etag === 'string';
     return [{ ...change, etag: isThere ? etag : null, found: isThere ? fieldsOf(found) : null }];

@@ -8,29 +8,32 @@ export interface FieldChange {
   readonly after: unknown;
 }
 
-/** What stands between the files and the service for one routine or skill. */
+/** The difference between the files and the service for one routine or skill. */
 export interface Change {
   readonly kind: KindName;
   readonly key: string;
-  /** `adopt`: it is as the file says, and is to be marked as kept by this folder. `orphan`: kept by it, and has no file. */
+  /**
+   * `adopt`: the content is equal, and this folder becomes its keeper. `orphan`: this folder keeps it, but has no file
+   * for it.
+   */
   readonly action: 'create' | 'update' | 'adopt' | 'unchanged' | 'orphan';
   readonly file: string | null;
   readonly id: string | null;
-  /** The key that it has until it is moved. */
+  /** The key until the move. */
   readonly movedFrom: string | null;
-  /** The version that the plan has seen; null for one that is not there. */
+  /** The version at the time of the plan; null for a new one. */
   readonly etag: string | null;
   /** An active or paused routine becomes a draft, and needs a new proof. */
   readonly returnsToDraft: boolean;
   readonly state: string | null;
-  /** It is active, and its scheduled runs take older texts of its skills than there are. */
+  /** The routine is active, and its scheduled runs take outdated texts of its skills. */
   readonly isBehind: boolean;
-  /** The last change beside the files since they were applied, which `apply` overwrites. */
+  /** The last change outside the files since the last apply; the next `apply` overwrites it. */
   readonly drift: Drift | null;
-  /** Of a skill without a file: what names it still. */
+  /** Names of routines and files that still use a skill without a file. */
   readonly namedBy: readonly string[];
   readonly fields: readonly FieldChange[];
-  /** What the file says, and what the service has. */
+  /** Contents of the file and of the service. */
   readonly desired: Content | null;
   readonly found: Content | null;
 }
@@ -38,7 +41,7 @@ export interface Change {
 export interface Plan {
   readonly version: 1;
   readonly project: string | null;
-  /** The name of the folder, which owns what it keeps. */
+  /** Name of the folder that keeps the routines and skills. */
   readonly owner: string | null;
   readonly changes: readonly Change[];
 }

@@ -9,11 +9,13 @@ import { inGroups, type RemoteProject } from './remote.ts';
 interface Compared {
   readonly remote: RemoteProject;
   readonly changes: readonly Change[];
-  /** Take what another folder keeps. */
+  /** Take over from another folder. */
   readonly takeOver: boolean;
 }
 
-/** Lists all faults of all files: their own, those between them and the project, and what the service would refuse. */
+/**
+ * Lists all faults of all files: faults of their form, faults against the project, and faults that the service finds.
+ */
 export async function findFaults(ras: Ras, local: LocalProject, compared: Compared): Promise<Fault[]> {
   const { remote, changes, takeOver } = compared;
   const faults = [...local.faults, ...skillFaults(local, remote), ...(takeOver ? [] : ownerFaults(local, remote))];
@@ -25,7 +27,7 @@ export async function findFaults(ras: Ras, local: LocalProject, compared: Compar
   return [...faults, ...refused.flat()].toSorted((a, b) => a.file.localeCompare(b.file));
 }
 
-/** Fields for a routine that lacks some, so that the others are checked; nothing is said of these. */
+/** Stand-ins for missing fields, so that the other fields can be checked. Faults of stand-ins are left out. */
 const STAND_INS: Content = {
   name: '-',
   schedule: '0 0 * * *',
@@ -78,7 +80,7 @@ function partOf(part: string): string | number {
   return /^\d+$/.test(part) ? Number(part) : part;
 }
 
-/** Finds names of skills that there are not, and keys of skills that the service has taken. */
+/** Finds unknown names of skills, and keys that are names of curated skills. */
 function skillFaults({ items, settings }: LocalProject, remote: RemoteProject): Fault[] {
   const custom = [...items, ...remote.summaries].flatMap(({ kind, key }) =>
     kind === 'skill' && key !== null ? [key] : [],
@@ -92,7 +94,7 @@ function skillFaults({ items, settings }: LocalProject, remote: RemoteProject): 
     const { skills } = { ...settings.defaults, ...document.head };
     return (Array.isArray(skills) && !faulty.has('skills') ? skills : []).flatMap((skill: unknown, at) => {
       const name = String(skill);
-      // An id stays valid for a skill that is deleted; its runs leave it out.
+      // The id of a deleted skill stays valid; runs leave the skill out.
       if (names.has(name) || name.startsWith('skl_')) return [];
       const message = `there is no skill "${name}"${didYouMean(name, [...names])}`;
       return [{ file, ...document.place(['skills', at], 'value'), message }];

@@ -89,7 +89,7 @@ export async function planFiles(context: Context, options: PlanOptions): Promise
       if (exitCode && !isEmpty(plan)) context.exitCode = EXIT.changes;
     });
   } catch (error) {
-    // 2 stands for changes here, and a check of a pull request must not take a mistake for one.
+    // Here 2 means changes, so a mistake in the command line exits with another code.
     if (!(error instanceof CliError) || error.exitCode !== EXIT.usage) throw error;
     throw new CliError(error.message, { hint: error.hint, cause: error });
   }
@@ -104,7 +104,10 @@ async function planOf(context: Context, { dir, env, takeOver }: Comparing) {
   return { ras, plan: await makePlan(ras, local, takeOver) };
 }
 
-/** Refuses to overwrite what was changed beside the files. @throws {CliError} */
+/**
+ * Refuses to overwrite changes that were made outside the files.
+ * @throws {CliError}
+ */
 function refuseDrift({ changes }: Plan): void {
   const drifted = changes.filter(({ drift }) => drift !== null).map(nameOf);
   if (drifted.length === 0) return;
@@ -113,25 +116,28 @@ function refuseDrift({ changes }: Plan): void {
   });
 }
 
-/** Refuses to archive what is named still, and most of what the folder keeps. @throws {CliError} */
+/** Refuses to archive what the files still name, and to archive most of a folder at once. @throws {CliError} */
 function checkPrune({ owner, changes }: Plan, pruneAll: boolean): void {
   const orphans = changes.filter(({ action }) => action === 'orphan');
   if (orphans.length === 0) return;
   if (owner === null) {
-    throw new CliError('--prune takes only what this folder keeps, and ras.yaml gives it no name.', {
+    throw new CliError('--prune needs a name for this folder: set name in ras.yaml.', {
       hint: 'Add `name: …` to ras.yaml, another one for each folder of the project, and apply once without --prune.',
     });
   }
   const named = orphans.filter(({ namedBy }) => namedBy.length > 0);
   if (named.length > 0) {
     const each = named.map((change) => `${nameOf(change)} (by ${change.namedBy.join(', ')})`);
-    throw new CliError(`--prune would delete what is named still: ${each.join('; ')}.`);
+    throw new CliError(`--prune would delete what the files still name: ${each.join('; ')}.`);
   }
   const kept = changes.filter(({ id }) => id !== null).length;
   if (orphans.length * 2 <= kept || pruneAll) return;
-  throw new CliError(`--prune would take ${orphans.length} of the ${kept} that this folder keeps: nothing was done.`, {
-    hint: `Is this the right folder? --prune-all takes them: ${orphans.map(nameOf).join(', ')}`,
-  });
+  throw new CliError(
+    `--prune would delete ${orphans.length} of the ${kept} that this folder keeps, so nothing was done.`,
+    {
+      hint: `Is this the right folder? --prune-all takes them: ${orphans.map(nameOf).join(', ')}`,
+    },
+  );
 }
 
 export function importFiles(
@@ -161,14 +167,14 @@ export function applyFiles(context: Context, file: string | undefined, options: 
 
 async function apply(context: Context, file: string | undefined, options: ApplyOptions): Promise<void> {
   const { prove = false, maxCost, pruneAll = false, prune = pruneAll, yes = false } = options;
-  if (maxCost !== undefined && !prove) throw usageError('--max-cost goes with --prove.');
+  if (maxCost !== undefined && !prove) throw usageError('--max-cost needs --prove.');
   const { ras, plan: current } = await planOf(context, options);
   const plan = file === undefined ? current : checkedPlan(await readPlan(path.resolve(context.cwd, file)), current);
   if (options.refuseDrift === true) refuseDrift(plan);
   if (prune) checkPrune(plan, pruneAll);
   const origin = prove ? await dashboardUrl(context) : '';
   const isWritten = ({ action }: Change) => (action === 'orphan' ? prune : action !== 'unchanged');
-  // A plan that was kept has been looked at.
+  // A stored plan has been reviewed already.
   if (file === undefined && plan.changes.some(isWritten)) {
     for (const line of renderPlan(plan).split('\n')) context.say(line);
     if (!yes) await confirmed(context, 'Apply this?');
@@ -198,7 +204,7 @@ async function apply(context: Context, file: string | undefined, options: ApplyO
   if (bad + failed > 0) context.exitCode = EXIT.failed;
 }
 
-/** Lists the routines that have to be proven, but those that could not be written. */
+/** Lists the routines that need a proof, without those that could not be written. */
 function unprovenOf({ changes }: Plan, applied: readonly Applied[]): { key: string; id: string }[] {
   const results = new Map(applied.map((each) => [nameOf(each), each]));
   const changedSkills = new Set(
@@ -217,12 +223,15 @@ function unprovenOf({ changes }: Plan, applied: readonly Applied[]): { key: stri
 
 const FAILURES: ReadonlySet<string> = new Set(['conflict', 'refused']);
 
-/** Makes the file for signing secrets, before anything is applied, and returns what adds one to it. */
+/**
+ * Makes the file for signing secrets before anything is applied.
+ * @returns a function that adds a secret
+ */
 async function secretsFile(context: Context, file: string | undefined) {
   if (file === undefined) return undefined;
   const target = path.resolve(context.cwd, file);
   const secrets: Record<string, string> = {};
-  // `wx`: a file that is there holds secrets of an earlier apply, and the service shows none twice.
+  // `wx`: an existing file has secrets of an earlier apply, which the service does not show again.
   await writeFile(target, '{}\n', { mode: 0o600, flag: 'wx' }).catch((cause: unknown) => {
     throw usageError(codeOf(cause) === 'EEXIST' ? `${file} is there already.` : `${file} cannot be written.`);
   });
@@ -237,7 +246,7 @@ async function readPlan(file: string): Promise<unknown> {
     return JSON.parse(await readFile(file, 'utf8'));
   } catch (error) {
     if (isMissing(error) || error instanceof SyntaxError) {
-      throw usageError(`${file} is no plan that ras plan --out has written.`);
+      throw usageError(`${file} is not a plan from ras plan --out.`);
     }
     throw error;
   }
@@ -247,7 +256,7 @@ function folderOf({ cwd }: Context, dir = '.'): string {
   return path.resolve(cwd, dir);
 }
 
-/** Does the work of a command; faults of files are told one a line, each with its place. */
+/** Runs a command, and prints faults of files one a line, each with its place. */
 async function withFiles(context: Context, work: () => Promise<void>): Promise<void> {
   try {
     await work();

@@ -4,7 +4,7 @@ export interface DiffLine {
   readonly text: string;
 }
 
-/** Cells of the table at most; texts that differ in more lines are shown as taken out and put in as a whole. */
+/** Most cells of the table. Texts that differ in more lines are shown as one removal and one addition. */
 const MAX_CELLS = 4_000_000;
 
 /** Compares two texts line by line (longest common subsequence). */
@@ -59,7 +59,7 @@ function diffMiddle(a: readonly string[], b: readonly string[]): DiffLine[] {
   return lines;
 }
 
-/** Leaves out the lines that are the same, but for a few around each change. */
+/** Leaves out equal lines, except a few around each change. */
 export function withContext(lines: readonly DiffLine[], around = 2): DiffLine[] {
   const shown = lines.map((_, at) =>
     lines.slice(Math.max(0, at - around), at + around + 1).some(({ mark }) => mark !== ' '),

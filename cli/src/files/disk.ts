@@ -5,8 +5,9 @@ import { writeWhole } from '../write-whole.ts';
 import { FaultyFiles } from './faults.ts';
 
 /**
- * Reads a file as UTF-8. Links may not lead out of the folder: who can write a file there could otherwise have any file
- * of this machine sent to the service. @throws {FaultyFiles}
+ * Reads a file as UTF-8. A link may not lead out of the folder: otherwise a user who can write there could have any
+ * file of this machine sent to the service.
+ * @throws {FaultyFiles}
  */
 export async function readText(folder: string, file: string): Promise<string> {
   const refuse = (message: string) => new FaultyFiles([{ file, message }]);
@@ -15,10 +16,13 @@ export async function readText(folder: string, file: string): Promise<string> {
   return readFileOf(target, refuse);
 }
 
-/** Bytes. The longest text with its head fits in, also where each letter takes four. */
+/** Bytes: room for the longest text with its head, at four bytes a character. */
 const MAX_FILE_BYTES = 1_048_576;
 
-/** Reads a file of limited size. @throws what `refuse` makes */
+/**
+ * Reads a file of limited size.
+ * @throws the error of `refuse`
+ */
 export async function readFileOf(
   target: string,
   refuse: (message: string) => Error,
@@ -38,14 +42,14 @@ export async function readFileOf(
   }
 }
 
-/** Writes a file of the project, in one piece; a link is not followed. */
+/** Writes a file of the project in one piece, without following a link. */
 export async function writeFileIn(folder: string, file: string, text: string): Promise<void> {
   const target = path.join(folder, file);
   await mkdir(path.dirname(target), { recursive: true });
   const [root, parent] = await Promise.all([realpath(folder), realpath(path.dirname(target))]);
   const isInside = `${parent}${path.sep}`.startsWith(path.join(root, path.sep));
   if (!isInside || (await isLink(target))) {
-    throw new CliError(`${file} is a link, or its folder leads elsewhere; nothing is written through one.`);
+    throw new CliError(`${file} is a link or lies behind one; ras writes through no link.`);
   }
   await writeWhole(target, text);
 }

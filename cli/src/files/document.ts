@@ -5,7 +5,7 @@ import { type Fault, FaultyFiles, firstOf } from './faults.ts';
 /** Fields of a head, by their names in the API. */
 export type Head = Readonly<Record<string, unknown>>;
 
-/** Where a fault is: from the head to a field, by names and places in lists. */
+/** Path from the head to a faulty field: names, and places in lists. */
 export type FieldPath = readonly (string | number)[];
 
 /** A file with a YAML head between two lines `---`, and a text below it. */
@@ -21,7 +21,10 @@ export interface HeadedDocument {
 
 const FENCE = '---';
 
-/** Reads a file. @throws {FaultyFiles} with everything by which it is no such document */
+/**
+ * Reads a file.
+ * @throws {FaultyFiles} with all faults of its form
+ */
 export function parseHeaded(file: string, text: string): HeadedDocument {
   const refuse = (message: string, line?: number, column?: number): never => {
     throw new FaultyFiles([{ file, line, column, message }]);
@@ -63,7 +66,7 @@ export function parseHeaded(file: string, text: string): HeadedDocument {
 const WINDOWS =
   'has Windows line ends (CRLF), which would change the text; save it with LF, as `ras init` tells git by .gitattributes';
 
-/** Writes a new file; the first comment tells editors where the schema of its head is. */
+/** Writes a new file. Its first comment points editors to the schema of its head. */
 export function renderHeaded(head: Head, body: string, schema: string): string {
   const document = new Document(head);
   document.commentBefore = ` yaml-language-server: $schema=${schema}`;
@@ -76,8 +79,8 @@ function render(document: Document | Document.Parsed, body: string): string {
 }
 
 /**
- * Parses YAML 1.2 of which every value is one of JSON. Anchors are refused: what one line says stands for itself, and
- * nothing grows by being repeated.
+ * Parses YAML 1.2 with JSON values only. Anchors are refused: each line has its full meaning, and no repetition makes
+ * the document grow.
  * @throws {FaultyFiles}
  */
 export function parseYaml(file: string, yaml: string, linesBefore: number) {
@@ -91,7 +94,7 @@ export function parseYaml(file: string, yaml: string, linesBefore: number) {
     prettyErrors: false,
     schema: 'core',
     version: '1.2',
-    // The library compares each name with each other one.
+    // The library compares every name with every other, so the number of names is limited.
     uniqueKeys: false,
   });
   const faults: Fault[] = [...document.errors, ...document.warnings].map(({ pos: [offset], code, message }) => ({
@@ -109,14 +112,14 @@ export function parseYaml(file: string, yaml: string, linesBefore: number) {
       } else if (isScalar(node) && typeof node.value === 'number' && !Number.isFinite(node.value)) {
         faults.push({ ...at(offset), message: 'JSON has no such number' });
       } else if (isScalar(node) && typeof node.value === 'number' && isRounded(node.value, node.source)) {
-        faults.push({ ...at(offset), message: 'a number of more than 15 digits: write it in quotes, as text' });
+        faults.push({ ...at(offset), message: 'a number has more than 15 digits: write it in quotes' });
       }
       if (!isMap(node)) return;
       const seen = new Set<string>();
       for (const { key } of node.items) {
         const name = isScalar(key) ? String(key.value) : '';
         if (seen.has(name)) {
-          faults.push({ ...at(offsetOf(key)), message: `the field "${name}" a second time` });
+          faults.push({ ...at(offsetOf(key)), message: `the field "${name}" appears twice` });
         }
         seen.add(name);
       }
@@ -147,7 +150,7 @@ function inWords(code: string, message: string): string {
   return message;
 }
 
-/** Returns the place of the deepest part of the path that is there. */
+/** Returns the place of the deepest part of the path that exists. */
 export function placeIn(
   document: Document.Parsed,
   lines: LineCounter,

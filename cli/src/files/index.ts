@@ -3,7 +3,7 @@ import type { Context } from '../context.ts';
 import type { ApplyOptions, Dir, Named, PlanOptions } from './commands.ts';
 import { JOB_KINDS, type JobKind } from './import/jobs.ts';
 
-/** Adds the commands of routines as files, whose work is loaded when one of them is called. */
+/** Adds the commands of routines as files. Their code is loaded when one of them is called. */
 export function registerFiles(program: Command, context: Context): void {
   const load = () => import('./commands.ts');
   const add = (name: string, description: string) =>
@@ -18,7 +18,7 @@ export function registerFiles(program: Command, context: Context): void {
 
   add('pull', 'Write the routines and skills of the project as files, all or some.')
     .argument('[names...]', 'ids, keys or names')
-    .option('--force', 'also over files that say something else')
+    .option('--force', 'overwrite files that differ')
     .option('--env <name>', ENVIRONMENT)
     .option('--take-over', 'also what another folder keeps')
     .action(async (names: string[], options: Dir & { force?: boolean; takeOver?: boolean }) =>

@@ -6,7 +6,7 @@ import { isMissing, writeFileIn } from './disk.ts';
 import { slugOf } from './keys.ts';
 import { PROJECT_FILE } from './settings.ts';
 
-/** Git may change no line end in a text that a model is told. */
+/** Git must not change line ends in texts for a model. */
 const ATTRIBUTES = ['routines/** -text', 'skills/** -text'];
 
 /**

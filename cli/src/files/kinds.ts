@@ -31,21 +31,21 @@ export const KINDS: Readonly<Record<KindName, Kind>> = {
   },
 };
 
-/** One routine or skill as its file says it. */
+/** A routine or skill as read from its file. */
 export interface LocalItem {
   readonly kind: KindName;
   readonly key: string;
   /** From the folder of `ras.yaml`. */
   readonly file: string;
   readonly document: HeadedDocument;
-  /** Fields that are not as they have to be, and are left out of what the service is asked. */
+  /** Faulty fields, which are left out of the check by the service. */
   readonly faulty: ReadonlySet<string>;
 }
 
-/** All fields that people set, by their names in the API, as the service stores them; with `instructions`. */
+/** All fields that people set, under their API names, as the service stores them; with `instructions`. */
 export type Content = Readonly<Record<string, unknown>>;
 
-/** Completes what a file says. */
+/** Fills in the defaults of a file. */
 export function contentOf(item: LocalItem, settings: Settings): Content {
   const { kind, document, faulty } = item;
   const sound = Object.entries(headWith(item, settings)).filter(([name]) => !faulty.has(name));
@@ -53,13 +53,13 @@ export function contentOf(item: LocalItem, settings: Settings): Content {
   return stored({ ...content, instructions: document.body });
 }
 
-/** Returns the head of a file with what `ras.yaml` gives it: defaults below it, the environment above. */
+/** Merges `ras.yaml` into the head of a file: the head overrides the defaults, the environment overrides the head. */
 export function headWith({ kind, key, document }: Omit<LocalItem, 'faulty'>, settings: Settings): Head {
   if (kind === 'skill') return document.head;
   return overlaid({ ...settings.defaults, ...document.head }, key, settings);
 }
 
-/** Takes the content out of a routine or a skill of the API. */
+/** Picks the content of a routine or skill of the API. */
 export function contentOfRemote(kind: KindName, remote: object, keyOfSkill: (reference: string) => string): Content {
   const all = fieldsOf(remote);
   const names = [...Object.keys(KINDS[kind].schema.properties ?? {}), 'instructions'];
@@ -83,14 +83,15 @@ function holdsLongNumber(value: unknown): boolean {
   return value instanceof ExactNumber || Object.values(value).some(holdsLongNumber);
 }
 
-/** Returns the head of a content without what is as its default. */
+/** Returns the head of a content without default values. */
 export function headOf(kind: KindName, content: Content, { defaults }: Pick<Settings, 'defaults'>): Head {
   const { schema } = KINDS[kind];
   const { instructions: _text, ...head } = content;
   if (kind === 'skill') {
     return Object.fromEntries(Object.entries(head).filter(([, value]) => value != null));
   }
-  // What `ras.yaml` gives is left out, and what differs from that is said even where it is as the API's default.
+  // A value that `ras.yaml` gives is left out. A value that differs from it is written, even if it is the API's
+  // default.
   const usual = stored(fieldsOf(withDefaults({ ...schema, required: [] }, defaults)));
   const isLeftOut = (name: string) => isDeepStrictEqual(head[name], usual[name]);
   const said = Object.keys(head).filter((name) => !isLeftOut(name));
@@ -98,7 +99,7 @@ export function headOf(kind: KindName, content: Content, { defaults }: Pick<Sett
   return Object.fromEntries(said.map((name) => [name, bare(name)]));
 }
 
-/** Lists the fields in which two contents differ; the order of a schema's keys counts, as the model is told them so. */
+/** Lists the fields in which two contents differ. The order of a schema's keys counts, as the model sees it. */
 export function differingFields(before: Content, after: Content): string[] {
   const names = new Set([...Object.keys(before), ...Object.keys(after)]);
   return [...names].filter((name) =>
@@ -113,7 +114,7 @@ export function isMaterial(kind: KindName, field: string): boolean {
   return kind === 'routine' && MATERIAL.includes(field);
 }
 
-/** Brings values into the form that the service stores, so that two that mean the same compare as equal. */
+/** Normalizes values as the service does, so that two with the same meaning are equal. */
 function stored(content: Content): Content {
   const { name, description, startsAt, endsAt, skipDates, budget } = content;
   const cost = fieldsOf(budget)['maxCostUsdPerMonth'];
@@ -130,5 +131,5 @@ function stored(content: Content): Content {
   };
 }
 
-/** The zeros that a decimal number has at its ends without another value. */
+/** Zeros of a decimal number that do not change its value. */
 const ZEROS = /^0+(?=\d)|\.0+$|(?<=\.\d*[1-9])0+$/g;

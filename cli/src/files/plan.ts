@@ -9,14 +9,14 @@ import type { LocalProject } from './project.ts';
 import { inGroups, RemoteProject, type RemoteItem, type Summary } from './remote.ts';
 
 /**
- * Compares the files with the project and has the service check what would be written. Nothing is written.
+ * Compares the files with the project, and has the service check the new contents. Nothing is written.
  * @throws {FaultyFiles} with all faults of all files
  */
 export async function makePlan(ras: Ras, local: LocalProject, takeOver = false): Promise<Plan> {
   try {
     return await compare(ras, local, takeOver);
   } catch (error) {
-    // Without the service the faults of the files themselves are told.
+    // Without the service, the faults of the files alone are shown.
     if (local.faults.length === 0 || error instanceof FaultyFiles) throw error;
     throw new FaultyFiles(local.faults);
   }
@@ -61,7 +61,7 @@ function idOf({ kind, key }: { readonly kind: KindName; readonly key: string }):
 
 interface Counterpart {
   readonly there: RemoteItem | undefined;
-  /** The key that it has until it is moved. */
+  /** The key until the move. */
   readonly from: string | null;
   readonly owner: string | null;
 }
@@ -114,7 +114,7 @@ function orphanOf(item: RemoteItem, namedBy: readonly string[]): Change {
   };
 }
 
-/** Lists what names a skill that has no file: files, and routines that stay when all without a file go. */
+/** Lists users of a skill without a file: files, and routines that are not deleted with it. */
 async function namesOf(
   ras: Ras,
   { kind, key, id }: RemoteItem,

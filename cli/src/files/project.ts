@@ -14,11 +14,14 @@ export interface LocalProject {
   readonly folder: string;
   readonly settings: Settings;
   readonly items: readonly LocalItem[];
-  /** What is wrong in the files themselves; the service finds the rest. */
+  /** Faults of the files themselves; the service finds the rest. */
   readonly faults: readonly Fault[];
 }
 
-/** Reads the files of a folder and checks all of them. @throws {CliError} where there is no `ras.yaml` */
+/**
+ * Reads and checks the files of a folder.
+ * @throws {CliError} without a `ras.yaml`
+ */
 export async function readProject(folder: string, environment?: string): Promise<LocalProject> {
   const faults: Fault[] = [];
   const settings = await readSettings(folder, environment, faults);
@@ -37,7 +40,10 @@ export async function readProject(folder: string, environment?: string): Promise
   return { folder, settings, items, faults };
 }
 
-/** Reads the files of a folder for a command that needs them to be right. @throws {FaultyFiles} */
+/**
+ * Reads the files of a folder for a command that cannot work with faulty ones.
+ * @throws {FaultyFiles}
+ */
 export async function readSoundProject(folder: string, environment?: string): Promise<LocalProject> {
   const local = await readProject(folder, environment);
   if (local.faults.length > 0) throw new FaultyFiles(local.faults);
@@ -51,7 +57,7 @@ function faultsOf(item: Omit<LocalItem, 'faulty'>, settings: Settings): { faults
   const { schema, text } = KINDS[kind];
   const { head, body } = document;
   const place: Place = (at, of) => document.place(at, of);
-  // What `ras.yaml` gives is told there.
+  // A fault of a value from `ras.yaml` is reported there.
   const own = schemaFaults(schema, headWith(item, settings)).filter(
     ({ path: [field] }) => field === undefined || Object.hasOwn(head, field),
   );
@@ -59,10 +65,10 @@ function faultsOf(item: Omit<LocalItem, 'faulty'>, settings: Settings): { faults
   const { length } = body;
   if (length < text.min) {
     const least = `${text.min} character${text.min === 1 ? '' : 's'}`;
-    faults.push({ file, message: `the text below the head is too short: ${least} at least` });
+    faults.push({ file, message: `the text below the head is too short: at least ${least}` });
   }
   if (length > text.max) {
-    faults.push({ file, message: `the text below the head has ${length} characters, of ${text.max} at most` });
+    faults.push({ file, message: `the text below the head has ${length} characters; at most ${text.max} are allowed` });
   }
   const fields = new Set(own.flatMap(({ path: [field] }) => (field === undefined ? [] : [String(field)])));
   if (length < text.min || length > text.max) fields.add('instructions');
@@ -95,7 +101,7 @@ async function listFiles(folder: string, faults: Fault[]): Promise<Found[]> {
       const better = slugOf(key);
       faults.push({
         file,
-        message: `"${name}" is no key: lower-case letters, digits, dots, underscores and hyphens, at most 63; try "${better}"`,
+        message: `"${name}" is not a key: lower-case letters, digits, dots, underscores and hyphens, at most 63; try "${better}"`,
       });
     }
   };
@@ -117,7 +123,7 @@ async function listFiles(folder: string, faults: Fault[]): Promise<Found[]> {
     else faults.push({ file, message: 'is no .md file' });
   }
   if (found.length > MAX_FILES) {
-    throw new FaultyFiles([{ file: '.', message: `${found.length} files, of ${MAX_FILES} at most` }]);
+    throw new FaultyFiles([{ file: '.', message: `${found.length} files; at most ${MAX_FILES} are allowed` }]);
   }
   return found;
 }
@@ -128,7 +134,7 @@ async function namesIn(folder: string, name: string): Promise<string[]> {
     return names.filter((each) => !each.startsWith('.') && each !== 'README.md').toSorted();
   } catch (error) {
     if (isMissing(error)) return [];
-    // A file where a folder would be; the caller tells what it lacks.
+    // A file has the name of a folder; the caller reports the missing folder.
     if (codeOf(error) === 'ENOTDIR') return [];
     throw error;
   }

@@ -1,7 +1,7 @@
 import type { Ras, Shape } from 'routine-automation-sdk';
 import { fieldsOf } from '../failure.ts';
 
-/** What became of the proof of one routine. */
+/** Outcome of the proof of one routine. */
 export interface Proof {
   readonly key: string;
   readonly id: string;
@@ -15,7 +15,7 @@ interface Options {
   /** US dollars for all runs together; undefined for no limit but the budgets of the service. */
   readonly maxCost: number | undefined;
   readonly signal: AbortSignal;
-  /** Words about how it goes. */
+  /** Progress in words. */
   readonly say: (line: string) => void;
   /** Address of a page of the dashboard. */
   readonly pageOf: (path: string) => string;
@@ -27,9 +27,8 @@ interface Candidate {
 }
 
 /**
- * Runs each routine once that is a draft, or active with older texts of its skills than there are, and activates it
- * where the run succeeded. One with a proof is only activated. A run whose forecast would pass what is left of
- * `maxCost` is not started.
+ * Runs each draft once, and each active routine with outdated texts of skills, and activates it when the run succeeds.
+ * A routine with a proof is only activated. A run whose forecast exceeds the rest of `maxCost` is not started.
  */
 export async function proveAll(ras: Ras, candidates: readonly Candidate[], options: Options): Promise<Proof[]> {
   const proofs: Proof[] = [];
@@ -97,7 +96,7 @@ async function prove(
     return { key, id, result: 'failed', runId: run.id, costUsd, message };
   }
   if (run.warnings.length > 0) {
-    const message = `the run proves nothing: ${run.warnings.join(', ')}; ${pageOf(`/runs/${run.id}`)}`;
+    const message = `the run is no proof: ${run.warnings.join(', ')}; ${pageOf(`/runs/${run.id}`)}`;
     return { key, id, result: 'failed', runId: run.id, costUsd, message };
   }
   return activate(ras, { key, id }, { runId: run.id, costUsd });
@@ -115,7 +114,7 @@ async function activate(ras: Ras, { key, id }: Candidate, run: Pick<Proof, 'runI
   }
 }
 
-/** Lists the tools that a person has to look at before runs may call them. */
+/** Lists the tools that a person has to confirm before runs may call them. */
 async function toolsWaiting(ras: Ras, routineId: string, signal: AbortSignal): Promise<string[]> {
   const waiting: string[] = [];
   for await (const tool of ras.tools.list(routineId, {}, { signal })) {

@@ -16,8 +16,8 @@ export interface Pulled {
 }
 
 /**
- * Writes what the project has as files, all or by id, key or name, and marks it there as kept in files; what has no key
- * yet gets one from its name. Files that say something else are left alone without `force`.
+ * Writes the routines and skills of the project as files, all or by id, key or name, and marks them as kept in files.
+ * Those without a key get one from their name. Files that differ are left alone without `force`.
  */
 export async function pull(
   ras: Ras,
@@ -41,7 +41,7 @@ export async function pull(
   const differing = files.filter(({ differs }) => differs);
   if (differing.length > 0 && !force) {
     const list = differing.map(({ file, fields }) => `${file} (${fields.join(', ')})`);
-    throw new CliError(`These files say something else than the service: ${list.join('; ')}.`, {
+    throw new CliError(`These files differ from the service: ${list.join('; ')}.`, {
       hint: 'Apply them, or take what the service has with pull --force.',
     });
   }
@@ -58,7 +58,7 @@ export async function pull(
 interface PullOptions {
   readonly names: readonly string[];
   readonly force: boolean;
-  /** Also take what another folder keeps. */
+  /** Also take over from another folder. */
   readonly takeOver: boolean;
   readonly say: (line: string) => void;
 }
@@ -83,7 +83,7 @@ function giveKeys(remote: RemoteProject, wanted: readonly Summary[], { items }: 
     for (const item of [...items, ...remote.summaries]) {
       if (item.kind === kind && item.key !== null) taken.add(item.key);
     }
-    // The oldest gets the plainest.
+    // The oldest gets the key without a number.
     for (const summary of wanted.toReversed()) {
       if (summary.kind !== kind || summary.key !== null) continue;
       const key = freeKey(summary.name, taken, kind);
@@ -97,8 +97,8 @@ function fileOf(item: RemoteItem, { items, settings }: LocalProject) {
   const { kind, content } = item;
   const key = item.key ?? item.id;
   const { schemaPath, fileOf: pathOf } = KINDS[kind];
-  // It becomes a path, so no service is trusted with it.
-  if (!KEY.test(key)) throw new CliError(`The service names a key that is none: ${key.slice(0, 80)}`);
+  // The key becomes a path, so it is checked even if the service sent it.
+  if (!KEY.test(key)) throw new CliError(`The service sent a key that is not valid: ${key.slice(0, 80)}`);
   const file = pathOf(key);
   const local = items.find((each) => each.kind === kind && each.key === key);
   const fields = local === undefined ? [] : differingFields(contentOf(local, settings), content);
@@ -110,7 +110,10 @@ function fileOf(item: RemoteItem, { items, settings }: LocalProject) {
   return { kind, key, file, text, differs, fields, result };
 }
 
-/** Returns what a file says in place of an environment, where the service has the value of the environment. */
+/**
+ * Returns the file's own value for a field that the environment overrides, when the service has the value of the
+ * environment.
+ */
 function keptFields(local: LocalItem | undefined, differing: readonly string[]): Head {
   const head = local?.document.head ?? {};
   const kept = ['model', 'webhookUrl', 'variables'].filter(

@@ -4,13 +4,13 @@ import { contentOfRemote, type Content } from './kinds.ts';
 
 /** A routine or skill of the service. */
 export interface RemoteItem extends Summary {
-  /** Its key was given here, and the service does not know it yet. */
+  /** The key is new, and the service does not know it yet. */
   readonly isNew: boolean;
-  /** Of a routine. */
+  /** Only for routines. */
   readonly state: string | undefined;
-  /** An active routine whose scheduled runs take older texts of its skills than there are. */
+  /** The routine is active, and its scheduled runs take outdated texts of its skills. */
   readonly isBehind: boolean;
-  /** The last change beside the files since they were applied. */
+  /** The last change outside the files since the last apply. */
   readonly drift: Drift | null;
   readonly etag: string | undefined;
   readonly content: Content;
@@ -21,7 +21,7 @@ export interface Drift {
   readonly by: string;
 }
 
-/** A routine or skill as a list shows it. */
+/** A routine or skill as listed. */
 export interface Summary {
   readonly kind: KindName;
   readonly id: string;
@@ -35,9 +35,9 @@ export interface Summary {
 /** The routines and custom skills of a project, without those that are archived or deleted. */
 export class RemoteProject {
   readonly #ras: Ras;
-  /** By the keys that were given here, where some were. */
+  /** By the new keys, where some were given. */
   summaries: readonly Summary[];
-  /** Slugs of curated skills, former ones too. */
+  /** Slugs of curated skills, also their former ones. */
   readonly curated: ReadonlySet<string>;
   readonly #given = new Set<string>();
 
@@ -64,7 +64,7 @@ export class RemoteProject {
     return this.summaries.find((each) => each.kind === kind && each.key === key);
   }
 
-  /** Reads some of them whole, a few at a time, in the order in which they are given. */
+  /** Reads some of them whole, a few at a time, in the given order. */
   read(wanted: readonly Summary[]): Promise<RemoteItem[]> {
     return inGroups(wanted, (each) => this.readOne(each));
   }
@@ -89,18 +89,18 @@ export class RemoteProject {
     };
   }
 
-  /** Returns the key of a custom skill that has one, and any other reference as it is. */
+  /** Returns the key of a custom skill with one; any other reference unchanged. */
   #keyOf(reference: string): string {
     return this.summaries.find(({ id }) => id === reference)?.key ?? reference;
   }
 
-  /** Gives a key to a thing before the service is told. */
+  /** Gives a new key to a routine or skill before the service knows it. */
   give({ id }: Summary, key: string): void {
     this.#given.add(id);
     this.summaries = this.summaries.map((each) => (each.id === id ? { ...each, key } : each));
   }
 
-  /** Returns the id of the custom skill with this key, or the reference as it is: a slug, or an id. */
+  /** Returns the id of the custom skill with this key; a slug or an id unchanged. */
   referenceOf(key: string): string {
     return this.find('skill', key)?.id ?? key;
   }
@@ -109,7 +109,7 @@ export class RemoteProject {
 const PAGE = 200;
 const AT_ONCE = 8;
 
-/** Does something with each of a list, a few at a time, and returns the results in their order. */
+/** Calls a function for each item of a list, a few at a time, and returns the results in order. */
 export async function inGroups<T, R>(list: readonly T[], act: (each: T) => Promise<R>): Promise<R[]> {
   const results: R[] = [];
   for (let at = 0; at < list.length; at += AT_ONCE) {

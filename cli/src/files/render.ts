@@ -5,7 +5,7 @@ import type { Change, FieldChange, Plan } from './change.ts';
 
 const MARKS = { create: '+', update: '~', adopt: '~', orphan: '-', unchanged: '=' } as const;
 
-/** Says a plan in words. */
+/** Renders a plan as text. */
 export function renderPlan(plan: Plan): string {
   const shown = plan.changes.filter(({ action }) => action !== 'unchanged');
   return [...shown.flatMap((change) => [...renderChange(change), '']), countsOf(plan)].join('\n');
@@ -25,7 +25,7 @@ function countsOf({ changes }: Plan): string {
 /** A comment on GitHub has 65,536 characters at most. */
 const MOST_MARKDOWN = 60_000;
 
-/** Says a plan as a comment of a pull request, with the words that a reader needs first. */
+/** Renders a plan as a comment of a pull request, the most important words first. */
 export function renderMarkdown(plan: Plan): string {
   const text = renderPlan(plan).split('\n').map(asDiff).join('\n');
   const cut =
@@ -37,13 +37,13 @@ export function renderMarkdown(plan: Plan): string {
   return isEmpty ? title : `${title}\n\n${fence}diff\n${cut}\n${fence}`;
 }
 
-/** Puts the sign of a line first, where the form for differences looks for it. */
+/** Puts the sign of a line first, where `diff` blocks expect it. */
 function asDiff(line: string): string {
   const [, space = '', sign = '', rest = ''] = /^( +)([-+]) (.*)$/.exec(line) ?? [];
   return sign === '' ? line : `${sign}${space}${rest}`;
 }
 
-/** Returns a plan for programs: without what is unchanged and without whole texts beside their changes. */
+/** Returns a plan for programs: without unchanged items, and without whole texts beside their changes. */
 export function jsonOf(plan: Plan) {
   const changes = plan.changes.filter(({ action }) => action !== 'unchanged');
   return { ...plan, changes: changes.map(({ desired: _desired, found: _found, ...change }) => change) };
@@ -97,7 +97,7 @@ function renderField({ field, before, after }: FieldChange, material: boolean): 
   return [`    ${field}${mark}:`, ...lines.map(({ mark: sign, text }) => `      ${sign} ${visible(text)}`.trimEnd())];
 }
 
-/** Makes a difference in spaces and line ends visible, and leaves out what a terminal would obey. */
+/** Makes differences in spaces and line ends visible, and removes control characters. */
 function visible(line: string): string {
   const shown = line.replace(/[ \t]+$/, (spaces) => '·'.repeat(spaces.length)).replace(/\r$/, '␍');
   return plain(shown);

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { FieldPath } from './document.ts';
 import { didYouMean } from './faults.ts';
 
-/** The part of JSON Schema in which the heads are written. */
+/** The part of JSON Schema that the heads use. */
 export interface JsonSchema {
   readonly $ref?: string;
   readonly type?: string;
@@ -33,14 +33,14 @@ export interface JsonSchema {
 
 export interface SchemaFault {
   readonly path: FieldPath;
-  /** The fault is the name itself. */
+  /** The name itself is the fault. */
   readonly ofName?: true;
   readonly message: string;
 }
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
-/** Lists what a value has that its schema does not allow. The service checks the rest: schedules, models, references. */
+/** Lists the faults of a value by its schema. The service checks schedules, models and references. */
 export function schemaFaults(
   root: JsonSchema,
   value: unknown,
@@ -63,7 +63,7 @@ export function schemaFaults(
     if (one === undefined) return fault(`has to be ${words(branches)}, not ${NAMES[type]}`);
     const results = fitting.map(within);
     if (results.every(({ length }) => length > 0)) {
-      // Branches without a type only say which fields go together.
+      // Branches without a type only say which fields belong together.
       const together = fault('takes exactly one of its first fields');
       own.push(...(one.type === undefined ? together : results.flat()));
     }
@@ -81,7 +81,7 @@ export function schemaFaults(
   return own;
 }
 
-/** Fills in the defaults of what is left out, as the service would. */
+/** Fills in defaults as the service does. */
 export function withDefaults(root: JsonSchema, value: unknown, schema: JsonSchema = root): unknown {
   const outer = resolved(root, schema);
   const given = value === undefined ? outer.default : value;
@@ -99,7 +99,7 @@ export function withDefaults(root: JsonSchema, value: unknown, schema: JsonSchem
   return Object.fromEntries(entries.filter(([, each]) => each !== undefined));
 }
 
-/** Leaves out what is as its default; the value is complete. */
+/** Leaves out default values; the given value is complete. */
 export function withoutDefaults(root: JsonSchema, value: unknown, schema: JsonSchema = root): unknown {
   const { items, properties } = shapeFor(root, resolved(root, schema), value);
   if (Array.isArray(value)) {
@@ -119,7 +119,7 @@ function partOf(properties: NonNullable<JsonSchema['properties']>, name: string)
   return Object.hasOwn(properties, name) ? properties[name] : undefined;
 }
 
-/** Returns the alternative that a value is of. */
+/** Returns the alternative that fits a value. */
 function shapeFor(root: JsonSchema, schema: JsonSchema, value: unknown): JsonSchema {
   const said = resolved(root, schema);
   if (said.properties !== undefined) return said;

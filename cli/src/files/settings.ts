@@ -9,28 +9,28 @@ import { schemaFaults, type JsonSchema } from './schema.ts';
 
 export const PROJECT_FILE = 'ras.yaml';
 
-/** What `ras.yaml` says, for the environment that was chosen. */
+/** Contents of `ras.yaml` for the chosen environment. */
 export interface Settings {
-  /** Owner of what the files keep: another folder of the project has another name. */
+  /** Name of this folder as a keeper. Two folders of a project have different names. */
   readonly name: string | null;
   /** Id of the only project to apply to. */
   readonly project: string | null;
   /** Fields that the heads of routines may leave out. */
   readonly defaults: Head;
-  /** Fields that the environment puts in the place of those of the heads, of all routines and of some by key. */
+  /** Fields of the environment that override those of the heads, for all routines and for some by key. */
   readonly overlay: Overlay;
   readonly overlays: Readonly<Record<string, Overlay>>;
   readonly moved: readonly Moved[];
 }
 
-/** A model and a webhook replace those of a routine that has one; variables replace those that it has. */
+/** A model or webhook overrides that of a routine with one; variables override variables of the routine. */
 export interface Overlay {
   readonly model?: unknown;
   readonly webhookUrl?: unknown;
   readonly variables?: Readonly<Record<string, string>>;
 }
 
-/** A file that has another name than when it was applied. */
+/** A file that was renamed since the last apply. */
 export interface Moved {
   readonly kind: KindName;
   readonly from: string;
@@ -99,8 +99,8 @@ interface Written {
 }
 
 /**
- * Reads `ras.yaml`. Its faults are added to the list.
- * @throws {CliError} where there is none, or it does not have the environment
+ * Reads `ras.yaml` and adds its faults to the list.
+ * @throws {CliError} without the file, or without the environment in it
  */
 export async function readSettings(
   folder: string,
@@ -146,7 +146,7 @@ async function readWritten(folder: string, faults: Fault[]): Promise<Written> {
   }
 }
 
-/** Puts the fields of the chosen environment in the place of those of a head. */
+/** Overrides fields of a head with those of the chosen environment. */
 export function overlaid(head: Head, key: string, { overlay, overlays }: Settings): Head {
   return [overlay, overlays[key] ?? {}].reduce<Head>((under, { model, webhookUrl, variables = {} }) => {
     const own = fieldsOf(under['variables']);

@@ -5,24 +5,27 @@ import type { World } from '../world.ts';
 const SERVER = 'ras';
 const KEY_VARIABLE = 'RAS_API_KEY';
 
-/** Holds the whole header: a space in an argument is lost on some platforms. */
+/** The whole header is one value: some platforms lose a space in an argument. */
 const HEADER_VARIABLE = 'RAS_AUTHORIZATION';
 
-/** A version of its own, as npx would run the newest code of a third party with each start, beside the tokens. */
+/** A pinned version: npx would run the newest code of a third party at each start, with access to the tokens. */
 const MCP_REMOTE = 'mcp-remote@0.15.1';
 
 export interface McpClient {
-  /** Where its configuration is. */
+  /** Path of its configuration. */
   file(world: Where): string;
-  /** Adds the service to the text of that file, or to none; the rest stays. @throws {Error} where it cannot be read */
+  /**
+   * Adds the service to the text of the configuration; the rest stays.
+   * @throws {Error} for a text that cannot be read
+   */
   add(text: string, url: string, options: { readonly registers: boolean }): string;
-  /** What the user has to do then. */
+  /** Next steps for the user. */
   readonly next: string;
-  /** Set where it signs in by a browser, and what the user does where the service registers no clients. */
+  /** Set for a client that signs in by a browser: advice for a service that registers no clients. */
   readonly withoutRegistration?: string;
 }
 
-/** The parts of the world that place a file; `platform` as Node.js names it. */
+/** Facts of the machine that decide the path of a file; `platform` as Node.js names it. */
 export interface Where extends Pick<World, 'cwd' | 'env'> {
   readonly home: string;
   readonly platform: string;
@@ -30,7 +33,7 @@ export interface Where extends Pick<World, 'cwd' | 'env'> {
 
 const SET_KEY = `Set ${KEY_VARIABLE} where you start it, to an API key of the project.`;
 
-/** The clients, with how each is told of a server; none of them is given a key, as its file is often committed. */
+/** The clients and their configuration. None gets a key, because the file is often committed. */
 export const CLIENTS: Readonly<Record<string, McpClient>> = {
   'claude-code': {
     file: ({ cwd }) => path.join(cwd, '.mcp.json'),
@@ -39,7 +42,7 @@ export const CLIENTS: Readonly<Record<string, McpClient>> = {
   },
   'claude-desktop': {
     file: (where) => path.join(configFolder(where), 'Claude', 'claude_desktop_config.json'),
-    // Its file takes programs only; this one passes on to an address and signs in by a browser, or with a header.
+    // Its file takes programs only. This program forwards to an address, and signs in by a browser or with a header.
     add: (text, url, { registers }) => {
       const header = registers ? [] : ['--header', `Authorization:\${${HEADER_VARIABLE}}`];
       return inJson(text, 'mcpServers', { command: 'npx', args: ['-y', MCP_REMOTE, url, ...header] });
@@ -54,7 +57,7 @@ export const CLIENTS: Readonly<Record<string, McpClient>> = {
   },
   vscode: {
     file: ({ cwd }) => path.join(cwd, '.vscode', 'mcp.json'),
-    // It asks for the key once and keeps it sealed. In headers it has been reported not to read the environment.
+    // It asks for the key once and keeps it sealed. According to reports it does not read the environment for headers.
     add: (text, url) => withInput(inJson(text, 'servers', { type: 'http', url, ...bearer('${input:ras-api-key}') })),
     next: 'It asks for an API key of the project when it first connects, and keeps it.',
   },
@@ -69,7 +72,7 @@ function bearer(reference: string) {
   return { headers: { Authorization: `Bearer ${reference}` } };
 }
 
-/** Returns where programs with windows keep their configuration. */
+/** Returns the configuration folder of desktop applications. */
 function configFolder({ env, home, platform }: Where): string {
   if (platform === 'darwin') return path.join(home, 'Library', 'Application Support');
   if (platform === 'win32') return env['APPDATA'] || path.join(home, 'AppData', 'Roaming');
@@ -83,7 +86,7 @@ const INPUT = {
   password: true,
 };
 
-/** Adds the question that the header of VS Code refers to. */
+/** Adds the input that the header of VS Code refers to. */
 function withInput(text: string): string {
   const { inputs = [], ...file } = parsed(text);
   if (!Array.isArray(inputs)) throw new Error('"inputs" is no array');
@@ -98,7 +101,7 @@ function inJson(text: string, list: string, server: object): string {
   return rendered({ ...file, [list]: { ...servers, [SERVER]: server } }, text);
 }
 
-/** Writes JSON in the indentation of the file as it was. */
+/** Writes JSON with the indentation of the original file. */
 function rendered(file: object, before: string): string {
   const indent = /^[ \t]+(?=")/m.exec(before)?.[0] ?? '  ';
   return `${JSON.stringify(file, null, indent)}\n`;
@@ -117,7 +120,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
 /** Other spellings of our table: quoted, in line, or with tables of its own. */
 const ELSEWHERE = /^\s*(?:\[\s*)?["']?mcp_servers["']?\s*(?:=|\]|\.\s*["']?ras["']?\s*[\].=])/m;
 
-/** Replaces our table in a file of TOML, or adds it at its end; other lines are not touched. */
+/** Replaces our table in a TOML file, or adds it at the end; other lines stay. */
 function inToml(text: string, url: string): string {
   const table = [
     `[mcp_servers.${SERVER}]`,
@@ -126,7 +129,7 @@ function inToml(text: string, url: string): string {
     '',
   ].join('\n');
   const others = text.replace(/^\[mcp_servers\.ras\][^\n]*\n(?:(?![ \t]*\[)[^\n]*(?:\n|$))*/m, '');
-  // In another spelling it would be defined twice, and in a text of several lines it is none.
+  // A table in another spelling would be defined twice, and one inside a multi-line text is not a table.
   if (ELSEWHERE.test(others) || /"""|'''/.test(text)) {
     throw new Error('it is written in a way that only a person should change');
   }

@@ -50,7 +50,10 @@ async function install(context: Context, { client: name, print = false }: Instal
   context.out.record({ client: name, file, url }, {});
 }
 
-/** Reads whether programs can register with the service, as one that signs in by a browser has to. @throws {CliError} */
+/**
+ * Asks whether the service registers clients, which a sign-in by a browser needs.
+ * @throws {CliError}
+ */
 async function registersClients(context: Context, address: string): Promise<boolean> {
   const response = await request(context, `${address}/.well-known/oauth-authorization-server/auth`);
   const document = response.ok ? await jsonOf(response) : undefined;

@@ -6,15 +6,15 @@ export type { Column } from './table.ts';
 
 /** Writes data to stdout. */
 export interface Output {
-  /** A table for people, whose long cells are cut to the width of the terminal; a JSON array of the rows otherwise. */
+  /** For people a table, with long cells cut to the width of the terminal; otherwise a JSON array. */
   table<T>(rows: readonly T[], columns: readonly Column<T>[]): void;
-  /** One thing, a line for each named field, for people; the thing as JSON otherwise. Fields without a value are left out. */
+  /** For people a line for each field with a value; otherwise JSON. */
   record(value: unknown, fields: Readonly<Record<string, Cell>>): void;
-  /** JSON in any case. */
+  /** Always JSON. */
   json(value: unknown): void;
-  /** JSON in one line, for what comes one after another. */
+  /** JSON in one line, for a stream of values. */
   jsonLine(value: unknown): void;
-  /** Text in any case, without control characters. */
+  /** Always text, without control characters. */
   text(text: string): void;
 }
 
@@ -41,7 +41,7 @@ export function createOutput({ stdout, env }: World, isTerminal: () => boolean):
   };
 }
 
-/** Tells whether a stream takes colours (https://no-color.org). */
+/** Tells whether a stream shows colours (https://no-color.org). */
 export function hasColor(stream: Sink, env: World['env']): boolean {
   return stream.isTTY === true && !env['NO_COLOR'] && env['TERM'] !== 'dumb';
 }

@@ -1,12 +1,12 @@
 import { stripVTControlCharacters } from 'node:util';
 
 /**
- * What a text from elsewhere could do to a terminal: control characters (C0 without tab and line feed, DEL, C1), and
- * marks that turn the direction of writing, by which a text looks like another.
+ * Characters that could manipulate a terminal: control characters (C0 without tab and line feed, DEL, C1), and marks of
+ * writing direction, which can make one text look like another.
  */
 const HARMFUL = /(?![\t\n])[\p{Cc}\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/gu;
 
-/** Takes out of a text what a terminal would obey. Lines and tabs stay. */
+/** Removes control characters from a text. Lines and tabs stay. */
 export function plain(text: string): string {
   return stripVTControlCharacters(text.replaceAll('\r\n', '\n')).replaceAll(HARMFUL, '');
 }
@@ -16,7 +16,7 @@ export function plainLine(text: string): string {
   return plain(text).replaceAll(/\s*\n\s*|\t/g, ' ');
 }
 
-/** Writes JSON in which a terminal finds nothing to obey either; it says the same. */
+/** Writes JSON with escaped control characters; the value is the same. */
 export function plainJson(value: unknown, indent = 2): string {
   const text = JSON.stringify(value, null, indent) ?? 'null';
   return text.replaceAll(HARMFUL, (character) => {

@@ -3,14 +3,14 @@ import { plainLine } from './plain.ts';
 export interface Column<T> {
   readonly title: string;
   readonly value: (row: T) => string | number | null | undefined;
-  /** Numbers. Default left. */
+  /** For numbers. Default left. */
   readonly align?: 'right';
-  /** Never cut, as an id that is copied. */
+  /** Never cut: a user copies an id. */
   readonly whole?: true;
 }
 
 export interface TableStyle {
-  /** Columns of the terminal; undefined for as many as it takes. */
+  /** Columns of the terminal; undefined for no limit. */
   readonly width: number | undefined;
   readonly bold: boolean;
 }
@@ -19,7 +19,7 @@ const GAP = '  ';
 /** No column is cut below this. */
 const NARROWEST = 8;
 
-/** Renders rows under their titles, without columns that hold nothing; the widest are cut until the table fits. */
+/** Renders rows under their titles, without empty columns. The widest columns are cut until the table fits. */
 export function renderTable<T>(rows: readonly T[], columns: readonly Column<T>[], { width, bold }: TableStyle): string {
   const shown = columns.filter(({ value }) => rows.some((row) => (value(row) ?? '') !== ''));
   const titles = shown.map(({ title }) => title.toUpperCase());
@@ -52,7 +52,7 @@ function fit(text: string, width: number, align: 'right' | undefined): string {
   return align === 'right' ? padding + short : short + padding;
 }
 
-/** Cuts a text to a width in columns of a terminal; an ellipsis says so. */
+/** Cuts a text to a width in terminal columns, with an ellipsis. */
 export function cut(text: string, width: number): string {
   if (widthOf(text) <= width) return text;
   let short = '';
@@ -65,11 +65,11 @@ export function cut(text: string, width: number): string {
   return `${short}…`;
 }
 
-/** Scripts that terminals draw two columns wide, and pictures. */
+/** Characters that terminals draw two columns wide. */
 const WIDE =
   /^(?:\p{Emoji_Presentation}|\p{Script=Han}|\p{Script=Hiragana}|\p{Script=Katakana}|\p{Script=Hangul}|[\u3000-\u303E\uFF01-\uFF60\uFFE0-\uFFE6])/u;
 
-/** Returns how many columns of a terminal a text takes, nearly. */
+/** Estimates the terminal columns of a text. */
 export function widthOf(text: string): number {
   // oxlint-disable-next-line no-control-regex -- most texts are plain
   if (/^[\u0020-\u007E]*$/.test(text)) return text.length;

@@ -1,4 +1,4 @@
-/** Writes a time as a person at this machine reads it. */
+/** Formats a time for this machine's locale and time zone. */
 export function when(time: string | null | undefined): string | null {
   if (time == null) return null;
   const at = new Date(time);
@@ -18,7 +18,7 @@ export function duration(ms: number): string {
   return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
-/** Writes the time from one instant to another; null where one of them is missing. */
+/** Formats the time between two instants; null when one is missing. */
 export function between(from: string | null, to: string | null): string | null {
   return from === null || to === null ? null : duration(Date.parse(to) - Date.parse(from));
 }

@@ -4,20 +4,20 @@ import { nearest } from '../nearest.ts';
 import type { GlobalOptions, World } from '../world.ts';
 import { readProfiles, type Profile } from './store.ts';
 
-/** Where calls go, and with which key. */
+/** Address and key for calls. */
 export interface Account extends Profile {
   /** The profile that the key comes from; undefined for a key of the environment. */
   readonly profile: string | undefined;
 }
 
-/** Returns the name of the profile that is meant. */
+/** Returns the name of the chosen profile. */
 export function profileName(env: World['env'], { profile }: GlobalOptions): string {
   return profile ?? (env['RAS_PROFILE'] || 'default');
 }
 
 /**
- * Returns the address and key in use: the environment first, then the profile. The key of a profile goes to the address
- * of that profile only: an address of the environment must not draw it elsewhere.
+ * Returns the address and key in use: those of the environment, else those of the profile. The key of a profile is sent
+ * only to the address of that profile, never to an address from the environment.
  */
 export async function signedIn({ env }: Pick<World, 'env'>, options: GlobalOptions): Promise<Account> {
   const profiles = await readProfiles(env);
@@ -25,10 +25,10 @@ export async function signedIn({ env }: Pick<World, 'env'>, options: GlobalOptio
   const stored = profiles[name];
   const baseUrl = addressOf(options.apiUrl ?? env['RAS_API_URL']) ?? stored?.baseUrl;
   const apiKey = env['RAS_API_KEY'];
-  // A profile that is named outdoes a key of the environment.
+  // A profile that is named overrides a key of the environment.
   if (apiKey && options.profile === undefined) {
     if (baseUrl === undefined) {
-      throw usageError('RAS_API_KEY is set, and no address.', 'Set RAS_API_URL, or give --api-url.');
+      throw usageError('RAS_API_KEY is set, but no address is.', 'Set RAS_API_URL, or give --api-url.');
     }
     return { profile: undefined, baseUrl, apiKey };
   }
@@ -42,7 +42,10 @@ export async function signedIn({ env }: Pick<World, 'env'>, options: GlobalOptio
   return { ...stored, profile: name };
 }
 
-/** Returns the address in use, for what needs no key. @throws {CliError} where none is known */
+/**
+ * Returns the address in use, for commands without a key.
+ * @throws {CliError} without an address
+ */
 export async function addressInUse({ env }: Pick<World, 'env'>, options: GlobalOptions): Promise<string> {
   const given = addressOf(options.apiUrl ?? env['RAS_API_URL']);
   const name = profileName(env, options);
@@ -56,7 +59,7 @@ export async function addressInUse({ env }: Pick<World, 'env'>, options: GlobalO
   return address;
 }
 
-/** Checks an address and takes the slashes off its end. */
+/** Checks an address and removes slashes at its end. */
 export function addressOf(given: string | undefined): string | undefined {
   if (given === undefined || given === '') return undefined;
   if (!/^https?:\/\//i.test(given) || !URL.canParse(given)) {

@@ -5,15 +5,15 @@ import { CliError, fieldsOf } from '../failure.ts';
 import type { World } from '../world.ts';
 import { writeWhole } from '../write-whole.ts';
 
-/** What a sign-in leaves. */
+/** Result of a sign-in. */
 export interface Profile {
   readonly baseUrl: string;
   readonly apiKey: string;
   readonly projectId?: string | undefined;
   readonly scopes?: readonly string[] | undefined;
-  /** When the key ends, where the sign-in said so. */
+  /** Expiry of the key, if the sign-in returned one. */
   readonly expiresAt?: string | undefined;
-  /** Origin of the dashboard, where the sign-in showed it. */
+  /** Origin of the dashboard, if the sign-in returned one. */
   readonly dashboardUrl?: string | undefined;
 }
 

@@ -11,7 +11,7 @@ import { sentenceOf, timeoutOf, waitForRun } from './wait.ts';
 
 const STATES = ['queued', 'running', 'succeeded', 'failed', 'cancelled', 'skipped'] as const;
 
-/** Adds `runs` with all below it. */
+/** Adds `runs` with its subcommands. */
 export function registerRuns(program: Command, context: Context): void {
   const runs = program.command('runs').description('Look at runs, stop them and repeat them.');
   runs
@@ -59,7 +59,7 @@ interface StartOptions extends WaitOptions {
   readonly var: readonly string[];
 }
 
-/** Adds `run`, below the program and below `routines`. */
+/** Adds `run`, at the top and under `routines`. */
 export function registerRun(parent: Command, context: Context): void {
   addWaiting(parent.command('run'))
     .description('Start a run of a routine.')
@@ -67,7 +67,7 @@ export function registerRun(parent: Command, context: Context): void {
     .option('--var <name=value>', 'value of a variable for this run; may be given again', collect, [])
     .action(async (given: string, options: StartOptions) => {
       const variables = variablesOf(options.var);
-      // A time that cannot be read is said before anything is started.
+      // A faulty time is reported before anything is started.
       timeoutOf(options.timeout);
       const run = await withRoutine(context, given, (ras, id) => ras.routines.run(id, { variables }));
       await showStarted(context, run, options);
@@ -84,15 +84,16 @@ function addWaiting(command: Command): Command {
 const EXITS = `
 Exit codes with --wait: 0 succeeded, 10 failed, 11 cancelled, 12 skipped, 124 not ended in time.`;
 
-function collect(value: string, before: readonly string[]): readonly string[] {
+export function collect(value: string, before: readonly string[]): readonly string[] {
   return [...before, value];
 }
 
-function variablesOf(given: readonly string[]): Record<string, string> {
+/** Reads values that are given as `name=value`. */
+export function variablesOf(given: readonly string[], option = '--var'): Record<string, string> {
   return Object.fromEntries(
     given.map((each) => {
       const at = each.indexOf('=');
-      if (at < 1) throw usageError(`--var takes name=value, and not "${each}".`);
+      if (at < 1) throw usageError(`${option} takes name=value, and not "${each}".`);
       return [each.slice(0, at), each.slice(at + 1)];
     }),
   );
@@ -178,7 +179,7 @@ function log(context: Context, event: RunEvent): void {
   if (!context.isTerminal) return context.out.jsonLine({ event: event.event, data: event.data });
   const { event: kind, data } = event;
   if (kind === 'state') {
-    // The sentence about the end says more.
+    // The sentence about the end has more detail.
     if (data.finishedAt === null) context.out.text(lineOf(event));
     return;
   }

@@ -12,10 +12,10 @@ export interface Progress {
 
 const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 const FRAME_MS = 120;
-/** To the first column, and the line is emptied. */
+/** Moves to the first column and clears the line. */
 const CLEAR = '\r\u001B[2K';
 
-/** Shows on stderr how a run goes: one line that is drawn again on a terminal, a line for each event elsewhere. */
+/** Shows the progress of a run on stderr: on a terminal one line that is redrawn, elsewhere a line for each event. */
 export function reportProgress(context: Context): Progress {
   const { stderr, env } = context;
   const canRedraw = stderr.isTTY === true && env['TERM'] !== 'dumb';
@@ -55,7 +55,7 @@ function redrawn(context: Context, color: boolean): Progress {
   };
 }
 
-/** Says in a line what happened. */
+/** Words an event in one line. */
 export function lineOf({ event, data }: RunEvent): string {
   if (event === 'state') return data.state;
   const { index, kind, modelId, tool, state, errorMessage, usage } = data;

@@ -7,7 +7,7 @@ import { reportProgress } from './progress.ts';
 
 type Run = Shape<'RunDetail'>;
 
-/** What the process ends with once a run has ended. */
+/** Exit codes for ended runs. */
 const EXIT_OF: Readonly<Record<string, number>> = {
   succeeded: EXIT.ok,
   failed: EXIT.runFailed,
@@ -15,7 +15,7 @@ const EXIT_OF: Readonly<Record<string, number>> = {
   skipped: EXIT.runSkipped,
 };
 
-/** Waits for a run, shows how it goes, writes its result and sets the exit code. Ctrl-C leaves the run alone. */
+/** Waits for a run with progress, writes its result and sets the exit code. Ctrl-C does not cancel the run. */
 export async function waitForRun(context: Context, runId: string, timeoutMs: number | undefined): Promise<void> {
   const ras = await context.client();
   const interrupted = context.interrupted();
@@ -44,7 +44,7 @@ function showEnd(context: Context, run: Run): void {
   context.say(sentenceOf(run));
 }
 
-/** Says in a line how a run ended. */
+/** Words the end of a run in one line. */
 export function sentenceOf(run: Run): string {
   const { state, outcome, reason, errorMessage } = run;
   const time = between(run.startedAt, run.finishedAt);
@@ -61,7 +61,7 @@ export function timeoutOf(given: string | undefined): number | undefined {
   if (given === undefined) return undefined;
   const [, digits = '', unit = 's'] = /^(\d+)(ms|s|m|h)?$/.exec(given) ?? [];
   const ms = Number(digits) * (UNITS[unit] ?? 0);
-  // Timers of Node.js take no more.
+  // The longest timer of Node.js.
   if (ms >= 1 && ms < 2 ** 31) return ms;
   throw usageError(`"${given}" is not a time to wait, such as 90s, 10m or 2h.`);
 }

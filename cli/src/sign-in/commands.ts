@@ -70,7 +70,7 @@ async function login(context: Context, { withToken = false, oidc = false, browse
     });
   });
   const signedIn = { ...profile, scopes: checked };
-  // Read once more: a sign-in takes minutes, and another one may have ended meanwhile.
+  // Read again, because a sign-in takes minutes and another one may have ended meanwhile.
   await writeProfiles(env, { ...(await readProfiles(env)), [name]: signedIn });
   context.say(`Signed in at ${baseUrl} with the key ${maskedKey(profile.apiKey)}.`);
   if (env['RAS_API_KEY']) {
@@ -121,7 +121,7 @@ async function logout(context: Context) {
   }
   await writeProfiles(env, others);
   const key = maskedKey(left.apiKey);
-  // A key that a person made elsewhere may be in use there too.
+  // A key that a person created elsewhere may also be in use there.
   const isRevoked = left.expiresAt !== undefined && (await revoked(context, left));
   context.say(`Signed out of ${left.baseUrl}. The key ${key} ${isRevoked ? 'is revoked' : 'stays valid'}.`);
   if (isRevoked) return;
@@ -129,7 +129,10 @@ async function logout(context: Context) {
   context.say(`Revoke it in the dashboard, under "API keys"${keys}`);
 }
 
-/** Revokes a key that `login` made (RFC 7009). @returns false where the service does not know how, or is away */
+/**
+ * Revokes a key that `login` created (RFC 7009).
+ * @returns false when the service cannot revoke keys, or is down
+ */
 async function revoked(context: Context, { baseUrl, apiKey }: Profile): Promise<boolean> {
   const body = { client_id: CLIENT_ID, token: apiKey };
   const response = await request(context, `${baseUrl}/v1/auth/device/revoke`, body).catch((error: unknown) => {

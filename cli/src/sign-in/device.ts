@@ -8,13 +8,16 @@ import { jsonOf, request } from '../request.ts';
 export const CLIENT_ID = 'ras-cli';
 const GRANT_TYPE = 'urn:ietf:params:oauth:grant-type:device_code';
 
-/** Seconds between two questions unless the service names others, and what each "slow down" adds (RFC 8628, section 3.5). */
+/**
+ * Seconds between two polls unless the service names another number, and the seconds that each "slow down" adds (RFC
+ * 8628, section 3.5).
+ */
 const INTERVAL = 5;
 const SLOWER_BY = 5;
 
 /**
  * Signs in by a code that the user confirms in a browser (RFC 8628).
- * @throws {CliError} where the user refuses or the code expires
+ * @throws {CliError} when the user refuses or the code expires
  */
 export async function signInByDevice(
   context: Context,
@@ -83,7 +86,7 @@ async function pollForToken(
       interrupted.throwIfAborted();
       return error;
     });
-    // Without a connection, and while a proxy or the service is in trouble, it asks less often.
+    // It polls less often without a connection, and after errors of a proxy or the service.
     if (!(response instanceof Response) || response.status >= 500) {
       seconds *= 2;
       continue;

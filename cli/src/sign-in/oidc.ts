@@ -5,8 +5,8 @@ import type { Profile } from '../profiles/store.ts';
 import { jsonOf, request } from '../request.ts';
 
 /**
- * Signs in with the ID token of a CI job, in the place of a secret. GitHub Actions is asked for the token (with
- * `permissions: id-token: write`); GitLab and others give it in RAS_ID_TOKEN.
+ * Signs in with the ID token of a CI job instead of a secret. GitHub Actions is asked for the token (with `permissions:
+ * id-token: write`); GitLab and others put it into RAS_ID_TOKEN.
  * @throws {CliError}
  */
 export async function signInByIdToken(

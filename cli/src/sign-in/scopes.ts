@@ -1,10 +1,10 @@
 import type { Ras } from 'routine-automation-sdk';
 import { fieldsOf } from '../failure.ts';
 
-/** Names nothing, so that a write with it is refused either for its scope or for its id. */
+/** An id that does not exist, so that a write with it is refused either for its scope or for its id. */
 const NOTHING = 'none';
 
-/** A call for each scope, which does nothing. */
+/** For each scope a call that changes nothing. */
 const PROBES: Readonly<Record<string, (ras: Ras) => PromiseLike<unknown>>> = {
   'models:read': (ras) => ras.models.list(),
   'routines:read': (ras) => ras.routines.list({ limit: 1 }).page(),
@@ -15,7 +15,10 @@ const PROBES: Readonly<Record<string, (ras: Ras) => PromiseLike<unknown>>> = {
   'connections:write': (ras) => ras.connections.delete(NOTHING),
 };
 
-/** Finds out which scopes a key has, as the service does not say it to the key. @throws {AuthenticationError} */
+/**
+ * Finds the scopes of a key by trying them, as the service does not list them for a key.
+ * @throws {AuthenticationError}
+ */
 export async function scopesOf(ras: Ras): Promise<string[]> {
   const found = await Promise.all(
     Object.entries(PROBES).map(async ([scope, probe]) => {
@@ -23,7 +26,7 @@ export async function scopesOf(ras: Ras): Promise<string[]> {
         () => false,
         (error: unknown) => {
           const { status, code } = fieldsOf(error);
-          // Anything but an error of the request itself says nothing about the scope.
+          // Only an error about the request itself proves that the scope is there.
           if (status !== 402 && status !== 403 && status !== 404) throw error;
           return code === 'insufficient_scope';
         },

@@ -11,15 +11,17 @@ const TIMEOUT_MS = 20_000;
 const PAGE = 100;
 
 /**
- * Forwards the webhook event of each run that ends from now on, signed with a secret of this call, until Ctrl-C. What
- * the webhook of the routine would not be told is left out here too.
+ * Forwards webhook events of all runs that end from now on, signed with a secret of this call, until Ctrl-C. Events
+ * that the webhook of the routine would not get are left out here too.
  */
 export async function listen(
   context: Context,
   { forwardTo, routine }: { readonly forwardTo: string; readonly routine?: string },
 ): Promise<void> {
   const { protocol } = URL.parse(forwardTo) ?? {};
-  if (protocol !== 'http:' && protocol !== 'https:') throw usageError(`"${forwardTo}" is no address of a receiver.`);
+  if (protocol !== 'http:' && protocol !== 'https:') {
+    throw usageError(`"${forwardTo}" is not the address of a receiver.`);
+  }
   const ras = await context.client();
   const routineId =
     routine === undefined ? undefined : (await withRoutine(context, routine, (r, id) => r.routines.read(id))).id;
@@ -34,7 +36,7 @@ export async function listen(
     const page = await newest(ras, routineId);
     for (const { id } of page.filter((run) => !hasEnded(run))) open.add(id);
     const listed = new Set(page.map(({ id }) => id));
-    // A run that waits for long is not among the newest when it ends.
+    // A run that waited long is not among the newest when it ends.
     const older = await Promise.all([...open].filter((id) => !listed.has(id)).map((id) => ras.runs.read(id)));
     for (const run of [...older, ...page.toReversed()]) {
       if (!hasEnded(run) || ended.has(run.id)) continue;
@@ -46,7 +48,7 @@ export async function listen(
   }
 }
 
-/** Reasons for which a webhook is not told, where there is one. */
+/** Reasons for which a webhook gets no event. */
 const WITHHELD: ReadonlySet<Run['withheld']> = new Set(['no_change', 'not_failed'] as const);
 
 function newest(ras: Ras, routineId: string | undefined): Promise<Run[]> {

@@ -163,13 +163,13 @@ export async function runsPerDay(db: Db, organizationId: string, least: number):
 export interface PeriodUsage {
   readonly start: Date;
   readonly end: Date;
-  /** `subscription` where one is paid for, otherwise the calendar month in UTC. */
+  /** `subscription` for a paid plan, otherwise the calendar month in UTC. */
   readonly kind: 'subscription' | 'month';
   readonly runs: number;
   readonly activeRoutines: number;
 }
 
-/** Reads the organization's period and what has been used in it. */
+/** Reads the organization's period and its usage in it. */
 export async function readPeriodUsage(db: Db, organizationId: string): Promise<PeriodUsage> {
   const found = await db.row<PeriodUsage>`
     with period as (
@@ -195,7 +195,7 @@ interface Refused {
   readonly plan: Plan;
 }
 
-/** Makes the error that names the used-up allowance and says when it is renewed. */
+/** Makes the error that names the used-up allowance and the time of its renewal. */
 export async function runsExceeded(db: Db, refused: Refused): Promise<AppError> {
   const { plan } = refused;
   const end = await periodEnd(db, refused);

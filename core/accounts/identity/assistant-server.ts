@@ -15,7 +15,7 @@ const OFFLINE = 'offline_access';
 /** Project of a request before a person has chosen one. An earlier consent never answers for them. */
 const NONE = 'none';
 
-/** The session in which a person decides, and the project that they chose; undefined for a refusal. */
+/** The session of the person who decides, and the chosen project; undefined for a refusal. */
 interface Consenting {
   readonly sessionId: string;
   readonly projectId: string | undefined;

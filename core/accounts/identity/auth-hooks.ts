@@ -75,7 +75,12 @@ export function authHooks(rules: AuthRules) {
 
   async function signInGuess(ctx: HookContext, account: string): Promise<Guess> {
     const browserId = await browsers.recognize(account, (name) => ctx.getCookie(name));
-    return { kind: 'password', account, network: networkOf(ctx), browserId };
+    return {
+      kind: 'password',
+      account,
+      network: (ctx.headers && getIP(ctx.headers, ctx.context.options)) ?? '',
+      browserId,
+    };
   }
 
   async function remember(ctx: HookContext, { account, browserId }: Guess): Promise<void> {
@@ -207,11 +212,6 @@ async function assertMaySignUp(db: Db, mode: SignUpMode, body: unknown): Promise
   }
   const code = mode === 'closed' ? 'sign_up_closed' : 'invitation_required';
   throw new APIError('FORBIDDEN', { code, message: SIGN_UP_REFUSALS[code] });
-}
-
-/** Returns the network that the caller has to itself: an IPv4 address, or 64 bits of an IPv6 address. */
-function networkOf({ headers, context }: HookContext): string {
-  return (headers && getIP(headers, context.options)) ?? '';
 }
 
 async function accountOf(db: Db, body: unknown): Promise<string | undefined> {

@@ -26,7 +26,7 @@ export interface AuthSettings {
   readonly registersClients?: boolean;
   /** Organizations that one person may found. */
   readonly maxOrganizations: number;
-  /** Mails about accounts; undefined without a mail server, where no address is verified. */
+  /** Mails about accounts; undefined without a mail server, and then no address is verified. */
   readonly mails: AuthMails | undefined;
   /** Takes a person out of all their organizations, before their account is deleted. @throws {AppError} `last_owner` */
   readonly leaveOrganizations: (userId: string) => Promise<void>;
@@ -110,7 +110,7 @@ export function authOptions(settings: AuthSettings) {
     rateLimit: {
       enabled: true,
       customRules: {
-        // Counted with the attempts at the account, where a known browser has a count of its own.
+        // Counted with other attempts at the account; a known browser has a count of its own.
         '/sign-in/email': false,
         '/delete-user': { window: 10, max: 3 },
         '/reset-password': { window: 10, max: 10 },
@@ -194,7 +194,8 @@ export function authOptions(settings: AuthSettings) {
     },
     verification: {
       modelName: 'verifications',
-      // The identifier holds a token for a new password. Hashed, a copy of the database opens no account.
+      // The identifier contains a token for a new password. It is hashed, so that a copy of the database opens no
+      // account.
       storeIdentifier: 'hashed',
       fields: { expiresAt: 'expires_at', ...timestamps },
     },

@@ -26,9 +26,9 @@ export interface Auth {
   /** Finds the session of the cookie in these headers. */
   session(headers: Headers): Promise<Session | undefined>;
   /**
-   * Answers an assistant's request for access as the person of the session decides. The caller has checked their
+   * Answers an assistant's request for access with the decision of the signed-in person. The caller has checked their
    * rights.
-   * @param decision.accepts what is granted; undefined for a refusal
+   * @param decision.accepts the granted access; undefined for a refusal
    * @returns the address to which the browser goes
    * @throws {AppError} `attempt_expired` for a query that the library did not sign, or signed too long ago
    */

@@ -112,8 +112,8 @@ interface SessionProof {
 }
 
 /**
- * Tells whether an organization has ended the person's sessions since the proof. The organization is named by its id or
- * by a project of it.
+ * Tells whether an organization has ended the person's sessions since the proof. The organization is given by its id or
+ * by one of its projects.
  */
 export async function mustProveIn(
   db: Db,
@@ -150,9 +150,9 @@ type Standing =
     };
 
 /**
- * Tells whether a credential that was accepted would be accepted now: a key is not revoked and has the scope; a consent
- * stands and has the scope; a session lasts; the person is still a member; the project still exists. It is not counted
- * as a request.
+ * Tells whether an earlier accepted credential would still be accepted: a key is not revoked and has the scope; a
+ * consent exists and has the scope; a session has not expired; the person is still a member; the project still exists.
+ * It does not count as a request.
  */
 export async function stillStands(db: Db, standing: Standing): Promise<boolean> {
   const found = await db.row`${conditionsOf(standing)}`;

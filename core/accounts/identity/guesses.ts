@@ -44,9 +44,9 @@ export function guessByPerson(kind: keyof typeof BY_PERSON, userId: string): Gue
 
 /**
  * Counts an attempt before the proof is checked. A known browser has a count of its own, which no stranger can use up.
- * All others count by account and network and, with a far higher limit, by account alone: neither one network nor many
- * can go on for long. An attempt that one count refuses is not added to the next.
- * @returns undefined when the attempt may be made, else the seconds to wait
+ * All others count by account and network and, with a far higher limit, by account alone, so that many networks are
+ * limited too. An attempt that one count refuses is not added to the next.
+ * @returns undefined when the attempt is allowed, else the seconds to wait
  */
 export async function countGuess(db: Db, guess: Guess): Promise<number | undefined> {
   for (const { rule, subject } of countsOf(guess)) {
@@ -104,7 +104,7 @@ function countsOf({ kind, account, network, browserId }: Guess) {
   ];
 }
 
-/** The cookie of a browser in which a person was signed in: a device cookie, as OWASP describes it. */
+/** The cookie of a browser with an earlier sign-in: a device cookie, as OWASP describes it. */
 export interface BrowserCookie {
   readonly name: string;
   readonly value: string;
@@ -123,8 +123,8 @@ const LIFETIME_DAYS = 180;
 
 /**
  * Recognizes browsers by a signed cookie for each account. The cookie opens nothing: it moves the attempts of this
- * browser to a count of its own. It holds the account's address as a keyed hash.
- * @param options.cookiePrefix what stands before the name, as `__Host-ras`
+ * browser to a count of its own. It contains the account's address as a keyed hash.
+ * @param options.cookiePrefix prefix of the name, as `__Host-ras`
  */
 export function createKnownBrowsers(options: { secret: string; cookiePrefix: string }): KnownBrowsers {
   const keyFor = (use: string) => Buffer.from(hkdfSync('sha256', options.secret, '', `known browsers: ${use}`, 32));

@@ -27,7 +27,7 @@ export function inLine<T>(handle: () => Promise<T>): Promise<T> {
   return requests.run({ isKnown: false }, handle);
 }
 
-/** Hashes the passwords of this request before those of strangers, whose number is unbounded. */
+/** Hashes the passwords of this request before those of strangers, as their number is unlimited. */
 export function goFirst(): void {
   const request = requests.getStore();
   if (request !== undefined) request.isKnown = true;

@@ -46,9 +46,7 @@ const TAKE_PASSWORD: ReadonlySet<string> = new Set(['/change-password', '/delete
 
 const sessionWithProof = z.object({ provenAt: z.date() });
 
-/**
- * Adds the operation by which a person proves who they are, and requires a proof before a change of how they sign in.
- */
+/** Adds the operation by which a person proves who they are, and requires a proof before changes of their sign-in. */
 export function freshProof(settings: AuthSettings): BetterAuthPlugin {
   const { database } = settings;
   const check = createFactorCheck(settings);

@@ -4,7 +4,7 @@ import { throttle, type ThrottleRule } from '#core/foundation/rate-limits/index.
 import { deleteBatch, sql, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 
-/** A browser in which a person is signed in. */
+/** A signed-in browser. */
 export interface ListedSession {
   readonly id: string;
   readonly createdAt: Date;

@@ -24,7 +24,7 @@ interface Lead {
 const HOUR = { windowSeconds: 3_600 };
 const OF_ADDRESS: ThrottleRule = { name: 'lead-of-address', limit: 5, ...HOUR };
 const OF_NETWORK: ThrottleRule = { name: 'lead-of-network', limit: 20, ...HOUR };
-/** All that are not the first of their address, so that a few addresses leave room for those of others. */
+/** All but the first enquiry of each address, so that a few addresses leave room for others. */
 const REPEATED: ThrottleRule = { name: 'lead-repeated', limit: 100, ...HOUR };
 const IN_ALL: ThrottleRule = { name: 'lead-in-all', limit: 200, ...HOUR };
 

@@ -91,7 +91,7 @@ async function mark(
 
 function assertConfirmed(name: string, confirm: string): void {
   if (name === confirm) return;
-  throw new AppError('confirmation_required', 'confirm: repeat the name of what is to be deleted');
+  throw new AppError('confirmation_required', 'confirm: must be the name of the project or organization to delete');
 }
 
 /** Projects of one pass; in random order, so that a project that has to wait does not hold up the others. */

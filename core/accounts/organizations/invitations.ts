@@ -44,13 +44,13 @@ export async function listInvitations(
   `;
 }
 
-/** The service's parts that send an invitation. */
+/** Parts of the service that an invitation needs. */
 type InvitationDeps = Pick<Core, 'database' | 'uiOrigin'> & WithAccountMails;
 
 /**
- * Invites an address, by mail where there is a mail server. A new invitation replaces an earlier one of the same
- * address and its token.
- * @returns the token too, which is shown once and mailed; the database has its hash
+ * Invites an address, by mail if there is a mail server. A new invitation replaces an earlier one of the same address
+ * and its token.
+ * @returns the token too, which is shown once and mailed; the database has only its hash
  * @throws {AppError} `organization_not_found`, `forbidden`, `already_member`, `limit_reached`
  */
 export async function createInvitation(
@@ -76,7 +76,8 @@ async function insertInvitation(
   const { name: organizationName } = await lockOrganization(tx, organizationId);
   await assertAdmin(tx, { organizationId, userId: by.id });
   await assertInvitable(tx, organizationId, email);
-  const { token, tokenHash } = newInvitationToken();
+  const token = `inv_${randomBytes(32).toString('base64url')}`;
+  const tokenHash = hashInvitationToken(token);
   const former = await tx.row<{ id: string }>`
     select id from invitations where organization_id = ${organizationId} and email = ${email} for update
   `;
@@ -214,7 +215,7 @@ export async function acceptInvitation(
   `;
   if (invited === undefined) throw new AppError('invitation_not_found');
   const { id, organizationId, role } = invited;
-  // The organization before the invitation, in the order in which inviting locks them.
+  // Locks the organization before the invitation, in the same order as an invitation does.
   await lockOrganization(tx, organizationId).catch(() => {
     throw new AppError('invitation_not_found');
   });
@@ -257,11 +258,6 @@ export async function isInvited(db: Db, email: string, token: string): Promise<b
       and o.deleted_at is null
   `;
   return found !== undefined;
-}
-
-function newInvitationToken(): { token: string; tokenHash: Buffer } {
-  const token = `inv_${randomBytes(32).toString('base64url')}`;
-  return { token, tokenHash: hashInvitationToken(token) };
 }
 
 /** Hashes with SHA-256; with 256 random bits a slow hash would add nothing but time. */

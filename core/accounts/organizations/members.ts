@@ -100,7 +100,7 @@ export async function leaveOrganization(tx: Db, by: Actor, member: Member): Prom
   await removeHeld(tx, by, member, false);
 }
 
-/** Removes a member. The caller holds the organization and has checked that the membership may end. */
+/** Removes a member. The caller has locked the organization and checked that the membership may end. */
 async function removeHeld(tx: Db, by: Actor, member: Member, keepKeys: boolean): Promise<RevokedKey[]> {
   const { organizationId, userId } = member;
   await tx.run`delete from memberships where organization_id = ${organizationId} and user_id = ${userId}`;
@@ -141,7 +141,7 @@ export async function demandProofOf(tx: Db, by: { readonly id: string }, member:
   `;
 }
 
-/** Lists the organizations of a person, those that are deleted left out. */
+/** Lists the organizations of a person without the deleted ones. */
 export async function organizationsOf(tx: Db, userId: string): Promise<string[]> {
   const found = await tx.rows<{ id: string }>`
     select o.id from memberships m join organizations o on o.id = m.organization_id

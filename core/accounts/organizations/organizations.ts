@@ -64,7 +64,7 @@ export async function foundOrganization(
 ): Promise<{ organization: Organization; project: Project }> {
   await lockFounder(tx, by.id);
   if ((await countFounded(tx, by.id, input.id)) >= maxOrganizations) {
-    throw new AppError('limit_reached', `A person may found at most ${maxOrganizations} organizations.`);
+    throw new AppError('limit_reached', `A person may create at most ${maxOrganizations} organizations.`);
   }
   return createOrganization(tx, by, input);
 }

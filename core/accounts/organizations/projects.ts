@@ -97,14 +97,17 @@ async function assertRoomForProject(
   });
 }
 
+/** Owners of a new project are mailed of its failures until it has other settings. */
+const MAIL_OF_NEW = JSON.stringify({ on: ['failed', 'paused'], to: 'owners' });
+
 /** Inserts a project. An id that exists belongs to an earlier attempt of the same request: that project is returned. */
 export async function insertProject(
   tx: Db,
   input: { id: string; organizationId: string; name: string },
 ): Promise<Project> {
   const created = await tx.row<Project>`
-    insert into projects as p (id, organization_id, name)
-    values (${input.id}, ${input.organizationId}, ${input.name})
+    insert into projects as p (id, organization_id, name, notify_mail)
+    values (${input.id}, ${input.organizationId}, ${input.name}, ${MAIL_OF_NEW}::jsonb)
     on conflict (id) do update set name = p.name
     returning ${projectColumns}
   `;

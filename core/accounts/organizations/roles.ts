@@ -55,7 +55,10 @@ export async function lockOrganization(tx: Db, organizationId: string): Promise<
   return found;
 }
 
-/** Checks that another person owns the organization too. The caller holds it. @throws {AppError} `last_owner` */
+/**
+ * Checks that another person owns the organization too. The caller has locked it.
+ * @throws {AppError} `last_owner`
+ */
 export async function assertAnotherOwner(tx: Db, { organizationId, userId }: Member): Promise<void> {
   const other = await tx.row`
     select 1 from memberships

@@ -1,7 +1,7 @@
 import { sql, type Db, type Sql } from '#lib/database/index.ts';
 import type { PaidPlan } from './organizations.ts';
 
-/** What a person changes of an organization or a project; a field that is left out keeps its value. */
+/** A change of an organization or a project; a missing field keeps its value. */
 interface Change {
   readonly name?: string | undefined;
   readonly budget?:
@@ -9,7 +9,7 @@ interface Change {
     | undefined;
 }
 
-/** Writes the settings of an organization. The caller holds it. */
+/** Writes the settings of an organization. The caller has locked it. */
 export async function writeOrganization(
   tx: Db,
   id: string,

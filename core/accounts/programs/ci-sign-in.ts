@@ -22,16 +22,16 @@ interface CiKey {
   readonly expiresAt: Date;
 }
 
-/** Long enough for an `apply` that proves routines, and short where a log shows the key. */
+/** Long enough for an `apply` that proves routines, and short in case a log shows the key. */
 const KEY_MINUTES = 60;
 
 const EXCHANGES: ThrottleRule = { name: 'ci-token', limit: 120, windowSeconds: 60 };
 
 /**
- * Makes a short-lived API key for the ID token of a CI job. Its issuer is asked for its keys only where the project
- * names that issuer, so no stranger has a request sent.
+ * Makes a short-lived API key for the ID token of a CI job. Only an issuer that the project names is asked for its
+ * keys, so a stranger cannot make the service send requests.
  * @throws {AppError} `invalid_id_token`, `rate_limited`, `service_unavailable` while the issuer cannot be reached, and
- * what `createApiKey` throws
+ * the errors of `createApiKey`
  */
 export async function exchangeIdToken(
   deps: CiDeps,
@@ -90,7 +90,7 @@ async function verified({ outbound }: CiDeps, token: string, issuer: string): Pr
 
 type KeySet = ReturnType<typeof createRemoteJWKSet>;
 
-/** The keys of issuers, which `jose` reads again when a token names one that it does not know. */
+/** The keys of issuers. `jose` reads them again for a token with an unknown key. */
 const keySets = new LRUCache<string, KeySet>({ max: 200, ttl: 10 * 60_000 });
 
 const LIMITS = { timeoutMs: 10_000, maxResponseBytes: 256 * 1024 };
@@ -118,7 +118,7 @@ function jsonOf(body: Uint8Array): unknown {
   }
 }
 
-/** Tells whether a subject is one of a pattern: between two colons, one `*` stands for any text. */
+/** Tells whether a subject matches a pattern: between two colons, one `*` stands for any text. */
 function matches(pattern: string, subject: string): boolean {
   const parts = subject.split(':');
   const wanted = pattern.split(':');

@@ -113,7 +113,7 @@ export async function forgetTrustsOfProject(tx: Db, projectId: string): Promise<
   await tx.run`delete from ci_trusts where project_id = ${projectId}`;
 }
 
-/** Deletes the CI sign-ins that a person made in an organization, where they are no member any more. */
+/** Deletes the CI sign-ins that a former member made in an organization. */
 export async function forgetTrustsOfMember(
   tx: Db,
   { organizationId, userId }: { readonly organizationId: string; readonly userId: string },

@@ -6,7 +6,7 @@ export interface AssistantClient {
   readonly clientId: string;
   readonly name: string | null;
   readonly redirectUris: readonly string[];
-  /** True where it registered itself. */
+  /** True when the client registered itself. */
   readonly isDynamic: boolean;
 }
 

@@ -15,7 +15,7 @@ export interface AskedConsent {
   readonly redirectHost: string;
   /** True where the operator has entered the client. */
   readonly isVerified: boolean;
-  /** The scopes of ours that it requests. */
+  /** The scopes of this service that it requests. */
   readonly scopes: readonly Scope[];
 }
 
@@ -53,7 +53,7 @@ async function parse(db: Db, oauthQuery: string) {
  * Gives an assistant access to a project.
  * @returns the address to which the browser goes, with the code
  * @throws {AppError} those of `readAskedConsent`; `invalid_request` for scopes that were not requested; `forbidden` for
- * scopes that this person may give to no program, and where the project has switched MCP off
+ * scopes that this person may give to no program, and when the project has switched MCP off
  */
 export async function approveAssistant(
   { database, auth }: { readonly database: Database; readonly auth: Auth },
@@ -81,7 +81,7 @@ export async function approveAssistant(
     if (project?.isOn !== true) {
       throw new AppError('forbidden', 'This project has switched MCP off.');
     }
-    // The library commits by itself. The event comes first, so that no consent stands without one.
+    // The library commits in a transaction of its own. The event is written first, so that every consent has one.
     await recordConsent(tx, by, 'assistant.approved', given);
     if (!includeWriting(scopes)) return;
     const program = `The assistant "${shownName(client)}"`;
@@ -104,7 +104,10 @@ function isDuplicate(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === '23505';
 }
 
-/** Refuses an assistant. @returns where the browser goes on, with the refusal */
+/**
+ * Refuses an assistant.
+ * @returns the address to which the browser goes, with the refusal
+ */
 export async function denyAssistant(
   { database, auth }: { readonly database: Db; readonly auth: Auth },
   { oauthQuery, sessionId }: { readonly oauthQuery: string; readonly sessionId: string },

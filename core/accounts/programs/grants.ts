@@ -39,7 +39,7 @@ export async function listAssistants(db: Db, projectId: string): Promise<Assista
 }
 
 /**
- * Ends access with the next request: a person's own, and for an owner or admin that of others.
+ * Ends access with the next request: a person's own, or as owner or admin the access of others.
  * @throws {AppError} `assistant_not_found`, `forbidden`
  */
 export async function disconnectAssistant(
@@ -93,7 +93,7 @@ interface Ending {
 }
 
 /**
- * Deletes consents and their tokens. The consent goes first: without it no token counts, not even one that is being
+ * Deletes consents and their tokens. The consent goes first: without it no token is valid, not even one that is being
  * issued.
  */
 async function forget(tx: Db, which: Sql): Promise<void> {
@@ -194,9 +194,9 @@ const isOfConsent = sql`
 `;
 
 /**
- * Deletes unused sign-ins of terminals after another hour, so that a late person is told; expired tokens; unused
- * clients; and consents that have no token an hour after they were given, for which the assistant asks again. Each
- * deletes at most `limit` rows and returns how many.
+ * Deletes unused sign-ins of terminals an hour after they expire, so that a late person gets a message; expired tokens;
+ * unused clients; and consents that have no token an hour after they were given, for which the assistant asks again.
+ * Each deletes at most `limit` rows and returns how many.
  */
 export const forgetPrograms: readonly ((db: Database, limit: number) => Promise<number>)[] = [
   (db, limit) =>
@@ -209,7 +209,7 @@ export const forgetPrograms: readonly ((db: Database, limit: number) => Promise<
   forgetClients,
   (db, limit) => deleteBatch(db, { table: 'oauth_access_tokens', ...expired, limit }),
   (db, limit) => deleteBatch(db, { table: 'oauth_refresh_tokens', ...expired, limit }),
-  // The response to an exchange holds tokens, and is useless after its time.
+  // The response to an exchange contains tokens, and is useless after its time.
   (db, limit) => db.run`
     update oauth_refresh_tokens set rotation_replay_response = null where id = any(array(
       select id from oauth_refresh_tokens

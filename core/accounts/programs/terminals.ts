@@ -107,7 +107,10 @@ export async function approveTerminalSignIn(
   return found;
 }
 
-/** Refuses the terminal, which learns of it. @throws {AppError} of `readTerminalSignIn` */
+/**
+ * Refuses the terminal, which gets the refusal.
+ * @throws {AppError} of `readTerminalSignIn`
+ */
 export async function denyTerminalSignIn(db: Db, userId: string, userCode: string): Promise<TerminalSignIn> {
   const found = await readTerminalSignIn(db, userId, userCode);
   await decide(db, userCode, sql`state = 'denied', decided_by = ${userId}`);

@@ -65,18 +65,18 @@ const MOST_RECIPIENTS = 200;
 
 /**
  * Checks that every named person belongs to the project's organization: no one else is sent mail.
- * @param path of the settings in the request
+ * @param path of the people in the request
  * @throws {AppError} `invalid_request`
  */
 export async function assertRecipients(
   db: Db,
   projectId: string,
-  settings: MailSettings | null,
+  to: MailSettings['to'] | null,
   path: string,
 ): Promise<void> {
-  if (settings === null || typeof settings.to === 'string') return;
+  if (to === null || typeof to === 'string') return;
   const strangers = await db.row<{ ids: string[] | null }>`
-    select array_agg(named.id) as ids from unnest(${settings.to}::text[]) as named (id)
+    select array_agg(named.id) as ids from unnest(${to}::text[]) as named (id)
     where not exists (
       select from memberships m join projects p on p.organization_id = m.organization_id
       where p.id = ${projectId} and m.user_id = named.id
@@ -84,7 +84,7 @@ export async function assertRecipients(
   `;
   if (strangers?.ids == null) return;
   const message = `not a member of the organization: ${strangers.ids.join(', ')}`;
-  throw invalid([{ path: `${path}.to`, message }]);
+  throw invalid([{ path, message }]);
 }
 
 /** Finds the recipients who may be mailed: members whose address is confirmed. */

@@ -21,15 +21,15 @@ export type RetentionPatch = {
 };
 
 /**
- * Returns an SQL expression: the days for which a project keeps the content of runs. They are at most those of the runs
- * themselves, and at most the operator's, who may have lowered them since.
+ * Returns an SQL expression: the days for which a project keeps the content of runs. They are at most the days of the
+ * runs themselves, and at most the operator's, who may have lowered them since.
  * @param project alias of a row of `projects`
  */
 export function contentDaysOf(rule: RetentionRule, project: Sql): Sql {
   return sql`least(${project}.run_content_days, ${project}.run_days, ${contentDaysOfAll(rule)}::integer)`;
 }
 
-/** Selects the days for which a project chose to keep the content of runs; null where it leaves them to the operator. */
+/** Selects the days for which a project keeps the content of runs; null when the operator's setting applies. */
 export function chosenContentDays(projectId: Sql): Sql {
   return sql`(select least(p.run_content_days, p.run_days) from projects p where p.id = ${projectId})`;
 }
@@ -55,7 +55,7 @@ export function assertRetentionWithin(rule: RetentionRule, patch: RetentionPatch
     { path: 'runContentDays', days: patch.runContentDays, most: contentDaysOfAll(rule) },
     { path: 'runDays', days: patch.runDays, most: rule.runDays },
   ].flatMap(({ path, days, most }) =>
-    (days ?? 0) > most ? [{ path, message: `at most ${most}, as this service keeps them` }] : [],
+    (days ?? 0) > most ? [{ path, message: `at most ${most}: this service keeps them no longer` }] : [],
   );
   if (faults.length > 0) throw invalid(faults);
 }

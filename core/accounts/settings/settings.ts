@@ -56,7 +56,7 @@ export interface ProjectSettings extends Project, Retention {
   readonly budget: Budget;
   /** Mail settings of routines without their own; null for no mail. */
   readonly mail: MailSettings | null;
-  /** False where no program reaches the project through `/mcp`. */
+  /** False when no program reaches the project through `/mcp`. */
   readonly mcpEnabled: boolean;
 }
 
@@ -135,7 +135,7 @@ export async function patchOrganization(
 ): Promise<OrganizationSettings> {
   const key = { userId: by.id, id };
   const before = await readOrganization(tx, key);
-  // The organization before the role, in the order in which changes of members lock them.
+  // Locks the organization before the role, in the same order as changes of members do.
   await lockOrganization(tx, id);
   const role = await assertAdmin(tx, { organizationId: id, userId: by.id });
   const isDemandChanged = requiresSecondFactor !== undefined && requiresSecondFactor !== before.requiresSecondFactor;
@@ -150,7 +150,7 @@ export async function patchOrganization(
       details: { required: requiresSecondFactor },
     });
   }
-  // This refuses a person who demands a second factor and has none.
+  // Refuses a person without a second factor who wants to require one.
   const after = await readOrganization(tx, key);
   await recordChange(tx, { by, organizationId: id, kind: 'organization' }, before, after);
   return after;
@@ -174,7 +174,7 @@ export async function patchProject(
   await assertAdmin(tx, { organizationId, userId: by.id });
   assertRetentionWithin(rule, patch);
   const mail = patch.notifications?.mail;
-  await assertRecipients(tx, id, mail ?? null, 'notifications.mail');
+  await assertRecipients(tx, id, mail?.to ?? null, 'notifications.mail.to');
   await rows.writeProject(tx, id, { ...patch, mail });
   const after = await readProject(tx, key, rule);
   await recordChange(tx, { by, organizationId, projectId: id, kind: 'project' }, before, after);

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { refuseLongNumbers } from '#core/clients/json-schemas/index.ts';
+import { EFFORTS } from '#core/clients/gateway/index.ts';
 import { MODEL_PROVIDERS } from '#core/models/directory/index.ts';
 import { BUILT_IN_TOOLS } from '#core/integrations/tools/index.ts';
 import { JSON_POINTER } from '#lib/json.ts';
@@ -44,6 +45,11 @@ const model = z
     provider: z.enum(MODEL_PROVIDERS),
     connectionId: z.string().max(64).nullable().default(null),
     modelId: z.string().min(1).max(300),
+    // Left out where it is not set, so that a release without it reads all other routines.
+    effort: z.enum(EFFORTS).optional().meta({
+      description:
+        'How much the model thinks before it writes, where it takes an effort (`abilities.effort` of `GET /v1/models`); left out, the model decides. Calls on a personal account send none.',
+    }),
   })
   .meta({
     id: 'ModelReference',
@@ -54,7 +60,7 @@ const model = z
 
 const MAX_REFERENCE_LENGTH = 80;
 
-/** No skill has a reference of another length: it is refused like any unknown one. */
+/** References of another length belong to no skill and are refused as unknown. */
 const skillReference = z
   .string()
   .refine((reference) => reference.length >= 1 && reference.length <= MAX_REFERENCE_LENGTH, {
@@ -129,9 +135,9 @@ const resultKey = z
   });
 
 /**
- * Everything of a routine that is material: what its runs are told, and what they may do. A change makes a new
+ * The material fields of a routine: everything that its runs are told, and what they may do. A change makes a new
  * revision, which no manual run has proven yet, so the routine returns to draft. The tools of its connections are
- * material too; their policies are tables of their own. Name, times, budget and who is told are not.
+ * material too; their policies are tables of their own. Name, times, budget and recipients of mail are not.
  */
 export const DEFINITION = {
   instructions: {
@@ -176,7 +182,7 @@ export const DEFINITION = {
     schema: z.boolean().meta({ description: 'Tells each run the facts of its project.' }).default(false),
     label: 'Project facts',
     help: 'Each run is told the facts of the project, which its people keep in one place under Settings.',
-    since: '0.1.0',
+    since: '0.2.0',
   },
   limits: {
     schema: limits.prefault({}),
@@ -216,6 +222,35 @@ export const DEFINITION = {
     label: 'Outcome',
     help: 'Whether each run has to say how it ended: done, nothing to report, partly done, or could not.',
     since: '0.1.0',
+  },
+  mayComplete: {
+    schema: z
+      .boolean()
+      .meta({
+        description:
+          'Lets a scheduled run say that it is the last, which pauses the routine. `finish` then takes `final`; a run that is `done` or has `nothing_to_report` and says so pauses it, `completed`. Needs `outcome: required`.',
+      })
+      .default(false),
+    label: 'May complete',
+    help: 'A scheduled run may say that the work is done for good, which pauses the routine.',
+    since: '0.2.0',
+  },
+  mayPutOffHours: {
+    schema: z
+      .number()
+      .int()
+      .min(1)
+      .max(8_784)
+      .nullable()
+      .meta({
+        description:
+          'The most hours for which a scheduled run may put off the next one; null for none. `finish` then takes `nextNotBefore`, and occurrences before it are skipped, `put_off`. Needs `outcome: required`.',
+        example: 72,
+      })
+      .default(null),
+    label: 'May put off the next run',
+    help: 'The most hours for which a scheduled run may put off the next one.',
+    since: '0.2.0',
   },
   checks: {
     schema: checks.default([]),

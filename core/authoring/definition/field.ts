@@ -5,9 +5,9 @@ export interface Said {
   readonly label: string;
   /** A sentence or two beside it. */
   readonly help?: string;
-  /** What its number counts: "steps", "seconds". */
+  /** Unit of its number: "steps", "seconds". */
   readonly unit?: string;
-  /** Shown while it is empty. */
+  /** Shown in the empty field. */
   readonly placeholder?: string;
   /** The words of each value of a choice. */
   readonly choices?: Readonly<Record<string, Pick<Said, 'label' | 'help'>>>;
@@ -31,7 +31,7 @@ export interface Field<S extends z.ZodType = z.ZodType> extends Said {
   readonly storedAsText?: true;
   /** Stands for a value that cannot be read, in a field without a default. */
   readonly blank?: unknown;
-  /** Says the field in a line of the briefing; undefined where there is nothing to say. */
+  /** Words the field in a line of the briefing; undefined when the line is left out. */
   // oxlint-disable-next-line typescript/no-explicit-any -- the type of the value is that of the schema beside it
   readonly told?: (value: any) => string | undefined;
 }
@@ -42,14 +42,14 @@ export interface Setting extends Field {
   readonly parts?: Readonly<Record<string, Column>>;
 }
 
-/** How a value stands in a column. */
+/** How a value is stored in a column. */
 export interface Column {
-  /** The name, where it is not that of the field. */
+  /** Name of the column, if it is not the name of the field. */
   readonly name?: string;
-  /** The expression by which it is read. */
+  /** SQL expression that reads the column. */
   readonly read?: string;
   readonly isJson?: true;
-  /** A list whose order means nothing: it is stored sorted. */
+  /** A list without a meaningful order is stored sorted. */
   readonly isSet?: true;
 }
 
@@ -83,7 +83,7 @@ export function creationOf<T extends Fields>(fields: T): { [K in keyof T]: T[K][
   return mapped(fields, ({ schema }) => schema) as { [K in keyof T]: T[K]['schema'] };
 }
 
-/** Returns the shape of the fields in a patch, before it is made partial: none has a default. */
+/** Returns the shape of the fields in a patch, without defaults, before it is made partial. */
 export function patchOf<T extends Fields>(fields: T): { [K in keyof T]: Patched<T[K]> } {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as above
   return mapped(fields, ({ schema, merged }) => {
@@ -124,9 +124,9 @@ function bareOf(schema: z.ZodType): z.ZodType {
 }
 
 /**
- * Returns a schema of the same types without bounds, patterns and texts. What is stored is read by it, so that a bound
- * that a later release narrows refuses no value that an earlier one took.
- * @param keepDefaults false for a schema of responses, where nothing is left out
+ * Returns a schema of the same types without bounds, patterns and texts. Stored values are read by it, so that a later
+ * release with narrower bounds still reads them.
+ * @param keepDefaults false for a schema of responses, which have every field
  */
 export function looseOf<S extends z.ZodType>(schema: S, keepDefaults = true): z.ZodType<z.output<S>, z.output<S>> {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the same types, which the walk below cannot show
@@ -140,6 +140,7 @@ function withoutBounds(schema: z.core.$ZodType, keepDefaults: boolean): z.ZodTyp
     return keepDefaults ? bare.prefault(schema.def.defaultValue) : bare;
   }
   if (schema instanceof z.ZodNullable) return inner(schema.unwrap()).nullable();
+  if (schema instanceof z.ZodOptional) return inner(schema.unwrap()).optional();
   if (schema instanceof z.ZodObject) return z.strictObject(mapped<z.ZodType>(schema.shape, inner));
   if (schema instanceof z.ZodArray) return z.array(inner(schema.element));
   if (schema instanceof z.ZodRecord) return z.record(z.string(), inner(schema.valueType));

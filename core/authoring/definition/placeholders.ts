@@ -16,8 +16,8 @@ export const BUILT_IN_VARIABLES = [
 export type BuiltInVariable = (typeof BUILT_IN_VARIABLES)[number];
 
 /**
- * Returns the placeholders without a value, each once: neither variables nor built-ins have one. The gate's placeholder
- * has a value only where there is a gate.
+ * Returns the placeholders without a value, each once: no variable and no built-in has their name. The gate's
+ * placeholder needs a gate.
  */
 export function unknownPlaceholders(
   instructions: string,
@@ -35,7 +35,7 @@ export function asksFor(instructions: string, name: BuiltInVariable): boolean {
   return Array.from(instructions.matchAll(PLACEHOLDER)).some(([, asked]) => asked === name);
 }
 
-/** Fills in the placeholders. Placeholders inside a value are not filled in; unknown ones stay as they are. */
+/** Fills in the placeholders. Placeholders inside a value, and unknown ones, stay unchanged. */
 export function fillPlaceholders(
   instructions: string,
   variables: Readonly<Record<string, string>>,

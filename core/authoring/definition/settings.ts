@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { budgetFields, mailSettings } from '#core/accounts/settings/index.ts';
+import { idPattern } from '#lib/ids.ts';
 import { instantOfThisAge, nameOf, timestamp } from '#lib/schemas.ts';
 import { looseOf, type Fields, type Setting, type ValuesOf } from './field.ts';
 
@@ -9,7 +10,7 @@ export const SCHEDULE_LIMITS = {
   jitterSeconds: 183 * 86_400,
 };
 
-/** Five cron fields, and the zone in which they are meant. */
+/** Five cron fields, and their time zone. */
 export const scheduleFields = {
   schedule: z.string().max(200).meta({ description: 'Five cron fields, or @hourly to @yearly.', example: '0 7 * * 1' }),
   timezone: z.string().max(100).meta({ description: 'IANA name.', example: 'Europe/Berlin' }),
@@ -24,14 +25,29 @@ const notifications = {
   }),
 };
 
+const resultsTo = {
+  when: z.enum(['each', 'changed']).meta({
+    description: '`changed` leaves out results that are the same as the one before or have nothing to report.',
+  }),
+  mail: mailSettings.shape.to.nullable().meta({
+    description:
+      'Members who are mailed the results, at most ten an hour of one routine. Null for none; people who chose a digest find them there.',
+  }),
+  chats: z
+    .array(z.string().regex(idPattern('chat')))
+    .max(10)
+    .refine((ids) => new Set(ids).size === ids.length, 'the same chat twice')
+    .meta({ uniqueItems: true, description: 'Ids of chats of the project. They are told of failures too.' }),
+};
+
 const budget = z.strictObject({
   maxTokensPerDay: budgetFields.maxTokensPerDay.default(null),
   maxCostUsdPerMonth: budgetFields.maxCostUsdPerMonth.default(null),
 });
 
 /**
- * The fields that people set beside the definition: when a routine runs, what it may spend, and who is told. None is
- * material. Each is a column of `routines` of its name, or has a column for each of its parts.
+ * Fields that people set beside the definition: times, budget and recipients of mail. None is material. Each is a
+ * column of `routines` with its name, or has a column for each of its parts.
  */
 export const SETTINGS = {
   name: {
@@ -179,6 +195,35 @@ export const SETTINGS = {
     merged: true,
     parts: { mail: { name: 'notify_mail', isJson: true }, successPingUrl: {} },
   },
+  resultsTo: {
+    schema: z
+      .strictObject({
+        when: resultsTo.when.default('each'),
+        mail: resultsTo.mail.default(null),
+        chats: resultsTo.chats.default([]),
+      })
+      .prefault({}),
+    shown: z.strictObject(resultsTo),
+    label: 'Who gets the results',
+    inside: {
+      when: {
+        label: 'Which results',
+        choices: {
+          each: { label: 'Each result' },
+          changed: { label: 'Only changes', help: 'Not those that are the same as before, or have nothing to report.' },
+        },
+      },
+      mail: { label: 'By mail' },
+      chats: { label: 'In chats' },
+    },
+    since: '0.2.0',
+    merged: true,
+    parts: {
+      when: { name: 'results_when' },
+      mail: { name: 'results_mail', isJson: true },
+      chats: { name: 'results_chats', isJson: true },
+    },
+  },
   deliver: {
     schema: z
       .enum(['always', 'changed', 'failed'])
@@ -197,7 +242,7 @@ export const SETTINGS = {
   },
 } as const satisfies Readonly<Record<string, Setting>>;
 
-/** Returns all fields that people set, with those of a definition. */
+/** Returns all fields that people set, with the fields of a definition. */
 export function fieldsWith<T extends Fields>(definition: T) {
   return { ...SETTINGS, ...definition };
 }

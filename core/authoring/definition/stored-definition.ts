@@ -12,14 +12,14 @@ export interface DefinitionForm<V> {
   pick(value: V): V;
   /** Returns the lines of the briefing that say fields. */
   told(value: V): string[];
-  /** Writes a definition as JSON; fields of the value that are no part of it are left out. */
+  /** Writes a definition as JSON, without other fields of the value. */
   write(value: V): string;
   /**
    * Reads a stored definition. A missing field is newer than it and takes its default. `blocked` names a field that
    * this release cannot read, which takes its default too.
    */
   read(stored: unknown): StoredDefinition<V>;
-  /** Lists the fields in which `after` differs. */
+  /** Lists the changed fields. */
   differences(before: V, after: V): (keyof V & string)[];
   /** Returns an SQL expression for the same, between the stored definitions of two rows. */
   differencesInSql(before: Sql, after: Sql): Sql;
@@ -40,16 +40,19 @@ export function storedForm<T extends Fields>(fields: T): DefinitionForm<ValuesOf
   const names = Object.keys(fields) as Name[];
   const shape = Object.fromEntries(all.map(([name, field]) => [name, storedSchema(field)]));
   const stored = z.strictObject(shape);
-  const blanks = new Map(all.map(([name, field]) => [name, blankOf(field)]));
+  const blanks = new Map(
+    all.map(([name, { schema, blank }]) => [name, blank === undefined ? schema.parse(undefined) : blank]),
+  );
   const asText = new Set(all.flatMap(([name, field]) => (field.storedAsText ? [name] : [])));
   const inText = (name: string, value: unknown) => (asText.has(name) && value !== null ? JSON.stringify(value) : value);
-  const toJson = (value: object) =>
+  const toJson = (values: readonly (readonly [string, unknown])[]) =>
     storableJson(
-      Object.fromEntries(
-        Object.entries(value).flatMap(([name, each]) => (name in shape ? [[name, inText(name, each)]] : [])),
-      ),
+      Object.fromEntries(values.flatMap(([name, each]) => (name in shape ? [[name, inText(name, each)]] : []))),
     );
-  const defaults = toJson(Object.fromEntries(blanks));
+  // Left out, a later field with its default keeps no earlier release from reading the routine.
+  const isNeeded = (name: string, value: unknown) =>
+    fields[name]?.since === '0.1.0' || !isDeepStrictEqual(value, blanks.get(name));
+  const defaults = toJson([...blanks]);
   return {
     names,
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- fromEntries forgets which fields there are
@@ -60,7 +63,7 @@ export function storedForm<T extends Fields>(fields: T): DefinitionForm<ValuesOf
         const words = told?.(value[name as Name]);
         return words === undefined ? [] : [`${label}: ${words}`];
       }),
-    write: toJson,
+    write: (value) => toJson(Object.entries(value).filter(([name, each]) => isNeeded(name, each))),
     read(json) {
       const read = stored.safeParse(json);
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the schema was made of the fields of V
@@ -110,10 +113,6 @@ function parsed(value: unknown): unknown {
   } catch {
     return value;
   }
-}
-
-function blankOf({ schema, blank }: Field): unknown {
-  return blank === undefined ? schema.parse(undefined) : blank;
 }
 
 function blockedBy({ issues: [issue] }: z.ZodError): string {

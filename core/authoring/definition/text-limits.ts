@@ -23,7 +23,7 @@ export interface PromptParts {
   readonly skills: readonly SkillSize[];
   readonly resultSchema: JsonObject | null;
   readonly resultKey: ResultKey | null;
-  /** Characters of the section of the project's facts; 0 where the routine is told none. */
+  /** Characters of the section with the project's facts; 0 when the routine does not use them. */
   readonly factsLength: number;
 }
 
@@ -58,7 +58,7 @@ export function checkTextLimits(parts: PromptParts): void {
   if (whole <= MAX_PROMPT_LENGTH) return;
   const alone = filledLength(instructions, variables, builtIns);
   const path = alone > MAX_PROMPT_LENGTH ? 'instructions' : 'skills';
-  const message = `instructions, skills, facts and resultSchema come to ${whole} characters when rendered, of ${MAX_PROMPT_LENGTH} at most`;
+  const message = `instructions, skills, facts and resultSchema together have ${whole} characters when rendered; at most ${MAX_PROMPT_LENGTH} are allowed`;
   throw invalid([{ path, message }]);
 }
 

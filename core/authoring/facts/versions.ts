@@ -47,12 +47,12 @@ export async function readFactsVersion(db: Db, projectId: string, version: numbe
   return found;
 }
 
-/** The facts that a run is told. */
+/** The facts for a run. */
 export type ToldFacts = Pick<FactsVersion, 'version' | 'text'>;
 
 /**
- * Selects the facts for a run as one JSON value, null for none, as a part of the statement that reads the run. A run
- * that a person starts gets the newest facts, every other run those of its routine's proof.
+ * Selects the facts for a run as one JSON value, or null, as a part of the statement that reads the run. A run that a
+ * person starts gets the newest facts, every other run the facts of its routine's proof.
  */
 export function toldFactsJson(run: { projectId: Sql; trigger: Sql; activeFacts: Sql }): Sql {
   return sql`(

@@ -15,7 +15,7 @@ export interface ChangeCounts {
   readonly changed: number;
 }
 
-/** The difference between two results. Applied to the items of the earlier one, it gives those of the later one. */
+/** The difference between two results. Applied to the items of the earlier one, it gives the items of the later one. */
 export interface Changes {
   /** The key by which items were matched; null where the data was compared as a whole. */
   readonly by: ResultKey | null;

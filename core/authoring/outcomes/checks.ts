@@ -19,7 +19,7 @@ export type RunWarning = keyof typeof RUN_WARNINGS;
 export interface CheckResult {
   readonly type: ResultCheckType;
   readonly passed: boolean;
-  /** Says what was found, without repeating anything of the result. */
+  /** Describes the finding without quoting the result. */
   readonly detail: string;
 }
 
@@ -31,7 +31,7 @@ export interface RunOutcome {
   readonly outcomeSummary: string | null;
   /** Empty when nothing was checked. */
   readonly checks: readonly CheckResult[];
-  /** What the run lacked; empty for nearly every run. */
+  /** Warnings about missing tools or texts; empty for nearly every run. */
   readonly warnings: readonly RunWarning[];
 }
 

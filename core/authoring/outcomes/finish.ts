@@ -3,6 +3,21 @@ import type { OutcomeRule } from '#core/authoring/definition/index.ts';
 import { FINISH, STATED_OUTCOMES } from '#core/integrations/tools/index.ts';
 import { isJsonObject } from '#lib/json.ts';
 
+/** What a run says of the runs after it. */
+export interface NextRuns {
+  /** True where none is to follow. */
+  readonly final: boolean;
+  /** The instant before which none is worth making; null where it says none. */
+  readonly notBefore: Date | null;
+}
+
+/** The fields of a routine that decide what `finish` takes. */
+export interface EndRule {
+  readonly outcomeRule: OutcomeRule;
+  readonly mayComplete: boolean;
+  readonly mayPutOffHours: number | null;
+}
+
 interface Call {
   readonly name: string;
   readonly input: unknown;
@@ -17,30 +32,31 @@ export type Finish =
       /** Undefined where the routine requires none. */
       readonly outcome: (typeof STATED_OUTCOMES)[number] | undefined;
       readonly summary: string;
-      /** JSON text of the result; null where the call holds none. */
+      /** JSON text of the result; null when the call has none. */
       readonly result: string | null;
+      readonly next?: NextRuns | undefined;
     }
-  /** Why no call of `finish` in the response counts, so that the run goes on. */
+  /** Why no call of `finish` in the response counts, so that the run continues. */
   | { readonly kind: 'refused'; readonly why: string }
   | { readonly kind: 'absent' };
 
 /**
  * Tells whether a response ends the run. Only a single call of `finish` with everything that the routine requires does.
  */
-export function readFinish(calls: readonly Call[], rule: OutcomeRule): Finish {
+export function readFinish(calls: readonly Call[], rule: EndRule, now = new Date()): Finish {
   const finish = calls.find(({ name, invalid }) => name === FINISH && !invalid);
   if (finish === undefined) return { kind: 'absent' };
   if (calls.some(({ name }) => name !== FINISH)) return { kind: 'refused', why: WITH_OTHERS };
   if (calls.length > 1) return { kind: 'refused', why: TWICE };
-  return readInput(finish.input, rule);
+  return readInput(finish.input, rule, now);
 }
 
 const WITH_OTHERS = 'the response asks for other tools too; look at what they return, then call finish by itself';
 const TWICE = 'finish was called more than once; call it once, with one outcome';
 
-function readInput(input: unknown, rule: OutcomeRule): Finish {
-  const { outcome, summary, result } = isJsonObject(input) ? input : {};
-  if (rule !== 'required') {
+function readInput(input: unknown, rule: EndRule, now: Date): Finish {
+  const { outcome, summary, result, final, nextNotBefore } = isJsonObject(input) ? input : {};
+  if (rule.outcomeRule !== 'required') {
     const text = result === undefined ? null : jsonText(result);
     return { kind: 'stated', outcome: undefined, summary: '', result: text };
   }
@@ -51,9 +67,34 @@ function readInput(input: unknown, rule: OutcomeRule): Finish {
   if (typeof summary !== 'string' || summary.trim() === '') {
     return { kind: 'refused', why: 'summary must say in one to three sentences what came of it' };
   }
+  const next = readNext({ final, nextNotBefore }, rule, now);
+  if (typeof next === 'string') return { kind: 'refused', why: next };
   const text = result === undefined ? null : jsonText(result);
-  return { kind: 'stated', outcome: stated, summary: summary.trim(), result: text };
+  return { kind: 'stated', outcome: stated, summary: summary.trim(), result: text, next };
 }
+
+const HOUR_MS = 3_600_000;
+
+/** Reads what a run says of those after it; a text says why that does not count. */
+function readNext(
+  { final = false, nextNotBefore = null }: Readonly<Record<'final' | 'nextNotBefore', unknown>>,
+  { mayComplete, mayPutOffHours }: EndRule,
+  now: Date,
+): NextRuns | string | undefined {
+  if (final === false && nextNotBefore === null) return undefined;
+  if (typeof final !== 'boolean') return 'final must be true or false';
+  if (final && !mayComplete) return 'this routine does not take final; call finish without it';
+  if (nextNotBefore === null) return { final, notBefore: null };
+  if (mayPutOffHours === null) return 'this routine does not take nextNotBefore; call finish without it';
+  const notBefore = typeof nextNotBefore === 'string' && INSTANT.test(nextNotBefore) ? new Date(nextNotBefore) : null;
+  const latest = new Date(now.getTime() + mayPutOffHours * HOUR_MS);
+  if (notBefore === null || !(notBefore > now) || notBefore > latest) {
+    return `nextNotBefore must be an instant with its zone, after now and not after ${latest.toISOString()}`;
+  }
+  return { final, notBefore };
+}
+
+const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:\d{2})$/i;
 
 /** Returns the JSON text of a result, which models often send as text already. */
 function jsonText(result: unknown): string {

@@ -9,7 +9,15 @@ export {
   type ComparedResult,
   type DeliveredData,
 } from './changes.ts';
-export { type Finish, readFinish, REMINDER, textBeforeReminder, wasReminded } from './finish.ts';
+export {
+  type EndRule,
+  type Finish,
+  type NextRuns,
+  readFinish,
+  REMINDER,
+  textBeforeReminder,
+  wasReminded,
+} from './finish.ts';
 export { type Items, readItems } from './items.ts';
 export {
   type Evidence,

@@ -13,7 +13,7 @@ export type ReadData = { readonly ok: true; readonly data: unknown } | { readonl
 /** The most data of a result, as JSON in bytes of UTF-8. */
 const MAX_DATA_BYTES = 256 * 1024;
 
-/** Reads data from a text and checks it against the form. The text is JSON, or holds JSON in one Markdown fence. */
+/** Reads data from a text and checks it against the form. The text is JSON, or contains JSON in one Markdown fence. */
 export async function readData(projectId: string, text: string, { schema, key }: ResultForm): Promise<ReadData> {
   const parsed = parse(text);
   if (!parsed.ok) return parsed;

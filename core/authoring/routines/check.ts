@@ -2,6 +2,7 @@ import { MAX_FACTS } from '#core/authoring/facts/index.ts';
 import { assertRecipients } from '#core/accounts/settings/index.ts';
 import type { ProjectModels } from '#core/models/directory/index.ts';
 import { assertUsableSchema, schemaRefusal } from '#core/clients/json-schemas/index.ts';
+import { chatsByName } from '#core/integrations/chats/index.ts';
 import { fixedCallFault } from '#core/integrations/tools/index.ts';
 import { measureSkills, type SkillCatalogue } from '#core/authoring/skills/index.ts';
 import type { Db } from '#lib/database/index.ts';
@@ -24,20 +25,20 @@ export interface RoutineChecks {
   readonly outbound: Pick<OutboundClient, 'checkUrl'>;
 }
 
-/** Fields that a change leaves as they are: faults that came to them later do not block a new name. */
+/** Fields that a change leaves alone: a fault that has come up in them since does not block a new name. */
 interface Untouched {
   /** Skill references. Deleted ones are not looked for. */
   readonly attached?: readonly string[];
-  /** Lengths of custom skills that are about to be written, by reference, in place of what is stored. */
+  /** Lengths of custom skills that are about to be written, by reference; they replace the stored lengths. */
   readonly skillLengths?: ReadonlyMap<string, number>;
   /** False when instructions, variables, skills and facts stay: a skill may have grown since. */
   readonly textChanged?: boolean;
   readonly scheduleChanged?: boolean;
+  /** False where what its model has shown since blocks nothing. */
+  readonly modelChanged?: boolean;
 }
 
-/**
- * One rule of a routine, which throws what it refuses. Where all faults are looked for, it gets those found before it.
- */
+/** One rule of a routine; it throws its refusals. When all faults are collected, it gets the faults found before. */
 export type SaveCheck = (found: readonly AppError[]) => unknown;
 
 /** Throws the first refusal. @throws {AppError} */
@@ -45,7 +46,10 @@ export async function assertChecks(checks: readonly SaveCheck[]): Promise<void> 
   for (const check of checks) await check([]);
 }
 
-/** Collects all refusals. @throws {AppError} what a later attempt may not meet, such as `models_unavailable` */
+/**
+ * Collects all refusals.
+ * @throws {AppError} errors that may pass, such as `models_unavailable`
+ */
 export async function refusalsOf(checks: readonly SaveCheck[]): Promise<AppError[]> {
   const found: AppError[] = [];
   for (const check of checks) {
@@ -60,17 +64,23 @@ export async function refusalsOf(checks: readonly SaveCheck[]): Promise<AppError
 }
 
 /**
- * Lists the checks of what the request's schema cannot say: schedule, time zone, placeholders, form of the result,
- * webhook URL, patterns, skills and model. A change is checked as the whole routine that it makes. They throw
- * `invalid_request`, `invalid_schedule`, `invalid_timezone`, `invalid_variable`, `invalid_webhook_url`, `invalid_skill`,
- * `invalid_model` and `models_unavailable`.
+ * Lists the checks beyond the request's schema: schedule, time zone, placeholders, form of the result, webhook URL,
+ * patterns, skills and model. A change is checked as the whole routine that it makes. They throw `invalid_request`,
+ * `invalid_schedule`, `invalid_timezone`, `invalid_variable`, `invalid_webhook_url`, `invalid_skill`, `invalid_model`
+ * and `models_unavailable`.
  */
 export function routineChecks(
   db: Db,
   { models, skills, outbound }: RoutineChecks,
   projectId: string,
   fields: RoutineFields,
-  { attached = [], skillLengths = new Map(), textChanged = true, scheduleChanged = true }: Untouched = {},
+  {
+    attached = [],
+    skillLengths = new Map(),
+    textChanged = true,
+    scheduleChanged = true,
+    modelChanged = true,
+  }: Untouched = {},
 ): SaveCheck[] {
   return [
     () => checkTimeZone(fields.timezone),
@@ -83,10 +93,11 @@ export function routineChecks(
       throw invalid([{ path: 'instructions', message }], 'invalid_variable');
     },
     () => checkOverridable(fields),
+    () => checkEnds(fields),
     () => checkForm(projectId, fields),
     () => {
       if (fields.deliver !== 'changed' || fields.resultSchema !== null) return;
-      const message = 'only the data of a resultSchema can be compared, and there is none';
+      const message = 'needs a resultSchema: only its data can be compared';
       throw invalid([{ path: 'deliver', message }]);
     },
     () => fields.webhookUrl !== null && checkWebhookUrl(outbound, fields.webhookUrl),
@@ -99,7 +110,11 @@ export function routineChecks(
       const factsLength = fields.facts ? 2 * MAX_FACTS + FENCE_LENGTH : 0;
       checkTextLimits({ ...fields, skills: sizes, builtIns: builtInsOf(fields), factsLength });
     },
-    () => checkModel(models, projectId, fields),
+    async () => {
+      const model = await checkModel(models, projectId, fields);
+      if (!modelChanged || fields.model.effort === undefined || model.abilities.effort !== 'none') return;
+      throw invalid([{ path: 'model.effort', message: 'the model takes no effort; leave it out' }]);
+    },
   ];
 }
 
@@ -110,7 +125,7 @@ async function checkModel(models: ProjectModels, projectId: string, { model: cho
       models.explainAbsence(chosen) ?? 'no such provider, connectionId and modelId in the live model directory';
     throw invalid([{ path: 'model', message }], 'invalid_model');
   }
-  if (model.prices !== null || budget.maxCostUsdPerMonth === null) return;
+  if (model.prices !== null || budget.maxCostUsdPerMonth === null) return model;
   const message = 'the model has no prices, so its cost cannot be limited';
   throw invalid([{ path: 'budget.maxCostUsdPerMonth', message }]);
 }
@@ -126,7 +141,7 @@ async function checkForm(
 ): Promise<void> {
   if (resultSchema === null) {
     if (resultKey === null) return;
-    const message = 'names items of what a resultSchema describes, and there is none';
+    const message = 'needs a resultSchema: it names items of its data';
     throw invalid([{ path: 'resultKey', message }]);
   }
   try {
@@ -166,6 +181,13 @@ function builtInsOf({ name }: RoutineFields) {
 /** Longer than the marks around a fenced text, its announcement and its heading together. */
 const FENCE_LENGTH = 500;
 
+/** Refuses ends that no call of `finish` could state. */
+function checkEnds({ outcome, mayComplete, mayPutOffHours }: RoutineFields): void {
+  if (outcome === 'required' || (!mayComplete && mayPutOffHours === null)) return;
+  const path = mayComplete ? 'mayComplete' : 'mayPutOffHours';
+  throw invalid([{ path, message: 'is stated with the outcome of a run, so that outcome has to be required' }]);
+}
+
 function checkWebhookUrl(outbound: Pick<OutboundClient, 'checkUrl'>, url: string): void {
   try {
     outbound.checkUrl(url);
@@ -176,13 +198,13 @@ function checkWebhookUrl(outbound: Pick<OutboundClient, 'checkUrl'>, url: string
 }
 
 /**
- * Checks the recipients: members only, and a monitor that the guarded client may reach.
+ * Checks the recipients: members, chats of the project, and a monitor that the guarded client may reach.
  * @throws {AppError} `invalid_request`
  */
 export async function checkNotifications(
   { database, outbound }: { database: Db; outbound: Pick<OutboundClient, 'checkUrl'> },
   projectId: string,
-  { notifications: { mail, successPingUrl } }: RoutineFields,
+  { notifications: { mail, successPingUrl }, resultsTo }: RoutineFields,
 ): Promise<void> {
   if (successPingUrl !== null) {
     try {
@@ -192,7 +214,12 @@ export async function checkNotifications(
       throw invalid([{ path: 'notifications.successPingUrl', message: error.message }]);
     }
   }
-  await assertRecipients(database, projectId, mail, 'notifications.mail');
+  await assertRecipients(database, projectId, mail?.to ?? null, 'notifications.mail.to');
+  await assertRecipients(database, projectId, resultsTo.mail, 'resultsTo.mail');
+  const known = await chatsByName(database, projectId, resultsTo.chats);
+  const unknown = resultsTo.chats.filter((id) => !known.has(id));
+  if (unknown.length === 0) return;
+  throw invalid([{ path: 'resultsTo.chats', message: `not a chat of the project: ${unknown.join(', ')}` }]);
 }
 
 /** @throws {AppError} `invalid_gate` when it may not be asked */

@@ -33,7 +33,7 @@ export function eraseRoutines(db: Db, projectIds: readonly string[], limit: numb
       limit ${limit}
       for no key update skip locked
     )
-    update routines r set name = '', notify_mail = null, success_ping_url = null,
+    update routines r set name = '', notify_mail = null, success_ping_url = null, results_mail = null, results_chats = '[]',
       definition = jsonb_build_object('instructions', '', 'model', definition -> 'model', 'limits',
       definition -> 'limits'),
       webhook_url = null, webhook_secret = null, webhook_secret_previous = null
@@ -41,7 +41,7 @@ export function eraseRoutines(db: Db, projectIds: readonly string[], limit: numb
   `;
 }
 
-/** Finds the projects with a routine that still holds text of people. */
+/** Finds projects with a routine that still contains text of people. */
 export async function projectsWithTexts(db: Db, projectIds: readonly string[]): Promise<string[]> {
   const found = await db.rows<{ id: string }>`
     select distinct project_id as id from routines r

@@ -40,7 +40,10 @@ export async function activateRoutine(database: Database, by: Actor, input: Acti
     if (routine.blocked !== null) throw new AppError('definition_unreadable', routine.blocked);
     if (!(await hasProofRun(tx, routine))) throw new AppError('successful_run_required');
     const nextRunAt = nextTimeFrom(routine, await databaseTime(tx));
-    if (isOver(routine, nextRunAt)) throw scheduleEnded(routine);
+    if (isOver(routine, nextRunAt)) {
+      const message = `The schedule has no time left up to endsAt, ${routine.endsAt?.toISOString()}: change endsAt first.`;
+      throw new AppError('schedule_ended', message);
+    }
     await assertMayActivate(tx, input.organizationId, input.plan);
     if (refusal !== undefined) throw refusal;
     await activateTexts(tx, routine, (await readProvenTexts(tx, routine)).proven);
@@ -58,7 +61,7 @@ export async function activateRoutine(database: Database, by: Actor, input: Acti
   return activated ?? activateRoutine(database, by, input);
 }
 
-/** Makes an active routine take the texts of its latest proof, where they are newer. */
+/** Gives an active routine the texts of its latest proof, if they are newer. */
 async function takeNewerTexts(tx: Db, by: Actor, routine: Routine): Promise<Routine> {
   const { proven, active, proofRunId } = await readProvenTexts(tx, routine);
   const newer = Object.entries(proven.skills ?? {}).filter(
@@ -81,9 +84,9 @@ async function takeNewerTexts(tx: Db, by: Actor, routine: Routine): Promise<Rout
 }
 
 /**
- * Takes a routine out of the archive: it is a draft with the history that it had, and needs a new proof run. One that is
- * not archived stays as it is.
- * @throws {AppError} `routine_not_found`, `limit_reached`, `external_key_taken` where another routine has its key by now
+ * Takes a routine out of the archive: it is a draft with its history, and needs a new proof run. A routine outside the
+ * archive stays unchanged.
+ * @throws {AppError} `routine_not_found`, `limit_reached`, `external_key_taken` when another routine has its key by now
  */
 export async function restoreRoutine(
   database: Database,
@@ -101,9 +104,9 @@ export async function restoreRoutine(
 }
 
 /**
- * Pauses or archives a routine and skips its waiting scheduled runs. Its runs and their history stay; where it is paused
- * or archived already nothing changes.
- * @throws {AppError} `routine_not_found`, `routine_archived` where an archived one is to be paused
+ * Pauses or archives a routine and skips its waiting scheduled runs. Its runs and their history stay. Does nothing when
+ * the routine is in that state already.
+ * @throws {AppError} `routine_not_found`, `routine_archived` when an archived one is to be paused
  */
 export function stopRoutine(
   { database, emit }: Pick<Core, 'database' | 'emit'>,
@@ -151,8 +154,8 @@ export async function retireRoutines(
 }
 
 /**
- * Returns routines to draft as new versions with their tools as they are now: they lose their proof run and their next
- * time, and waiting scheduled runs are skipped. The audit log records each active routine that loses its schedule.
+ * Returns routines to draft as new versions with their present tools: they lose their proof run and their next time,
+ * and waiting scheduled runs are skipped. The audit log records each active routine that loses its schedule.
  * @returns the ids of the changed routines
  */
 export async function takeNewTools(
@@ -167,11 +170,6 @@ export async function takeNewTools(
     if (wasActive) await recordDeactivation(tx, by, { id, projectId, revision });
   }
   return ids;
-}
-
-function scheduleEnded({ endsAt }: Routine): AppError {
-  const message = `The schedule has no time left up to endsAt, ${endsAt?.toISOString()}: change endsAt first.`;
-  return new AppError('schedule_ended', message);
 }
 
 function hasToMove({ state }: Routine, to: StateMove): boolean {

@@ -51,7 +51,7 @@ interface ProvenTexts {
 
 const NO_TEXTS: ToldTexts = { skills: null, facts: null };
 
-/** Reads which texts of skills and facts a routine has proven, and which its scheduled runs take. */
+/** Reads the texts of skills and facts that a routine has proven, and the texts that its scheduled runs take. */
 export async function readProvenTexts(db: Db, { id, projectId }: Routine): Promise<ProvenTexts> {
   const found = await db.row<ProvenTexts>`
     select proof.id as "proofRunId",

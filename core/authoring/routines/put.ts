@@ -58,8 +58,8 @@ export function putRoutine(
 }
 
 /**
- * Finds all that saving these fields would refuse, and writes nothing. With a key that a routine has it is checked as a
- * change of that routine, otherwise as a new one.
+ * Finds all faults that saving these fields would report, and writes nothing. With a known key the fields are checked
+ * as a change of that routine, otherwise as a new routine.
  * @param input.skillLengths lengths of custom skills that are to be written before, by reference
  */
 export async function findRefusals(

@@ -25,7 +25,8 @@ const ownColumns = sql`
   id, project_id as "projectId", ${settingsForm.columns}, state, state_reason as "stateReason", revision, version,
   external_key as "externalKey", managed_by as "managedBy", managed_from as "managedFrom", drifted_at as "driftedAt",
   ${authorJson({ createdBy: sql`routines.drifted_by`, projectId: sql`routines.project_id` })} as "driftedBy",
-  webhook_failed_at as "webhookFailedAt", next_run_at as "nextRunAt", last_run_at as "lastRunAt",
+  webhook_failed_at as "webhookFailedAt", next_run_at as "nextRunAt", not_before as "notBefore",
+  last_run_at as "lastRunAt",
   created_at as "createdAt", updated_at as "updatedAt", archived_at as "archivedAt"
 `;
 
@@ -109,7 +110,7 @@ async function readRoutines(db: Db, keys: readonly RoutineKey[]): Promise<(Prove
 }
 
 /**
- * Reads the routine and locks it until the transaction ends. Runs of it can still be inserted.
+ * Reads the routine and locks it until the transaction ends. Runs can still be inserted for it.
  * @throws {AppError} `routine_not_found`
  */
 export async function lockRoutine(tx: Db, projectId: string, id: string): Promise<Routine> {

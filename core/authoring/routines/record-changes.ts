@@ -7,13 +7,14 @@ import {
   type AuditDetails,
 } from '#core/foundation/audit/index.ts';
 import { findRecipients } from '#core/accounts/settings/index.ts';
+import { chatsByName } from '#core/integrations/chats/index.ts';
 import { enqueueMail } from '#core/foundation/outbox/index.ts';
 import type { Db } from '#lib/database/index.ts';
 import { definitionForm } from '#core/authoring/definition/index.ts';
 import type { Routine } from './routine.ts';
 
 /**
- * Records a change in the audit log, in its transaction: what it does to the routine's runs, its budget and the
+ * Records a change in the audit log, in its transaction: its effect on the routine's runs, its budget and the
  * destination of its results. Only the host of an address is recorded, because webhooks have secrets in paths and
  * queries. The owners of the organization are mailed when results of a routine that is or was active go to another
  * host.
@@ -34,10 +35,24 @@ export async function recordChanges(tx: Db, { before, after, by, restoredFrom }:
     const from = hostOf(before.notifications.successPingUrl);
     await record('success_ping.changed', { from, to: hostOf(successPingUrl) });
   }
+  if (!isDeepStrictEqual(before.resultsTo, after.resultsTo)) await recordPeople(tx, { before, after, by });
   if (before.webhookUrl === after.webhookUrl) return;
   const [from, to] = [hostOf(before.webhookUrl), hostOf(after.webhookUrl)];
   await record('webhook.changed', { from, to });
-  if (from !== to) await mailOwners(tx, before, { from, to });
+  if (from !== to)
+    await mailOwners(tx, before, { what: 'webhook', from: from ?? 'no webhook', to: to ?? 'no webhook' });
+}
+
+/** Records who gets results from now on, and mails the owners where a chat is new to them. */
+async function recordPeople(tx: Db, { before, after, by }: Omit<RecordedChange, 'restoredFrom'>): Promise<void> {
+  const { id: targetId, projectId, resultsTo } = after;
+  const { when, mail, chats } = resultsTo;
+  const details = { when, mail: typeof mail === 'string' ? mail : [...(mail ?? [])], chats: [...chats] };
+  await recordProjectAudit(tx, { by, projectId, action: 'results_to.changed', targetId, details });
+  if (chats.every((id) => before.resultsTo.chats.includes(id))) return;
+  const names = await chatsByName(tx, projectId, [...before.resultsTo.chats, ...chats]);
+  const inWords = (ids: readonly string[]) => ids.flatMap((id) => names.get(id) ?? []).join(', ') || 'no chat';
+  await mailOwners(tx, before, { what: 'chats', from: inWords(before.resultsTo.chats), to: inWords(chats) });
 }
 
 interface RecordedChange {
@@ -69,7 +84,7 @@ function hostOf(url: string | null): string | null {
 async function mailOwners(
   tx: Db,
   { id, projectId, name, state }: Routine,
-  { from, to }: { readonly from: string | null; readonly to: string | null },
+  { what, from, to }: { readonly what: 'webhook' | 'chats'; readonly from: string; readonly to: string },
 ): Promise<void> {
   const project = await tx.row<{
     organizationId: string;
@@ -92,7 +107,7 @@ async function mailOwners(
     content: {
       subject: `Results go elsewhere: ${name}`,
       lines: [
-        `The webhook of the routine "${name}" in the project "${project.name}" was changed. Results went to ${from ?? 'no webhook'} and go to ${to ?? 'no webhook'} from now on.`,
+        `The ${what} of the routine "${name}" in the project "${project.name}" ${what === 'chats' ? 'were' : 'was'} changed. Results went to ${from} and go to ${to} from now on.`,
         'The audit log says who changed it. If that was not meant to be, change it back, and revoke the API key or end the session that did it.',
       ],
       path: `/p/${projectId}/routines/${id}`,

@@ -18,7 +18,7 @@ export interface Routine extends RoutineFields {
    * Field of its definition that this release cannot read; null where all can. Its runs fail and it cannot be changed.
    */
   readonly blocked: string | null;
-  /** Counts material changes. A proof run holds for one revision. */
+  /** Counts material changes. A proof run proves one revision. */
   readonly revision: number;
   /** Counts all changes. It is the `ETag`. */
   readonly version: number;
@@ -28,6 +28,8 @@ export interface Routine extends RoutineFields {
   readonly driftedBy: Author | null;
   readonly webhookFailedAt: Date | null;
   readonly nextRunAt: Date | null;
+  /** The instant before which its occurrences are skipped, as a run has said; else null. */
+  readonly notBefore: Date | null;
   readonly lastRunAt: Date | null;
   readonly createdAt: Date;
   readonly updatedAt: Date;

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Core } from '#core/core.ts';
 import { recordProjectAudit, type Actor } from '#core/foundation/audit/index.ts';
 import { databaseTime, transaction, sql, type Db } from '#lib/database/index.ts';
@@ -92,7 +93,7 @@ interface Checked {
   readonly skillLengths?: ReadonlyMap<string, number>;
 }
 
-/** Lists the checks of a change, which leave alone what the change does not touch. */
+/** Lists the checks of a change; fields that it does not touch are not checked. */
 export function changeChecks(
   deps: SaveDeps,
   { seen, patch, skillLengths = new Map() }: Pick<Checked, 'skillLengths'> & { seen: Routine; patch: RoutinePatch },
@@ -106,16 +107,23 @@ export function changeChecks(
   const changed = applyPatch(seen, patch);
   const scheduleChanged = changed.schedule !== seen.schedule;
   return [
-    ...routineChecks(database, deps, projectId, changed, { attached, skillLengths, textChanged, scheduleChanged }),
+    ...routineChecks(database, deps, projectId, changed, {
+      attached,
+      skillLengths,
+      textChanged,
+      scheduleChanged,
+      modelChanged: !isDeepStrictEqual(changed.model, seen.model),
+    }),
     (found) => hasTimes(found) && checkTiming(database, changed, seen),
     // A tool that was disabled since does not block a new name.
     () => patch.gate !== undefined && checkGate(database, deps, { projectId, routineId }, patch.gate),
     // A person who has left since blocks no other change.
-    () => patch.notifications !== undefined && checkNotifications(deps, projectId, changed),
+    () =>
+      (patch.notifications !== undefined || patch.resultsTo !== undefined) &&
+      checkNotifications(deps, projectId, changed),
   ];
 }
 
-/** Tells whether the times of a schedule can be worked out, for checks that come after those of its form. */
 function hasTimes(found: readonly AppError[]): boolean {
   return !found.some(({ code }) => code === 'invalid_schedule' || code === 'invalid_timezone');
 }
@@ -136,7 +144,7 @@ export async function patchRoutine(
     expectedVersions: readonly number[] | undefined;
     origin: VersionOrigin;
     by: Actor;
-    /** Set where the patch is what the manager of the routine stores. */
+    /** Set when the manager of the routine stores the patch. */
     isPut?: true;
   },
 ): Promise<SavedRoutine> {
@@ -195,6 +203,7 @@ function applyPatch(before: RoutineFields, patch: RoutinePatch): RoutineFields {
     limits: { ...before.limits, ...patch.limits },
     budget: { ...before.budget, ...patch.budget },
     notifications: { ...before.notifications, ...patch.notifications },
+    resultsTo: { ...before.resultsTo, ...patch.resultsTo },
   };
 }
 
@@ -234,9 +243,9 @@ export function assertPatchable(routine: Routine, expected: readonly number[] | 
 }
 
 /**
- * Restores everything material of an earlier version, as a new revision without a proof run. The tools stay as they are
- * confirmed now. Restoring the present version changes nothing.
- * @throws {AppError} `routine_not_found`, `version_not_found`, `routine_archived`, and what `changeChecks` throw
+ * Restores the material fields of an earlier version, as a new revision without a proof run. The confirmations of tools
+ * stay. Restoring the present version changes nothing.
+ * @throws {AppError} `routine_not_found`, `version_not_found`, `routine_archived`, and the errors of `changeChecks`
  */
 export async function restoreVersion(
   deps: SaveDeps,

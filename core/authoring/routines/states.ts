@@ -23,7 +23,7 @@ export const ROUTINE_TRANSITIONS = [
     to: 'paused',
     from: ['active'],
     by: ['service'],
-    when: 'the service pauses it and says why: too many failed scheduled runs in a row, a schedule that has ended (`endsAt`), one that can no longer be computed, or a model account that is gone',
+    when: 'the service pauses it and says why: too many failed scheduled runs in a row, a schedule that has ended (`endsAt`), a run that said it was the last (`completed`), one that can no longer be computed, or a model account that is gone',
   },
   {
     to: 'archived',
@@ -44,7 +44,7 @@ export const ROUTINE_TRANSITIONS = [
   readonly when: string;
 }[];
 
-/** A restorer is the person who takes a routine out of the archive; no other change of theirs reaches it there. */
+/** A restorer takes the routine out of the archive; no other change reaches an archived routine. */
 export type Mover = 'person' | 'service' | 'restorer';
 
 export type StateMove = (typeof ROUTINE_TRANSITIONS)[number]['to'];

@@ -27,7 +27,7 @@ export function insertVersions(origin: VersionOrigin): Sql {
 /** How many versions of a routine are kept: a program can change it ten times a second. */
 export const KEPT_VERSIONS = 200;
 
-/** Deletes the oldest versions of routines that have just got a new one, except those that open runs need. */
+/** Deletes the oldest versions of routines with a new one, except versions that open runs need. */
 export async function forgetVersions(tx: Db, routineIds: readonly string[]): Promise<void> {
   await tx.run`
     delete from routine_versions v using routines r
@@ -98,7 +98,7 @@ export interface Version extends VersionSummary, Definition {
   readonly blocked: string | null;
 }
 
-/** The author of a version, and the version from which it was made. */
+/** The author of a version, and the version that it was made from. */
 export interface VersionOrigin {
   /** Id of the person, or of the API key; null for the service itself. */
   readonly actor: string | null;

@@ -34,9 +34,9 @@ export interface WarningDeps {
 }
 
 /**
- * Warns of each skill that is gone or needs what no tool of the routine seems to offer; of missing facts; of a routine
- * that reads what strangers write and acts elsewhere; of a comparison with a run that has lost its content; and of a
- * schedule that may be a mistake.
+ * Warns of each skill that is deleted or needs data that no tool of the routine seems to offer; of missing facts; of a
+ * routine that reads texts of strangers and acts elsewhere; of a comparison with a run that has lost its content; and
+ * of a schedule that may be a mistake.
  */
 export async function routineWarnings(
   db: Db,
@@ -81,7 +81,7 @@ async function factsMissing(db: Db, { facts, projectId }: Routine): Promise<Rout
   return [{ code: 'facts_missing', message }];
 }
 
-/** Occurrences from which the longest interval of a schedule is taken. */
+/** Occurrences that are searched for the longest interval of a schedule. */
 const LOOKED_AT = 6;
 
 /** Warns when runs are further apart than content is kept, so that nothing is left to compare with. */
@@ -141,7 +141,6 @@ function endOf({ toolName, connectionName, connectionId, policyId }: KnownTool):
   return { inWords: `"${toolName}"${of}`, connectionId, policyId };
 }
 
-/** Returns the gate as a source of text, where the instructions hold its value: an address is read like a tool. */
 function gateOf({ gate, instructions }: Pick<Routine, 'gate' | 'instructions'>): End[] {
   if (gate?.url == null || !asksFor(instructions, 'gate.value')) return [];
   return [{ inWords: `its gate at ${new URL(gate.url).host}`, policyId: null, connectionId: null }];

@@ -40,12 +40,12 @@ export async function insertRoutine(
   return inserted && routineOf(inserted);
 }
 
-/** A change of a routine, as it is written to the row. */
+/** A change of a routine in the form of its row. */
 export interface RoutineChange {
   readonly fields: RoutineFields;
   /** Origin of the new version, which returns the routine to draft; undefined when nothing material changes. */
   readonly version: VersionOrigin | undefined;
-  /** The next time, unless the change is material. */
+  /** The next time of the schedule; a material change clears it. */
   readonly nextRunAt: Date | null;
   /** Starts deliveries again after a 410 has stopped them. */
   readonly rearmWebhook: boolean;
@@ -89,7 +89,8 @@ export async function moveRoutine(
 ): Promise<Routine> {
   const moved = await tx.row<RoutineRow>`
     update routines set
-      state = ${to.state}, state_reason = null, next_run_at = ${to.nextRunAt}, consecutive_failures = 0,
+      state = ${to.state}, state_reason = null, next_run_at = ${to.nextRunAt}, not_before = null,
+      consecutive_failures = 0,
       archived_at = case when ${to.state}::text = 'archived' then now() end,
       version = version + 1, updated_at = now()
     where id = ${id} and project_id = ${projectId} and ${mayMove(to.state)}
@@ -100,8 +101,8 @@ export async function moveRoutine(
 }
 
 /**
- * Returns routines to draft after a material change outside their own rows, such as one of a tool.
- * @param input.reason shown on the routine; null where a person made the change on the routine itself
+ * Returns routines to draft after a material change outside their own rows, such as a change of a tool.
+ * @param input.reason shown on the routine; null when a person made the change on the routine itself
  * @returns the changed routines
  */
 export async function returnToDraft(
@@ -156,7 +157,7 @@ export async function writeRestored(tx: Db, { id, projectId }: Routine, actor: s
   return routineOf(restored);
 }
 
-/** A routine after a material change outside its own row. */
+/** A routine after a material change that is not stored in its own row, such as a tool policy. */
 export interface ReturnedToDraft {
   readonly id: string;
   readonly revision: number;

@@ -12,7 +12,7 @@ export interface CuratedSkill extends Readonly<z.output<typeof frontMatter>> {
 export interface SkillCatalogue {
   /** All curated skills, by category and slug. */
   readonly skills: readonly CuratedSkill[];
-  /** Finds a skill by its slug, or by that of one that was folded into it. */
+  /** Finds a skill by its slug, or by the slug of a skill that was folded into it. */
   readonly find: (slug: string) => CuratedSkill | undefined;
 }
 
@@ -34,14 +34,16 @@ export async function loadCatalogue(folder: string = FOLDER): Promise<SkillCatal
   const names = new Map<string, string>();
   for (const { name, slug } of skills) {
     const twin = names.get(name.toLowerCase());
-    if (twin !== undefined) throw new Error(`skills/${slug}.md: the name of ${twin}.md again: ${name}`);
+    if (twin !== undefined) throw new Error(`skills/${slug}.md: has the same name as ${twin}.md: ${name}`);
     names.set(name.toLowerCase(), slug);
   }
   const bySlug = new Map(skills.map((skill) => [skill.slug, skill]));
   for (const skill of skills) {
     for (const former of skill.formerly) {
       const taken = bySlug.get(former)?.slug;
-      if (taken !== undefined) throw new Error(`skills/${skill.slug}.md: formerly ${former}, which names ${taken}.md`);
+      if (taken !== undefined) {
+        throw new Error(`skills/${skill.slug}.md: formerly has ${former}, the slug of ${taken}.md`);
+      }
       bySlug.set(former, skill);
     }
   }

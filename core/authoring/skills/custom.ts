@@ -158,7 +158,7 @@ export function updateSkill(
     patch: Partial<SkillFields>;
     /** The versions that the caller expects; undefined for any. */
     expectedVersions: readonly number[] | undefined;
-    /** Set where the patch is what the manager of the skill stores. */
+    /** Set when the manager of the skill stores the patch. */
     isPut?: true;
   },
 ): Promise<CustomSkill> {

@@ -15,7 +15,7 @@ export const SUGGESTED_SCHEDULES: Readonly<Record<Scheduled, string>> = {
   quarterly: '0 7 1 1,4,7,10 *',
 };
 
-/** Returns the schedule to suggest for a skill: for one-off work that of its check, null without one. */
+/** Returns the schedule to suggest for a skill: for one-off work the schedule of its check, null without one. */
 export function suggestedSchedule({ cadence, check }: Cadences): string | null {
   const scheduled = cadence === 'on-demand' ? check : cadence;
   return scheduled === null ? null : SUGGESTED_SCHEDULES[scheduled];

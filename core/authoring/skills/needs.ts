@@ -1,4 +1,4 @@
-/** Closed vocabulary of what a skill works on, with the words that identify a tool for it. */
+/** Closed vocabulary of the data that skills need, with the words that identify a tool for it. */
 const WORDS = {
   web: 'web browse browser fetch url crawl crawler scrape serp search http lighthouse pagespeed webpage website websites',
   'search-console': 'searchconsole gsc webmaster semrush ahrefs keyword keywords serp rank ranking',
@@ -18,7 +18,7 @@ const WORDS = {
   support: 'support ticket tickets zendesk intercom helpdesk freshdesk survey surveys feedback',
 } as const;
 
-/** Words for stores of data, from which rows of any kind can come. */
+/** Words for data stores, which can have rows of any kind. */
 const WAREHOUSE = 'warehouse bigquery snowflake redshift postgres sql query database dwh';
 const FROM_WAREHOUSE: readonly Need[] = ['analytics', 'ads', 'crm', 'email', 'sms', 'billing', 'support'];
 
@@ -26,7 +26,7 @@ export type Need = keyof typeof WORDS;
 
 export const NEEDS = Object.keys(WORDS).filter(isNeed);
 
-/** Facts about a tool before it is called. */
+/** Facts about a tool that are known before it is called. */
 export interface ToolHint {
   readonly name: string;
   readonly title?: string | null | undefined;
@@ -41,8 +41,8 @@ export interface UnmetNeed {
 }
 
 /**
- * Finds what the skills need and no tool seems to offer, for a warning. It only reads words: it misses a tool whose
- * name says nothing, and the instructions may hold the data.
+ * Finds needs of the skills that no tool seems to meet, for a warning. It only reads words: it misses a tool whose name
+ * says nothing, and the instructions may contain the data.
  */
 export function unmetNeeds(
   skills: readonly { readonly slug: string; readonly needs: readonly Need[] }[],

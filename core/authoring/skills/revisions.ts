@@ -3,7 +3,7 @@ import { sql, type Db } from '#lib/database/index.ts';
 import type { Page } from '#lib/paging.ts';
 
 /**
- * Revisions of a run's custom skills, by skill id. Null for a run from before revisions, which stands for revision 1 of
+ * Revisions of a run's custom skills, by skill id. Null for a run from before revisions existed; it used revision 1 of
  * each.
  */
 export type SkillRevisions = Readonly<Record<string, number>> | null;
@@ -67,7 +67,7 @@ export interface SkillBehind {
   readonly newest: number;
 }
 
-/** Finds those of the skills that have a newer revision than the activated one. */
+/** Finds the skills with a newer revision than the activated one. */
 export async function skillsBehind(
   db: Db,
   projectId: string,

@@ -8,7 +8,7 @@ export interface StateBlock {
 
 export const MAX_STATE = 2_000;
 
-/** Says once, behind the skills of a run, what the State section of each leaves out. */
+/** Explains once, after the skills of a run, how state blocks are written. */
 export const STATE_SECTION = [
   '## State blocks',
   '',
@@ -39,15 +39,15 @@ export function stateBlocks(text: string): StateBlock[] {
   return [...found.values()];
 }
 
-/** Returns the keys that a skill's own text asks for, in order; none where it shows no block of its slug. */
+/** Returns the keys that a skill's own text asks for, in order; empty when it shows no block with its slug. */
 export function stateKeys(instructions: string, slug: string): string[] {
   const block = stateBlocks(instructions).find((each) => each.slug === slug);
   return block === undefined ? [] : [...block.entries.keys()];
 }
 
 /**
- * Cuts a result for the next run's prompt and keeps its state blocks. They stand at the end, where a plain cut would
- * lose them.
+ * Cuts a result for the next run's prompt and keeps its state blocks. They are at the end, where a plain cut would lose
+ * them.
  */
 export function cutKeepingState(result: string, limit: number): string {
   if (result.length <= limit) return result;

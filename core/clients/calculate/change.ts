@@ -10,9 +10,9 @@ export interface PercentChange {
 }
 
 /**
- * Computes the change from one value to another. For counts of independent events an interval comes with it: the ratio
- * of two Poisson rates on the log scale (Kirkwood and Sterne, "Essential Medical Statistics", chapter 23). Exposures
- * are what the counts were collected over: days, sessions, spend.
+ * Computes the change from one value to another. For counts of independent events it adds an interval: the ratio of two
+ * Poisson rates on the log scale (Kirkwood and Sterne, "Essential Medical Statistics", chapter 23). Exposures are the
+ * amounts over which the counts were collected: days, sessions, spend.
  */
 export function percentChange(input: {
   before: number | string;

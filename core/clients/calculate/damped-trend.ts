@@ -30,7 +30,7 @@ export function smoothDamped(values: readonly number[], parameters: Parameters):
   return { level, slope, sse };
 }
 
-/** Returns the value so many steps after the end of what was smoothed. */
+/** Returns the forecast for so many steps after the end of the series. */
 export function trended(end: Smoothed, phi: number, steps: number): number {
   let [damping, sum] = [1, 0];
   for (let step = 0; step < steps; step += 1) {
@@ -99,7 +99,7 @@ function seasonalIndices(values: readonly number[], season: number, ratios: bool
   const apart = values.flatMap((value, place) => {
     if (place < half || place >= values.length - half) return [];
     const around = values.slice(place - half, place + half + 1);
-    // Of an even season both ends count half, as they are the same part of it.
+    // In an even season each end counts half, as both are the same part of the season.
     const ends = season % 2 === 0 ? ((around[0] ?? 0) + (around.at(-1) ?? 0)) / 2 : 0;
     const middle = (meanOf(around) * around.length - ends) / season;
     return [{ part: place % season, value: ratios ? value / middle : value - middle }];

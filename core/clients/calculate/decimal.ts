@@ -9,12 +9,15 @@ export type Decimal = Big;
 
 const MAX_DIGITS = 40;
 const MAX_EXPONENT = 60;
-/** Zeros after the point beyond those of every double and every number that is read; sums write all of them out. */
+/** Zeros after the point, more than in any double and any number that is read; sums write all of them out. */
 const MAX_ZEROS = 1_100;
 /** Digits that are kept, more than any result needs; products of long numbers would otherwise grow without end. */
 const KEPT_DIGITS = 100;
 
-/** Reads a number as it is written, so that 0.1 is a tenth. @throws {CalculationError} */
+/**
+ * Reads a number exactly, so that 0.1 is a tenth.
+ * @throws {CalculationError}
+ */
 export function decimal(value: number | string, name = 'a number'): Decimal {
   const text = String(value).trim();
   if (!/^[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d{1,3})?$/.test(text) || text.length > MAX_DIGITS) {
@@ -23,7 +26,7 @@ export function decimal(value: number | string, name = 'a number'): Decimal {
   return bounded(new Decimal(text.replace(/^\+/, '')));
 }
 
-/** @throws {CalculationError} where a result is larger, or smaller, than every real quantity */
+/** @throws {CalculationError} for a result that is larger, or smaller, than every real quantity */
 export function bounded(value: Decimal): Decimal {
   if (value.e > MAX_EXPONENT) {
     throw new CalculationError(`the result has more than ${MAX_EXPONENT} digits before the point`);
@@ -39,7 +42,10 @@ export function fromDouble(value: number): Decimal {
   return new Decimal(Number(finite(value).toPrecision(15)));
 }
 
-/** Returns the number. @throws {CalculationError} where a double has overflowed on the way to it */
+/**
+ * Returns the number.
+ * @throws {CalculationError} when a double has overflowed
+ */
 export function finite(value: number): number {
   if (!Number.isFinite(value)) throw new CalculationError('the result is not a finite number');
   return value;
@@ -50,7 +56,10 @@ export function shown(value: Decimal, places = 12): string {
   return new Decimal(value.round(places)).toFixed();
 }
 
-/** Rounds what a statistical function gives to six significant digits. @throws {CalculationError} as `finite` does */
+/**
+ * Rounds the value of a statistical function to six significant digits.
+ * @throws {CalculationError} as `finite` does
+ */
 export function significant(value: number): number {
   return Number(finite(value).toPrecision(6));
 }

@@ -130,7 +130,10 @@ export const MAX_EXPRESSION = 1_000;
 
 const TOKEN = /\s*(?:(\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+)|([A-Za-z_][A-Za-z0-9_]*)|([-+*/^(),%]))/y;
 
-/** Cuts an expression into its tokens. @throws {CalculationError} naming the first sign that is none */
+/**
+ * Cuts an expression into its tokens.
+ * @throws {CalculationError} that names the first invalid sign
+ */
 function tokensOf(expression: string): Token[] {
   if (expression.length > MAX_EXPRESSION) {
     throw new CalculationError(`an expression has at most ${MAX_EXPRESSION} characters`);

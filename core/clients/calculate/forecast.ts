@@ -13,8 +13,8 @@ interface SeriesForecast {
 interface MethodForecast {
   readonly method: string;
   /**
-   * Mean over the cut-offs of the error scaled by that of seasonal naive inside the training data; null without
-   * cut-offs.
+   * Mean error over the cut-offs, scaled by the error of the seasonal naive method inside the training data; null
+   * without cut-offs.
    */
   readonly mase: number | null;
   readonly forecast: readonly number[];
@@ -29,7 +29,7 @@ const MAX_VALUES = 400;
 type Method = (values: readonly number[], horizon: number, season: number) => number[] | null;
 
 /**
- * Forecasts a series by four methods and scores each from past cut-offs, with only what was known then (Hyndman and
+ * Forecasts a series by four methods and scores each from past cut-offs, with only the data known then (Hyndman and
  * Athanasopoulos, "Forecasting: Principles and Practice", sections 5.2, 5.8, 5.10 and 8.2).
  */
 export function forecastSeries(input: {
@@ -44,7 +44,7 @@ export function forecastSeries(input: {
     throw new CalculationError(`values has ${values.length} numbers, more than ${MAX_VALUES}`);
   }
   if (values.length < shortest) {
-    throw new CalculationError(`values must hold two seasons and at least 6, here ${shortest}`);
+    throw new CalculationError(`values must cover two seasons and be at least 6, here ${shortest}`);
   }
   const last = values.length - horizon;
   const cutoffs = Math.max(0, Math.min(input.cutoffs, last - shortest + 1));

@@ -90,7 +90,7 @@ function round(x: Decimal, places: Decimal | undefined): Decimal {
 
 function sqrt(x: Decimal): Decimal {
   if (x.lt(0)) throw new CalculationError(`there is no root of ${shown(x)}`);
-  // Of a number between 1 and 100, since big.js looks for that of 1e-77 for ever.
+  // Scaled to between 1 and 100 first: big.js never finishes the root of 1e-77.
   const halfExponent = Math.floor(x.e / 2);
   const scaled = x.times(new Decimal(`1e${-2 * halfExponent}`));
   return scaled.sqrt().times(new Decimal(`1e${halfExponent}`));

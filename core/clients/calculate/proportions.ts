@@ -30,7 +30,7 @@ interface TwoProportions {
 
 /**
  * Compares two rates: the pooled z-test, and Newcombe's hybrid score interval for the difference (Statistics in
- * Medicine 17, 1998, method 10), which holds for small counts where the textbook one does not.
+ * Medicine 17, 1998, method 10), which is right for small counts too, unlike the textbook interval.
  */
 export function twoProportions(
   a: { successes: number; total: number },
@@ -112,7 +112,6 @@ function twoSided(z: number): number {
   return size > 3 ? 2 * upperTail(size) : 2 * (1 - normalCdf(size));
 }
 
-/** Computes the value that a share `p` of the distribution lies below, found by halving. */
 function normalQuantile(p: number): number {
   let low = -9;
   let high = 9;

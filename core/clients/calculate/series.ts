@@ -12,9 +12,9 @@ interface SeriesSummary {
   /** Median absolute deviation from the median, not scaled. */
   readonly mad: number;
   readonly quantiles: readonly { readonly share: number; readonly value: number }[];
-  /** The last value of the moving average; null where no weight was sent. */
+  /** The last value of the moving average; null without a weight. */
   readonly ewma: number | null;
-  /** How far the compared value lies from the series; null where none was sent or the series never changes. */
+  /** Distance of the compared value from the series; null without a value, or when the series never changes. */
   readonly z: number | null;
   readonly modifiedZ: number | null;
 }
@@ -54,7 +54,7 @@ export function summarizeSeries(input: {
   };
 }
 
-/** Computes the mean; a second pass takes away what the first one rounded off. */
+/** Computes the mean; a second pass corrects the rounding of the first. */
 export function meanOf(values: readonly number[]): number {
   const first = values.reduce((total, value) => total + value, 0) / values.length;
   return first + values.reduce((total, value) => total + (value - first), 0) / values.length;

@@ -98,7 +98,7 @@ export function splitMixAndRate(segments: readonly Segment[]): MixSplit {
       rateBefore: rateBefore === null ? null : significant(rateBefore),
       rateAfter: rateAfter === null ? null : significant(rateAfter),
       rateEffect: ((shares[0] + shares[1]) / 2) * (r1 - r0),
-      // Against the overall rate, so that growth of a segment counts by how far it lies from the rest.
+      // Compared with the overall rate, so that growth of a segment counts by its distance from the rest.
       mixEffect: (shares[1] - shares[0]) * ((r0 + r1) / 2 - middle),
     };
   });
@@ -124,11 +124,11 @@ function overall(
   total: 'totalBefore' | 'totalAfter',
 ): { total: number; rate: number } {
   const sum = segments.reduce((sofar, segment) => sofar + segment[total], 0);
-  if (sum <= 0) throw new CalculationError(`the segments have no ${total} between them`);
+  if (sum <= 0) throw new CalculationError(`no segment has any ${total}`);
   return { total: sum, rate: segments.reduce((all, segment) => all + segment[events], 0) / sum };
 }
 
 function rateOf(events: number, total: number): number | null {
-  if (total === 0 && events > 0) throw new CalculationError('a segment has events of a total of 0');
+  if (total === 0 && events > 0) throw new CalculationError('a segment has events, but its total is 0');
   return total === 0 ? null : events / total;
 }

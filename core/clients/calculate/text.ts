@@ -6,7 +6,7 @@ interface TextOverlap {
   readonly shingles: { readonly a: number; readonly b: number; readonly shared: number };
   /** Shared of all. */
   readonly jaccard: number;
-  /** Shared of those of A, and of those of B. */
+  /** Shared words as a share of A, and of B. */
   readonly containmentA: number;
   readonly containmentB: number;
 }

@@ -14,7 +14,7 @@ export interface CalculateTool {
 
 const OPERATIONS: ReadonlyMap<string, Operation> = new Map(Object.entries(operations));
 const NAMES = [...OPERATIONS.keys()];
-/** Operations of one call; a forecast takes some ten milliseconds, in which the worker does nothing else. */
+/** Operations of one call. A forecast takes some ten milliseconds, and the worker does nothing else meanwhile. */
 const MAX_CALLS = 10;
 const SEVERAL = 'several';
 
@@ -45,7 +45,7 @@ export const calculateTool: CalculateTool = {
     const exact = findExact(args);
     if (exact !== undefined) {
       const { path, number } = exact;
-      // Only what is computed with decimals is read from text.
+      // Only decimals are read from text.
       const how = path.includes('variables') ? sendAsText(number) : 'send at most 15 digits of this number';
       return { ok: false, error: `${shown(path)}: ${how}` };
     }
@@ -63,7 +63,7 @@ function executeOne(name: unknown, fields: object): CalculateOutcome {
   return outcome.ok ? outcome : { ok: false, error: `${String(name)}: ${outcome.error}` };
 }
 
-/** Computes a list of operations; one that fails leaves the others their results. */
+/** An operation that fails does not take away the results of the others. */
 function executeAll({ calls, ...others }: { calls?: unknown }): CalculateOutcome {
   const listed = Array.isArray(calls) && calls.every(isJsonObject) ? calls : [];
   if (listed.length === 0 || listed.length > MAX_CALLS || Object.keys(others).length > 0) {
@@ -85,7 +85,7 @@ function inputSchema(): Record<string, unknown> {
         type: 'array',
         minItems: 1,
         maxItems: MAX_CALLS,
-        // Without the fields, which stand above: twice over they would cost every request a thousand tokens.
+        // Without the fields, which are listed above: a second list would cost every request a thousand tokens.
         items: {
           type: 'object',
           properties: { operation: { type: 'string', enum: NAMES } },

@@ -1,8 +1,12 @@
 import type { ModelDialect } from '#lib/config/index.ts';
 
+/** How much a model thinks before it writes. */
+export const EFFORTS = ['low', 'medium', 'high'] as const;
+export type Effort = (typeof EFFORTS)[number];
+
 /**
- * Facts about a model's server that decide what a request may hold. Absent means unknown: the request then tries, and a
- * refusal that names the field is remembered.
+ * Facts about a model's server that decide which fields a request may have. Absent means unknown: the request then
+ * tries, and a refusal that names the field is remembered.
  */
 export interface ModelAbilities {
   /** `response_format` with a JSON Schema. */
@@ -10,7 +14,7 @@ export interface ModelAbilities {
   readonly tools?: boolean;
   /** Several calls in one turn; without them turns of old transcripts are split. */
   readonly parallelToolCalls?: boolean;
-  /** The field `parallel_tool_calls`, by which a server is held to one call. */
+  /** The field `parallel_tool_calls`, which limits a server to one call. */
   readonly parallelToolCallsField?: boolean;
   readonly outputLimit?: 'max_tokens' | 'max_completion_tokens' | 'none';
   readonly streaming?: boolean;
@@ -26,6 +30,8 @@ export interface ModelAbilities {
   readonly beginsInThinking?: boolean;
   /** Whole responses give a finish reason. */
   readonly finishReasons?: boolean;
+  /** The field that says how much to think; `none` for a model that takes no effort. */
+  readonly effort?: 'reasoning_effort' | 'reasoning' | 'chat_template_kwargs' | 'none';
   /** The most output tokens that the server named in a refusal. */
   readonly maxOutputTokens?: number;
   /** The context window that the server named in a refusal. */
@@ -38,14 +44,14 @@ export interface ModelAbilities {
 export const ABILITIES_OF_DIALECT: Readonly<Record<ModelDialect, ModelAbilities>> = {
   openai: { outputLimit: 'max_completion_tokens', structuredOutputs: true },
   azure: { outputLimit: 'max_completion_tokens', structuredOutputs: true },
-  // Its compatible endpoint ignores `response_format`.
-  anthropic: { structuredOutputs: false },
+  // Its compatible endpoint ignores `response_format` and `reasoning_effort`.
+  anthropic: { structuredOutputs: false, effort: 'none' },
   gemini: { structuredOutputs: true },
   mistral: { structuredOutputs: true, reasoningBack: false },
   groq: { reasoningBack: false },
-  openrouter: {},
+  openrouter: { effort: 'reasoning' },
   litellm: {},
-  'llama.cpp': { structuredOutputs: true, beginsInThinking: true },
+  'llama.cpp': { structuredOutputs: true, beginsInThinking: true, effort: 'chat_template_kwargs' },
   vllm: { structuredOutputs: true, beginsInThinking: true },
   ollama: { structuredOutputs: true, beginsInThinking: true },
   'lm-studio': { structuredOutputs: true, beginsInThinking: true },

@@ -9,10 +9,11 @@ export interface AssistantPart {
 }
 
 /**
- * Reads the assistant's part of a response. Reasoning goes back under the name in which it came; thinking is taken out
- * of the text and kept beside it, unsent. Refusals of unusable calls are the run's to word, as the library's quote the
- * whole call. Arguments that are no object go back as an empty one, since servers refuse every later request with them.
- * @param reasoning by the name of the field in which it came
+ * Reads the assistant's part of a response. Reasoning goes back under its original name; thinking is taken out of the
+ * text and kept beside it, unsent. The run words refusals of unusable calls itself, as the library's words quote the
+ * whole call. Arguments that are no object go back as an empty object, since servers refuse every later request with
+ * them.
+ * @param reasoning by the name of its original field
  */
 export function assistantPart(
   said: string,

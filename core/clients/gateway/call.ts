@@ -1,15 +1,17 @@
 import type { ModelMessage } from 'ai';
 import type { JsonObject } from '#lib/json.ts';
-import type { ModelAbilities } from './abilities.ts';
+import type { Effort, ModelAbilities } from './abilities.ts';
 import type { CallInput, CallUsage, TokenBounds } from './tokens.ts';
 
 /** A request to a model, before it is fitted to the model's server. */
 export interface GatewayCall extends CallInput, TokenBounds {
   /** Abilities that the server is known to have. */
   readonly abilities?: ModelAbilities | undefined;
+  /** Undefined leaves it to the model. */
+  readonly effort?: Effort | undefined;
   /** True where nothing rests on `maxOutputTokens`, so that a server which takes none may go without. */
   readonly limitMayGo?: boolean | undefined;
-  /** True for a call that tries again what was learned before. */
+  /** True for a call that tests earlier lessons again. */
   readonly afresh?: boolean | undefined;
   readonly signal: AbortSignal;
   /** Called when the request goes out, after which it may be billed. */
@@ -19,7 +21,7 @@ export interface GatewayCall extends CallInput, TokenBounds {
 export interface ToolCallRequest {
   readonly callId: string;
   readonly name: string;
-  /** Its arguments; their text where they are unusable. */
+  /** Arguments of the call; their text when they are unusable. */
   readonly input: unknown;
   /** True when there is no such tool or its arguments are unusable; the response's own messages already refuse it. */
   readonly invalid: boolean;

@@ -22,7 +22,7 @@ const known = new LRUCache<string, ListedFigures>({ max: 20_000, ttl: 60 * 60 * 
 
 /**
  * Looks up window and prices of a model in the catalogue that ships with the service.
- * @param server its dialect, and its address, by which the hosts of other providers are found
+ * @param server its dialect, and its address, which reveals hosts of other providers
  */
 export function catalogueFigures(
   server: { readonly dialect: ModelDialect; readonly baseUrl: string },
@@ -68,7 +68,7 @@ function lookUp(providerId: string, modelId: string): ListedFigures {
 
 type Quoted = number | { readonly base: number; readonly tiers: readonly { readonly price: number }[] };
 
-/** Converts a price of a million tokens: of the shortest prompts, or of the longest. */
+/** Quotes are for a million tokens. `of` is 0 for the first price tier and -1 for the last. */
 function perToken(quoted: Quoted, of: 0 | -1): string {
   const all = typeof quoted === 'object' ? [quoted.base, ...quoted.tiers.map(({ price }) => price)] : [quoted];
   return new Big(all.at(of) ?? 0).div(1_000_000).toFixed();

@@ -28,16 +28,16 @@ export interface GatewayClient {
 }
 
 /**
- * Calls models of the sources over OpenAI's chat completions, without the library's own retries. A request that is
- * refused for a field which it can do without goes out again without it, at once, and what was learned is remembered
- * once that is accepted.
+ * Calls models of the sources over OpenAI's chat completions, without the library's own retries. When a server refuses
+ * a request for an optional field, the request is sent again at once without it; the lesson is remembered if that
+ * request is accepted.
  */
 export function createGatewayClient({ sources, timeoutMs, silenceMs }: GatewaySettings): GatewayClient {
   // A model may think for minutes before its first byte; silence and the call's own deadline are the clocks.
   const agent = new Agent({ headersTimeout: 0, bodyTimeout: 0, connectTimeout: 10_000 });
   const providers = new Map(sources.map((source) => [source.name, providerOf(source, agent, silenceMs)]));
-  // A model builds its schemas when it is made, which costs more than the rest of a call. There are as many models as
-  // the directory lists.
+  // A model builds its schemas when it is made, which costs more than the rest of a call, so models are kept. Their
+  // number is limited by the directory.
   const models = new Map<string, ServedLanguageModel>();
   const habits = finishHabits();
   const keys = new Map(sources.map(({ name, apiKey }) => [name, apiKey]));
@@ -95,8 +95,8 @@ function providerOf({ baseUrl, apiKey }: ModelSource, dispatcher: Agent, silence
     supportsStructuredOutputs: true,
     ...(apiKey === undefined ? {} : { apiKey }),
     fetch: gatewayFetch({ dispatcher, apiKey, silenceMs }),
-    // The abilities come with each call as an option, which the library would send.
-    transformRequestBody: ({ abilities = {}, ...body }) => adaptRequest(body, abilities),
+    // Abilities and effort come with each call as options, which the library would send.
+    transformRequestBody: ({ abilities = {}, effort, ...body }) => adaptRequest(body, abilities, effort),
     metadataExtractor: {
       extractMetadata: ({ parsedBody }) =>
         Promise.resolve(
@@ -115,8 +115,8 @@ type ServedLanguageModel = Exclude<LanguageModel, string>;
 const PROVIDER = 'gateway';
 
 /**
- * Knows which models give no finish reason, from their responses that were whole. Only what is unusual is remembered:
- * most models give one, which each process sees for itself.
+ * Learns from complete responses which models give no finish reason. Only these models are remembered in the database;
+ * that a model gives one, each process notices by itself.
  */
 function finishHabits() {
   const given = new Set<string>();
@@ -139,8 +139,8 @@ function finishHabits() {
 
 /**
  * Makes one request and reads its response.
- * @param mayLackReason tells whether a response without a finish reason is whole
- * @throws what the library throws
+ * @param mayLackReason tells whether a response without a finish reason is complete
+ * @throws errors of the library
  */
 async function generate(
   served: ServedLanguageModel,
@@ -148,7 +148,7 @@ async function generate(
   abortSignal: AbortSignal,
   mayLackReason: (isCounted: boolean) => boolean,
 ): Promise<GatewayResponse> {
-  const { maxOutputTokens, resultSchema, abilities } = call;
+  const { maxOutputTokens, resultSchema, abilities, effort } = call;
   const exact = withExactArguments(served);
   const generated = await generateText({
     model: exact.model,
@@ -158,7 +158,9 @@ async function generate(
     ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
     ...(resultSchema === undefined ? {} : { output: textInForm(resultSchema) }),
     // Not strictly, as a schema would then have to keep to a part of the language.
-    providerOptions: { [PROVIDER]: { strictJsonSchema: false, abilities: { ...abilities } } },
+    providerOptions: {
+      [PROVIDER]: { strictJsonSchema: false, abilities: { ...abilities }, ...(effort && { effort }) },
+    },
     maxRetries: 0,
     abortSignal,
   });
@@ -204,7 +206,7 @@ function beyondOf(metadata: Readonly<Record<string, unknown>> | undefined): Beyo
   return isJsonObject(beyond) ? (beyond as unknown as Beyond) : { reasoning: {}, finishWord: null, hasUsage: false };
 }
 
-/** Requests a text that fits a JSON Schema. The run checks the text, so the library takes it as it is. */
+/** The run checks the text against the schema, so the library takes it as it is. */
 function textInForm(schema: JsonObject) {
   const responseFormat = Promise.resolve(jsonSchema(withoutDialect(schema)).jsonSchema).then((json) => ({
     type: 'json' as const,

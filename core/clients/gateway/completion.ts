@@ -10,7 +10,7 @@ import { wholeCalls } from './streamed-calls.ts';
 export type Refuse = (refused: {
   readonly body: string;
   readonly status: number;
-  /** What a person is told where the error names no status. */
+  /** The message when the error names no status. */
   readonly message?: string | undefined;
   /** The finish reason of a response that does not count. */
   readonly finishWord?: string | undefined;
@@ -19,14 +19,14 @@ export type Refuse = (refused: {
   readonly usage?: unknown;
 }) => Refusal;
 
-/** The fields of a message in which servers send what a model reasoned, and in which some want it back. */
+/** Fields in which servers send the reasoning of a model, and in which some want it back. */
 export const REASONING_FIELDS = ['reasoning_content', 'reasoning', 'reasoning_details'] as const;
 
 /** Parts of a response that the model library does not read, as the field `beyond` of its body. */
 export interface Beyond {
-  /** Reasoning under the name in which it came, for the request that sends it back. */
+  /** Reasoning under its original name, for the request that sends it back. */
   readonly reasoning: Readonly<Record<string, unknown>>;
-  /** The finish reason as its server wrote it; null where it gave none. */
+  /** The server's own finish reason; null without one. */
   readonly finishWord: string | null;
   /** True where the server counted tokens, which it does at the end of a response. */
   readonly hasUsage: boolean;
@@ -72,7 +72,7 @@ export function readCompletion(body: unknown, refuse: Refuse): unknown {
   const beyond: Beyond = { reasoning, finishWord: word ?? null, hasUsage };
   const read = { ...others, content: isRefused ? refusal : said };
   const last = calls.at(-1);
-  // Cut before its first argument, it would be a call without any.
+  // A call that was cut before its first argument would look like a call without arguments.
   if (kind === 'cut' && last?.function.arguments.trim() === '') last.function.arguments = '{';
   return {
     ...value,
@@ -88,7 +88,7 @@ export function readCompletion(body: unknown, refuse: Refuse): unknown {
   };
 }
 
-/** The word by which the model library knows a class. */
+/** The library's word for a class. */
 const WORD_OF: Readonly<Partial<Record<FinishClass, string>>> = {
   whole: 'stop',
   calls: 'tool_calls',
@@ -96,7 +96,7 @@ const WORD_OF: Readonly<Partial<Record<FinishClass, string>>> = {
   withheld: 'content_filter',
 };
 
-/** Returns what a fault is refused with: 502 where it names no status. */
+/** Returns the refusal of a fault: 502 when it names no status. */
 export function refusedBy({ status, ...fault }: Fault) {
   const message = 'The model provider answered with an error.';
   return status === undefined ? { ...fault, status: 502, message } : { ...fault, status };
@@ -121,7 +121,7 @@ export function textOf(content: unknown): string {
 
 type WholeCall = ReturnType<typeof wholeCalls>[number];
 
-/** Gives an id of nine letters and digits, which Mistral asks for, to a call that has none or repeats one. */
+/** Gives a call without an id, or with a repeated one, an id of nine letters and digits, as Mistral requires. */
 function withOwnIds(calls: readonly WholeCall[]): WholeCall[] {
   const seen = new Set<string | undefined>([undefined]);
   return calls.map((call) => {

@@ -4,7 +4,7 @@ import { isJsonObject, jsonObjectsIn, parseJson, type JsonObject } from '#lib/js
 export interface ErrorBody {
   /** The words for a person. */
   readonly told: string;
-  /** All words, those of `type` and `code` included. */
+  /** All words, including `type` and `code`. */
   readonly said: string;
   /** Places in our request that it names as `param` or `loc`, such as `messages.2.reasoning_content`. */
   readonly places: readonly string[];
@@ -53,7 +53,10 @@ export function isSaid(error: unknown): boolean {
 const MAX_DEPTH = 5;
 const MAX_ITEMS = 20;
 
-/** Collects the words of an error, also from JSON within a text. @param kinds names that count beside those of words */
+/**
+ * Collects the words of an error, also from JSON within a text.
+ * @param kinds names that count beside the names of words
+ */
 function wordsIn(value: unknown, kinds: readonly string[], depth = 0): string[] {
   if (typeof value === 'string') {
     const inner = value.startsWith('{') ? parseJson(value) : undefined;
@@ -99,10 +102,10 @@ export function withoutOwnTexts(said: string, sent: JsonObject): string {
   return withoutQuotes(words, written.join('\n'), QUOTE);
 }
 
-/** Length of an error's text that is looked at: what it is about comes first. */
+/** Characters of an error's text that are read; the subject comes first. */
 const LOOKED_AT = 2_000;
 
-/** Characters that stand in a text of ours as well are a quotation of it from this length on. */
+/** From this length on, characters that also occur in a text of ours are a quotation of it. */
 const QUOTE = 20;
 
 const NAME = /^[\p{L}\p{N}_$-]{1,100}$/u;
@@ -119,14 +122,14 @@ export function promptTexts(sent: JsonObject): string[] {
   ]);
 }
 
-/** Returns the parts of a tool or a call that a tenant or the model chose; the rest is the protocol's. */
+/** A tenant or the model chose these parts; the protocol fixes the others. */
 function chosenIn({ function: called }: JsonObject): unknown {
   if (!isJsonObject(called)) return undefined;
   const { name, description, parameters, arguments: args } = called;
   return [name, description, parameters, typeof args === 'string' ? (parseJson(args) ?? args) : args];
 }
 
-/** Deeper than any schema that is accepted, and as deep as the stack holds for arguments that a model wrote. */
+/** Deeper than any accepted schema, and within the stack for arguments of a model. */
 const DEEPEST = 200;
 
 function textsIn(value: unknown, depth = 0): string[] {
@@ -139,7 +142,7 @@ function textsIn(value: unknown, depth = 0): string[] {
 
 /**
  * Replaces quotations of a text by `[…]`.
- * @param least length from which a piece that stands in both is a quotation
+ * @param least length from which on a common piece is a quotation
  */
 export function withoutQuotes(words: string, quoted: string, least: number): string {
   // One pass over the long text: looking for each piece of the words in it would take their product.

@@ -63,7 +63,7 @@ function eventOf(value: unknown, isError: boolean, name: string | undefined): St
   return isChunk(value) ? { kind: 'chunk', chunk: value } : PASS;
 }
 
-/** Makes the fault of a text that is no JSON. A broken chunk says nothing but what its model wrote. */
+/** Makes the fault of a text that is not JSON. A broken chunk contains only the model's own text. */
 export function textFault(text: string): Fault {
   if (/^[{[][\s\S]{0,2000}"choices"/.test(text)) return { body: '', status: undefined };
   return { body: text, status: statusInWords(text.slice(0, 200)) };
@@ -128,7 +128,7 @@ function statusInWords(words: string): number | undefined {
   return STATUS_NAMES.find(([, pattern]) => pattern.test(words))?.[0];
 }
 
-/** Names of errors where no number stands beside them. */
+/** Names of errors without a number beside them. */
 const STATUS_NAMES: readonly (readonly [number, RegExp])[] = [
   [429, /rate[ _-]?limit|too[ _-]?many[ _-]?requests|resource[ _-]?exhausted|throttl/i],
   [401, /^(?:authentication_error|invalid_api_key|unauthenticated|unauthorized)$/im],

@@ -22,7 +22,7 @@ interface Details {
   readonly words?: string;
   /** Usage that the server stated for a call that broke off. */
   readonly stated?: StatedTokens | undefined;
-  /** The finish reason of a response that does not count; undefined where it gave none. */
+  /** The finish reason of a response that does not count; undefined without one. */
   readonly finishWord?: string | undefined;
   /** Delay that the server asked for in `Retry-After`. */
   readonly retryAfterMs?: number | undefined;

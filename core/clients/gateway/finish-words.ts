@@ -1,13 +1,13 @@
 import { cut } from '#lib/text.ts';
 
 /**
- * What a finish reason says of its response: `whole` and `calls` end well, `calls` only with a call in the response.
- * Everything else does not: it was cut at a limit, withheld by the provider, or broke off. An `unknown` word counts as
- * broken off, since a response that nothing proves whole is asked for again.
+ * Classes of finish reasons: `whole` and `calls` end well, `calls` only with a call in the response. In all others the
+ * response was cut at a limit, withheld by the provider, or broke off. An `unknown` word counts as broken off: without
+ * a proof that the response is complete, the step asks again.
  */
 export type FinishClass = 'whole' | 'calls' | 'cut' | 'withheld' | 'broken' | 'unknown';
 
-/** The word that stands on a step whose response gave no reason. */
+/** The word shown on a step whose response gave no reason. */
 export const NO_REASON = 'none';
 
 /** The word of a response whose model refused in its own field for refusals. */
@@ -61,10 +61,7 @@ export function isGoodEnd(word: string): boolean {
 /** Length at which a word is cut: it is shown on the step. */
 const MAX_WORD = 60;
 
-/**
- * Reads the finish reason of a choice as its server wrote it; undefined where it gives none. Some servers write `null`
- * as a text.
- */
+/** Reads the server's own finish reason of a choice; undefined without one. Some servers write `null` as a text. */
 export function finishWord(reason: unknown): string | undefined {
   if (reason === undefined || reason === null) return undefined;
   const word = (typeof reason === 'string' ? reason : JSON.stringify(reason)).replaceAll(/[\p{C}\p{Z}]+/gu, ' ').trim();

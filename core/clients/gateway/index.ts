@@ -1,4 +1,4 @@
-export { ABILITIES_OF_DIALECT, type ModelAbilities } from './abilities.ts';
+export { ABILITIES_OF_DIALECT, EFFORTS, type ModelAbilities } from './abilities.ts';
 export { assistantPart } from './assistant-part.ts';
 export {
   withoutDialect,
@@ -14,5 +14,5 @@ export { brokenInWords, finishClass, finishWord, NO_REASON } from './finish-word
 export type { AbilityMemory } from './learning.ts';
 export { faultInWords, ListError, sourceLabel, subjectOf, type ListFault } from './list-fault.ts';
 export { fetchModels, type SeenSource, seenSource } from './list-models.ts';
-export { countInput, countsOf, estimatedTokens, tokensAtLeast, usageOf } from './tokens.ts';
+export { countInput, countsOf, estimatedTokens, tokensAtLeast, usageOf, type CallInput } from './tokens.ts';
 export type { ListedModel } from './read-list.ts';

@@ -13,19 +13,22 @@ export interface AbilityMemory {
 /** Requests beyond the first that one call makes for fields that were refused. */
 const MAX_LESSONS = 5;
 
-/** Follows what the refusals of one call say of its model's server. */
+/** Learns from the refusals of one call. */
 export interface Learning {
   /** The call as it goes out now. */
   call(): GatewayCall;
   /** Draws the lesson of a refusal. @returns whether the request is worth sending again */
   learn(refusal: Refusal | undefined): boolean;
-  /** Remembers what was learned, now that a request which heeds it was accepted, and forgets what that did without. */
+  /**
+   * Remembers the lesson after a request that follows it was accepted, and forgets lessons that this request did not
+   * need.
+   */
   keep(outputTokens: number): Promise<void>;
 }
 
 /**
- * Begins to learn in a call. A lesson holds for the requests of this call; it is remembered when one of them is
- * accepted, so that no refusal by itself changes what later calls hold.
+ * Begins to learn in a call. A lesson applies to the requests of this call. It is remembered when one of them is
+ * accepted, so that no refusal by itself changes later calls.
  */
 export function learnRefusals(input: GatewayCall, memory: AbilityMemory): Learning {
   const known = memory.known();
@@ -89,7 +92,7 @@ export function learnRefusals(input: GatewayCall, memory: AbilityMemory): Learni
   };
 }
 
-/** Returns the abilities of the list and the dialect alone: the directory has joined the learned ones. */
+/** The directory has joined the learned abilities, so they are taken out again. */
 function without(abilities: ModelAbilities, learned: ModelAbilities): ModelAbilities {
   return Object.fromEntries(Object.entries(abilities).filter(([name]) => !(name in learned)));
 }

@@ -3,16 +3,18 @@ import { isJsonObject, type JsonObject } from '#lib/json.ts';
 import type { ModelAbilities } from './abilities.ts';
 import type { ErrorBody } from './error-body.ts';
 
-/** Says what a refusal teaches about the request. Words that it quotes from the request do not count. */
+/** Returns the lesson of a refusal. Quotations of the request do not count. */
 export interface Lesson {
   /** Undefined where the refusal names no field that could be left out or sent otherwise. */
   readonly learned: ModelAbilities | undefined;
-  /** Output tokens for which the server says that there is room; undefined where it refused for another reason. */
+  /** Output tokens for which the server has room; undefined when it refused for another reason. */
   readonly outputLeft: number | undefined;
   readonly isOverflow: boolean;
 }
 
-/** Statuses by which servers refuse a field; llama.cpp and Ministral's template answer 500, OpenRouter 404. */
+/**
+ * Statuses with which servers refuse a field; llama.cpp and Ministral's template respond with 500, OpenRouter with 404.
+ */
 const REFUSING: ReadonlySet<number> = new Set([400, 404, 415, 422, 500, 501]);
 
 /**
@@ -23,8 +25,8 @@ const OVERFLOW =
   /exceed_context_size|context_length_exceeded|context[ _-]?(length|size|window)|maximum (model|sequence|prompt) length|(prompt|input)[^.]{0,40} (is )?too (long|large)|too many (input )?tokens|token count[^.]{0,40}exceeds|exceeds? the (available|maximum) context/i;
 
 /**
- * Reads what a refusal says. A field is named by the `param` or `loc` of the error, or by the server's own words.
- * @param own the words of the error without all that stands in the texts of the request
+ * Reads a refusal. The `param` or `loc` of the error, or the server's own words, name a field.
+ * @param own the words of the error without quotations of the request
  * @param sent the request that was refused
  */
 export function lessonOf(status: number, { said, places }: ErrorBody, own: string, sent: JsonObject): Lesson {
@@ -53,12 +55,12 @@ function rootOf(place: string): string {
 }
 
 /**
- * Returns what a refusal teaches about the model's server, by the fields that it names.
- * Source: the error texts that the servers send, as docs/models.md lists them.
+ * Returns the lesson about the model's server, by the fields that the refusal names. Source: error texts of the
+ * servers, listed in docs/models.md.
  */
 function learnFrom(named: Named, sent: JsonObject): ModelAbilities | undefined {
   const { said, own, places } = named;
-  // A place is exact; only a place among the messages leaves the rest to the words.
+  // A place is exact. Only for a place among the messages do the words decide.
   const words = places.every((place) => rootOf(place) === 'messages') ? own : '';
   const isNamed = (field: string, pattern: RegExp) =>
     Object.hasOwn(sent, field) && (places.some((place) => rootOf(place) === field) || pattern.test(words));
@@ -74,13 +76,18 @@ function learnFrom(named: Named, sent: JsonObject): ModelAbilities | undefined {
     if (isNamed('max_tokens', /max_tokens|max_completion_tokens/)) return { outputLimit: 'max_completion_tokens' };
     if (isNamed('max_completion_tokens', /max_completion_tokens/)) return { outputLimit: 'max_tokens' };
   }
+  if (EFFORT_FIELDS.some((field) => isNamed(field, /reasoning[_.]?effort|\breasoning\b|chat_template_kwargs/i))) {
+    return { effort: 'none' };
+  }
   if (isNamed('stream_options', /stream_options|include_usage/i)) return { streamUsage: false };
   if (isNamed('parallel_tool_calls', /parallel_tool_calls/)) return { parallelToolCallsField: false };
   const messages = JSON.stringify(sent['messages'] ?? []);
   const hasCalls = messages.includes('"tool_calls":');
   if (hasCalls && /(single|one|multiple|parallel) tool[-_ ]?calls?/i.test(words)) return { parallelToolCalls: false };
   if (isNamed('response_format', /response_?format|json_schema|structured[ _]outputs?/i)) {
-    return speaksOfContent(named) ? { [schemaKey(sent['response_format'])]: false } : { structuredOutputs: false };
+    // The words are about the schema in the field, or about the field as such.
+    const isSchema = CONTENT.test(named.said) || !UNKNOWN_FIELD.test(named.said);
+    return isSchema ? { [schemaKey(sent['response_format'])]: false } : { structuredOutputs: false };
   }
   if (hasCalls && !Object.hasOwn(sent, 'tools') && /\btools?=?[`'" ]/i.test(words)) return { callsWithoutTools: false };
   if (/"reasoning(_content|_details)?":/.test(messages) && /reasoning/i.test(`${words} ${places.join(' ')}`)) {
@@ -90,6 +97,8 @@ function learnFrom(named: Named, sent: JsonObject): ModelAbilities | undefined {
   if (isNamed('stream', /\bstream(ing|ed)?\b/i)) return { streaming: false };
   return undefined;
 }
+
+const EFFORT_FIELDS = ['reasoning_effort', 'reasoning', 'chat_template_kwargs'] as const;
 
 /** The wordings of OpenAI, Groq and DeepSeek for an output limit above the model's own. */
 const MOST_OUTPUT =
@@ -110,20 +119,13 @@ function limitOf(sent: JsonObject): number | undefined {
   return typeof limit === 'number' ? limit : undefined;
 }
 
-/**
- * Reads the output tokens that are left where the limit alone was too large, as vLLM and older models of OpenAI say it.
- */
+/** vLLM and older models of OpenAI name the tokens that are left for the output. */
 function outputLeftIn(words: string, sent: JsonObject): number | undefined {
   const limit = limitOf(sent);
   if (limit === undefined) return undefined;
   const input = /(\d+) (?:input tokens|in the (?:messages|prompt))/i.exec(words)?.[1];
   const left = numberIn(MOST_OUTPUT, words) ?? (numberIn(WINDOW, words) ?? Number.NaN) - Number(input);
   return left >= MIN_OUTPUT && left < limit ? left : undefined;
-}
-
-/** Tells whether a refusal of `response_format` is about the schema in it, and not about the field as such. */
-function speaksOfContent({ said }: Named): boolean {
-  return CONTENT.test(said) || !UNKNOWN_FIELD.test(said);
 }
 
 const CONTENT =

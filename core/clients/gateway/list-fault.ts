@@ -5,7 +5,7 @@ export type ListFault =
   | { readonly kind: 'status'; readonly status: number }
   | { readonly kind: 'not_a_list' | 'too_large' | 'empty' | 'redirect' }
   | { readonly kind: 'timeout'; readonly seconds: number }
-  /** `code` is the system's or the TLS library's name of the error, where there is one. */
+  /** `code` is the name of the error in the system or the TLS library, if there is one. */
   | { readonly kind: 'network'; readonly code: string | undefined };
 
 export class ListError extends Error {
@@ -44,21 +44,21 @@ const DIALECT_NAMES: Readonly<Record<Exclude<ModelDialect, 'other'>, string>> = 
   'lm-studio': 'LM Studio',
 };
 
-/** Returns the name of a source for people: that of its server, unless the operator chose another. */
+/** Returns the name of a source for people: the name of its server, unless the operator chose another. */
 export function sourceLabel({ name, dialect }: Pick<ModelSource, 'name' | 'dialect'>): string {
   const server = dialect === 'other' ? undefined : DIALECT_NAMES[dialect];
   if (name === ONLY_SOURCE) return server ?? 'Model server';
   return server === undefined || name !== dialect ? name : server;
 }
 
-/** Returns the name of a source as a sentence begins with it. */
+/** Returns the name of a source for the beginning of a sentence. */
 export function subjectOf(source: Pick<ModelSource, 'name' | 'dialect'>): string {
   const label = sourceLabel(source);
   return label === 'Model server' ? `The ${label.toLowerCase()}` : label;
 }
 
 /**
- * Says in one sentence why a source gave no list, and what mends it. It never holds a key.
+ * Explains in one sentence why a source gave no list, and the remedy. It never contains a key.
  * @param forOperator adds the address and the name of the key's variable, which tenants do not see
  */
 export function faultInWords(source: ModelSource, fault: ListFault, forOperator: boolean): string {

@@ -8,7 +8,7 @@ const MAX_LIST_BYTES = 16 * 1024 * 1024;
 
 /**
  * Asks a server for its models.
- * @throws {ListError} where it gives no list with a model that writes text
+ * @throws {ListError} when it gives no list with a model that writes text
  */
 export async function fetchModels(source: ModelSource, timeoutMs: number): Promise<ListedModels> {
   const { status, text } = await request(source, timeoutMs);
@@ -50,7 +50,7 @@ function headersOf({ apiKey, dialect }: ModelSource): Record<string, string> {
     : { Authorization: `Bearer ${apiKey}` };
 }
 
-/** A source with what its list says of its server. */
+/** A source with the facts about its server from its list. */
 export interface SeenSource extends ModelSource {
   /** True for a server of the operator's own, whose models cost nothing. */
   readonly local: boolean;
@@ -59,8 +59,8 @@ export interface SeenSource extends ModelSource {
 const OWN_SERVERS: ReadonlySet<ModelDialect> = new Set(['llama.cpp', 'vllm', 'ollama', 'lm-studio']);
 
 /**
- * Completes a source that the operator did not describe by what its list shows: a server at a private address that
- * calls itself Ollama costs nothing. At a public address it may be a paid service.
+ * Completes a source that the operator did not describe from its list: a server at a private address that calls itself
+ * Ollama costs nothing. At a public address it may be a paid service.
  */
 export function seenSource(source: ModelSource, found: ModelDialect | undefined): SeenSource {
   const dialect = source.dialect === 'other' ? (found ?? 'other') : source.dialect;

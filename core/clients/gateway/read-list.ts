@@ -35,7 +35,7 @@ export interface ListedModel {
 
 export interface ListedModels {
   readonly models: readonly ListedModel[];
-  /** The server, as far as its list shows it; undefined where it could be any. */
+  /** The kind of server, if the list reveals it; undefined when it could be any. */
   readonly dialect: ModelDialect | undefined;
 }
 
@@ -145,7 +145,7 @@ function readEntry(model: Entry): Omit<ListedModel, 'id'> {
   return {
     name: model.display_name ?? model.name ?? model.id,
     figures: {
-      // The loaded window first, then what the model could take, and its training window last.
+      // The loaded window first, then the largest possible one, and the training window last.
       contextTokens:
         model.loaded_context_length ??
         model.context_length ??
@@ -167,10 +167,14 @@ function readEntry(model: Entry): Omit<ListedModel, 'id'> {
         parameters?.includes('structured_outputs') ??
         capabilities?.structured_outputs?.supported ??
         info.supports_response_schema,
+      effort: parameters === undefined || parameters.some((each) => EFFORT_PARAMETERS.has(each)) ? undefined : 'none',
       tools: parameters?.includes('tools') ?? capabilities?.function_calling ?? info.supports_function_calling,
     }),
   };
 }
+
+/** Parameters by which a list says that a model takes an effort. */
+const EFFORT_PARAMETERS = new Set(['reasoning', 'reasoning_effort']);
 
 /** More than a cent a token is a price in another unit: no model costs as much. */
 const MOST_PER_TOKEN = 0.01;
@@ -205,7 +209,7 @@ function readLongPrices(pricing: NonNullable<Entry['pricing']>): LongInputPrices
   return { inputTokens: start - 1, input, output: output ?? usual ?? input, cachedInput: null };
 }
 
-/** The kinds by which servers name models that write text; a model of any other kind writes none. */
+/** Kinds of models that write text, in the words of servers. Models of other kinds write none. */
 const TEXT_KINDS = new Set([
   'model',
   'language',

@@ -13,17 +13,17 @@ import { lessonOf, type Lesson } from './lesson.ts';
 export class Refusal extends Error {
   override readonly name = 'Refusal';
   readonly status: number;
-  /** The server's words, cleaned; empty where it gave none. */
+  /** The server's words, cleaned; empty without words. */
   readonly words: string;
   readonly retryAfter: string | undefined;
   readonly lesson: Lesson;
-  /** True where it is about money, and not about the request. */
+  /** True when it is about money, not about the request. */
   readonly isAccountEmpty: boolean;
   /** True once a part of the response has come, which the provider may bill. */
   readonly begun: boolean;
-  /** The usage that the server stated for what it has begun. */
+  /** The usage that the server reported before it broke off. */
   readonly usage: unknown;
-  /** The finish reason of a response that broke off; undefined where it gave none. */
+  /** The finish reason of a response that broke off; undefined without one. */
   readonly finishWord: string | undefined;
 
   constructor(
@@ -60,7 +60,7 @@ const MAX_WORDS = 500;
 
 /** Takes keys, our own prompt and everything unprintable out of a provider's words, and cuts them. */
 function clean(said: string, { sent, apiKey }: { sent: JsonObject; apiKey: string | undefined }): string {
-  // Enough to find what has to go, wherever the cut is.
+  // Long enough that secrets are found wherever the text is cut.
   const start = said.slice(0, 3 * MAX_WORDS);
   const printable = start.replaceAll(/[\p{C}\p{Z}]+/gu, ' ').trim();
   const withoutKey = apiKey === undefined ? printable : printable.replaceAll(apiKey, REDACTED);
@@ -77,7 +77,7 @@ const REDACTED = '[redacted]';
 /** Keys as providers print them in errors, whole or masked. */
 const KEY_LIKE = /\b(?:sk|pk|rk|gsk|xai|AIza|key|hf)[-_][\w*.-]{6,}/g;
 
-/** Characters that stand in the prompt as well are a quotation of it from this length on. */
+/** From this length on, characters that also occur in the prompt are a quotation of it. */
 const QUOTE = 32;
 
 /** Converts any error of the model library into a failure. @param apiKey removed from the words of the server */
@@ -97,7 +97,7 @@ export function toGatewayFailure(error: unknown, apiKey?: string): GatewayFailur
   return failureByName(error, said?.words ?? '');
 }
 
-/** Reads a text that came instead of a completion as the server's words; a part of a completion is none. */
+/** A text in place of a completion is the server's own words; a part of a completion is not. */
 function wordsInstead(error: unknown, apiKey: string | undefined): Refusal | undefined {
   if (!APICallError.isInstance(error)) return undefined;
   const { responseBody = '', requestBodyValues } = error;
@@ -117,7 +117,7 @@ function failureByName(error: unknown, words: string): GatewayFailure {
     return new GatewayFailure('unreachable', 'The model provider did not answer in time.', details);
   }
   if (isCall || UNREADABLE.test(name)) {
-    return new GatewayFailure('malformed', 'The model provider answered something unreadable.', details);
+    return new GatewayFailure('malformed', 'The response of the model provider cannot be read.', details);
   }
   return brokenOff(false);
 }

@@ -1,6 +1,6 @@
 import { errors, request, type Dispatcher } from 'undici';
 import { isJsonObject, parseJson } from '#lib/json.ts';
-import type { ModelAbilities } from './abilities.ts';
+import type { Effort, ModelAbilities } from './abilities.ts';
 import { readCompletion, REASONING_FIELDS, textOf, type Refuse } from './completion.ts';
 import { brokenOff, GatewayFailure } from './failure.ts';
 import { schemaKey } from './lesson.ts';
@@ -82,7 +82,7 @@ async function readAnswer(body: AsyncIterable<Buffer>, isEventStream: boolean, r
 /** Matches the beginning of server-sent events: a field, or a comment. */
 const EVENTS = /^[\s\uFEFF]*(?:(?:data|event|id|retry)[ \t]*:|:)/;
 
-/** Signs by which a body shows its form. */
+/** First characters that reveal the form of a body. */
 const SHOWS_FORM = 8;
 
 async function startOf(body: AsyncIterable<Buffer>): Promise<{ head: Buffer[]; rest: AsyncIterator<Buffer> }> {
@@ -106,7 +106,7 @@ async function* resumed(head: readonly Buffer[], rest: AsyncIterator<Buffer>): A
   }
 }
 
-/** Reads a body that was not streamed. The library refuses one that is no JSON. */
+/** The library refuses a body that is no JSON. */
 function readBody(text: string, refuse: Refuse): string {
   const value = parseJson(text);
   return value === undefined ? text : JSON.stringify(readCompletion(value, refuse));
@@ -166,10 +166,14 @@ interface ChatMessage extends Readonly<Record<string, unknown>> {
 }
 
 /**
- * Fits the body of a request to what the model's server takes, and to what every server takes: roles that alternate, no
- * schema beside tools, no field that was refused before.
+ * Fits the body of a request to the model's server, and to rules of all servers: roles alternate, no schema beside
+ * tools, no field that was refused before.
  */
-export function adaptRequest(body: Record<string, unknown>, abilities: ModelAbilities): Record<string, unknown> {
+export function adaptRequest(
+  body: Record<string, unknown>,
+  abilities: ModelAbilities,
+  effort?: Effort,
+): Record<string, unknown> {
   const { max_tokens: limit, response_format: format, messages, ...rest } = body;
   const tools = Array.isArray(rest['tools']) && rest['tools'].length > 0;
   const streaming = abilities.streaming !== false;
@@ -179,12 +183,19 @@ export function adaptRequest(body: Record<string, unknown>, abilities: ModelAbil
     ...rest,
     messages: Array.isArray(messages) ? adaptMessages(messages, abilities, tools) : messages,
     ...(limit === undefined || limitField === 'none' ? {} : { [limitField]: limit }),
+    ...(effort === undefined ? {} : effortField(effort, abilities)),
     // A grammar for the text leaves llama.cpp and vLLM no way to call a tool; Groq and Gemini refuse both together.
     ...(format === undefined || tools || !takesSchema(format, abilities) ? {} : { response_format: format }),
     ...(oneCall && abilities.parallelToolCallsField !== false ? { parallel_tool_calls: false } : {}),
     ...(streaming ? { stream: true } : {}),
     ...(streaming && abilities.streamUsage !== false ? { stream_options: { include_usage: true } } : {}),
   };
+}
+
+function effortField(effort: Effort, { effort: field = 'reasoning_effort' }: ModelAbilities) {
+  if (field === 'none') return {};
+  if (field === 'reasoning') return { reasoning: { effort } };
+  return field === 'reasoning_effort' ? { [field]: effort } : { [field]: { reasoning_effort: effort } };
 }
 
 function takesSchema(format: unknown, abilities: ModelAbilities): boolean {
@@ -202,7 +213,6 @@ function adaptMessages(messages: readonly unknown[], abilities: ModelAbilities, 
   return alternating(adapted);
 }
 
-/** The opening of a message is a text or, from the library, parts of text. */
 function isMessage(value: unknown): value is ChatMessage {
   return isJsonObject(value) && typeof value['role'] === 'string';
 }
@@ -214,8 +224,8 @@ function withoutReasoning(message: ChatMessage): ChatMessage {
 }
 
 /**
- * Joins what a user says after a user or after a tool to the message before it: the chat templates of Gemma refuse the
- * one, those of Mistral both. An assistant's message without text and calls goes, as no template takes it.
+ * Joins a user's message to the message before it, after a user or a tool: the chat templates of Gemma refuse the
+ * former, those of Mistral both. An assistant's message without text and calls is dropped, as no template takes it.
  */
 function alternating(messages: readonly ChatMessage[]): ChatMessage[] {
   const result: ChatMessage[] = [];

@@ -93,7 +93,7 @@ class Collected {
   private addChunk(chunk: JsonObject): void {
     const { id, model, created, usage, choices } = chunk;
     this.head = { id, model, created, ...definedOf(this.head) };
-    // Some send the usage so far with each chunk, and the whole of it last.
+    // Some servers send the usage so far with each chunk, and the total last.
     if (isJsonObject(usage)) this.usage = usage;
     const choice: unknown = Array.isArray(choices)
       ? choices.find((each) => isJsonObject(each) && (each['index'] ?? 0) === 0)

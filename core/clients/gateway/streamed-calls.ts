@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '#lib/json.ts';
 
-/** A tool call as a completion holds it. */
+/** A tool call in a completion. */
 interface WholeCall {
   id?: string;
   readonly type: 'function';
@@ -8,7 +8,10 @@ interface WholeCall {
   readonly extra_content?: unknown;
 }
 
-/** Reads the calls of a message that came whole: some servers send arguments as an object, or the one call of old. */
+/**
+ * Reads the calls of an unstreamed message: some servers send arguments as an object, or the single call of the old
+ * API.
+ */
 export function wholeCalls({ tool_calls: calls, function_call: old }: JsonObject): WholeCall[] {
   return piecesOf(calls, old).map((piece) => {
     const call = new OpenCall();
@@ -24,7 +27,7 @@ function piecesOf(calls: unknown, old: unknown): Piece[] {
   );
 }
 
-/** A piece of a call, as a delta has it; undefined is what it leaves out. */
+/** A piece of a call in a delta; missing parts are undefined. */
 interface Piece {
   readonly index: string | null;
   readonly id: string | undefined;
@@ -80,7 +83,7 @@ export class StreamedCalls {
     call.add(piece);
   }
 
-  /** The call that a piece without a known id goes on with: that of its index, else the last one. */
+  /** The call that a piece without a known id continues: the one with its index, else the last one. */
   private openAt({ index, name }: Piece): OpenCall | undefined {
     if (index === null) return this.last;
     return this.byIndex.get(index) ?? (name === undefined ? this.last : undefined);
@@ -118,7 +121,10 @@ class OpenCall {
     return name === this.name;
   }
 
-  /** Tells whether a piece begins another call. @param isElsewhere it has another index than this call */
+  /**
+   * Tells whether a piece begins another call.
+   * @param isElsewhere its index is not the index of this call
+   */
   isFollowedBy({ index, id, name, args }: Piece, isElsewhere: boolean): boolean {
     if (this.name === '' || (name === undefined && args.trim() === '')) return false;
     if (name !== undefined && name !== this.name) return true;
@@ -127,7 +133,7 @@ class OpenCall {
     return isOther || (name !== undefined && (args.trim() !== '' || isElsewhere || id === undefined));
   }
 
-  /** Tells whether a piece holds this call as it is already. */
+  /** Tells whether a piece repeats this call unchanged. */
   repeats({ id, name, args }: Piece): boolean {
     return id !== undefined && id === this.id && name === this.name && this.balance.isWhole && args === this.args;
   }

@@ -30,7 +30,7 @@ export function withoutThinking(content: string, habits: ThinkingHabits = {}): S
     if (first?.kind !== 'open' || first.from !== afterSpace(content, at)) break;
     const end = closingOf(tags, next, content);
     const closing = tags[end];
-    // Cut before it ended, it is no text either.
+    // Thinking that was cut before its end is not text either.
     if (closing === undefined) return { text: '', thinking: [...taken, content.slice(first.from)].join('\n') };
     taken.push(content.slice(first.to, closing.from));
     at = closing.to;
@@ -97,7 +97,8 @@ function tagsIn(content: string): Tag[] {
 
 /**
  * Finds the tag that closes a block: the one in balance with blocks of the same form inside it, else the first. A tag
- * in code closes nothing, unless the thinking left its code open. @returns its index, -1 where there is none
+ * in code closes nothing, unless the thinking left its code open.
+ * @returns its index, or -1
  */
 function closingOf(tags: readonly Tag[], opening: number, content: string): number {
   const form = tags[opening]?.form;
@@ -175,7 +176,7 @@ const CHANNEL =
 /** The same channels after a server has dropped the marks between them. */
 const BARE_CHANNELS = /^\s*analysis(?=\S)([\s\S]*?)assistantfinal(?=\S)/;
 
-/** Reads the channels of gpt-oss where a server passes them on; undefined for any other text. A call stays as it is. */
+/** Reads the channels of gpt-oss if a server passes them on; undefined for any other text. A call stays unchanged. */
 function finalChannel(content: string): SaidText | undefined {
   const bare = BARE_CHANNELS.exec(content);
   if (bare !== null) return { text: content.slice(bare[0].length), thinking: bare[1] ?? '' };

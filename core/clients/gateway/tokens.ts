@@ -13,7 +13,7 @@ export interface CallUsage {
   readonly isDoubted?: boolean;
 }
 
-/** Token counts as a server states them, with undefined for what it leaves out. */
+/** Token counts of a server; missing ones are undefined. */
 export interface StatedTokens {
   readonly inputTokens: number | undefined;
   readonly outputTokens: number | undefined;
@@ -31,7 +31,7 @@ export interface CallInput {
 }
 
 export interface TokenBounds {
-  /** Window of the model; null where it is unknown. */
+  /** Window of the model; null when it is unknown. */
   readonly contextTokens?: number | null | undefined;
   /** Undefined leaves the limit to the server. */
   readonly maxOutputTokens?: number | undefined;
@@ -82,7 +82,7 @@ export function usageOf(
   };
 }
 
-/** Returns stated counts as whole numbers, with 0 for what is missing or cannot be. */
+/** Returns counts as whole numbers, with 0 for a missing or impossible one. */
 export function countsOf(stated: StatedTokens): CallUsage {
   return {
     inputTokens: tokenCount(stated.inputTokens),
@@ -101,16 +101,16 @@ function tokenCount(claimed: number | undefined): number {
 const MAX_TOKENS = 1_000_000_000;
 
 /**
- * Estimates the tokens of texts, which are sent or received together. Three bytes of UTF-8 a token is more than common
- * tokenizers make of any language, so an estimate made beforehand holds as a bound.
+ * Estimates the tokens of texts that are sent or received together. Common tokenizers make at most one token of three
+ * bytes of UTF-8 in any language, so the estimate is an upper bound.
  */
 export function estimatedTokens(...texts: readonly string[]): number {
   return Math.ceil(texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0) / 3);
 }
 
 /**
- * Returns the fewest tokens that texts can have which were estimated at so many: no common tokenizer makes less of a
- * text than one for five bytes of it, the repetition of a character aside.
+ * Returns the fewest tokens that texts with this estimate can have: common tokenizers make at least one token of five
+ * bytes, except for repetitions of a character.
  */
 export function tokensAtLeast(estimated: number): number {
   return Math.ceil((estimated * 3) / 5);

@@ -23,8 +23,8 @@ export class SchemaBusyError extends SchemaError {}
 
 /**
  * Checks a value against a JSON Schema that a stranger wrote.
- * @param projectId the project that the check is for: checks that may take long wait their turn behind its others
- * @returns what is wrong, or undefined when the value is valid
+ * @param projectId project of the check: slow checks of a project wait for each other
+ * @returns the fault, or undefined when the value is valid
  * @throws {SchemaError}
  */
 export async function schemaFault(projectId: string, schema: JsonObject, value: unknown): Promise<string | undefined> {
@@ -46,8 +46,8 @@ export async function assertUsableSchema(projectId: string, schema: JsonObject):
 }
 
 /**
- * Reads the schema of a tool server, which its users cannot mend: what cannot be read of it is left out and named.
- * @returns the same schema where all of it can be read
+ * Reads the schema of a tool server, which its users cannot correct: unreadable parts are left out and named.
+ * @returns the same schema when all of it can be read
  * @throws {SchemaError} when nothing of it can be used: it is too large, or takes too long
  */
 export async function readableSchema(projectId: string, schema: JsonObject): Promise<ReadableSchema> {
@@ -63,7 +63,10 @@ export async function readableSchema(projectId: string, schema: JsonObject): Pro
   return read;
 }
 
-/** Names the fault of a schema for a caller of the API. @throws what is no `SchemaError` */
+/**
+ * Names the fault of a schema for a caller of the API.
+ * @throws any other error than a `SchemaError`
+ */
 export function schemaRefusal(error: unknown, path: string): AppError {
   if (error instanceof SchemaBusyError) {
     const headers = { 'Retry-After': '2' };
@@ -107,7 +110,6 @@ interface ReadSchema {
   readonly quick: boolean;
 }
 
-/** @throws {SchemaError} when the schema is too large, or was refused before */
 function readSchema(projectId: string, schema: JsonObject): ReadSchema {
   if (isTooLarge(schema)) throw new SchemaError('it is too large');
   const json = toJson(() => canonicalJson(schema));
@@ -129,7 +131,7 @@ function toJson(write: () => string): string {
 
 function quickCheck({ id, json }: ReadSchema, schema: JsonObject): SchemaCheck {
   try {
-    // The limits of a server may be numbers that no double holds; checks compute with the nearest double.
+    // Limits of a server may be numbers that no double represents; checks use the nearest double.
     const check = quickChecks.memo(id, { context: mayBeExact(json) ? JSON.parse(json) : schema });
     verdicts.set(id, { refusal: undefined });
     return check;
@@ -172,8 +174,8 @@ const QUICK_NODES = 60;
 const QUICK_LENGTH = 10_000;
 
 /**
- * The keywords by which a small schema can take for ever: regular expressions, comparisons of all with all, and
- * references, which multiply. A property of such a name is taken for the keyword, which costs time and no more.
+ * Keywords with which a small schema can take for ever: regular expressions, comparisons of all items, and references,
+ * which multiply. A property with such a name is taken for the keyword, which only costs time.
  */
 const UNBOUNDED = /"(?:pattern|patternProperties|format|uniqueItems|\$ref|\$dynamicRef|\$recursiveRef)":/;
 
@@ -190,7 +192,6 @@ function isSmall(json: string): boolean {
   return json.length <= QUICK_LENGTH;
 }
 
-/** Counts what may be a schema, objects and booleans, up to `most`. */
 function countNodes(root: unknown, most: number): number {
   const waiting = [root];
   let nodes = 0;

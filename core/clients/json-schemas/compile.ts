@@ -4,7 +4,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { JsonObject } from '#lib/json.ts';
 import { compilePattern, patternFault } from '#lib/linear-pattern.ts';
 
-/** Says what is wrong with a value, or undefined when it is valid. */
+/** Describes the fault of a value; undefined when it is valid. */
 export type SchemaCheck = (value: unknown) => string | undefined;
 
 /** A schema and a value as JSON text, for the thread. Without a value, the schema is only compiled. */
@@ -51,12 +51,14 @@ export function compileSchema(schema: Readonly<Record<string, unknown>>): Schema
   };
 }
 
-/** Says why a keyword cannot be read; undefined when it can, as far as it shows without the rest of the schema. */
+/** Explains why a keyword cannot be read; undefined when it can, judged without the rest of the schema. */
 export function keywordFault(
   dialect: unknown,
   { keyword, value, type }: { readonly keyword: string; readonly value: unknown; readonly type?: unknown },
 ): string | undefined {
-  if (keyword === '$schema') return isKnownDialect(value) ? undefined : 'the dialect is not known here';
+  if (keyword === '$schema') {
+    return typeof value === 'string' && KNOWN_DIALECTS.test(value) ? undefined : 'the dialect is not known here';
+  }
   if (keyword === '$async') return 'asynchronous schemas are not supported';
   if (keyword === 'id' && typeof value === 'string') return 'its name is $id';
   if (keyword === 'nullable' && type === undefined) return 'it stands without a type';
@@ -64,10 +66,6 @@ export function keywordFault(
   if (keyword === 'pattern' && typeof value === 'string') return patternFault(value);
   const { meta } = dialectOf(dialect);
   return meta.validateSchema({ [keyword]: value }) === true ? undefined : (meta.errors?.[0]?.message ?? 'not valid');
-}
-
-function isKnownDialect(name: unknown): boolean {
-  return typeof name === 'string' && KNOWN_DIALECTS.test(name);
 }
 
 const KNOWN_DIALECTS = /^https?:\/\/json-schema\.org\/(?:draft-07\/schema#?|draft\/2020-12\/schema#?)$/;

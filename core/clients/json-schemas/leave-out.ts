@@ -32,13 +32,13 @@ export const NAMED_SUBSCHEMAS = [
 ];
 
 /**
- * Reads a schema keyword by keyword. What cannot be read is left out, and with it what would then refuse more than the
- * schema does: every value that fits the schema fits what is left of it. A keyword that is null is not there.
- * @throws {Error} when what is left cannot be compiled either
+ * Reads a schema keyword by keyword. Unreadable keywords are left out, and so are keywords that would then refuse more
+ * than the schema does: every value that fits the schema fits the reduced one. A keyword with null counts as missing.
+ * @throws {Error} when the reduced schema cannot be compiled either
  */
 export function readLeniently(schema: JsonObject): ReadableSchema {
   const first = readRoot(schema, {});
-  // A definition that lost a keyword allows more, and so refuses more where it is referred to under a negation.
+  // A definition without one of its keywords allows more, so a reference to it under a negation refuses more.
   const read = first.leftOut.length === 0 ? first : readRoot(schema, { distrustsRefs: true });
   try {
     void compileSchema(read.schema);
@@ -52,7 +52,7 @@ export function readLeniently(schema: JsonObject): ReadableSchema {
 }
 
 interface Manner {
-  /** Counts references as left out, where a missing part would refuse more. */
+  /** Counts references as left out when a missing part would refuse more. */
   readonly distrustsRefs?: boolean;
   readonly dropsNames?: boolean;
 }
@@ -127,7 +127,7 @@ function readRoot(root: JsonObject, { distrustsRefs = false, dropsNames = false 
     return {};
   }
 
-  /** Leaves out the keywords that refuse what others do not speak of, where these speak of less now. */
+  /** Leaves out keywords about what other keywords do not cover, if those cover less now. */
   function leaveOutStricter(read: Map<string, unknown>, at: string): void {
     const inside = at === '' ? '' : `${at}.`;
     for (const [keyword, others] of STRICTER) {
@@ -157,11 +157,11 @@ function readRoot(root: JsonObject, { distrustsRefs = false, dropsNames = false 
 const MAX_NAME_LENGTH = 100;
 /** Keywords whose value may be null. */
 const VALUES: ReadonlySet<string> = new Set(['const', 'default']);
-/** Keywords that name a schema, and those that refer to such a name. */
+/** Keywords that name a schema, and keywords that refer to such a name. */
 const NAMES: ReadonlySet<string> = new Set(['$id', '$anchor', '$dynamicAnchor', '$dynamicRef', '$recursiveRef']);
-/** Keywords that refuse more where a schema in them allows more. */
+/** Keywords that refuse more when a schema in them allows more. */
 const NEGATING: ReadonlySet<string> = new Set(['not', 'oneOf', 'if']);
-/** Keywords that refuse more where one of these was left out. */
+/** Keywords that refuse more when one of these was left out. */
 const STRICTER: readonly (readonly [string, readonly string[]])[] = [
   ['additionalProperties', ['properties', 'patternProperties']],
   ['unevaluatedProperties', ['properties', 'patternProperties', 'allOf', 'anyOf', 'oneOf', 'if', '$ref', 'dependent']],

@@ -9,10 +9,10 @@ const MULTIPLE = /"multipleOf":(?!1[,}])/;
 const UNIQUE = /"uniqueItems":true/;
 
 /**
- * Checks a value as JSON whose numbers a double may not hold, against a schema that is computed with doubles: it stands
- * where the doubles below, at and above each number are judged alike.
- * @param check says what is wrong with a value as JSON
- * @returns what is wrong; where the doubles disagree, which number is to be sent as text
+ * Checks JSON with numbers that no double represents, against a schema that is computed with doubles: the verdict
+ * counts when the doubles below, at and above each number agree.
+ * @param check describes the fault of a value as JSON
+ * @returns the fault; when the doubles disagree, the number that is to be sent as text
  */
 export async function checkByNeighbours(
   json: string,
@@ -42,7 +42,7 @@ function looksWhole(number: ExactNumber): boolean {
   return isFraction(number) && Number.isInteger(Number(number.source));
 }
 
-/** Refuses a number in a caller's schema that no double holds: the checks against it would be made with another one. */
+/** Refuses a number in a caller's schema that no double represents: checks would use another number. */
 export function refuseLongNumbers(schema: unknown, context: z.RefinementCtx): void {
   const found = findExact(schema);
   if (found === undefined) return;
@@ -50,7 +50,10 @@ export function refuseLongNumbers(schema: unknown, context: z.RefinementCtx): vo
   context.addIssue({ code: 'custom', path: [...found.path], message });
 }
 
-/** Writes JSON with a double for each number that none holds. @param isUnique it differs from all others of the value */
+/**
+ * Writes JSON with a double for each number that no double represents.
+ * @param isUnique it differs from all others of the value
+ */
 function withDoubles(value: unknown, step: number, isUnique: boolean): string {
   const { exact, held } = numbersIn(value);
   const free = new FreeDoubles();

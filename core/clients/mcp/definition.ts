@@ -2,16 +2,14 @@ import { NAMED_SUBSCHEMAS, SUBSCHEMAS } from '#core/clients/json-schemas/index.t
 import { isJsonObject, type JsonObject } from '#lib/json.ts';
 import { unseenIn } from '#lib/text.ts';
 
-/**
- * A tool in the words of its server. A person sees all of it before they confirm the tool, and confirms all of it.
- */
+/** A tool in the words of its server. A person sees and confirms all of it. */
 export interface ToolDefinition {
   readonly name: string;
   readonly title: string | null;
   readonly description: string | null;
   readonly inputSchema: JsonObject;
   readonly outputSchema: JsonObject | null;
-  /** Claims of the server about what the tool does; trusted only where that makes us stricter. */
+  /** Claims of the server about the tool; trusted only when they make us stricter. */
   readonly annotations: JsonObject | null;
 }
 
@@ -34,9 +32,9 @@ export function unseenCharacter(
 }
 
 /**
- * Says what is wrong with the `x-mcp-header` annotations of an input schema, or undefined: MCP 2026-07-28, "Custom
- * Headers from Tool Parameters". The MCP library sends the headers of schemas that pass; it leaves tools out only from
- * lists that it pages through by itself, and by the same rules.
+ * Describes the fault of the `x-mcp-header` annotations of an input schema, or undefined: MCP 2026-07-28, "Custom
+ * Headers from Tool Parameters". The MCP library sends the headers of schemas that pass; by the same rules it leaves
+ * tools out, but only from lists that it pages through by itself.
  */
 export function headerAnnotationFault(inputSchema: JsonObject): string | undefined {
   const names = new Set<string>();

@@ -35,9 +35,9 @@ export class ToolServerError extends Error {
   readonly kind: ToolServerErrorKind;
   /** False only when it is certain that the server has not acted on the request. */
   readonly mayHaveArrived: boolean;
-  /** The server has answered this request with an error, so it knows what came of it. */
+  /** The server has answered this request with an error, so it knows the outcome. */
   readonly isAnswer: boolean;
-  /** The server's own words, where it answered in some: untrusted, for the model and the run's detail only. */
+  /** The server's own words, if any: untrusted, for the model and the run's detail only. */
   readonly serverMessage: string | undefined;
   /** The `WWW-Authenticate` header of a `sign_in` error (RFC 9728, section 5.1). */
   readonly challenge: string | undefined;
@@ -49,7 +49,7 @@ export class ToolServerError extends Error {
       isAnswer?: boolean;
       serverMessage?: string | undefined;
       challenge?: string | undefined;
-      /** What exactly is wrong in a `malformed` answer, in words of ours. */
+      /** The exact fault of a `malformed` answer, in our words. */
       place?: string | undefined;
     } = {},
   ) {
@@ -76,7 +76,7 @@ const NEVER_ARRIVED: ReadonlySet<ToolServerErrorKind> = new Set([
   'forbidden',
 ]);
 
-/** Turns an error of the MCP client or the guarded fetch into ours; one that is ours already passes through. */
+/** Turns an error of the MCP client or the guarded fetch into ours; our own errors pass through. */
 export function toToolServerError(error: unknown): ToolServerError | AppError {
   if (error instanceof ToolServerError || error instanceof AppError) return error;
   const outbound = outboundErrorIn(error);

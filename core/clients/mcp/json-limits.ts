@@ -8,8 +8,8 @@ export interface JsonLimits {
 }
 
 /**
- * Breaks a response off where it holds more JSON than this, before it is parsed. Bytes alone do not bound the
- * work: 4 MiB are 95,000 tiny tools or two million numbers, which take the event loop seconds to parse and check.
+ * Breaks off a response with more JSON than this, before it is parsed. A limit on bytes is not enough: 4 MiB can be
+ * 95,000 tiny tools or two million numbers, which take the event loop seconds to parse and check.
  * @throws {ToolServerError} `too_large`, to the reader of the body
  */
 export function limitJson(
@@ -54,13 +54,13 @@ function createCounter(): (chunk: Uint8Array) => JsonLimits {
   let objects = 0;
   let values = 0;
   return ({ buffer, byteOffset, byteLength }) => {
-    // A character a byte: those of JSON's own signs are no part of others in UTF-8.
+    // Reads bytes as characters: in UTF-8 the signs of JSON are never part of another character.
     const text = Buffer.from(buffer, byteOffset, byteLength).toString('latin1');
     for (let at = 0; at < text.length;) {
       if (isEscaped) {
         isEscaped = false;
-        // The end of a line ends the string all the same.
-        inString = !isLineEnd(text[at]);
+        // The end of a line ends the string even without a quote.
+        inString = text[at] !== '\n' && text[at] !== '\r';
         at += 1;
         continue;
       }
@@ -81,8 +81,4 @@ function createCounter(): (chunk: Uint8Array) => JsonLimits {
     }
     return { objects, values };
   };
-}
-
-function isLineEnd(sign: string | undefined): boolean {
-  return sign === '\n' || sign === '\r';
 }

@@ -27,13 +27,13 @@ export interface ListedTools {
   readonly dropped: readonly SkippedTool[];
   /** True when there are more tools than the limits allow. */
   readonly truncated: boolean;
-  /** True when the server's pages lead back to one that was read, so that the rest is unknown. */
+  /** True when the server's pages lead back to an earlier one, so that the rest is unknown. */
   readonly circular: boolean;
 }
 
 /** A tool that the server has and that cannot be used here, or a field that its definition lacks here. */
 export interface SkippedTool {
-  /** Cut to what can be shown; by its place in the list where it has no name. */
+  /** Name of the tool, cut for display; without a name its place in the list. */
   readonly tool: string;
   /** The field that cannot be read; null where the tool as a whole is meant. */
   readonly field: string | null;
@@ -69,7 +69,7 @@ export async function listAllTools(session: ToolSession, limits: CallLimits): Pr
       }
       const { name } = definition;
       const size = sizeOf(definition);
-      // One that cannot be used has been sent all the same.
+      // A tool that cannot be used was sent all the same, so it counts.
       bytes += Math.min(size, MAX_ALL_BYTES);
       if (bytes > MAX_ALL_BYTES) return ended('truncated');
       const earlier = tools.get(name);
@@ -91,7 +91,10 @@ function shownName(name: string | null, place: number): string {
   return name === null || name === '' ? `tool ${place} of the list` : shownText(name, MAX_NAME_LENGTH);
 }
 
-/** Reads page after page. @returns how the list ended: with its last page, at our limit, or where it began again */
+/**
+ * Reads page after page.
+ * @returns why the list ended: with its last page, at our limit, or because it repeats itself
+ */
 async function* pagesOf(
   session: ToolSession,
   { signal, timeoutMs }: CallLimits,
@@ -110,13 +113,13 @@ async function* pagesOf(
   return 'truncated';
 }
 
-/** The tools of a list up to one that was looked for. */
+/** The tools of a list up to the wanted one. */
 export interface FoundTool {
-  /** The tool, or undefined when it is gone, or is one that a list leaves out. */
+  /** The tool; undefined when it is gone, or when a list leaves it out. */
   readonly definition: ToolDefinition | undefined;
   /** The tools that were listed before that and can be used, by name. */
   readonly listed: ReadonlyMap<string, ToolDefinition>;
-  /** Time for which the server vouches for what it listed; infinite where it says nothing. */
+  /** Time for which the server vouches for its list; infinite when it gives none. */
   readonly ttlMs: number;
 }
 

@@ -7,7 +7,9 @@ export async function mendResponse(response: Response, asked: Asked, hold: Hold)
   const type = response.headers.get('content-type') ?? '';
   if (/^\s*text\/event-stream\b/i.test(type)) return withBody(response, mendEvents(response.body, asked, hold));
   const text = await response.text();
-  if (EVENTS.test(text)) return withBody(response, mendEvents(streamOf(text), asked, hold), 'text/event-stream');
+  if (EVENTS.test(text)) {
+    return withBody(response, mendEvents(new Blob([text]).stream(), asked, hold), 'text/event-stream');
+  }
   if (!/^\s*application\/json\b/i.test(type) && !BEGINS_JSON.test(text)) return withBody(response, text);
   return withBody(response, mendMessages(text, asked, hold), JSON_TYPE);
 }
@@ -41,10 +43,6 @@ function withBody(response: Response, body: string | ReadableStream<Uint8Array>,
   const headers = new Headers(response.headers);
   if (type !== undefined) headers.set('content-type', type);
   return new Response(body, { status, statusText, headers });
-}
-
-function streamOf(text: string): ReadableStream<Uint8Array> {
-  return new Blob([text]).stream();
 }
 
 function mendEvents(body: ReadableStream<Uint8Array>, asked: Asked, hold: Hold): ReadableStream<Uint8Array> {

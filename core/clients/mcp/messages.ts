@@ -2,7 +2,7 @@ import { isJsonObject, parseJson, type JsonObject } from '#lib/json.ts';
 import { cut } from '#lib/text.ts';
 import { readDiscovery, readHandshake } from './read-handshake.ts';
 
-/** A request of ours, as the messages of its response are matched with it. */
+/** A request of ours, for matching the messages of its response. */
 export interface Asked {
   readonly id: number | string;
   readonly method: string;
@@ -11,15 +11,15 @@ export interface Asked {
 /** Receives the parts of a response that the library is not shown. */
 export interface Hold {
   result(value: unknown): void;
-  /** The error of the response names no request: the library is shown it as one of ours. */
+  /** The error of the response names no request, so the library gets it with the id of ours. */
   unnamedError(): void;
 }
 
 /**
- * Rewrites the JSON-RPC messages of a response so that the MCP library takes them, however loosely the server writes: it
- * sees a well-formed envelope and handshake. It never sees the result of a `tools/…` request, which is held instead,
- * to be read part by part. The text of the protocol is parsed here only.
- * @returns the same text where it is no JSON
+ * Rewrites the JSON-RPC messages of a response so that the MCP library accepts them, however loosely the server writes:
+ * it sees a well-formed envelope and handshake. It never sees the result of a `tools/…` request, which is kept aside
+ * and read part by part. The text of the protocol is parsed here only.
+ * @returns the same text when it is not JSON
  */
 export function mendMessages(text: string, asked: Asked, hold: Hold): string {
   const parsed = parseText(text);
@@ -36,7 +36,7 @@ function parseText(text: string): unknown {
 export interface StatedError {
   /** It names the request. */
   readonly isOurs: boolean;
-  /** True for an error of JSON-RPC; other errors with a message may be those of a gateway. */
+  /** True for an error of JSON-RPC; other errors with a message may come from a gateway. */
   readonly isJsonRpc: boolean;
   readonly words: string;
 }
@@ -54,7 +54,7 @@ export function statedError(text: string, asked?: Asked): StatedError | undefine
   return undefined;
 }
 
-/** Returns a server's own words, cut to what is recorded: the message of its error, and what it says in `data`. */
+/** Returns a server's own words, cut for the record: the message of its error, and its `data`. */
 export function wordsOf(error: { readonly message: string; readonly data?: unknown }): string {
   const { message, data } = error;
   const more = data === undefined || data === null || data === '' ? '' : stated(data);
@@ -126,7 +126,7 @@ function readAnswer(result: unknown, { method }: Asked, hold: Hold): unknown {
   return placeholder;
 }
 
-/** Results that stand in for those that are read elsewhere, valid in all revisions. */
+/** Stand-ins, valid in all revisions, for results that are read elsewhere. */
 const PLACEHOLDERS: Readonly<Record<string, JsonObject>> = {
   'tools/list': { resultType: 'complete', tools: [], ttlMs: 0, cacheScope: 'private' },
   'tools/call': { resultType: 'complete', content: [] },
@@ -150,14 +150,14 @@ function readError(error: unknown): { code: number; message: string; data?: unkn
   };
 }
 
-/** JSON-RPC's code for an internal error, in place of one that is missing. */
+/** JSON-RPC's code for an internal error, for an error without a code. */
 const UNSTATED = -32603;
 
 function isIdOf(asked: Asked, id: unknown): boolean {
   return (typeof id === 'number' || typeof id === 'string') && String(id) === String(asked.id);
 }
 
-/** Tells whether an optional member is there: servers write null, and some `false` or an empty text, for none. */
+/** Servers write null, false or an empty text for a member that they leave out. */
 function isGiven(value: unknown): boolean {
   return value !== undefined && value !== null && value !== false && value !== '';
 }

@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject } from '#lib/json.ts';
 
 /**
  * Reads the used parts of the result of `initialize`: the version, whether there are tools, and the server's name.
- * @returns the form that the MCP library takes; a value that is no result is returned as it is
+ * @returns the form that the MCP library takes; a value that is no result is returned unchanged
  */
 export function readHandshake(result: unknown): unknown {
   if (!isJsonObject(result)) return result;
@@ -29,7 +29,7 @@ export function readDiscovery(result: unknown): unknown {
   };
 }
 
-/** The revision that a server means where it names none (MCP 2025-06-18, "Protocol Version Header"). */
+/** The default revision of a server that names none (MCP 2025-06-18, "Protocol Version Header"). */
 const UNSTATED_VERSION = '2025-03-26';
 const SERVER_INFO = 'io.modelcontextprotocol/serverInfo';
 

@@ -2,14 +2,12 @@ import { isJsonObject, type JsonObject } from '#lib/json.ts';
 import type { ToolDefinition } from './definition.ts';
 import { ToolServerError } from './error.ts';
 
-/** One page of a server's tools, in which each tool stands alone. */
+/** One page of a server's tools; each tool is read on its own. */
 export interface ToolPage {
   readonly tools: readonly ListedTool[];
   /** Undefined on the last page. */
   readonly nextCursor: string | undefined;
-  /**
-   * Time for which the server vouches for the page (MCP 2026-07-28, "Caching"); infinite where it says nothing.
-   */
+  /** Time for which the server vouches for the page (MCP 2026-07-28, "Caching"); infinite when it gives none. */
   readonly ttlMs: number;
 }
 
@@ -27,10 +25,10 @@ export interface FieldFault {
 /** Reads the result of `tools/list`. @throws {ToolServerError} `malformed`, where it is no list at all */
 export function readPage(result: unknown): ToolPage {
   if (!isJsonObject(result))
-    throw new ToolServerError('malformed', { place: `the result is ${kindOf(result)} and no object` });
+    throw new ToolServerError('malformed', { place: `the result is ${kindOf(result)}, not an object` });
   const { tools, nextCursor, ttlMs } = result;
   if (!Array.isArray(tools))
-    throw new ToolServerError('malformed', { place: `result.tools is ${kindOf(tools)} and no list` });
+    throw new ToolServerError('malformed', { place: `result.tools is ${kindOf(tools)}, not a list` });
   return {
     tools: tools.map(readTool),
     // Servers write an empty cursor, or null, on their last page.

@@ -20,12 +20,12 @@ export type ContentPart =
       readonly data: string;
     }
   | { readonly type: 'link'; readonly name: string; readonly mimeType: string | null; readonly uri: string }
-  /** A part that the tool sent and that cannot be read, with the reason in words of ours but for a name. */
+  /** An unreadable part of a tool's result, with the reason in our words except for a name. */
   | { readonly type: 'unreadable'; readonly why: string };
 
 /** Reads the result of `tools/call`, each part by itself. @throws {ToolServerError} `malformed` */
 export function readToolResult(result: unknown): ToolResult {
-  if (!isJsonObject(result)) throw malformed(`the result is ${kindOf(result)} and no object`);
+  if (!isJsonObject(result)) throw malformed(`the result is ${kindOf(result)}, not an object`);
   const { content, structuredContent, isError } = result;
   return {
     content: listOf(content).map(readPart),
@@ -38,15 +38,15 @@ function malformed(place: string): ToolServerError {
   return new ToolServerError('malformed', { place });
 }
 
-/** A single part stands for a list of one. */
+/** A single part counts as a list of one. */
 function listOf(content: unknown): readonly unknown[] {
   if (content === undefined || content === null) return [];
   if (Array.isArray(content)) return content;
   if (isJsonObject(content)) return [content];
-  throw malformed(`result.content is ${kindOf(content)} and no list`);
+  throw malformed(`result.content is ${kindOf(content)}, not a list`);
 }
 
-/** Success is proven, so every value counts as an error that does not plainly say that there is none. */
+/** Success needs a plain statement, so every value that does not clearly deny an error counts as one. */
 function saysError(isError: unknown): boolean {
   if (typeof isError === 'string') return !['', 'false', 'no', '0'].includes(isError.trim().toLowerCase());
   return Boolean(isError);
@@ -61,7 +61,7 @@ function readPart(part: unknown, index: number): ContentPart {
   return { type: 'unreadable', why: `content[${index}], ${what}` };
 }
 
-/** Returns undefined for a part of an unknown type, or one that lacks what its type is about. */
+/** Returns undefined for a part of an unknown type, or without its main member. */
 function readKnown(part: JsonObject): ContentPart | undefined {
   const { type, text, data, resource } = part;
   switch (type) {
@@ -89,7 +89,7 @@ function readResource(resource: JsonObject): ContentPart | undefined {
   return { type: 'resource', data: blob, mimeType: textIn(resource, 'mimeType'), uri: textIn(resource, 'uri') };
 }
 
-/** Some servers send the number that they mean as it is. */
+/** Some servers send a number in place of a text. */
 function isText(value: unknown): value is string | number | boolean {
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
 }

@@ -8,7 +8,7 @@ import { isOfSession, type Asked, type Hold } from './messages.ts';
 import type { ToolServer } from './server.ts';
 import { createResponseWatch, type ResponseWatch } from './session-life.ts';
 
-/** The `fetch` under the MCP client, and what can be known only there. */
+/** The `fetch` under the MCP client, and facts that only it can know. */
 export interface ServerFetch {
   readonly fetch: typeof globalThis.fetch;
   readonly watch: ResponseWatch;
@@ -27,14 +27,15 @@ interface ResponseLimits extends JsonLimits {
 /** One page of tools, some hundreds of usual ones: the API checks it within 50 ms, also when each of them is wrong. */
 const LIST_LIMITS: ResponseLimits = { bytes: 2 * 1024 * 1024, objects: 5_000, values: 15_000 };
 /**
- * One result, with the framing around it; a model is given much less of it. It occupies the worker for less than a
- * second when every part of it is wrong.
+ * Bytes of one result with its framing; a model gets much less of it. Reading takes the worker less than a second even
+ * when every part is faulty.
  */
 const RESULT_LIMITS: ResponseLimits = { bytes: 1024 * 1024, objects: 10_000, values: 50_000 };
 
 /**
  * Makes the `fetch` for one server: guarded, authenticated request by request, and limited in size by the kind of
- * request. A server that refuses the credentials has not carried the request out, so it is repeated once with others.
+ * request. A server that refuses the credentials has not carried the request out, so the request is repeated once with
+ * others.
  */
 export function createServerFetch({
   outbound,
@@ -156,7 +157,7 @@ export interface ServerRefusal {
   readonly demandedScopes: readonly string[] | undefined;
 }
 
-/** Tells a refusal from other responses: 401, or 403 where a scope is missing (RFC 6750, section 3.1). */
+/** Tells a refusal from other responses: 401, or 403 for a missing scope (RFC 6750, section 3.1). */
 function refusalOf(response: Response): ServerRefusal | undefined {
   const challenge = response.headers.get('www-authenticate') ?? undefined;
   if (response.status === 401) return { challenge, demandedScopes: undefined };
@@ -185,8 +186,8 @@ const MAX_SCOPES = 50;
 const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]{1,200}$/;
 
 /**
- * Returns the values in an address's query that have to be kept out of what a tool sends back: those that are called a
- * secret or look like one. The others are names of projects and the like, which a result may well hold.
+ * Returns the values in an address's query that must not appear in a tool's result: those that are called a secret or
+ * look like one. The others are names of projects and the like, which a result may well contain.
  */
 export function secretsInAddress(url: string): string[] {
   return [...new URL(url).searchParams].flatMap(([name, value]) => {

@@ -8,14 +8,14 @@ export interface ToolServer {
 /** Authenticates the requests to one server. */
 export interface RequestCredentials {
   /**
-   * Gives the headers for a request made now, renewed first where they are about to expire.
-   * @throws {AppError} `connection_not_ready` when there are none that work
+   * Gives the headers for a request made now, renewed first when they are about to expire.
+   * @throws {AppError} `connection_not_ready` without working credentials
    */
   headers(signal: AbortSignal): Promise<Record<string, string>>;
   /**
-   * Takes note that the server refused these headers: with a 401, or because they do not cover the request, and then
-   * `demandedScopes` are the scopes that the server names, maybe none.
-   * @param isSecond true where these are the others that an earlier refusal of the same request has brought
+   * Notes that the server refused these headers: with a 401, or because they do not cover the request; then
+   * `demandedScopes` are the scopes that the server names, perhaps none.
+   * @param isSecond true for headers that came from an earlier refusal of the same request
    * @returns other headers to repeat the request with, once; undefined when there are none
    */
   refused(

@@ -41,7 +41,7 @@ export function createSessionLife(): SessionLife {
       const stopWith = (reason: ToolServerError) => {
         stop.abort(reason);
         stopped.reject(reason);
-        // In a moment, so that a server that understands the cancellation hears of it first.
+        // Delayed a little, so that a server that understands the cancellation gets it first.
         setTimeout(() => end(reason), GRACE_MS).unref();
       };
       const timer = setTimeout(() => stopWith(new ToolServerError('too_slow')), timeoutMs);
@@ -51,7 +51,7 @@ export function createSessionLife(): SessionLife {
       life.signal.addEventListener('abort', die, { once: true });
       try {
         if (signal.aborted) throw new ToolServerError('cancelled', { mayHaveArrived: false });
-        // The library's own clock only stands behind ours.
+        // The library's own clock is only a fallback for ours.
         const options = { signal: stop.signal, timeout: timeoutMs + 10_000 };
         return await Promise.race([operation(options), stopped.promise]);
       } catch (error) {

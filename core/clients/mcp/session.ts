@@ -26,7 +26,7 @@ export interface ToolSession {
   readonly discovery: PriorDiscovery;
   /** The server remembers the session: it gave out an id, as servers of 2025 may. */
   readonly stateful: boolean;
-  /** One page of the server's tools as it is now, never from a cache. */
+  /** One page of the server's tools, read now and never from a cache. */
   listTools(cursor: string | undefined, limits: CallLimits): Promise<ToolPage>;
   callTool(
     tool: Pick<ToolDefinition, 'name' | 'inputSchema'>,
@@ -48,15 +48,13 @@ export interface SessionOptions {
    * latest.
    */
   readonly prior?: PriorDiscovery;
-  /** Called when the server says that its tools have changed, which it can on the response to a request of ours. */
+  /** Called when the server reports in a response that its tools have changed. */
   readonly onToolsChanged?: () => void;
 }
 
 const GOODBYE_MS = 2_000;
 
-/**
- * Connects to a server: in the protocol of 2026-07-28 where it is spoken, else with the handshake of 2025.
- */
+/** Connects to a server: in the protocol of 2026-07-28 if the server speaks it, else with the handshake of 2025. */
 export async function openToolSession(
   { outbound }: { readonly outbound: Pick<OutboundClient, 'fetchWithin'> },
   server: ToolServer,
@@ -129,7 +127,7 @@ export async function openToolSession(
       try {
         await request(callLimits, (options) => client.request({ method: 'ping' }, options));
       } catch (error) {
-        // A server without this method knows the session all the same.
+        // A server without this method still knows the session.
         if (!(error instanceof ToolServerError) || error.kind !== 'protocol') throw error;
       }
     },
@@ -154,7 +152,6 @@ interface RequestOptions {
 
 const NO_TOOLS: ToolPage = { tools: [], nextCursor: undefined, ttlMs: Number.POSITIVE_INFINITY };
 
-/** Returns the error of a session that the server no longer knows, however it says so; undefined for other errors. */
 function lostSession({ sessionId }: StreamableHTTPClientTransport, error: unknown): ToolServerError | undefined {
   if (ProtocolError.isInstance(error)) {
     const words = wordsOf(error);

@@ -22,7 +22,7 @@ export interface LeasedSession {
   remember(hashes: ReadonlyMap<string, string>, ttlMs: number): void;
   /** Forgets what any holder has listed on this server: a tool has turned out to be another one. */
   forget(): void;
-  /** Keeps the session for the next call, or ends it when it is of no more use. */
+  /** Keeps the session for the next call, or ends it when it is useless. */
   release(outcome: 'keep' | 'end'): void;
 }
 
@@ -63,8 +63,8 @@ const OF_ANOTHER_PROTOCOL: ReadonlySet<ToolServerErrorKind> = new Set([
 export function createToolSessions(deps: { readonly outbound: Pick<OutboundClient, 'fetchWithin'> }): ToolSessions {
   const ending = new Set<Promise<void>>();
   /**
-   * Idle sessions, each under the key of who may take it: its run and connection, or the connection alone when it is
-   * not bound to a run.
+   * Idle sessions by the key of those who may take them: run and connection, or the connection alone for a session that
+   * is not bound to a run.
    */
   const idle = new LRUCache<ToolSession, string>({
     max: MAX_IDLE,

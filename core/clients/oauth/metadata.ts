@@ -2,8 +2,8 @@ import { parseJson } from '#lib/json.ts';
 import { fieldsOf, textIn, textsIn } from './responses.ts';
 
 /**
- * Returns the name by which an issuer is known here. Servers write it with a slash at its end in one place and without
- * in another, although RFC 8414 wants equal texts.
+ * Normalizes the name of an issuer. Servers write it with and without a slash at its end, although RFC 8414 requires
+ * equal texts.
  */
 export function issuerName(issuer: string): string {
   return issuer.endsWith('/') ? issuer.slice(0, -1) : issuer;
@@ -25,7 +25,7 @@ export function isFromIssuer(
   return iss === undefined ? !sendsIssuer : isSameIssuer(iss, issuer);
 }
 
-/** Returns an issuer as an error may name it: an address of a usual length, and no other text that a server sent. */
+/** Returns an issuer for an error message: only an address of a usual length, never other text from a server. */
 export function shownIssuer(issuer: string): string {
   const url = URL.parse(issuer);
   if (url === null || !/^https?:$/.test(url.protocol)) return 'something that is no address';
@@ -34,7 +34,9 @@ export function shownIssuer(issuer: string): string {
   return (plain === `${issuer}/` ? issuer : plain).slice(0, 200);
 }
 
-/** Reads what a sign-in needs of the metadata of an authorization server (RFC 8414), and drops what cannot be read. */
+/**
+ * Reads the fields for a sign-in from the metadata of an authorization server (RFC 8414), and drops unreadable ones.
+ */
 export function readServerMetadata(body: unknown) {
   const { read, dropped } = fieldsOf(body);
   const address = (name: string) => read(name, addressIn);
@@ -57,7 +59,7 @@ export function readServerMetadata(body: unknown) {
   return { value, dropped };
 }
 
-/** Reads the metadata of a protected resource (RFC 9728). One that does not name itself is the one that was asked. */
+/** Reads the metadata of a protected resource (RFC 9728). The default resource is the one that was asked. */
 function readResourceMetadata(body: unknown, asked: string) {
   const { read, dropped } = fieldsOf(body);
   const value = {
@@ -69,8 +71,8 @@ function readResourceMetadata(body: unknown, asked: string) {
 }
 
 /**
- * Wraps a `fetch` so that the MCP client library, whose schemas refuse a whole document for one field, gets only what
- * can be read of the two metadata documents.
+ * Wraps a `fetch` so that the MCP client library gets only the readable fields of the two metadata documents: its
+ * schemas refuse a whole document for one field.
  * @param asked the address of the tool server
  * @param onDropped gets the names of the fields that could not be read
  */

@@ -1,12 +1,12 @@
 import { isJsonObject } from '#lib/json.ts';
 
-/** The tokens of a response; its other fields are there where they could be read. */
+/** The tokens of a response; other fields are present if they could be read. */
 export interface Tokens {
   readonly accessToken: string;
   readonly refreshToken: string | undefined;
-  /** Undefined where the response says nothing of it, or nothing that makes sense: 0, a word, an empty text. */
+  /** Undefined when the response has no sensible value: 0, a word, an empty text. */
   readonly expiresInSeconds: number | undefined;
-  /** The granted scope; undefined when it is the one that was asked for. */
+  /** The granted scope; undefined when it equals the requested one. */
   readonly scope: string | undefined;
   readonly idToken: string | undefined;
 }
@@ -26,8 +26,8 @@ export interface Read<T> {
 }
 
 /**
- * Reads a token response (RFC 6749, section 5.1), of which only `access_token` has to be there: the server may have
- * rotated the refresh token by now, so that a response thrown away for another field would end the sign-in.
+ * Reads a token response (RFC 6749, section 5.1). Only `access_token` is required: the server may have rotated the
+ * refresh token already, so refusing a response for another field would end the sign-in.
  */
 export function readTokens(body: unknown): Read<Tokens> {
   const { read, dropped } = fieldsOf(body);
@@ -41,7 +41,7 @@ export function readTokens(body: unknown): Read<Tokens> {
   return { value: accessToken === undefined ? undefined : { accessToken, ...more }, dropped };
 }
 
-/** Reads the response to a registration (RFC 7591, section 3.2.1), of which only `client_id` has to be there. */
+/** Reads the response to a registration (RFC 7591, section 3.2.1). Only `client_id` is required. */
 export function readRegistration(body: unknown): Read<Registration> {
   const { read, dropped } = fieldsOf(body);
   const id = read('client_id', (value) => textIn(value, 4_096));
@@ -84,7 +84,7 @@ function secretIn(value: unknown): string | undefined {
   return typeof value === 'string' && VISIBLE.test(value) ? value : undefined;
 }
 
-/** Characters that may stand in a header: those of RFC 6750, section 2.1, and more that servers use. */
+/** Characters that are safe in a header: those of RFC 6750, section 2.1, and more that servers use. */
 const VISIBLE = /^[\x21-\x7e]{1,16384}$/;
 
 function scopeIn(value: unknown): string | undefined {

@@ -14,7 +14,7 @@ export interface TokenEndpoint {
   };
   /** The ways to authenticate that the server lists; empty when it lists none. */
   readonly authMethods: readonly string[];
-  /** The form of the request's body; `form` where it is left out. */
+  /** The form of the request's body; default `form`. */
   readonly body?: 'form' | 'json';
   /** Errors that refuse a grant at this server, in place of the usual ones. */
   readonly refusals?: readonly string[];
@@ -26,15 +26,14 @@ export interface TokenDeps {
 }
 
 /**
- * The endpoint gave no tokens. `refused`: it says in a known word that it does not take the grant, or us, any more.
- * `answered`: it has decided otherwise, and a repeat may get the same. `away`: it issued nothing, and may later.
- * `unknown`: it may have issued tokens that did not arrive. Nothing that the server said is kept: its words could hold
- * what we sent.
+ * The endpoint gave no tokens. `refused`: a known word says that the grant, or our client, is no longer accepted.
+ * `answered`: another decision, and a repeat may get the same. `away`: it issued nothing, and may later. `unknown`: it
+ * may have issued tokens that did not arrive. The server's words are not kept, as they could repeat our request.
  */
 export class TokenError extends Error {
   override readonly name = 'TokenError';
   readonly kind: 'refused' | 'answered' | 'away' | 'unknown';
-  /** An error of a closed list, fit for a log; `other` for what a server made up. */
+  /** An error of a closed list, safe for a log; `other` for any other word. */
   readonly error: string;
   /** Status and error, to tell one answer from another. */
   readonly answer: string;
@@ -101,9 +100,9 @@ export async function refreshTokens(
 
 interface Refresh {
   readonly refreshToken: string;
-  /** The granted scope; undefined where it is not known. */
+  /** The granted scope; undefined when it is unknown. */
   readonly scope: string | undefined;
-  /** Beyond those of every refresh. */
+  /** Parameters beyond those of every refresh. */
   readonly parameters?: Readonly<Record<string, string>>;
   /**
    * Asks once more, at once, where the connection breaks before the response: servers with a grace period expect a

@@ -5,7 +5,13 @@ import { addWork, type RecordKind } from '#core/foundation/work/index.ts';
 import type { PassedLimit } from '#core/usage/index.ts';
 import { AT_ONCE, sql, type Db, type Sql } from '#lib/database/index.ts';
 import { findCrossings, routineBudgetNews, tellOfSharedBudgets, type UsedUp } from './budgets.ts';
-import { hasSubscription, messageSubjectOf, readSubscriptions, type Subscription } from './subscription.ts';
+import {
+  followsSuccess,
+  hasSubscription,
+  messageSubjectOf,
+  readSubscriptions,
+  type Subscription,
+} from './subscription.ts';
 import { RECORDED_AT_ONCE, RETRIES_MS, tell, type News } from './tell.ts';
 
 /** What is told of the end of a run, as the statement that ends it notes it. */
@@ -56,6 +62,7 @@ export function noteEnd({ state, reasonInWords, warnings = [], passedLimit }: En
   return sql`follower as (
       select ended.id, ended.routine_id, ended.state, ended.reason, ended.outcome, ended.warnings,
         p.organization_id, coalesce(r.notify_mail, p.notify_mail) is not null as has_mail,
+        ended.state <> 'succeeded' or routine.paused or ${followsSuccess} as is_news,
         case when routine.paused then routine.state_reason end as paused_because
       from ended, routine, routines r join projects p on p.id = r.project_id
       join organizations o on o.id = p.organization_id
@@ -67,7 +74,7 @@ export function noteEnd({ state, reasonInWords, warnings = [], passedLimit }: En
         'state', state, 'reason', reason, 'outcome', outcome, 'warnings', warnings,
         'reasonInWords', ${reasonInWords}::text, 'pausedBecause', paused_because,
         'recovered', ${isWhole}::boolean and exists (select from turned),
-        'passedLimit', ${JSON.stringify(passedLimit ?? null)}::jsonb) from follower`)}
+        'passedLimit', ${JSON.stringify(passedLimit ?? null)}::jsonb) from follower where is_news`)}
     )`;
 }
 
@@ -95,8 +102,14 @@ async function notifyRunEnded(tx: Db, runId: string, run: ToldRun, subscription:
     ...(run.recovered ? [RECOVERED] : []),
     ...routineBudgetNews(crossings),
   ];
+  if (subscription.hasReaders && run.state !== 'cancelled') await noteResult(tx, subscription, runId);
   await tell(tx, subscription, { runId, news });
   await tellOfSharedBudgets(tx, subscription, { runId, crossings });
+}
+
+/** Notes that the result is to be sent to people; what it says is read by the work `result`. */
+async function noteResult(tx: Db, { organizationId }: Subscription, runId: string): Promise<void> {
+  await tx.run`${addWork(sql`select 'result', ${runId}, ${organizationId}, ${AT_ONCE}, '{}'::jsonb`)}`;
 }
 
 /** Returns the budget that counts as used up because a step no longer fitted into it. */
@@ -112,7 +125,8 @@ function partial(warnings: ToldRun['warnings']): News {
 
 /** Writes the news that the service has paused a routine, with the reason that the routine shows. */
 function paused(because: string): News {
-  const lines = [`The service has taken it off its schedule: ${because}.`];
+  const why = because === 'completed' ? 'its last run said that the work is done' : because;
+  const lines = [`The service has taken it off its schedule: ${why}.`];
   return { event: 'paused', heading: 'Paused', lines };
 }
 

@@ -14,6 +14,8 @@ export interface Subscription {
   readonly mail: MailSettings | null;
   readonly projectMail: MailSettings | null;
   readonly successPingUrl: string | null;
+  /** True when results of the routine go to people. */
+  readonly hasReaders: boolean;
   readonly budgets: Budgets;
 }
 
@@ -37,14 +39,22 @@ export async function readSubscriptions(db: Db, routineIds: readonly string[]): 
   return found.map(({ subscription }) => subscription);
 }
 
+/** SQL condition: results of the routine `r` go to people. A draft is only tried. */
+const hasReaders = sql`(r.state <> 'draft' and (r.results_mail is not null or r.results_chats <> '[]'))`;
+
 /** SQL condition: the routine `r` of the project `p` and the organization `o` may have subscribers. */
 export const hasSubscription = sql`p.deleted_at is null
-  and (r.notify_mail is not null or p.notify_mail is not null or r.success_ping_url is not null
+  and (r.notify_mail is not null or p.notify_mail is not null or r.success_ping_url is not null or ${hasReaders}
     or ${isFollowedByAnother})`;
+
+/** SQL condition: a success is news for someone, by a mail, a budget, a monitor or the result itself. */
+export const followsSuccess = sql`(r.success_ping_url is not null or ${hasReaders} or ${isFollowedByAnother}
+  or ${followsBudgets(sql`p`)} or coalesce(r.notify_mail, p.notify_mail)->'on' ?| '{partial,recovered,budget}')`;
 
 const columns = sql`jsonb_build_object('organizationId', p.organization_id, 'projectId', p.id, 'routineId', r.id,
   'routineName', r.name, 'projectName', p.name, 'mail', coalesce(r.notify_mail, p.notify_mail),
   'projectMail', p.notify_mail, 'successPingUrl', r.success_ping_url,
+  'hasReaders', ${hasReaders},
   'budgets', jsonb_build_object('routine', ${budgetColumns('r')}, 'project', ${budgetColumns('p')},
     'organization', ${budgetColumns('o')}))`;
 

@@ -1,5 +1,12 @@
 export { attemptDelivery, type AttemptDeps, type AttemptOutcome } from './attempt.ts';
-export { FAILURE_REASONS, hasLostDelivery, listDeliveries, type Delivery } from './delivery.ts';
+export {
+  deliveryRetryMs,
+  FAILURE_REASONS,
+  hasLostDelivery,
+  listDeliveries,
+  RETRY_LADDER_MS,
+  type Delivery,
+} from './delivery.ts';
 export { enqueueDelivery, enqueuePaused } from './enqueue.ts';
 export {
   deleteDeliveries,

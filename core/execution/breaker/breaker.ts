@@ -77,7 +77,6 @@ const AFTER_A_RESPONSE: ReadonlySet<string> = new Set<FailureReason>([
   'content_filtered',
 ]);
 
-/** Returns what the end of a run says about its provider; undefined when it says nothing. */
 function providerIs(
   ending: Pick<RunEnding, 'state' | 'reason' | 'failureClass'>,
 ): 'available' | 'unavailable' | undefined {

@@ -127,7 +127,7 @@ function costAt(costs: readonly (string | null)[], share: number): string | null
   return percentile(known, share, (a, b) => new Big(a).cmp(b)) ?? null;
 }
 
-/** Returns a percentile by the nearest rank: one of the values, never a number between two. */
+/** Nearest rank: the result is one of the values, never a number between two. */
 function percentile<T>(values: readonly T[], share: number, compare: (a: T, b: T) => number): T | undefined {
   return values.toSorted(compare)[Math.ceil(share * values.length) - 1];
 }

@@ -1,12 +1,14 @@
 import type { Core } from '#core/core.ts';
 import { Big } from 'big.js';
 import { readPeriodUsage, runsPerDay, type Plan } from '#core/accounts/billing/index.ts';
+import { DEFINITION } from '#core/authoring/definition/index.ts';
+import type { Draft } from '#core/authoring/drafts/index.ts';
 import type { ProjectModels } from '#core/models/directory/index.ts';
 import { readRoutine, type ProvenRoutine } from '#core/authoring/routines/index.ts';
 import { PACE_DAYS, readSpending } from '#core/usage/index.ts';
 import { databaseTime } from '#lib/database/index.ts';
 import { countRuns } from './version-usage.ts';
-import { estimateRun, type Amount, type RunEstimate } from './estimate.ts';
+import { estimateRun, findQuoted, mostOfRun, type Amount, type RunEstimate } from './estimate.ts';
 import { forecastLimits, type LimitForecast } from './limits.ts';
 import { plannedRuns, type PlannedRuns } from './planned-runs.ts';
 
@@ -24,6 +26,8 @@ export interface ForecastSubject {
 export interface Forecast {
   readonly routineId: string;
   readonly revision: number;
+  /** The effort that its runs ask of their model; null where the model decides. */
+  readonly effort: ProvenRoutine['model']['effort'] | null;
   readonly runs: Omit<PlannedRuns, 'days'>;
   readonly perRun: RunEstimate;
   readonly total: { readonly p50: Amount; readonly p95: Amount };
@@ -60,6 +64,7 @@ export async function forecastOf(
   return {
     routineId,
     revision,
+    effort: model.effort ?? null,
     runs,
     perRun,
     total: { p50: times(perRun.p50, planned.count), p95: times(perRun.p95, planned.count) },
@@ -71,6 +76,28 @@ export async function forecastOf(
       allowance: { plan, period, othersPerDay: Math.max(pace - own / PACE_DAYS, 0) },
     }),
   };
+}
+
+/** Limits of a routine that sets none. */
+const LIMITS = DEFINITION.limits.schema.parse(undefined);
+
+/**
+ * Forecasts what a draft would use at most in the next 30 days, were it active from now on; null without a schedule or a
+ * model. No run has shown yet what it uses.
+ */
+export async function forecastDraft(
+  { database, models }: ForecastDeps,
+  projectId: string,
+  { schedule, timezone, model }: Draft['definition'],
+): Promise<Pick<Forecast, 'runs' | 'perRun' | 'total'> | null> {
+  if (schedule === null || model === null) return null;
+  const option = await findQuoted(models, { projectId, model });
+  const most = mostOfRun(LIMITS, option);
+  const pricing = option?.prices == null ? 'unpriced' : 'directory';
+  const perRun: RunEstimate = { basis: 'limits', sampleSize: 0, pricing, p50: most, p95: most };
+  const planned = plannedRuns({ id: 'draft', schedule, timezone, state: 'active' }, await databaseTime(database));
+  const { days: _, ...runs } = planned;
+  return { runs, perRun, total: { p50: times(most, runs.count), p95: times(most, runs.count) } };
 }
 
 function times({ tokens, costUsd }: Amount, count: number): Amount {

@@ -8,6 +8,6 @@ export {
   type Amount,
   type RunEstimate,
 } from './estimate.ts';
-export { forecastOf, readForecast, type Forecast, type ForecastDeps } from './forecast.ts';
+export { forecastDraft, forecastOf, readForecast, type Forecast, type ForecastDeps } from './forecast.ts';
 export { FORECAST_DAYS, plannedToday } from './planned-runs.ts';
 export { medianOfVersion } from './version-usage.ts';

@@ -15,7 +15,8 @@ export async function askUrl(
   outbound: Pick<OutboundClient, 'request'>,
   { url, etag, signal }: { url: string; etag: string | null; signal: AbortSignal },
 ): Promise<GateResponse> {
-  const call = { tool: null, url: withoutQuery(url), status: null, sent: true };
+  const { origin, pathname } = new URL(url);
+  const call = { tool: null, url: `${origin}${pathname}`, status: null, sent: true };
   try {
     const { status, headers, body } = await outbound.request({
       url,
@@ -54,9 +55,4 @@ function faultOf({ code, message }: OutboundError) {
 function tagOf(headers: Headers): string | null {
   const tag = headers.get('etag');
   return tag === null || tag.length > MAX_TAG_LENGTH ? null : tag;
-}
-
-function withoutQuery(url: string): string {
-  const { origin, pathname } = new URL(url);
-  return `${origin}${pathname}`;
 }

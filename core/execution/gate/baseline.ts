@@ -11,9 +11,9 @@ export function readBaseline(db: Db, run: AskingRun): Promise<Baseline | undefin
 }
 
 /**
- * Stores the value that a run's gate saw, for the next run to compare with. Called only where the run succeeds or is
+ * Stores the value that a run's gate saw, for the next run to compare with. Called only when the run succeeds or is
  * skipped: after a failed run the next one sees the same change again. Of concurrent runs, the value seen last stays. A
- * run whose gate failed has seen nothing, but it has woken the model, from which `maxQuietHours` count.
+ * run whose gate failed has no value, but it woke the model, so `maxQuietHours` starts again.
  */
 export async function keepSeen(tx: Db, runId: string): Promise<void> {
   await tx.run`

@@ -86,7 +86,6 @@ function valueOf(value: unknown, parts: readonly unknown[]): GateValue | GateFau
   };
 }
 
-/** Returns true for an absent value, a count of zero, and a text without a visible character. */
 function isEmpty(value: unknown): boolean {
   if (value === null || value === false || value === 0) return true;
   if (typeof value === 'string') return value.trim() === '';

@@ -70,7 +70,6 @@ export function renderPrompt(
   };
 }
 
-/** Renders the facts as a section of the prompt, the same in every run that is told this version. */
 function factsSection({ facts = false, toldFacts = null }: PromptRun): string | undefined {
   if (!facts || isBlank(toldFacts)) return undefined;
   const what = `What this project holds to be true, version ${toldFacts.version},`;
@@ -93,7 +92,6 @@ function isBlank(told: ToldFacts | null): told is null {
   return told === null || told.text.trim() === '';
 }
 
-/** Fills `{{gate.value}}`: fenced, and empty when the gate failed or was not asked. */
 function gateText(verdict: GateVerdict | null): string {
   if (verdict?.value == null) return '';
   const { value, valueLength } = verdict;

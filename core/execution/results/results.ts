@@ -215,7 +215,6 @@ function withTexts({ text, before, ...found }: Found): Result {
   };
 }
 
-/** Cuts after the last whole line that fits, or within a line that is too long. */
 function beginningOf(text: string): string {
   if (text.length <= EXCERPT) return text;
   const end = text.lastIndexOf('\n', EXCERPT);

@@ -62,7 +62,8 @@ async function pass(
         if (isUnavailable(error)) throw error;
         faults.push(error);
       }
-      await rest(performance.now() - started, signal);
+      // As long as the batch took, at most a second, so that others get to Postgres.
+      await sleep(Math.min(performance.now() - started, 1_000), undefined, { signal });
     }
     open = left;
   }
@@ -72,11 +73,6 @@ async function pass(
 interface Progress {
   readonly scope: Scope;
   readonly from: Date | undefined;
-}
-
-/** Pauses for as long as the batch took, at most a second, so that others get to Postgres. */
-function rest(batchMs: number, signal: AbortSignal): Promise<void> {
-  return sleep(Math.min(batchMs, 1_000), undefined, { signal });
 }
 
 /** How many projects with retention of their own one pass serves. */

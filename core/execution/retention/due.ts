@@ -54,7 +54,6 @@ export function selectDue(stage: Stage, { projectId, days }: Scope, from: Date |
   `;
 }
 
-/** SQL condition on ended runs: the run ended at least so many days ago, and not before `from`. */
 function dueOfAll(days: Sql, from: Date | undefined): Sql {
   return sql`finished_at < ${daysAgo(days)} and finished_at >= ${from ?? '-infinity'}::timestamptz`;
 }

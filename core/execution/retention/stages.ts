@@ -1,6 +1,7 @@
 import { contentDaysOf, contentDaysOfAll, runDaysOf, type RetentionRule } from '#core/accounts/settings/index.ts';
 import { eraseMessages, deleteMessages } from '#core/foundation/outbox/index.ts';
 import { eraseBodies, deleteDeliveries } from '#core/delivery/webhooks/index.ts';
+import { deleteChatDeliveries, eraseChatResponses } from '#core/delivery/chats/index.ts';
 import { keepProofs } from '#core/authoring/routines/index.ts';
 import { sql, type Db, type Sql } from '#lib/database/index.ts';
 
@@ -47,6 +48,7 @@ async function eraseContent(tx: Db, runIds: readonly string[]): Promise<number> 
   const sending = new Set(await eraseBodies(tx, runIds));
   const ids = runIds.filter((id) => !sending.has(id));
   await eraseMessages(tx, ids);
+  await eraseChatResponses(tx, ids);
   return tx.run`
     with texts as (
       update steps set text = null, messages = null,
@@ -94,6 +96,7 @@ async function deleteRuns(tx: Db, runIds: readonly string[]): Promise<number> {
   await keepProofs(tx, runIds);
   await deleteDeliveries(tx, runIds);
   await deleteMessages(tx, runIds);
+  await deleteChatDeliveries(tx, runIds);
   return tx.run`
     with recorded as (
       delete from steps where run_id = any(${runIds})

@@ -99,11 +99,13 @@ async function* followRun(watch: RunWatch, after: RunCursor, signal: AbortSignal
     yield { event: 'state', id: eventId(sent), data: run };
     return;
   }
-  const reason = watch.isClosed() ? 'server_stopping' : streamEndOf(signal);
-  if (reason !== undefined) yield endEvent(reason);
+  const reason = watch.isClosed() ? 'server_stopping' : STREAM_END_NAMES.find((name) => name === signal.reason);
+  if (reason === undefined) return;
+  // Delays vary, so that the followers of a stopping process do not all reconnect at once.
+  const retryMs = 1_000 + Math.floor(Math.random() * 4_000);
+  yield { event: 'end', retryMs, data: { reason, message: STREAM_ENDS[reason] } };
 }
 
-/** Turns the error of a stream that has ended into undefined. */
 function unlessOver(signal: AbortSignal): (error: unknown) => undefined {
   return (error) => {
     if (!signal.aborted) throw error;
@@ -111,19 +113,10 @@ function unlessOver(signal: AbortSignal): (error: unknown) => undefined {
   };
 }
 
-/** Returns the steps before the first unfinished one: events keep their order even where calls end out of order. */
+/** Events keep the order of the steps, even where calls end out of order. */
 function upToUnfinished(steps: RunDetail['steps']): RunDetail['steps'] {
   const first = steps.findIndex(({ state }) => state === 'pending' || state === 'started');
   return first === -1 ? steps : steps.slice(0, first);
-}
-
-/**
- * Makes the last event of a stream. Delays vary, so that the followers of a stopping process do not all reconnect at
- * once.
- */
-function endEvent(reason: StreamEnd): StreamEndEvent {
-  const retryMs = 1_000 + Math.floor(Math.random() * 4_000);
-  return { event: 'end', retryMs, data: { reason, message: STREAM_ENDS[reason] } };
 }
 
 function eventId({ steps, state }: RunCursor): string {
@@ -145,12 +138,6 @@ const STREAM_ENDS = {
 } as const;
 
 export type StreamEnd = keyof typeof STREAM_ENDS;
-
-/** Returns the reason of the abort, where it is one that the follower is told. */
-function streamEndOf(signal: AbortSignal): StreamEnd | undefined {
-  const reason: unknown = signal.reason;
-  return STREAM_END_NAMES.find((name) => name === reason);
-}
 
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Object.keys forgets which keys there are
 export const STREAM_END_NAMES = Object.keys(STREAM_ENDS) as [StreamEnd, ...StreamEnd[]];

@@ -118,14 +118,13 @@ async function readSnapshots(db: Db, requests: readonly SnapshotRequest[]): Prom
     const read = byRequest.get(at + 1);
     if (read === undefined) return undefined;
     const { stepsJson, ...run } = read;
-    const steps = stepsJson.map(stepOf);
+    const steps = stepsJson.map((step): Step => ({
+      ...step,
+      startedAt: dateOf(step.startedAt),
+      finishedAt: dateOf(step.finishedAt),
+    }));
     return { run, steps, more: steps.length === STEPS_AT_ONCE };
   });
-}
-
-function stepOf(step: StepJson): Step {
-  const { startedAt, finishedAt } = step;
-  return { ...step, startedAt: dateOf(startedAt), finishedAt: dateOf(finishedAt) };
 }
 
 function dateOf(time: string | null): Date | null {

@@ -1,6 +1,6 @@
 import type { PassedLimit } from '#core/usage/index.ts';
 import type { ResultKey } from '#core/authoring/definition/index.ts';
-import type { CheckResult, Outcome, RunWarning } from '#core/authoring/outcomes/index.ts';
+import type { CheckResult, NextRuns, Outcome, RunWarning } from '#core/authoring/outcomes/index.ts';
 import {
   CLASS_OF_FAILURE,
   RUN_REASONS,
@@ -27,13 +27,15 @@ export interface RunEnding {
   readonly warnings?: readonly RunWarning[] | undefined;
   /** The budget that left too little for the next step, where one did and it is known which. */
   readonly passedLimit?: PassedLimit | undefined;
+  /** What a run that succeeded says of the runs after it. */
+  readonly next?: NextRuns | undefined;
   /** Data of the result in the form that the routine asks for; undefined where it asks for none. */
   readonly data?: ResultData;
 }
 
 export interface ResultData {
   readonly value: unknown;
-  /** Key by which the items of its list are told apart; null where there is none. */
+  /** Key that identifies the items of the list; null without one. */
   readonly by: ResultKey | null;
 }
 

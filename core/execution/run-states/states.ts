@@ -63,6 +63,7 @@ export const RUN_REASONS = {
   provider_disabled: 'the model provider is disabled',
   provider_unavailable: 'the last runs on the model account failed because of its provider',
   blocked: 'a precondition did not hold',
+  put_off: 'an earlier run of the routine put it off',
   queue_expired: 'it waited longer than limits.maxQueueSeconds',
   paused: 'the routine was paused before the run began',
   superseded: 'the routine was changed before the run began',

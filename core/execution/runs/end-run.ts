@@ -2,6 +2,7 @@ import type { Core } from '#core/core.ts';
 import { callsOfRunOver } from '#core/models/calls/index.ts';
 import { noteEnd } from '#core/delivery/notifications/index.ts';
 import { routineAfterRun } from '#core/authoring/routines/index.ts';
+import { redeliverToChat } from '#core/delivery/chats/index.ts';
 import { enqueueDelivery, redeliver, type ReportedRun } from '#core/delivery/webhooks/index.ts';
 import { afterCommit, sql, storableJson, transaction, type Db, type Sql } from '#lib/database/index.ts';
 import { othersWait, type Admission } from '#core/execution/admission/index.ts';
@@ -52,10 +53,12 @@ export async function recordEnd(
   ending: RunEnding,
 ): Promise<EndedRun | undefined> {
   const { state, reason, errorMessage, result, warnings = [] } = ending;
-  // The failed attempt says more than the reason does; a step that was never sent has words of its own.
+  // The error of the failed attempt is more exact than the reason. A step that was never sent has its own message.
   const modelFailed =
     reason?.startsWith('model_') === true ||
     (reason === 'context_exceeded' && errorMessage === reasonAsMessage(reason));
+  // A part of the work is not the end of it.
+  const next = ending.outcome === 'partial' ? undefined : ending.next;
   const told = { ...ending, reasonInWords: reason === null ? null : reasonInWords(reason) };
   const ended = await tx.row<EndedRun>`
     with ended as (
@@ -71,7 +74,7 @@ export async function recordEnd(
       returning *
     ), calls as (
       ${callsOfRunOver(sql`ended`)}
-    ), ${routineAfterRun({ state, ownFault: countsTowardsPause(reason), isWhole: warnings.length === 0 })},
+    ), ${routineAfterRun({ state, ownFault: countsTowardsPause(reason), isWhole: warnings.length === 0, next })},
     ${breakerAfterRun(ending)}, ${noteEnd(told)}, closed as (
       update steps set finished_at = now(),
         state = case when kind = 'tool' and steps.state = 'started' then 'outcome_unknown' else 'failed' end,
@@ -90,7 +93,7 @@ export async function recordEnd(
       estimated_usage as "estimatedUsage",
       routine.webhook_url as "webhookUrl", routine.webhook_failed_at as "webhookFailedAt", routine.deliver,
       routine.name as "routineName", routine.paused, routine.state_reason as "stateReason",
-      ${othersWait} as "othersWait", exists (select from follower) as "isFollowed"
+      ${othersWait} as "othersWait", exists (select from news) as "isFollowed"
     from ended, routine
   `;
   if (ended === undefined) return undefined;
@@ -124,7 +127,6 @@ function reasonAtEnd({ state, reason }: Pick<RunEnding, 'state' | 'reason'>): Sq
   return state === 'cancelled' ? sql`coalesce(runs.cancel_reason, ${reason})` : sql`${reason}::text`;
 }
 
-/** Returns the error message with which a run ends, as an SQL expression on `runs`; it goes with the reason. */
 function messageAtEnd({ state, errorMessage }: RunEnding): Sql {
   return state === 'cancelled'
     ? sql`case runs.cancel_reason when ${replacement.reason} then ${replacement.errorMessage}
@@ -185,5 +187,14 @@ export async function redeliverWebhook(
   input: { projectId: string; runId: string; deliveryId: string },
 ): Promise<RunDetail> {
   await redeliver(deps, input);
+  return readRunDetail(deps, input.projectId, input.runId);
+}
+
+/** Sends a result to a chat again, as `redeliverWebhook` does. */
+export async function redeliverChat(
+  deps: RedeliverDeps,
+  input: { projectId: string; runId: string; deliveryId: string },
+): Promise<RunDetail> {
+  await redeliverToChat(deps, input);
   return readRunDetail(deps, input.projectId, input.runId);
 }

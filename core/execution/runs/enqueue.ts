@@ -169,7 +169,7 @@ function refusalOf({
     return invalid([{ path: 'runAt', message: 'must be in the future, and within a year' }]);
   }
   if (held < MAX_HELD) return undefined;
-  return new AppError('limit_reached', `At most ${MAX_HELD} runs of a project can wait for their times.`);
+  return new AppError('limit_reached', `At most ${MAX_HELD} runs of a project can wait for a start time.`);
 }
 
 /**

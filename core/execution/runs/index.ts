@@ -1,6 +1,15 @@
 export { countWaitingBackfills, insertBackfill, readOnRecord } from './occurrences.ts';
 export { cancelRun, pauseWithRuns, stopRuns } from './cancel.ts';
-export { afterEnd, endRun, outcomeOf, recordEnd, redeliverWebhook, type EndDeps, type EndedRun } from './end-run.ts';
+export {
+  afterEnd,
+  endRun,
+  outcomeOf,
+  recordEnd,
+  redeliverChat,
+  redeliverWebhook,
+  type EndDeps,
+  type EndedRun,
+} from './end-run.ts';
 export { assertMayBeGiven, retryRun, startManualRun } from './enqueue.ts';
 export { insertOccurrences, type OccurrenceRow } from './occurrences.ts';
 export { listRuns, listSteps, readRun, readRunDetail } from './queries.ts';

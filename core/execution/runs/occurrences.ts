@@ -25,6 +25,7 @@ const LASTING: readonly RunReason[] = [
   'allowance_exceeded',
   'provider_unavailable',
   'provider_disabled',
+  'put_off',
 ];
 
 /**

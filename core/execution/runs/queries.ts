@@ -1,5 +1,6 @@
 import { listMessages } from '#core/foundation/outbox/index.ts';
 import { readVersion } from '#core/authoring/routines/index.ts';
+import { listChatDeliveries } from '#core/delivery/chats/index.ts';
 import { listDeliveries } from '#core/delivery/webhooks/index.ts';
 import type { Outcome } from '#core/authoring/outcomes/index.ts';
 import { join, ownedBy, sql, type Db, type Sql } from '#lib/database/index.ts';
@@ -141,54 +142,51 @@ export async function readRunDetail(
 ): Promise<RunDetail> {
   const run = await db.row<
     Run &
+      Nearby &
       Pick<RunDetail, 'routineName' | 'prompt' | 'briefing' | 'factsVersion' | 'gate' | 'queuedSeconds'> & {
         waits: boolean;
       }
   >`
     select ${runColumns}, ${routineName}, prompt, briefing, facts_version as "factsVersion", gate,
-    ${queuedSeconds} as "queuedSeconds", (${waitsForBudget} or ${waitsForConnection}) as waits
-    from runs
+    ${queuedSeconds} as "queuedSeconds", (${waitsForBudget} or ${waitsForConnection}) as waits,
+    nearby.*
+    from runs cross join lateral ${nearby}
     where id = ${id} and project_id = ${projectId}
   `;
   if (run === undefined) throw new AppError('run_not_found');
-  const [{ steps, leftOutFrom }, deliveries, messages] = [
+  const [{ steps, leftOutFrom }, deliveries, chatDeliveries, messages] = [
     await readAllSteps(db, { projectId, runId: id }),
     await listDeliveries(db, id),
+    await listChatDeliveries(db, id),
     await listMessages(db, id),
   ];
   const waits = run.state === 'queued' || run.waits;
   const waitingFor = waits ? await waitOf(db, admission.rule, id) : null;
-  const nearby = await findNearby(db, run);
   const resultSchema = run.data === null ? null : await schemaOf(db, run);
-  return { ...run, ...nearby, resultSchema, waitingFor, steps, textsLeftOutFrom: leftOutFrom, deliveries, messages };
+  const texts = { steps, textsLeftOutFrom: leftOutFrom };
+  return { ...run, resultSchema, waitingFor, ...texts, deliveries, chatDeliveries, messages };
 }
 
 /**
- * Finds the results beside a run. Successes are entries of the index by state. Failures are looked for between the run
- * and the success beside it, since most have no result and a routine may have thousands.
+ * One row, `nearby`: the results beside a run. Successes are entries of the index by state. Failures are looked for
+ * between the run and the success beside it, since most have no result and a routine may have thousands.
  */
-async function findNearby(db: Db, run: { id: string; projectId: string; routineId: string }): Promise<Nearby> {
-  const found = await db.row<Nearby>`
-    with good as (
-      select
-        (select id from runs where routine_id = ${run.routineId} and project_id = ${run.projectId}
-          and state = 'succeeded' and id < ${run.id} order by id desc limit 1) as before,
-        (select id from runs where routine_id = ${run.routineId} and project_id = ${run.projectId}
-          and state = 'succeeded' and id > ${run.id} order by id limit 1) as after
-    )
-    select good.before as "lastGoodRunId",
-      coalesce((select id from runs where routine_id = ${run.routineId} and project_id = ${run.projectId}
-        and state = 'failed' and result is not null and id < ${run.id} and id > coalesce(good.before, '')
-        order by id desc limit 1), good.before) as "previousResultId",
-      coalesce((select id from runs where routine_id = ${run.routineId} and project_id = ${run.projectId}
-        and state = 'failed' and result is not null and id > ${run.id} and (good.after is null or id < good.after)
-        order by id limit 1), good.after) as "nextResultId"
-    from good
-  `;
-  return found ?? { previousResultId: null, nextResultId: null, lastGoodRunId: null };
-}
+const nearby = sql`
+  (select good.before as "lastGoodRunId",
+    coalesce((select o.id from runs o where o.routine_id = runs.routine_id and o.project_id = runs.project_id
+      and o.state = 'failed' and o.result is not null and o.id < runs.id and o.id > coalesce(good.before, '')
+      order by o.id desc limit 1), good.before) as "previousResultId",
+    coalesce((select o.id from runs o where o.routine_id = runs.routine_id and o.project_id = runs.project_id
+      and o.state = 'failed' and o.result is not null and o.id > runs.id and (good.after is null or o.id < good.after)
+      order by o.id limit 1), good.after) as "nextResultId"
+  from (select
+    (select o.id from runs o where o.routine_id = runs.routine_id and o.project_id = runs.project_id
+      and o.state = 'succeeded' and o.id < runs.id order by o.id desc limit 1) as before,
+    (select o.id from runs o where o.routine_id = runs.routine_id and o.project_id = runs.project_id
+      and o.state = 'succeeded' and o.id > runs.id order by o.id limit 1) as after
+  ) good) nearby`;
 
-/** Reads the schema by which the data of a run was made; null once its version is deleted. */
+/** Null once the version is deleted. */
 async function schemaOf(db: Db, { projectId, routineId, routineRevision }: Run): Promise<RunDetail['resultSchema']> {
   try {
     return (await readVersion(db, { projectId, id: routineId }, routineRevision)).resultSchema;
@@ -218,10 +216,7 @@ interface StepsOf {
   readonly runId: string;
 }
 
-/**
- * Reads all steps of a run in order, from some step on without the texts of models and tools.
- * @returns `leftOutFrom`, the index of the first step without its texts; null where none is
- */
+/** From the step `leftOutFrom` on, the texts of models and tools are left out. */
 async function readAllSteps(db: Db, of: StepsOf): Promise<{ steps: readonly Step[]; leftOutFrom: number | null }> {
   const { steps, more } = await readWithTexts(db, of, { after: -1, limit: Infinity });
   if (!more) return { steps, leftOutFrom: null };

@@ -72,7 +72,7 @@ export function askedToStop({ reason }: Pick<RunEnding, 'reason'>): Sql {
         cancel_reason = case when cancel_requested_at is null then ${reason} else cancel_reason end`;
 }
 
-/** Tells Temporal of a cancellation; the sweep repeats one that could not be told. */
+/** When Temporal cannot be reached, the sweep repeats the cancellation. */
 function tellEngine({ engine, log }: EndDeps, runId: string): void {
   engine.cancelRun(runId).catch((err: unknown) => log.warn({ err, runId }, 'a sweep repeats the cancellation'));
 }

@@ -139,7 +139,7 @@ export async function diffRun(
   return { runId: run.id, against, ...findChanges(itemsOf(earlier, by), after, by) };
 }
 
-/** Returns the recorded changes of a run; every run with data has them. */
+/** Every run with data has recorded changes. */
 function changesOf(run: Run): NonNullable<Run['changes']> {
   if (!isEndState(run.state)) throw new AppError('run_not_finished');
   if (run.contentErasedAt !== null) throw new AppError('content_erased');

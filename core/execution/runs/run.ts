@@ -3,6 +3,7 @@ import type { Usage } from '#core/foundation/cost/index.ts';
 import type { ComparedResult, RunOutcome } from '#core/authoring/outcomes/index.ts';
 import type { ToolRecord } from '#core/integrations/tools/index.ts';
 import type { RunMessage } from '#core/foundation/outbox/index.ts';
+import type { ChatDelivery } from '#core/delivery/chats/index.ts';
 import type { Delivery } from '#core/delivery/webhooks/index.ts';
 import type { Definition } from '#core/authoring/definition/index.ts';
 import { sql, type Sql } from '#lib/database/index.ts';
@@ -121,6 +122,7 @@ export interface RunDetail extends Run, Nearby {
   /** Index of the first step whose texts are left out; null where none is. */
   readonly textsLeftOutFrom: number | null;
   readonly deliveries: readonly Delivery[];
+  readonly chatDeliveries: readonly ChatDelivery[];
   /** Mails and pings about it. */
   readonly messages: readonly RunMessage[];
 }
@@ -173,7 +175,6 @@ function columns(texts: Sql): Sql {
 `;
 }
 
-/** Selects the usage of a run or a step as `RunUsage`. */
 function usageWith(estimated: Sql): Sql {
   return sql`jsonb_build_object('inputTokens', input_tokens, 'cachedInputTokens', cached_input_tokens,
   'outputTokens', output_tokens, 'reasoningTokens', reasoning_tokens, 'costUsd', trim_scale(cost_usd)::text,
@@ -202,7 +203,7 @@ export const runClock = {
             + coalesce((extract(epoch from now() - runs.waits_since) * 1000)::bigint, 0), waits_since = null`,
 };
 
-/** Returns the time since which a run's clock stands, or now while it goes, as an SQL expression. */
+/** The clock of a run stands still from this time on; while it runs, that is now. */
 function stoppedAt(run: Sql): Sql {
   return sql`coalesce(${run}.waits_since, now())`;
 }

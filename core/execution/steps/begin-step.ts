@@ -54,7 +54,7 @@ export interface StepRun
   readonly costUsd: string | null;
   /** Milliseconds left of `limits.timeoutSeconds`, by the database's clock; not positive once the time is over. */
   readonly remainingMs: number;
-  /** Milliseconds that it may still wait for a budget or a sign-in; not positive once its patience is over. */
+  /** Milliseconds that the step may still wait for a budget or a sign-in; zero or less when that time has passed. */
   readonly patienceMs: number;
   /** True when its step has waited for a budget and is not granted yet. */
   readonly inLine: boolean;

@@ -130,7 +130,6 @@ function endingByWrittenCall(tool: string, result: string | null): RunEnding {
   return { ...failure('model_wrote_call', message), result };
 }
 
-/** Returns the limit because of which no step can follow; undefined when one can. */
 function limitReached(run: StepRun, response: ModelResponse): FailureReason | undefined {
   // Steps come one after the other, so nothing has been added since this one began.
   const tokens = run.totalTokens + totalTokens(response.usage);
@@ -146,7 +145,7 @@ const SUMMARY_LENGTH = 500;
  * else the one before the reminder, else the summary.
  */
 function statedEnding(
-  { outcome, summary, result: called }: Extract<Finish, { kind: 'stated' }>,
+  { outcome, summary, result: called, next }: Extract<Finish, { kind: 'stated' }>,
   { transcript }: StepRun,
   { response: { text }, written }: Answered,
 ): RunEnding {
@@ -155,7 +154,7 @@ function statedEnding(
   if (outcome === undefined) return success(result);
   const outcomeSummary = cut(summary, SUMMARY_LENGTH);
   if (outcome === 'could_not') return { ...failure('could_not'), result, outcomeSummary };
-  return { ...success(result), outcome, outcomeSummary };
+  return { ...success(result), outcome, outcomeSummary, next };
 }
 
 /** The end of a run, once its result was checked against the form that the routine asks for. */
@@ -215,7 +214,6 @@ export async function endingByChecks(
   return { ...failure('check_failed', message), result, outcomeSummary, checks, warnings };
 }
 
-/** Returns the ending of a run that would succeed: a part at best, where it called the tools of a connection in vain. */
 async function endingByTools(db: Db, run: StepRun, ending: RunEnding): Promise<RunEnding> {
   if (!run.transcript.some(({ role }) => role === 'tool') || !(await lacksConnection(db, run.runId))) return ending;
   return { ...ending, outcome: 'partial', warnings: ['tools_failed'] };
@@ -224,7 +222,6 @@ async function endingByTools(db: Db, run: StepRun, ending: RunEnding): Promise<R
 /** Tokens below which an estimate is too rough to say that a prompt was cut. */
 const WORTH_COMPARING = 1_000;
 
-/** @param sentTokens the estimate of the tokens that were sent */
 function responseWarnings(
   { usage, call }: ModelResponse,
   { sentTokens, isCallWritten }: { readonly sentTokens: number; readonly isCallWritten: boolean },

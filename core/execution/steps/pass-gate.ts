@@ -7,10 +7,10 @@ import type { StepsCore } from './model-call.ts';
 import { Stop } from './stop.ts';
 
 /**
- * Asks the gate of a run, once, and skips the run when there is no reason to wake the model. The gate of a manual run
- * is asked for the value only, and the run goes on in any case: its starter wants it to run.
- * @returns the verdict; null where there is no gate
- * @throws {Stop} where the run has ended, which a quiet one does here
+ * Asks the gate of a run, once, and skips the run when there is no reason to wake the model. In a manual run the gate
+ * only provides its value, and the run continues in any case.
+ * @returns the verdict; null without a gate
+ * @throws {Stop} when the run has ended, also because the gate skipped it
  */
 export async function passGate(deps: StepsCore, run: StepRun, signal: AbortSignal): Promise<GateVerdict | null> {
   const { gate, gateVerdict } = run;
@@ -77,7 +77,6 @@ async function recordQuiet(
   return undefined;
 }
 
-/** Deletes the streak that a run continues, and returns what it accounted for. A pinned one stays. */
 function takeStreak(tx: Db, runId: string): Promise<{ from: Date; count: number } | undefined> {
   return tx.row`
     delete from runs streak using runs run

@@ -1,6 +1,5 @@
 import { jsonSchema, tool, type ModelMessage, type ToolSet } from 'ai';
 import { withoutDialect, type ToolCallRequest } from '#core/clients/gateway/index.ts';
-import type { OutcomeRule } from '#core/authoring/definition/index.ts';
 import {
   FINISH,
   type OfferedTool,
@@ -8,7 +7,7 @@ import {
   type PlannedCall,
   noResult,
 } from '#core/integrations/tools/index.ts';
-import { readFinish, type Finish } from '#core/authoring/outcomes/index.ts';
+import { readFinish, type EndRule, type Finish } from '#core/authoring/outcomes/index.ts';
 import { argumentsFault } from '#lib/exact-json/call-arguments.ts';
 import { cut } from '#lib/text.ts';
 import type { ModelResponse } from './model-call.ts';
@@ -45,10 +44,11 @@ export function toolSet(offered: readonly OfferedTool[]): ToolSet {
  */
 export function planToolCalls(
   response: ModelResponse,
-  { tools, outcomeRule }: { tools: readonly OfferedTool[]; outcomeRule: OutcomeRule },
+  run: EndRule & { readonly tools: readonly OfferedTool[] },
 ): CallPlan {
+  const { tools } = run;
   const byName = new Map(tools.map((each) => [each.name, each]));
-  const finish = finishIn(response, { tools, outcomeRule });
+  const finish = finishIn(response, run);
   const toMake: CallPlan['steps'][number][] = [];
   const refused: CallPlan['steps'][number][] = [];
   const told: ToldRefusal[] = [];
@@ -127,8 +127,8 @@ function refusalOf(refusals: readonly ToldRefusal[]): ModelMessage {
 /** Reads the call of `finish` in a response; a run that is not offered it has none. */
 export function finishIn(
   { toolCalls }: Pick<ModelResponse, 'toolCalls'>,
-  { tools, outcomeRule }: { tools: readonly Pick<OfferedTool, 'name'>[]; outcomeRule: OutcomeRule },
+  run: EndRule & { readonly tools: readonly Pick<OfferedTool, 'name'>[] },
 ): Finish {
-  const isOffered = tools.some(({ name }) => name === FINISH);
-  return isOffered ? readFinish(toolCalls, outcomeRule) : { kind: 'absent' };
+  const isOffered = run.tools.some(({ name }) => name === FINISH);
+  return isOffered ? readFinish(toolCalls, run) : { kind: 'absent' };
 }

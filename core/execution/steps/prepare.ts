@@ -48,6 +48,7 @@ export async function prepareStep(deps: StepsCore, run: StepRun, deadline: Deadl
     modelId: run.model.modelId,
     served: option.served,
     abilities: option.abilities,
+    effort: run.model.effort,
     contextTokens: option.contextTokens,
     instructions: PREAMBLE,
     messages: openingMessages(opening),
@@ -130,7 +131,7 @@ export async function findModel(deps: StepsCore, run: StepRun): Promise<ModelOpt
   throw Stop.fails('blocked_model', deps.models.explainAbsence(run.model));
 }
 
-/** Checks the account that the model is on. Issuing the call checks it once more, in the statement that issues it. */
+/** The statement that issues the call checks the account once more. */
 async function assertAccountUsable(deps: StepsCore, { projectId, model, modelSteps }: StepRun): Promise<void> {
   if (model.connectionId === null) return;
   const account = await findUsableConnection(deps.database, deps.modelProviders, projectId, model.connectionId);

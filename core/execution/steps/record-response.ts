@@ -57,7 +57,8 @@ async function recordJudged(
     await transaction(database, (tx) => recordLate(tx, run, record));
     return undefined;
   }
-  const isPlain = run.gate === null && ending.data === undefined && !asksForCalls(run.checks);
+  const isPlain =
+    run.gate === null && ending.data === undefined && ending.next === undefined && !asksForCalls(run.checks);
   if (ending.state === 'succeeded' && !run.hasWebhook && isPlain) {
     const decided = await endingByChecks(database, run, ending, patterns);
     const isWhole = decided.state === 'succeeded' && decided.warnings === undefined;

@@ -130,7 +130,6 @@ export async function reserveStep(
   }
 }
 
-/** Returns true for a model of a server that states none of its figures. */
 function isUnknown({ maxOutputTokens, contextTokens, served }: ModelOption): boolean {
   return maxOutputTokens === null && contextTokens === null && served !== null;
 }

@@ -122,7 +122,7 @@ async function confirmSending(
   return noted > 0;
 }
 
-/** Records the end of a call, once: the first attempt to do so holds. */
+/** Only the first attempt to record the end of a call succeeds. */
 async function recordToolStep(db: Db, step: { runId: string; index: number }, end: ToolStepEnd): Promise<boolean> {
   const recorded = await db.run`
     update steps set state = ${end.state}, error_message = ${end.errorMessage}, finished_at = now(),

@@ -193,6 +193,6 @@ export async function tellAccountEmpty(
       );
     }
   } catch (err) {
-    log.warn({ err }, 'that a model account has no money left could not be told');
+    log.warn({ err }, 'the mail about a model account without money could not be queued');
   }
 }

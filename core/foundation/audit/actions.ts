@@ -56,6 +56,10 @@ export const AUDIT_ACTIONS = [
   'webhook.changed',
   'webhook_secret.rotated',
   'success_ping.changed',
+  'results_to.changed',
+  'chat.created',
+  'chat.changed',
+  'chat.deleted',
   'run.pinned',
   'run.unpinned',
 ] as const;

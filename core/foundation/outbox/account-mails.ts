@@ -4,6 +4,7 @@ import { afterCommit, sql, type Database, type Db } from '#lib/database/index.ts
 import { newId } from '#lib/ids.ts';
 import type { Mailer } from '#lib/mail.ts';
 import type { SecretBox, SecretPlace } from '#lib/secrets/index.ts';
+import { accountPage } from './mail-body.ts';
 import { findWaiting, NOT_THERE, queueMessages, recordSending } from './waiting.ts';
 
 /** A mail about an account. Its link opens something, so that it is stored sealed. */
@@ -56,32 +57,35 @@ export function createAccountMails({ secrets, work }: { secrets: SecretBox; work
 /** Waits between attempts, each twice as long as the one before, for a week at most: a greylist asks for some minutes. */
 const WAITS_MS = Array.from({ length: 160 }, (_, index) => Math.min(10_000 * 2 ** index, 3_600_000));
 
-/** Mails about accounts, as a kind of work; undefined without a mail server. They are not tried once their links are over. */
+/**
+ * Mails about accounts, as a kind of work; undefined without a mail server. A mail is given up when its link expires.
+ */
 export function accountMailKind(deps: {
   readonly database: Database;
   readonly secrets: SecretBox;
   readonly mailer: Mailer | undefined;
+  readonly uiOrigin: string;
 }): RequestKind | undefined {
-  const { database, secrets, mailer } = deps;
+  const { mailer } = deps;
   if (mailer === undefined) return undefined;
   return {
     channel: 'account',
     batch: 20,
     waitsMs: WAITS_MS,
-    attempt: ({ key }) => attempt({ database, secrets, mailer }, key),
+    attempt: ({ key }) => attempt({ ...deps, mailer }, key),
     ended: recordSending,
   };
 }
 
 async function attempt(
-  { database, secrets, mailer }: { readonly database: Db; readonly secrets: SecretBox; readonly mailer: Mailer },
+  { database, secrets, mailer, uiOrigin }: { database: Db; secrets: SecretBox; mailer: Mailer; uiOrigin: string },
   id: WorkItem['key'],
 ): Promise<WorkOutcome> {
   const mail = await findWaiting(database, id);
   if (mail?.sealed == null) return { state: 'cancelled', error: 'it is no longer wanted' };
   if (mail.isOver) return { state: 'failed', error: 'its link has expired' };
   const content = accountMail.parse(JSON.parse(secrets.open(mail.sealed, place(id))));
-  const fault = await mailer.attempt({ id, ...content });
+  const fault = await mailer.attempt({ id, ...content, html: accountPage(content, uiOrigin) });
   if (fault === undefined) return { state: 'done' };
   const { kind, message: error } = fault;
   return kind === 'refused' ? { state: 'failed', error } : { state: 'retry', error, isAway: kind === 'away' };

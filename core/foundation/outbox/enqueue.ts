@@ -65,12 +65,16 @@ export async function enqueuePing(tx: Db, ping: MessageSubject & { readonly url:
   `;
 }
 
-/** Records that there was something to tell, but no one who could be mailed. */
-export async function recordUnaddressed(tx: Db, mail: MessageSubject & { readonly kind: MessageKind }): Promise<void> {
+/** Records that there was something to tell, but no one was mailed. */
+export async function recordUnaddressed(
+  tx: Db,
+  mail: MessageSubject & { readonly kind: MessageKind },
+  why = 'no recipient is a member with a confirmed address',
+): Promise<void> {
   await tx.run`
     insert into outbox (id, channel, kind, organization_id, project_id, routine_id, run_id, state, error, finished_at)
     values (${newId('message')}, 'mail', ${mail.kind}, ${mail.organizationId}, ${mail.projectId},
-      ${mail.routineId}, ${mail.runId}, 'cancelled', 'no recipient is a member with a confirmed address', now())
+      ${mail.routineId}, ${mail.runId}, 'cancelled', ${why}, now())
   `;
 }
 

@@ -13,7 +13,7 @@ interface Places {
 }
 
 /** Fields that the service writes itself. */
-const OURS: ReadonlySet<string> = new Set(['path', 'url', 'tone', 'sign', 'replyTo']);
+const OURS: ReadonlySet<string> = new Set(['path', 'url', 'tone', 'sign', 'button', 'replyTo']);
 
 /**
  * Takes what would be a link, and what no reader sees, out of every text of a mail but its own addresses: people,
@@ -30,8 +30,8 @@ export function withoutForeignLinks<T>(content: T): T {
   return each(content) as T;
 }
 
-/** Writes a mail as text, and one with sections as HTML as well. */
-export function bodyOf(content: MailContent, places: Places): { readonly text: string; readonly html?: string } {
+/** Writes a mail as text and as HTML. */
+export function bodyOf(content: MailContent, places: Places): { readonly text: string; readonly html: string } {
   const { lines, path, sections = [] } = content;
   const { uiOrigin, stops } = places;
   const paragraphs = [
@@ -41,8 +41,22 @@ export function bodyOf(content: MailContent, places: Places): { readonly text: s
     ...(stops.length === 0 ? [] : ['--']),
     ...stops.map(({ label, url }) => `${label}: ${url}`),
   ];
-  const text = `${paragraphs.join('\n\n')}\n`;
-  return sections.length === 0 ? { text } : { text, html: htmlOf(content, places) };
+  return { text: `${paragraphs.join('\n\n')}\n`, html: htmlOf(content, places) };
+}
+
+/** Writes the page of a mail about an account: its one address becomes the button. */
+export function accountPage({ subject, text }: { subject: string; text: string }, uiOrigin: string): string {
+  const paragraphs = text.trim().split('\n\n');
+  const address = paragraphs.find((paragraph) => /^https?:\/\/\S+$/.test(paragraph));
+  const lines = paragraphs.map((each) => `<p style="margin:0 0 12px">${escaped(each === address ? '' : each)}</p>`);
+  return pageOf({
+    subject,
+    uiOrigin,
+    inside: [
+      ...lines.filter((line) => !line.endsWith('></p>')),
+      ...(address === undefined ? [] : [buttonTo(address, 'Continue')]),
+    ],
+  });
 }
 
 function textOf({ heading, path, entries, note }: MailSection, uiOrigin: string): string[] {
@@ -67,16 +81,47 @@ function entryAsText(entry: MailEntry, uiOrigin: string): string {
     .join('\n  ');
 }
 
+function htmlOf(
+  { subject, lines, path, button = 'Open in the dashboard', sections = [] }: MailContent,
+  places: Places,
+) {
+  const { uiOrigin, stops } = places;
+  const ends = stops.map(
+    ({ label, url }) => `<a class="muted" href="${escaped(url)}" style="color:#5b5b63">${escaped(label)}</a>`,
+  );
+  return pageOf({
+    subject,
+    uiOrigin,
+    inside: [
+      ...lines.map((line) => `<p style="margin:0 0 8px">${escaped(line)}</p>`),
+      ...sections.map((section) => sectionAsHtml(section, uiOrigin)),
+      ...(path === undefined ? [] : [buttonTo(`${uiOrigin}${path}`, button)]),
+      ...(ends.length === 0
+        ? []
+        : [
+            `<p class="muted rule" style="margin:28px 0 0;padding:14px 0 0;border-top:1px solid #e3e3e8;color:#5b5b63;font-size:13px">${ends.join('<br>')}</p>`,
+          ]),
+    ],
+  });
+}
+
+function buttonTo(url: string, label: string): string {
+  return `<p style="margin:28px 0 0"><a class="button" href="${escaped(url)}" style="display:inline-block;background:#3d49c4;color:#ffffff;text-decoration:none;border-radius:6px;padding:12px 18px">${escaped(label)}</a></p>`;
+}
+
 /**
- * Writes the page of a mail. Each element carries its own style, as many mail programs drop the head; those that keep
- * it also follow a dark screen. There is no image and nothing that is loaded.
+ * Writes the page of a mail under the name of the instance, which is its host. Each element carries its own style, as many
+ * mail programs drop the head; those that keep it also follow a dark screen. There is no image and nothing that is loaded.
  */
-function htmlOf(content: MailContent, { uiOrigin, stops }: Places): string {
-  const { subject, lines, path, sections = [] } = content;
-  const button =
-    path === undefined
-      ? ''
-      : `<p style="margin:28px 0 0"><a class="button" href="${escaped(`${uiOrigin}${path}`)}" style="display:inline-block;background:#3d49c4;color:#ffffff;text-decoration:none;border-radius:6px;padding:9px 16px">Open Home</a></p>`;
+function pageOf({
+  subject,
+  uiOrigin,
+  inside,
+}: {
+  subject: string;
+  uiOrigin: string;
+  inside: readonly string[];
+}): string {
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -87,13 +132,9 @@ function htmlOf(content: MailContent, { uiOrigin, stops }: Places): string {
 <style>${DARK}</style>
 </head>
 <body class="page" style="margin:0;padding:0;background:#f6f6f7">
-<div class="sheet" style="max-width:600px;margin:0 auto;padding:28px 20px;background:#ffffff;color:#1d1d20;font:15px/1.5 system-ui,-apple-system,'Segoe UI',Roboto,sans-serif;overflow-wrap:anywhere">
-${lines.map((line) => `<p class="muted" style="margin:0 0 4px;color:#5b5b63">${escaped(line)}</p>`).join('\n')}
-${sections.map((section) => sectionAsHtml(section, uiOrigin)).join('\n')}
-${button}
-<p class="muted rule" style="margin:28px 0 0;padding:14px 0 0;border-top:1px solid #e3e3e8;color:#5b5b63;font-size:13px">${stops
-    .map(({ label, url }) => `<a class="muted" href="${escaped(url)}" style="color:#5b5b63">${escaped(label)}</a>`)
-    .join('<br>')}</p>
+<div class="sheet" style="max-width:600px;margin:0 auto;padding:28px 20px;background:#ffffff;color:#1d1d20;font:16px/1.5 system-ui,-apple-system,'Segoe UI',Roboto,sans-serif;overflow-wrap:anywhere">
+<p class="muted" style="margin:0 0 18px;color:#5b5b63;font-size:13px">${escaped(new URL(uiOrigin).host)}</p>
+${inside.join('\n')}
 </div>
 </body>
 </html>

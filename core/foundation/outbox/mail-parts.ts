@@ -13,6 +13,7 @@ export function joinParts(parts: readonly MailPart[]): MailContent {
       lines: [`What is new in the project "${first.projectName}".`],
       sections: first.sections,
       path: `/p/${first.projectId}`,
+      button: 'Open Home',
     };
   }
   return {
@@ -27,6 +28,7 @@ export function joinParts(parts: readonly MailPart[]): MailContent {
     ),
     // The project that was open last.
     path: '/',
+    button: 'Open Home',
   };
 }
 

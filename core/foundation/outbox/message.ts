@@ -3,7 +3,7 @@ import { sql, type Db, deleteBatch } from '#lib/database/index.ts';
 /**
  * Kinds of messages: notifications, the digest of results that a person has asked for, the ping of a monitor, a
  * business enquiry for the operator, a model account whose owner has to sign in again or to pay, results that go
- * elsewhere, and a program that a person let in.
+ * elsewhere, a result for the people of its routine, a chat that refuses its address, and a program that a person let in.
  */
 export const MESSAGE_KINDS = [
   'failed',
@@ -16,6 +16,8 @@ export const MESSAGE_KINDS = [
   'success_ping',
   'model_connection',
   'webhook_changed',
+  'result',
+  'chat_stopped',
   'program_approved',
   'business_lead',
 ] as const;
@@ -34,10 +36,12 @@ export interface MailContent {
   readonly subject: string;
   /** Paragraphs of the text. */
   readonly lines: readonly string[];
-  /** Set for a mail that is also sent as HTML: what it shows below the lines. */
+  /** What it shows below the lines. */
   readonly sections?: readonly MailSection[];
   /** Path of the page in the dashboard with the details. */
   readonly path?: string;
+  /** Label of the button that leads there. */
+  readonly button?: string;
   readonly replyTo?: string;
   /**
    * Set for a mail about several projects, of which each has a part; its subject and text are made of them when it is
@@ -86,7 +90,7 @@ export interface MailEntry {
   readonly differences: readonly { readonly sign: '+' | '-' | '~'; readonly text: string }[];
 }
 
-/** The subject of a message: routine, run or project, as far as it has one. */
+/** Routine, run or project that the message is about, if any. */
 export interface MessageSubject {
   readonly organizationId: string;
   readonly projectId: string;
@@ -102,6 +106,7 @@ export function isUnsubscribable(kind: MessageKind): boolean {
 const NOT_UNSUBSCRIBABLE: ReadonlySet<MessageKind> = new Set([
   'model_connection',
   'webhook_changed',
+  'chat_stopped',
   'program_approved',
   'business_lead',
 ]);
@@ -138,7 +143,6 @@ export async function listMessages(db: Db, runId: string): Promise<RunMessage[]>
   }));
 }
 
-/** Masks an address: `grace@example.com` becomes `g***@example.com`. */
 function masked(email: string): string {
   return email.replace(/^(.)[^@]*/u, '$1***');
 }

@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { sql, type Db, type Sql } from '#lib/database/index.ts';
 
-/** A person, and what they want no more mail about. */
+/** A person, and the mail that they have unsubscribed from. */
 export interface OptOut {
   readonly userId: string;
   /** Id of a routine or a project, {@link digestScope} of one, or {@link ALL_DIGESTS}. */
@@ -96,7 +96,7 @@ export async function narrowOptOut(db: Db, { userId, scopeId }: OptOut, others: 
   `;
 }
 
-/** Returns the scope, and with a project its digests: no mail about anything in it is no digest either. */
+/** A person who wants no mail about a project wants no digest of it either. */
 function scopesOf({ scopeId }: OptOut): string[] {
   return scopeId.startsWith('prj_') ? [scopeId, digestScope(scopeId)] : [scopeId];
 }

@@ -85,7 +85,6 @@ function ofProject(userId: string, projectId: string, links: UnsubscribeLinks): 
   };
 }
 
-/** Returns the links that end mails like this one. */
 function unsubscribing({ kind, userId, projectId, routineId }: WaitingMessage, links: UnsubscribeLinks): Stops {
   if (!isUnsubscribable(kind) || userId === null || projectId === null) return { links: [] };
   const all = ofProject(userId, projectId, links);

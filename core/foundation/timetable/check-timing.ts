@@ -91,7 +91,7 @@ export function timingWarnings(timing: TimingFields, now: Date): TimingWarning[]
       : [
           {
             code: 'either_day' as const,
-            message: `It runs ${days}: where day of month and day of week are both restricted, either is enough. For the days that are both, choose one of the fields and let the instructions look at the other.`,
+            message: `It runs ${days}: a day that matches day of month or day of week is enough. To need both, restrict one field and let the instructions check the other.`,
           },
         ]),
     ...(hasNone

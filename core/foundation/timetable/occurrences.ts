@@ -58,7 +58,6 @@ function firstOf(routine: Pending['routine'], from: Date, to: Date): Pending[] {
   }
 }
 
-/** Returns the occurrence unless there is none, or it starts after `to`. */
 function upTo(
   to: Date,
   {

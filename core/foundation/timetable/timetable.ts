@@ -50,9 +50,9 @@ export function withoutJitter({ id, jitterSeconds }: Timing, instant: Date): Dat
 }
 
 /**
- * Returns the time at which an active routine is looked at next: its next occurrence after `after`, an instant of the
- * schedule, later by its jitter. Where its window holds no more, that is just after the end of the window, when a claim
- * pauses it.
+ * Returns the time at which the schedule next looks at an active routine: its next occurrence after `after`, an instant
+ * of the schedule, plus its jitter. Without a further occurrence in its window, that is just after the end of the
+ * window, when a claim pauses the routine.
  */
 function nextTimeOf(timing: Timing, after: Date): Date {
   return timeFor(timing, nextInTimetable(timetableOf(timing), after));
@@ -85,7 +85,6 @@ export function shownNextRun(timing: Timed): Date | null {
   return nextRunAt === null || isOver(timing, nextRunAt) ? null : nextRunAt;
 }
 
-/** Returns an instant that is later than every occurrence with its jitter. */
 function overAt({ endsAt, jitterSeconds }: Timing): Date {
   if (endsAt === null) throw new RangeError('a schedule without an end has a next time');
   return new Date(endsAt.getTime() + jitterSeconds * 1_000 + 1);

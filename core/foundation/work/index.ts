@@ -1,3 +1,3 @@
 export type { EndedWork, Kinds, WorkOutcome, RecordKind, RequestKind, WorkItem } from './kinds.ts';
-export { addWork, claimWork, failedWork, forgetWork, unknownWork } from './queue.ts';
+export { addWork, claimWork, failedWork, forgetWork, hastenWork, unknownWork } from './queue.ts';
 export { createNudges, workOff, type Nudges } from './work-off.ts';

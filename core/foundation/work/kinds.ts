@@ -16,6 +16,8 @@ export type WorkOutcome =
   | {
       readonly state: 'retry';
       readonly error: string;
+      /** The wait for the next attempt, where it is not that of the kind. */
+      readonly delayMs?: number;
       /** True when no other row of the kind needs to be tried now: all of them need what is away. */
       readonly isAway?: boolean;
     };
@@ -46,7 +48,7 @@ export interface RequestKind extends AnyKind {
   /** Writes the end of the work into the table of its owner, in the transaction that removes the row. */
   readonly ended: (tx: Db, item: WorkItem, outcome: EndedWork) => Promise<void>;
   /** Label under which attempts at messages are counted. */
-  readonly channel?: 'mail' | 'ping' | 'account';
+  readonly channel?: 'mail' | 'ping' | 'account' | 'chat';
 }
 
 /**

@@ -76,6 +76,13 @@ export async function postponeWork(
   `;
 }
 
+/** Makes a row that waits after a failed attempt due now. */
+export async function hastenWork(db: Db, kind: string, key: string): Promise<void> {
+  await db.run`
+    update work set due_at = now() where kind = ${kind} and key = ${key} and error is not null and failed_at is null
+  `;
+}
+
 /** Gives a row up, for operators to see, unless another attempt has followed. */
 export async function failWork(db: Db, kind: string, { key, attempt }: WorkItem, error: string): Promise<void> {
   await db.run`

@@ -101,7 +101,8 @@ async function settle(
   const entry = { kind: name, key: item.key, attempt: item.attempt, outcome: outcome.state };
   if (outcome.state === 'failed') log.error({ ...entry, reason: outcome.error }, 'due work was given up');
   else log.info(entry, 'work attempt');
-  if (outcome.state === 'retry') await postponeWork(database, name, item, { error: outcome.error, delayMs });
+  if (outcome.state === 'retry')
+    await postponeWork(database, name, item, { error: outcome.error, delayMs: outcome.delayMs ?? delayMs });
   else if ('ended' in kind) await finishWork(database, name, item, (tx) => kind.ended(tx, item, outcome));
   else if (outcome.state === 'failed') await failWork(database, name, item, outcome.error);
 }

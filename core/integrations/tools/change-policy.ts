@@ -30,7 +30,8 @@ export async function changePolicy(
 ): Promise<ToolPolicy> {
   const { projectId, routineId, patch } = input;
   // Compiling schemas takes time. It happens outside the transaction, for a change without other faults.
-  const checked = hasSchemas(patch) ? await transaction(database, (tx) => propose(tx, input)) : undefined;
+  const hasSchemas = patch.confirmAutomaticExecution === true || patch.argumentSchema != null;
+  const checked = hasSchemas ? await transaction(database, (tx) => propose(tx, input)) : undefined;
   const readable = checked === undefined ? null : await readSchemas(checked.before, patch);
   return transaction(database, async (tx) => {
     const { before, change } = await propose(tx, input);
@@ -83,7 +84,9 @@ function decide(before: ToolPolicy, patch: PolicyPatch, actor: string): PolicyCh
     if (patch.state === 'disabled') {
       throw new AppError('invalid_request', 'state: disabled contradicts the confirmation');
     }
-    assertConfirmable(before);
+    if (before.vanishedAt !== null) {
+      throw new AppError('invalid_request', 'The server no longer has this tool; discover again.');
+    }
     return { state: 'automatic', confirmedBy: actor, maxCallsPerRun, argumentSchema };
   }
   const limits = { maxCallsPerRun, argumentSchema };
@@ -118,16 +121,6 @@ async function assertRoomForTool(tx: Db, routineId: string): Promise<void> {
     'invalid_request',
     `A routine may have ${MAX_AUTOMATIC_TOOLS} automatic tools; disable another one first.`,
   );
-}
-
-function assertConfirmable(policy: ToolPolicy): void {
-  if (policy.vanishedAt !== null) {
-    throw new AppError('invalid_request', 'The server no longer has this tool; discover again.');
-  }
-}
-
-function hasSchemas({ confirmAutomaticExecution, argumentSchema }: PolicyPatch): boolean {
-  return confirmAutomaticExecution === true || argumentSchema != null;
 }
 
 /**

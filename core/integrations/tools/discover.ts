@@ -112,7 +112,7 @@ async function askServer(
     for (const tool of listed.skipped.slice(0, MAX_SHOWN_SKIPPED)) {
       deps.log.warn({ projectId, connectionId, ...tool }, 'a tool was left out');
     }
-    if (listed.circular) deps.log.warn({ projectId, connectionId }, 'the list of a tool server begins again');
+    if (listed.circular) deps.log.warn({ projectId, connectionId }, 'a tool server repeats its list of tools');
     if (!ready) await markReady(deps.database, connection);
     return listed;
   } catch (error) {

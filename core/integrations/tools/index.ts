@@ -16,11 +16,13 @@ export {
 export { notReadOnly, POLICY_STATES, type ToolPolicy } from './policy.ts';
 export {
   automaticToolsJson,
+  toolsOfProject,
   listPolicies,
   policyUnchanged,
   routinesUsing,
   targetJson,
   targetOf,
+  type ProjectTool,
   type TargetJson,
   type ToolTarget,
   type VersionTool,

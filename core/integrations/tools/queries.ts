@@ -30,6 +30,25 @@ export function listPolicies(
   `;
 }
 
+/** A tool that a connection of the project offers, as its routines have found it. */
+export interface ProjectTool {
+  readonly connectionId: string;
+  readonly connectionName: string;
+  readonly toolName: string;
+  readonly description: string | null;
+}
+
+/** Lists the tools that the ready connections of a project offer, as its routines know them; at most 100. */
+export function toolsOfProject(db: Db, projectId: string): Promise<ProjectTool[]> {
+  return db.rows<ProjectTool>`
+    select distinct on (c.name, p.tool_name) p.connection_id as "connectionId", c.name as "connectionName",
+      p.tool_name as "toolName", left(p.description, 300) as description
+    from tool_policies p join connections c on c.id = p.connection_id
+    where p.project_id = ${projectId} and c.project_id = ${projectId} and c.state = 'ready' and p.vanished_at is null
+    order by c.name, p.tool_name limit 100
+  `;
+}
+
 /** Selects the ids of the routines that may call a tool of the connection automatically, as a subquery. */
 export function routinesUsing(connectionId: string | null): Sql {
   return sql`select routine_id from tool_policies where connection_id = ${connectionId} and state = 'automatic'`;

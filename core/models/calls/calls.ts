@@ -23,7 +23,7 @@ export interface CallOrder {
   readonly wanted: Sql;
 }
 
-/** A call that may be made: it holds a place of its account until it has ended. */
+/** A call that may be made: it occupies a place of its account until it has ended. */
 export interface IssuedCall {
   /** Run, step and attempt. The same until an outcome is recorded, so that the provider is asked once. */
   readonly requestId: string;

@@ -56,15 +56,11 @@ async function refresh(
     return { state: 'done' };
   } catch (error) {
     signal.throwIfAborted();
-    if (!isExpected(error)) throw error;
+    const isExpected = error instanceof CallFailure || error instanceof RuntimeUnreachable || error instanceof AppError;
+    if (!isExpected) throw error;
     deps.log.warn({ connectionId: ref.id, name: error.name, message: error.message }, 'a catalogue was not refreshed');
     return { state: 'cancelled', error: error.message };
   }
-}
-
-/** Tells whether the provider, the runtime or the account's state explains an error; any other is our own. */
-function isExpected(error: unknown): error is Error {
-  return error instanceof CallFailure || error instanceof RuntimeUnreachable || error instanceof AppError;
 }
 
 async function fetchModels(

@@ -63,7 +63,7 @@ export function createModelCredentials(deps: RenewalCore & Pick<AccountsCore, 'm
     const stored = await readStoredCredential(database, ref);
     const provider = deps.modelProviders.find(stored.provider);
     if (provider === undefined) throw new AppError('provider_disabled');
-    // It would be sent to a host that it was not meant for.
+    // The credential would be sent to a host of another provider.
     if (provider.identity !== stored.providerIdentity || stored.state !== 'ready') {
       throw new AppError('connection_not_ready');
     }

@@ -144,7 +144,7 @@ export async function keepRuntimeLease(deps: KeeperDeps, signal: AbortSignal): P
   while (!signal.aborted) {
     try {
       held = await renew(deps);
-      if (!held) deps.log.warn('another provider runtime answers than the one that is leased');
+      if (!held) deps.log.warn('a provider runtime other than the leased one responds');
     } catch (err) {
       // Said once: a runtime that is away for an hour is one fact.
       if (held) deps.log.warn({ err }, 'the lease on the provider runtime was not renewed');
@@ -198,7 +198,6 @@ export function takeRuntimeLease(
   `;
 }
 
-/** Extends the lease after the runtime has worked under it. @returns false when it is over */
 async function renewRuntimeLease(db: Db, lease: RuntimeLease): Promise<boolean> {
   const touched = await db.run`
     update runtime_lease set expires_at = now() + interval '30 seconds'

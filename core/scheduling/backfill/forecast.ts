@@ -13,15 +13,15 @@ import {
 import { planBackfill, type LeftOut, type PastWindow } from './plan.ts';
 
 export interface BackfillForecast {
-  /** The runs that the backfill would make, and what they use. */
+  /** The runs that the backfill would make, and their usage. */
   readonly forecast: Forecast;
   readonly leftOut: LeftOut;
   readonly nextFrom: Date | null;
 }
 
 /**
- * Forecasts a backfill without making it: its runs, what they use, and which limits they exceed.
- * @throws {AppError} `routine_not_found`, and what `planBackfill` throws
+ * Forecasts a backfill without making it: its runs, their usage, and the limits that they exceed.
+ * @throws {AppError} `routine_not_found`, and the errors of `planBackfill`
  */
 export async function forecastBackfill(
   deps: ForecastDeps & { readonly retention: RetentionRule },

@@ -64,7 +64,7 @@ export async function planBackfill(
   return { instants, made, leftOut, nextFrom: past.nextFrom };
 }
 
-/** Returns the first instant that the schedule will claim by itself, from which a backfill stays away. */
+/** The schedule claims from this instant on by itself, so a backfill ends before it. */
 function firstDue(routine: Routine): Date | undefined {
   const { state, nextRunAt } = routine;
   if (state !== 'active' || nextRunAt === null || isOver(routine, nextRunAt)) return undefined;
@@ -123,7 +123,7 @@ async function assertPast(
   if (from > to) faults.push({ path: 'from', message: 'must not be later than to' });
   if (to > kept.now) faults.push({ path: 'to', message: 'must not be in the future' });
   if (from < kept.since) {
-    const message = `must not be before ${kept.since.toISOString()}: runs of that time are not kept, so what has run then is not known`;
+    const message = `must not be before ${kept.since.toISOString()}: older runs are no longer kept, so a backfill could repeat them`;
     faults.push({ path: 'from', message });
   }
   if (faults.length > 0) throw invalid(faults);

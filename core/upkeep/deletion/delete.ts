@@ -1,6 +1,7 @@
 import type { Actor } from '#core/foundation/audit/index.ts';
 import { requestSync } from '#core/accounts/billing/index.ts';
 import { eraseConnections, revokeErased, type ConnectionsCore } from '#core/integrations/connections/index.ts';
+import { forgetChats } from '#core/integrations/chats/index.ts';
 import { forgetDigests } from '#core/upkeep/digests/index.ts';
 import { forgetFactsOf } from '#core/authoring/facts/index.ts';
 import { forgetSeen } from '#core/execution/gate/index.ts';
@@ -71,6 +72,7 @@ async function empty(deps: DeletionDeps, tx: Db, by: Actor, projectId: string) {
   await forgetDigests(tx, { projectId });
   await forgetGrantsOfProject(tx, projectId);
   await cancelMessages(tx, projectId);
+  await forgetChats(tx, projectId);
   await revokeAccountsOfProject(deps, tx, { projectId, by });
   return { projectId, routineIds, connections };
 }

@@ -15,9 +15,9 @@ interface Membership {
 }
 
 /**
- * Takes a person out of an organization, or lets them leave. The API keys that they made there are revoked unless an
+ * Removes a person from an organization, or lets them leave. The API keys that they made there are revoked unless an
  * owner keeps them, and their sign-ins end.
- * @returns what `endMembership` does, and the connections that need another sign-in
+ * @returns the result of `endMembership`, and the connections that need another sign-in
  * @throws {AppError} `organization_not_found`, `member_not_found`, `forbidden`, `owner_required`, `last_owner`
  */
 export function removeMember(
@@ -60,7 +60,6 @@ async function endRights(deps: AccountsCore, tx: Db, by: Actor, member: Membersh
   return endSignInsOf(tx, by, member);
 }
 
-/** Ends what programs may do for a person: API keys that they made, those of terminals too, and assistants. */
 async function endPrograms(tx: Db, by: Actor, member: Membership, because: string) {
   const revokedKeys = await revokeKeysOf(tx, by, member);
   return { revokedKeys, disconnectedAssistants: await endGrantsOfMember(tx, member, { by, because }) };

@@ -80,7 +80,7 @@ const KINDS: Readonly<Record<ResultKind, readonly [label: string, tone: MailEntr
   unchanged: ['Unchanged', 'plain'],
 };
 
-function resultEntry(
+export function resultEntry(
   result: Result,
   earlier: number,
   { projectId, timezone }: { readonly projectId: string; readonly timezone: string },
@@ -121,7 +121,7 @@ function tellingLines(result: Result, differs: boolean): string[] {
   }
   const summary = result.outcomeSummary === null ? [] : [plainLine(result.outcomeSummary)];
   const text = differs ? '' : (result.excerpt ?? '');
-  const lines = [...summary, ...text.split('\n').map(plainLine)].filter((line) => line !== '');
+  const lines = [...summary, ...plainLines(text)].filter((line) => line !== '');
   return lines.slice(0, LINES_OF_RESULT);
 }
 
@@ -177,7 +177,14 @@ function attentionEntries(attention: Attention, projectId: string): MailEntry[] 
 
 const SCOPES = { routine: 'Routine', project: 'Project', organization: 'Organization' } as const;
 
-/** Takes the marks of Markdown off a line of a result. */
+/** Returns the lines of a result as plain text, without those that say nothing. */
+export function plainLines(text: string): string[] {
+  return text
+    .split('\n')
+    .map(plainLine)
+    .filter((line) => line !== '');
+}
+
 function plainLine(line: string): string {
   const text = line.replace(/^[#>\s*|-]+/, '').replaceAll(/\*\*|__|`/g, '');
   return /[\p{L}\p{N}]/u.test(text) ? oneLine(text, LINE_LENGTH) : '';
@@ -190,7 +197,6 @@ function oneLine(text: string, length: number): string {
   return line.length > length ? `${cut(line, length - 1)}…` : line;
 }
 
-/** Makes a sentence of a reason: a code, a clause, or a sentence already. */
 function inWords(reason: string): string {
   const text = capitalized(reason.replaceAll('_', ' '));
   return /[.!?]$/.test(text) ? text : `${text}.`;

@@ -21,7 +21,6 @@ export function changesInWords({ changes, lines }: Result): readonly Difference[
   ];
 }
 
-/** Writes an item of data as one line: its values by name, nested ones as JSON. */
 function itemInWords(item: unknown): string {
   if (!isJsonObject(item)) return valueInWords(item);
   return Object.entries(item)

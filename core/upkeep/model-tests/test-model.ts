@@ -3,7 +3,7 @@ import { throttle, type ThrottleRule } from '#core/foundation/rate-limits/index.
 import { countInput, type ModelAbilities, type ServedModel } from '#core/clients/gateway/index.ts';
 import type { AbilityStore, ModelOption } from '#core/models/directory/index.ts';
 import { ModelFailure, type ModelCall, type ModelCaller, type ModelResponse } from '#core/execution/steps/index.ts';
-import { chargeBeforehand, readLimits, settleCharge } from '#core/usage/index.ts';
+import { spendBesideRuns } from '#core/usage/index.ts';
 import { costOf, type Usage } from '#core/foundation/cost/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { CHECKS_TO_MAKE, MAX_CHECK_OUTPUT, type ModelCheck } from './checks.ts';
@@ -75,48 +75,34 @@ export async function testModel(
   option: TestedModel,
   where: { readonly organizationId: string; readonly projectId: string },
 ): Promise<ModelTest> {
-  const { database, abilities, metrics } = deps;
-  const charge = { ...where, modelId: option.modelId };
+  const { database, abilities } = deps;
+  const charge = { ...where, modelId: option.modelId, purpose: 'model-tests' } as const;
   const wait = await throttle(database, TESTS, where.organizationId);
   if (wait !== undefined) {
     const message = `At most ${TESTS.limit} tests of models an hour.`;
     throw new AppError('rate_limited', message, { 'Retry-After': String(wait) });
   }
-  const limits = await readLimits(database, charge, deps.maxCostUsdPerOrganization);
-  if (option.prices === null && limits.some(({ maxCostUsdPerMonth }) => maxCostUsdPerMonth !== null)) {
-    const message = 'The model has no prices, and what it costs is limited here.';
-    throw new AppError('allowance_exceeded', message);
-  }
   const estimate = estimateOf(option);
-  const { inputTokens, outputTokens, costUsd: mostCost } = estimate;
-  const most = { tokens: inputTokens + outputTokens, costUsd: mostCost };
-  const charged = await chargeBeforehand(database, limits, most);
-  let usage = NOTHING;
-  let steps = 0;
-  const checks: MadeCheck[] = [];
-  try {
-    for (const check of CHECKS_TO_MAKE) {
-      const made = await make(deps, { option, check, organizationId: where.organizationId });
-      checks.push(made.result);
-      usage = sum(usage, made.usage);
-      if (made.usage !== NOTHING) steps += 1;
-      if (Object.keys(made.shows).length > 0) {
-        await abilities.learn(option.served, where.organizationId, made.shows);
+  const { value: checks, ...spent } = await spendBesideRuns(
+    deps,
+    charge,
+    { prices: option.prices, most: estimate },
+    async (used) => {
+      const results: MadeCheck[] = [];
+      for (const check of CHECKS_TO_MAKE) {
+        const made = await make(deps, { option, check, organizationId: where.organizationId });
+        results.push(made.result);
+        if (made.usage !== NOTHING) used(made.usage);
+        if (Object.keys(made.shows).length > 0) {
+          await abilities.learn(option.served, where.organizationId, made.shows);
+        }
+        if (made.isOver) break;
       }
-      if (made.isOver) break;
-    }
-  } finally {
-    const costUsd = costOf(usage, option.prices);
-    await settleCharge(database, charge, charged, { usage, costUsd, steps });
-    metrics.modelCost(option.modelId, costUsd);
-  }
+      return results;
+    },
+  );
   const rest = CHECKS_TO_MAKE.slice(checks.length).map(({ kind }) => notMade(kind));
-  return {
-    estimate,
-    checks: [...checks, ...rest],
-    usage,
-    costUsd: costOf(usage, option.prices),
-  };
+  return { estimate, checks: [...checks, ...rest], ...spent };
 }
 
 interface Made {
@@ -186,14 +172,4 @@ function estimateOf(option: TestedModel): TestEstimate {
 
 function notMade(kind: ModelCheck['kind']): MadeCheck {
   return { kind, state: 'not_made', words: null, durationMs: null };
-}
-
-function sum(a: Usage, b: Usage): Usage {
-  return {
-    inputTokens: a.inputTokens + b.inputTokens,
-    cachedInputTokens: a.cachedInputTokens + b.cachedInputTokens,
-    outputTokens: a.outputTokens + b.outputTokens,
-    reasoningTokens: a.reasoningTokens + b.reasoningTokens,
-    estimated: a.estimated || b.estimated,
-  };
 }

@@ -35,6 +35,11 @@ export const openai: Manner = {
       param: 'messages[{index}].{field}',
       code: 'unknown_parameter',
     },
+    effort: {
+      message: "Unsupported parameter: 'reasoning_effort' is not supported with this model.",
+      param: 'reasoning_effort',
+      code: 'unsupported_parameter',
+    },
     streamOptionsAlone: {
       message: "The 'stream_options' parameter is only allowed when 'stream' is enabled.",
       param: 'stream_options',
@@ -81,10 +86,13 @@ export const openai: Manner = {
   usage: 'openai',
 };
 
+// The models that it stands for take an effort.
+const { effort: _, ...withoutEffort } = openai.refuses;
+
 export const gpt5: Manner = {
   ...openai,
   refuses: {
-    ...openai.refuses,
+    ...withoutEffort,
     maxTokens: {
       message:
         "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",

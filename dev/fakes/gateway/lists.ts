@@ -197,6 +197,7 @@ function fixtureEntry(model: FixtureModel): object {
       'tool_choice',
       'max_tokens',
       'temperature',
+      ...(model.reasons === true ? ['reasoning', 'reasoning_effort'] : []),
       ...(model.structured === true ? ['response_format', 'structured_outputs'] : []),
     ],
     ...(model.pricing ? { pricing: model.pricing } : {}),

@@ -40,6 +40,7 @@ export const RULES = {
   maxTokens: ({ request: { max_tokens: limit } }) => (limit == null ? undefined : { limit }),
   temperature: ({ request: { temperature } }) =>
     temperature == null || temperature === 1 ? undefined : { temperature },
+  effort: ({ request }) => (request['reasoning_effort'] == null ? undefined : {}),
   streaming: ({ request }) => (request.stream === true ? {} : undefined),
   streamOptions: ({ request }) => (request.stream_options == null ? undefined : {}),
   streamOptionsAlone: ({ request }) => (request.stream_options != null && request.stream !== true ? {} : undefined),

@@ -138,12 +138,12 @@ export const FAULTS: readonly OddCase[] = [
   inBody(
     'a body is a plain text',
     body(MESSAGE, 'text/plain'),
-    failsAfterAll('model_malformed', `answered something unreadable. It said: ${MESSAGE}`),
+    failsAfterAll('model_malformed', `cannot be read. It said: ${MESSAGE}`),
   ),
   inBody(
     'a body is a page',
     body(`<html><body><h1>${MESSAGE}</h1></body></html>`, 'text/html'),
-    failsAfterAll('model_malformed', `answered something unreadable. It said: ${MESSAGE}`),
+    failsAfterAll('model_malformed', `cannot be read. It said: ${MESSAGE}`),
   ),
   inBody(
     'a request is refused in the body of a success',

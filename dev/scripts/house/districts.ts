@@ -18,14 +18,14 @@ const DISTRICTS: Readonly<Record<string, readonly string[]>> = {
     'forecast',
     'admission',
   ],
-  delivery: ['webhooks', 'notifications'],
-  authoring: ['routines', 'outcomes', 'definition', 'skills', 'facts'],
+  delivery: ['chats', 'webhooks', 'notifications'],
+  authoring: ['drafts', 'routines', 'outcomes', 'definition', 'skills', 'facts'],
   usage: [],
   models: ['directory', 'calls', 'connections', 'providers'],
-  integrations: ['tools', 'connections'],
+  integrations: ['tools', 'chats', 'connections'],
   accounts: ['settings', 'programs', 'identity', 'billing', 'organizations', 'leads'],
   foundation: ['timetable', 'rate-limits', 'outbox', 'work', 'engine', 'cost', 'audit'],
-  clients: ['gateway', 'mcp', 'oauth', 'json-schemas', 'calculate'],
+  clients: ['gateway', 'chats', 'mcp', 'oauth', 'json-schemas', 'calculate'],
 };
 
 /** Paths of the subjects, from the top. */

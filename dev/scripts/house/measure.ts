@@ -31,7 +31,7 @@ export type Faults = Readonly<Record<string, readonly string[]>>;
 /** The most files and lines of each room; a change that raises one says why, see docs/adr/0038-budgets-of-rooms.md. */
 const BUDGETS = {
   core: { files: 400, lines: 47_500 },
-  lib: { files: 100, lines: 8_200 },
+  lib: { files: 100, lines: 8_700 },
   api: { files: 116, lines: 14_000 },
   activities: { files: 4, lines: 200 },
   workers: { files: 21, lines: 1_300 },
@@ -107,6 +107,10 @@ function resolved(importer: string, specifier: string): string | undefined {
   return undefined;
 }
 
+function isTest(name: string) {
+  return name.startsWith('test/') && !name.startsWith('test/dev/house/');
+}
+
 function isDoor({ name }: SourceFile): boolean {
   return path.posix.basename(name) === 'index.ts';
 }
@@ -141,10 +145,10 @@ export function faultsOf({ sources, importers, documents }: House): Faults {
       .map(([room]) => room),
     'files of core outside the districts': sources.map(({ name }) => name).filter(isOutside),
     'tests with a service that reach behind a door of core': [...documents]
-      .filter(([name, text]) => name.startsWith('test/') && WITH_SERVICE.test(text))
+      .filter(([name, text]) => isTest(name) && WITH_SERVICE.test(text))
       .flatMap(([name, text]) => [...text.matchAll(BEHIND_DOOR)].map(([, path]) => `${name} > ${path}`)),
     'tests that import a bench': [...documents]
-      .filter(([name, text]) => name.startsWith('test/') && /from '[./]+bench\/harness\//.test(text))
+      .filter(([name, text]) => isTest(name) && /from '[./]+bench\/harness\//.test(text))
       .map(([name]) => name),
     'tests in no folder of the code': [...documents.keys()].filter((name) => isAstray(name, folders)),
     'imports of core that point up': sources

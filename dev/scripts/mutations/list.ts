@@ -50,10 +50,10 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'a tool that has changed is called',
-    file: 'core/integrations/tools/decide-call.ts',
+    file: 'core/integrations/tools/judge-call.ts',
     from: "if (found.hash !== policy.confirmedHash) return refused('tool_changed');",
     to: '',
-    tests: ['test/core/integrations/tools/decide-call.test.ts'],
+    tests: ['test/core/integrations/tools/judge-call.test.ts'],
   },
   {
     name: 'the metadata of the cloud is reached',
@@ -86,8 +86,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'a step is recorded after the end of its run',
     file: `${STEPS}/record-step.ts`,
-    from: "where id = ${record.runId} and state = 'running' ${whileCallHolds(record)} for update",
-    to: 'where id = ${record.runId} ${whileCallHolds(record)} for update',
+    from: "where id = ${runId} and state = 'running' and ${call === undefined ? sql`true` : callHolds(call)} for update",
+    to: 'where id = ${runId} and ${call === undefined ? sql`true` : callHolds(call)} for update',
     tests: ['test/core/execution/steps/steps.test.ts', 'test/core/usage/late-responses.test.ts'],
   },
   {
@@ -159,5 +159,33 @@ export const MUTATIONS: readonly Mutation[] = [
     from: 'if (known !== undefined) return assertOpens(secrets, [known]);',
     to: 'if (known !== undefined) return;',
     tests: ['test/lib/secrets/wrong-key.test.ts'],
+  },
+  {
+    name: 'the release before sends a mail of this one',
+    file: 'core/foundation/outbox/waiting.ts',
+    from: "sql`'infinity'::timestamptz`",
+    to: 'sql`now()`',
+    tests: ['test/core/foundation/outbox/release-before.test.ts'],
+  },
+  {
+    name: 'a mail that the release before is sending is sent again',
+    file: 'core/foundation/outbox/waiting.ts',
+    from: "where state = 'pending' and next_attempt_at <= now() limit",
+    to: "where state = 'pending' and next_attempt_at < 'infinity' limit",
+    tests: ['test/core/foundation/outbox/release-before.test.ts'],
+  },
+  {
+    name: 'due work is done in one transaction and its row removed in another',
+    file: 'core/foundation/work/queue.ts',
+    from: 'if (finished > 0) await then(tx);',
+    to: 'if (finished > 0) await then(database);',
+    tests: ['test/core/foundation/work/work.test.ts'],
+  },
+  {
+    name: 'an attempt whose lease has run out records its end',
+    file: 'core/foundation/work/queue.ts',
+    from: 'delete from work where kind = ${kind} and key = ${key} and attempts = ${attempt} and failed_at is null',
+    to: 'delete from work where kind = ${kind} and key = ${key} and ${attempt} > 0 and failed_at is null',
+    tests: ['test/core/foundation/work/work.test.ts'],
   },
 ];

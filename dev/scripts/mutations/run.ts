@@ -1,6 +1,6 @@
 /**
  * Entry of `npm run test:mutations`: makes each fault of the list, runs the tests that should find it, takes it back, and
- * prints a table. A fault that no test finds fails. Words choose among the faults: `npm run test:mutations -- claim`.
+ * prints a table. A fault that no test finds fails, and so does a test that is red without a fault. Words choose among the faults: `npm run test:mutations -- claim`.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -15,6 +15,9 @@ for (const file of new Set(chosen.map((each) => each.file))) {
   const changed = execFileSync('git', ['status', '--porcelain', '--', file]).toString();
   if (changed !== '') throw new Error(`${file} has changes of yours: commit them first.`);
 }
+
+const tests = [...new Set(chosen.flatMap((each) => each.tests))];
+if (!isGreen(tests)) throw new Error('A test is red without a fault: mend it first.');
 
 console.log('Faults that are made, and whether a test is red:');
 for (const each of chosen) {
@@ -31,11 +34,15 @@ function found(mutation: Mutation): boolean {
   process.once('exit', takeBack);
   try {
     writeFileSync(file, faulty(before, mutation));
-    return tests.some((test) => spawnSync('vitest', [...RUN, test], { stdio: 'ignore' }).status !== 0);
+    return !tests.every((test) => isGreen([test]));
   } finally {
     takeBack();
     process.off('exit', takeBack);
   }
+}
+
+function isGreen(tests: readonly string[]): boolean {
+  return spawnSync('vitest', [...RUN, ...tests], { stdio: 'ignore' }).status === 0;
 }
 
 /** @throws where the code is no longer as the list says */

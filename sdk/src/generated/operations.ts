@@ -10,16 +10,21 @@ export const OPERATIONS = {
   connectWithApiKey: { method: 'POST', path: '/v1/connections/api-key/{provider}', keyed: true },
   countResultsByDay: { method: 'GET', path: '/v1/results/days' },
   countUnreadResults: { method: 'GET', path: '/v1/results/unread' },
+  createChat: { method: 'POST', path: '/v1/chats', keyed: true },
   createConnection: { method: 'POST', path: '/v1/connections', keyed: true },
   createRoutine: { method: 'POST', path: '/v1/routines', keyed: true },
   createSkill: { method: 'POST', path: '/v1/skills', keyed: true },
+  deleteChat: { method: 'DELETE', path: '/v1/chats/{chatId}' },
   deleteConnection: { method: 'DELETE', path: '/v1/connections/{connectionId}' },
   deleteSkill: { method: 'DELETE', path: '/v1/skills/{skillId}' },
   diffRun: { method: 'GET', path: '/v1/runs/{runId}/diff' },
   discoverTools: { method: 'POST', path: '/v1/routines/{routineId}/connections/{connectionId}/discover' },
+  draftRoutine: { method: 'POST', path: '/v1/routines/draft' },
   followRun: { method: 'GET', path: '/v1/runs/{runId}/events' },
   forecastBackfill: { method: 'GET', path: '/v1/routines/{routineId}/backfill/forecast' },
   listAccountModels: { method: 'GET', path: '/v1/model-connections/{connectionId}/models' },
+  listBlueprints: { method: 'GET', path: '/v1/blueprints' },
+  listChats: { method: 'GET', path: '/v1/chats' },
   listConnectionAccounts: { method: 'GET', path: '/v1/connections/{connectionId}/accounts' },
   listConnectionProviders: { method: 'GET', path: '/v1/connections/providers' },
   listConnections: { method: 'GET', path: '/v1/connections' },
@@ -46,6 +51,7 @@ export const OPERATIONS = {
   putRoutine: { method: 'PUT', path: '/v1/routines/by-key/{externalKey}' },
   putSkill: { method: 'PUT', path: '/v1/skills/by-key/{externalKey}' },
   readAttention: { method: 'GET', path: '/v1/attention' },
+  readChat: { method: 'GET', path: '/v1/chats/{chatId}' },
   readConnection: { method: 'GET', path: '/v1/connections/{connectionId}' },
   readFacts: { method: 'GET', path: '/v1/projects/{projectId}/facts' },
   readFactsVersion: { method: 'GET', path: '/v1/projects/{projectId}/facts/versions/{factsVersion}' },
@@ -58,13 +64,16 @@ export const OPERATIONS = {
   readRunEvent: { method: 'GET', path: '/v1/runs/{runId}/event' },
   readSeries: { method: 'GET', path: '/v1/routines/{routineId}/series' },
   readSkill: { method: 'GET', path: '/v1/skills/{skillId}' },
+  redeliverChat: { method: 'POST', path: '/v1/runs/{runId}/chat-deliveries/{deliveryId}/redeliver', keyed: true },
   redeliverWebhook: { method: 'POST', path: '/v1/runs/{runId}/webhook-deliveries/{deliveryId}/redeliver', keyed: true },
   restoreRoutine: { method: 'POST', path: '/v1/routines/{routineId}/restore' },
   restoreRoutineVersion: { method: 'POST', path: '/v1/routines/{routineId}/versions/{revision}/restore', keyed: true },
   retryRun: { method: 'POST', path: '/v1/runs/{runId}/retry', keyed: true },
   rotateWebhookSecret: { method: 'POST', path: '/v1/routines/{routineId}/webhook-secret', keyed: true },
   runRoutine: { method: 'POST', path: '/v1/routines/{routineId}/run', keyed: true },
+  testChat: { method: 'POST', path: '/v1/chats/{chatId}/test' },
   testWebhook: { method: 'POST', path: '/v1/routines/{routineId}/webhook-test' },
+  updateChat: { method: 'PATCH', path: '/v1/chats/{chatId}' },
   updateConnection: { method: 'PATCH', path: '/v1/connections/{connectionId}' },
   updateRoutine: { method: 'PATCH', path: '/v1/routines/{routineId}' },
   updateRun: { method: 'PATCH', path: '/v1/runs/{runId}' },
@@ -116,6 +125,7 @@ export type ErrorCode =
   | 'facts_version_not_found'
   | 'run_not_found'
   | 'delivery_not_found'
+  | 'chat_not_found'
   | 'attempt_not_found'
   | 'connection_not_found'
   | 'policy_not_found'

@@ -137,20 +137,22 @@ export interface components {
             runs: components["schemas"]["BackfillRunsItem"][];
         };
         BackfillForecast: {
+            /** @description The `model.effort` of its runs, which changes what each uses; null where the model decides. */
+            effort: ("low" | "medium" | "high") | null;
             /** @description How many instants of the window get no run, and why. */
             leftOut: components["schemas"]["LeftOut"];
             /** @description Every limit that binds the runs of the routine. */
             limits: components["schemas"]["LimitForecast"][];
             /** @description The first instant of the window beyond `max`: where the next backfill goes on. Null when there is none. */
             nextFrom: string | null;
-            occurrences: components["schemas"]["RoutineForecastOccurrences"];
+            occurrences: components["schemas"]["DraftForecastOccurrences"];
             perRun: components["schemas"]["RunEstimate"];
             revision: number;
             /** @description Id of the routine. */
             routineId: string;
             /** @description The limit that runs out first at p95, which has to be accepted. */
             runsOut: components["schemas"]["RoutineForecastRunsOut"] | null;
-            total: components["schemas"]["RoutineForecastTotal"];
+            total: components["schemas"]["DraftForecastTotal"];
         };
         BackfillRoutine: {
             /** @default false */
@@ -177,6 +179,40 @@ export interface components {
              */
             scheduledFor: string;
         };
+        Blueprint: {
+            id: string;
+            instructions: string;
+            job: string;
+            name: string;
+            /** @description Kinds of data that its tools should offer. */
+            needs: ("web" | "search-console" | "analytics" | "ads" | "crm" | "email" | "sms" | "social" | "community" | "reviews" | "billing" | "content" | "support")[];
+            /** @description What its runs deliver, in a sentence. */
+            promise: string;
+            /** @description Five cron fields, or @hourly to @yearly. */
+            schedule: string;
+            skills: string[];
+            slots: components["schemas"]["BlueprintSlot"][];
+            /** @description When it runs, in words. */
+            when: string;
+        };
+        BlueprintSlot: {
+            /** @description Of a choice. */
+            choices: string[];
+            label: string;
+            /** @description Of a number. */
+            least: number;
+            /** @description Of a number. */
+            most: number;
+            /** @description Name of the variable. */
+            name: string;
+            /** @description An answer that a person could give. */
+            sample: string;
+            /**
+             * @description `list` has a line for each.
+             * @enum {string}
+             */
+            type: "text" | "list" | "address" | "number" | "choice";
+        };
         CallableTool: {
             /** @description Null for a built-in tool, which has no policy either. */
             connectionId: string | null;
@@ -193,6 +229,60 @@ export interface components {
             after: unknown;
             before: unknown;
             key: string | number | boolean | null;
+        };
+        Chat: {
+            /**
+             * Format: date-time
+             * @description RFC 3339, UTC.
+             */
+            createdAt: string;
+            /** @description Since when the chat refuses the address for good; nothing is sent until it has another one. */
+            goneAt: string | null;
+            /** @description The chat's own word, or its status. */
+            goneReason: string | null;
+            /** @description The host of the address. The address itself is in no response. */
+            host: string;
+            /** @description Id of the chat. */
+            id: string;
+            /** @enum {string} */
+            kind: "slack" | "teams" | "discord" | "google_chat";
+            name: string;
+            /**
+             * Format: date-time
+             * @description RFC 3339, UTC.
+             */
+            updatedAt: string;
+        };
+        ChatDelivery: {
+            attempts: components["schemas"]["WebhookDeliveryAttemptsItem"][];
+            /** @description Id of the chat. */
+            chatId: string;
+            /** @description Null once the chat is deleted. */
+            chatName: string | null;
+            /**
+             * Format: date-time
+             * @description RFC 3339, UTC.
+             */
+            createdAt: string;
+            finishedAt: string | null;
+            /** @description Id of the chatDelivery. */
+            id: string;
+            kind: ("slack" | "teams" | "discord" | "google_chat") | null;
+            nextAttemptAt: string | null;
+            /** @description Why it was given up: `chat_gone` (the chat refuses the address for good, so nothing more is sent there until it has another one), `message_refused` (the chat does not take this message), `retries_exhausted` (the last attempt of the retry schedule failed), `chat_removed` (the chat was deleted from the project), `content_erased` (the content of the run was erased), `routine_archived` (the routine was archived, and sends nothing more). */
+            reason: string | null;
+            /** @enum {string} */
+            state: "pending" | "delivered" | "failed";
+        };
+        ChatTest: {
+            delivered: boolean;
+            durationMs: number;
+            /** @description Why it was not delivered. */
+            error: string | null;
+            /** @description The first 1 kB of the response. */
+            responseExcerpt: string | null;
+            /** @description Of the response; null without one. */
+            status: number | null;
         };
         CheckResult: {
             detail: string;
@@ -248,6 +338,16 @@ export interface components {
             /** @default null */
             managedFrom?: string | null;
             /**
+             * @description Lets a scheduled run say that it is the last, which pauses the routine. `finish` then takes `final`; a run that is `done` or has `nothing_to_report` and says so pauses it, `completed`. Needs `outcome: required`.
+             * @default false
+             */
+            mayComplete?: boolean;
+            /**
+             * @description The most hours for which a scheduled run may put off the next one; null for none. `finish` then takes `nextNotBefore`, and occurrences before it are skipped, `put_off`. Needs `outcome: required`.
+             * @default null
+             */
+            mayPutOffHours?: number | null;
+            /**
              * @default run_once
              * @enum {string}
              */
@@ -284,6 +384,8 @@ export interface components {
             resultSchema?: {
                 [key: string]: unknown;
             } | null;
+            /** @default {} */
+            resultsTo?: components["schemas"]["CreateRoutineResultsTo"];
             /** @description Five cron fields, or @hourly to @yearly. */
             schedule: string;
             /**
@@ -411,6 +513,11 @@ export interface components {
             /** @description Of a new connection. */
             name?: string;
         };
+        CreateChat: {
+            name: string;
+            /** @description The address of an incoming webhook of Slack, Microsoft Teams, Discord or Google Chat, as the chat shows it. */
+            url: string;
+        };
         CreateConnection: {
             /** @description Sent as `Authorization: Bearer`. Stored encrypted, never returned. */
             bearerToken?: string;
@@ -474,6 +581,16 @@ export interface components {
             /** @default null */
             managedFrom?: string | null;
             /**
+             * @description Lets a scheduled run say that it is the last, which pauses the routine. `finish` then takes `final`; a run that is `done` or has `nothing_to_report` and says so pauses it, `completed`. Needs `outcome: required`.
+             * @default false
+             */
+            mayComplete?: boolean;
+            /**
+             * @description The most hours for which a scheduled run may put off the next one; null for none. `finish` then takes `nextNotBefore`, and occurrences before it are skipped, `put_off`. Needs `outcome: required`.
+             * @default null
+             */
+            mayPutOffHours?: number | null;
+            /**
              * @default run_once
              * @enum {string}
              */
@@ -510,6 +627,8 @@ export interface components {
             resultSchema?: {
                 [key: string]: unknown;
             } | null;
+            /** @default {} */
+            resultsTo?: components["schemas"]["CreateRoutineResultsTo"];
             /** @description Five cron fields, or @hourly to @yearly. */
             schedule: string;
             /**
@@ -596,6 +715,24 @@ export interface components {
              */
             successPingUrl?: string | null;
         };
+        CreateRoutineResultsTo: {
+            /**
+             * @description Ids of chats of the project. They are told of failures too.
+             * @default []
+             */
+            chats?: string[];
+            /**
+             * @description Members who are mailed the results, at most ten an hour of one routine. Null for none; people who chose a digest find them there.
+             * @default null
+             */
+            mail?: (("owners" | "admins" | "members") | string[]) | null;
+            /**
+             * @description `changed` leaves out results that are the same as the one before or have nothing to report.
+             * @default each
+             * @enum {string}
+             */
+            when?: "each" | "changed";
+        };
         CreateSkillBody: {
             description?: string | null;
             /** @default null */
@@ -630,6 +767,50 @@ export interface components {
             unchanged: number;
             vanished: number;
         };
+        /** @description Fields as POST /v1/routines takes them, once schedule and model are there. */
+        DraftedDefinition: {
+            instructions: string;
+            model: components["schemas"]["DraftedModel"] | null;
+            name: string;
+            /** @description Null where it has to be asked. */
+            schedule: string | null;
+            /** @description Curated slugs or custom skill ids. */
+            skills: string[];
+            /** @description IANA name. */
+            timezone: string;
+            variables: {
+                [key: string]: string;
+            };
+        };
+        /** @description The model that most routines of the project run on, else the first of the directory; null for none. */
+        DraftedModel: components["schemas"]["ModelReferenceOutput"];
+        /** @description The most that it can use in 30 days by the limits of a new routine; null without schedule or model. */
+        DraftForecast: {
+            occurrences: components["schemas"]["DraftForecastOccurrences"];
+            perRun: components["schemas"]["RunEstimate"];
+            total: components["schemas"]["DraftForecastTotal"];
+        };
+        DraftForecastOccurrences: {
+            count: number;
+            first: string | null;
+            last: string | null;
+        };
+        DraftForecastTotal: {
+            p50: components["schemas"]["ForecastAmount"];
+            p95: components["schemas"]["ForecastAmount"];
+        };
+        DraftRoutine: {
+            /** @description Id of a blueprint, in place of a sentence. */
+            blueprint?: string;
+            /** @description What the routine shall do, and when. */
+            sentence?: string;
+            /** @description IANA name. */
+            timezone: string;
+            /** @description A value for each slot of the blueprint. */
+            values?: {
+                [key: string]: string;
+            };
+        } & (unknown | unknown);
         Error: {
             /** @description Names the error for programs. The list may grow. */
             code: string;
@@ -860,6 +1041,7 @@ export interface components {
         };
         /** @description What the model can do by its list, its kind of server, a test or earlier calls; null where that is not known. */
         ModelAbilities: {
+            effort: boolean | null;
             parallelToolCalls: boolean | null;
             streaming: boolean | null;
             structuredOutputs: boolean | null;
@@ -1001,6 +1183,11 @@ export interface components {
         ModelReference: {
             /** @default null */
             connectionId?: string | null;
+            /**
+             * @description How much the model thinks before it writes, where it takes an effort (`abilities.effort` of `GET /v1/models`); left out, the model decides. Calls on a personal account send none.
+             * @enum {string}
+             */
+            effort?: "low" | "medium" | "high";
             modelId: string;
             /** @enum {string} */
             provider: "gateway" | "provider-a" | "provider-b" | "provider-c";
@@ -1009,6 +1196,11 @@ export interface components {
         ModelReferenceOutput: {
             /** @default null */
             connectionId: string | null;
+            /**
+             * @description How much the model thinks before it writes, where it takes an effort (`abilities.effort` of `GET /v1/models`); left out, the model decides. Calls on a personal account send none.
+             * @enum {string}
+             */
+            effort?: "low" | "medium" | "high";
             modelId: string;
             /** @enum {string} */
             provider: "gateway" | "provider-a" | "provider-b" | "provider-c";
@@ -1207,6 +1399,16 @@ export interface components {
             /** @default null */
             managedFrom?: string | null;
             /**
+             * @description Lets a scheduled run say that it is the last, which pauses the routine. `finish` then takes `final`; a run that is `done` or has `nothing_to_report` and says so pauses it, `completed`. Needs `outcome: required`.
+             * @default false
+             */
+            mayComplete?: boolean;
+            /**
+             * @description The most hours for which a scheduled run may put off the next one; null for none. `finish` then takes `nextNotBefore`, and occurrences before it are skipped, `put_off`. Needs `outcome: required`.
+             * @default null
+             */
+            mayPutOffHours?: number | null;
+            /**
              * @default run_once
              * @enum {string}
              */
@@ -1243,6 +1445,8 @@ export interface components {
             resultSchema?: {
                 [key: string]: unknown;
             } | null;
+            /** @default {} */
+            resultsTo?: components["schemas"]["CreateRoutineResultsTo"];
             /** @description Five cron fields, or @hourly to @yearly. */
             schedule: string;
             /**
@@ -1472,6 +1676,50 @@ export interface components {
             /** @description Custom skills with a newer text than the one it was activated with. A manual run takes the newest; after one has succeeded, activating again has scheduled runs take it too. Empty unless active. */
             skillsBehind: components["schemas"]["SkillBehind"][];
         };
+        RoutineDraft: {
+            /** @description What the sentence does not say itself. */
+            assumptions: string[];
+            /** @description Blueprints that fit its words, the best first. */
+            blueprints: components["schemas"]["RoutineDraftBlueprintsItem"][];
+            /** @description Fields as POST /v1/routines takes them, once schedule and model are there. */
+            definition: components["schemas"]["DraftedDefinition"];
+            forecast: components["schemas"]["DraftForecast"] | null;
+            /**
+             * @description `model`: written by a model of the directory; `words`: no model could, so that time, skills and blueprints were matched by words and the instructions are the sentence; `blueprint`: its slots were filled.
+             * @enum {string}
+             */
+            madeBy: "model" | "words" | "blueprint";
+            missing: components["schemas"]["RoutineDraftMissing"];
+            /** @description The first five times of the schedule. */
+            nextRuns: string[];
+            /** @description What a person has to answer before it can work; at most three. */
+            questions: string[];
+            /** @description Routines of the project that seem to do the like. */
+            similar: components["schemas"]["RoutineDraftSimilarItem"][];
+            /** @description What asking a model has used; null where none was asked. */
+            usage: components["schemas"]["Usage"] | null;
+        };
+        RoutineDraftBlueprintsItem: {
+            id: string;
+            name: string;
+        };
+        RoutineDraftMissing: {
+            /** @description Kinds of data that no known tool seems to offer. */
+            connections: ("web" | "search-console" | "analytics" | "ads" | "crm" | "email" | "sms" | "social" | "community" | "reviews" | "billing" | "content" | "support")[];
+            /** @description Tools to confirm for the routine once it is saved. */
+            tools: components["schemas"]["RoutineDraftMissingToolsItem"][];
+        };
+        RoutineDraftMissingToolsItem: {
+            /** @description Id of the connection. */
+            connectionId: string;
+            connectionName: string;
+            toolName: string;
+        };
+        RoutineDraftSimilarItem: {
+            /** @description Id of the routine. */
+            id: string;
+            name: string;
+        };
         /**
          * Format: date-time
          * @description RFC 3339, UTC.
@@ -1487,6 +1735,8 @@ export interface components {
             path: string | null;
         };
         RoutineForecast: {
+            /** @description The `model.effort` of its runs, which changes what each uses; null where the model decides. */
+            effort: ("low" | "medium" | "high") | null;
             /**
              * Format: date-time
              * @description RFC 3339, UTC.
@@ -1494,24 +1744,19 @@ export interface components {
             from: string;
             /** @description Every limit that binds the runs of the routine. */
             limits: components["schemas"]["LimitForecast"][];
-            occurrences: components["schemas"]["RoutineForecastOccurrences"];
+            occurrences: components["schemas"]["DraftForecastOccurrences"];
             perRun: components["schemas"]["RunEstimate"];
             revision: number;
             /** @description Id of the routine. */
             routineId: string;
             /** @description The limit that runs out first at p95, which has to be accepted. */
             runsOut: components["schemas"]["RoutineForecastRunsOut"] | null;
-            total: components["schemas"]["RoutineForecastTotal"];
+            total: components["schemas"]["DraftForecastTotal"];
             /**
              * Format: date-time
              * @description RFC 3339, UTC.
              */
             until: string;
-        };
-        RoutineForecastOccurrences: {
-            count: number;
-            first: string | null;
-            last: string | null;
         };
         RoutineForecastRunsOut: {
             /** @enum {string} */
@@ -1520,10 +1765,6 @@ export interface components {
             on: string;
             /** @enum {string} */
             scope: "routine" | "project" | "organization" | "operator" | "plan";
-        };
-        RoutineForecastTotal: {
-            p50: components["schemas"]["ForecastAmount"];
-            p95: components["schemas"]["ForecastAmount"];
         };
         /** @description What a scheduled run looks at before it wakes its model. With nothing new it ends `skipped`, `no_change`. `{{gate.value}}` puts what was seen into the instructions. */
         RoutineGate: components["schemas"]["Gate"];
@@ -1538,6 +1779,10 @@ export interface components {
             maxTotalTokens: number | null;
             timeoutSeconds: number;
         };
+        /** @description Lets a scheduled run say that it is the last, which pauses the routine. `finish` then takes `final`; a run that is `done` or has `nothing_to_report` and says so pauses it, `completed`. Needs `outcome: required`. */
+        RoutineMayComplete: boolean;
+        /** @description The most hours for which a scheduled run may put off the next one; null for none. `finish` then takes `nextNotBefore`, and occurrences before it are skipped, `put_off`. Needs `outcome: required`. */
+        RoutineMayPutOffHours: number;
         /** @enum {string} */
         RoutineMisfire: "run_once" | "skip";
         /** @description A model of the live directory: `gateway` with a null connectionId for a model of the service, or a personal account with its exact connectionId. */
@@ -1595,6 +1840,17 @@ export interface components {
         RoutineResultSchema: {
             [key: string]: unknown;
         };
+        RoutineResultsTo: {
+            /** @description Ids of chats of the project. They are told of failures too. */
+            chats: string[];
+            /** @description Members who are mailed the results, at most ten an hour of one routine. Null for none; people who chose a digest find them there. */
+            mail: (("owners" | "admins" | "members") | string[]) | null;
+            /**
+             * @description `changed` leaves out results that are the same as the one before or have nothing to report.
+             * @enum {string}
+             */
+            when: "each" | "changed";
+        };
         /** @description Five cron fields, or @hourly to @yearly. */
         RoutineSchedule: string;
         /** @description Curated slugs or custom skill ids, in order. */
@@ -1642,12 +1898,17 @@ export interface components {
             managedBy: "files" | null;
             /** @description The name of the folder of files that keeps it; null where none does, or the folder has no name. */
             managedFrom: string | null;
+            /** @description Lets a scheduled run say that it is the last, which pauses the routine. `finish` then takes `final`; a run that is `done` or has `nothing_to_report` and says so pauses it, `completed`. Needs `outcome: required`. */
+            mayComplete: boolean;
+            mayPutOffHours: number | null;
             /** @enum {string} */
             misfire: "run_once" | "skip";
             model: components["schemas"]["RoutineModel"];
             name: string;
             /** @description When the next scheduled run may start, its jitter included; null unless active, and when no time is left up to `endsAt`. */
             nextRunAt: string | null;
+            /** @description The instant before which its occurrences are skipped, `put_off`, as a run has said; activation lifts it. */
+            notBefore: string | null;
             notifications: components["schemas"]["RoutineNotifications"];
             /**
              * @description With `required` a run has to end by calling the built-in tool `finish` with its outcome (`done`, `nothing_to_report`, `partial` or `could_not`) and a summary; one that does not, and is reminded once, ends `failed`, `outcome_missing`. With `optional` a run that succeeds is `done`.
@@ -1659,6 +1920,7 @@ export interface components {
             overridable: components["schemas"]["RoutineOverridable"] | null;
             pauseAfterFailures: number;
             resultKey: components["schemas"]["RoutineResultKey"] | null;
+            resultsTo: components["schemas"]["RoutineResultsTo"];
             /** @description Counts material changes. */
             revision: number;
             /** @description Five cron fields, or @hourly to @yearly. */
@@ -1672,7 +1934,7 @@ export interface components {
             startsAt: components["schemas"]["RoutineStartsAt"] | null;
             /** @enum {string} */
             state: "draft" | "active" | "paused" | "archived";
-            /** @description Why the service itself changed the state last, `schedule_ended` after `endsAt`; null when a person did. */
+            /** @description Why the service itself changed the state last, `schedule_ended` after `endsAt`, `completed` after a run that said it was the last; null when a person did. */
             stateReason: string | null;
             /** @description IANA name. */
             timezone: string;
@@ -1697,7 +1959,7 @@ export interface components {
             /** @description Tells each run the result of the last run that succeeded, cut at 12,000 characters. `{{previous.result}}` and `{{previous.finishedAt}}` put it into the instructions instead, `{{previous.data}}` and `{{previous.changes}}` the data of the last run that had any, as JSON. */
             carryResult: boolean;
             /** @description What differs from the revision before; empty for the first one on record. */
-            changed: ("instructions" | "variables" | "overridable" | "model" | "skills" | "facts" | "limits" | "carryResult" | "builtInTools" | "outcome" | "checks" | "gate" | "resultSchema" | "resultKey" | "tools")[];
+            changed: ("instructions" | "variables" | "overridable" | "model" | "skills" | "facts" | "limits" | "carryResult" | "builtInTools" | "outcome" | "mayComplete" | "mayPutOffHours" | "checks" | "gate" | "resultSchema" | "resultKey" | "tools")[];
             /** @description What code checks when a run would succeed: the result is not empty, has a pattern or has it not, names at least so many distinct web addresses; a tool succeeded at least so often; no call was refused. A run that states `nothing_to_report` is asked for no pattern and no addresses. One that fails a check ends `failed`, `check_failed`, and proves nothing for activation. The list of types may grow. */
             checks: components["schemas"]["RoutineChecks"];
             /**
@@ -1712,6 +1974,9 @@ export interface components {
             gate: components["schemas"]["RoutineGate"] | null;
             instructions: string;
             limits: components["schemas"]["RoutineLimits"];
+            /** @description Lets a scheduled run say that it is the last, which pauses the routine. `finish` then takes `final`; a run that is `done` or has `nothing_to_report` and says so pauses it, `completed`. Needs `outcome: required`. */
+            mayComplete: boolean;
+            mayPutOffHours: number | null;
             model: components["schemas"]["RoutineModel"];
             /**
              * @description With `required` a run has to end by calling the built-in tool `finish` with its outcome (`done`, `nothing_to_report`, `partial` or `could_not`) and a summary; one that does not, and is reminded once, ends `failed`, `outcome_missing`. With `optional` a run that succeeds is `done`.
@@ -1742,7 +2007,7 @@ export interface components {
         };
         RoutineVersionSummary: {
             /** @description What differs from the revision before; empty for the first one on record. */
-            changed: ("instructions" | "variables" | "overridable" | "model" | "skills" | "facts" | "limits" | "carryResult" | "builtInTools" | "outcome" | "checks" | "gate" | "resultSchema" | "resultKey" | "tools")[];
+            changed: ("instructions" | "variables" | "overridable" | "model" | "skills" | "facts" | "limits" | "carryResult" | "builtInTools" | "outcome" | "mayComplete" | "mayPutOffHours" | "checks" | "gate" | "resultSchema" | "resultKey" | "tools")[];
             /**
              * Format: date-time
              * @description RFC 3339, UTC.
@@ -1866,6 +2131,8 @@ export interface components {
         RunDetail: components["schemas"]["Run"] & {
             /** @description What it was given besides, which is another text in every run: date and time, what started it, its tools and limits, and the result of the last run that succeeded. */
             briefing: string | null;
+            /** @description What was sent of it to chats. */
+            chatDeliveries: components["schemas"]["ChatDelivery"][];
             /** @description The version of the facts of the project that it was told; null for a run that was told none. `GET /v1/projects/{projectId}/facts/versions/{factsVersion}` has it. */
             factsVersion: number | null;
             gate: components["schemas"]["GateVerdict"] | null;
@@ -2026,7 +2293,7 @@ export interface components {
              * @description What it is about; `success_ping` is the GET to the monitor. More may be added.
              * @enum {string}
              */
-            kind: "failed" | "paused" | "budget" | "partial" | "recovered" | "digest" | "results_digest" | "success_ping" | "model_connection" | "webhook_changed" | "program_approved" | "business_lead";
+            kind: "failed" | "paused" | "budget" | "partial" | "recovered" | "digest" | "results_digest" | "success_ping" | "model_connection" | "webhook_changed" | "result" | "chat_stopped" | "program_approved" | "business_lead";
             nextAttemptAt: string | null;
             /**
              * @description `pending`: to be sent, or sent again. `held`: the mails of this hour have gone; the summary counts it, and then this is `merged`. `cancelled`: it is not to be sent any more. `failed`: given up. `error` says why.
@@ -2074,7 +2341,7 @@ export interface components {
             /** @description Slug or id. */
             reference: string;
         };
-        /** @description Why it ended so. The list may grow: take a reason that you do not know by the state. `overlap` (the previous run of the routine was still going), `misfire` (the occurrence was missed and the routine does not make it up), `budget_exceeded` (a budget of the routine, its project or its organization is used up), `allowance_exceeded` (the organization has used up its runs of this month), `provider_disabled` (the model provider is disabled), `provider_unavailable` (the last runs on the model account failed because of its provider), `blocked` (a precondition did not hold), `queue_expired` (it waited longer than limits.maxQueueSeconds), `paused` (the routine was paused before the run began), `superseded` (the routine was changed before the run began), `archived` (the routine was archived before the run began), `no_change` (the gate of the routine saw nothing to wake the model for), `blocked_model` (the model is no longer in the model directory), `blocked_models_unavailable` (the model directory could not be reached), `blocked_connection` (a connection that the routine needs is gone or not ready), `blocked_provider_disabled` (the model provider is disabled), `blocked_provider_mismatch` (the service and its provider runtime have different files of the model provider), `blocked_usage_limit` (the allowance of the model account is used up for now), `blocked_budget` (a budget leaves too little for a step, or limits the cost of a model without prices), `blocked_routine` (the routine was archived while the run was under way), `blocked_definition` (a newer release wrote the definition, and this one cannot read all of it), `blocked_variable` (a placeholder of the instructions has no value), `blocked_prompt_too_large` (the rendered text or its variables passed their limits), `timeout` (the run took longer than limits.timeoutSeconds), `max_steps` (the run reached limits.maxSteps without finishing), `max_total_tokens` (the run reached limits.maxTotalTokens, or too little of it was left for a step), `context_exceeded` (the step was longer than the context window of the model, also without earlier results of tools), `abnormal_cost` (the run used more than limits.abnormalFactor times the median of the last runs of its version), `model_rate_limited` (the model provider kept answering that there were too many requests), `model_error` (the model provider answered with an error of its own), `model_refused` (the model provider refused the request), `model_key_refused` (the model gateway refused the service's own key), `model_credential_refused` (the model provider refused the account's credential; its owner has to connect it again), `model_usage_limit` (the allowance of the model account is used up for now), `model_account_empty` (the account at the model provider has no money left, or has reached a limit on spending), `model_session_failed` (the session of the model call failed on our side), `model_unreachable` (the model provider could not be reached or broke off), `model_malformed` (the model provider answered something that is not a completion), `model_empty` (the model answered without any text), `model_wrote_call` (the model wrote a tool call as text instead of making it, also when it was told), `outcome_missing` (the model ended without stating its outcome, which the routine requires, also when reminded), `could_not` (the model stated that it could not do the work), `check_failed` (a check of the routine failed; the error message names it), `output_truncated` (the model stopped at its output limit), `content_filtered` (the provider withheld the answer), `result_invalid` (the last message was not the data that resultSchema and resultKey ask for), `workflow_lost` (the engine lost the run), `internal_error` (something went wrong on our side), `cancelled` (someone cancelled it), `replaced` (the next occurrence of the routine took its place). */
+        /** @description Why it ended so. The list may grow: take a reason that you do not know by the state. `overlap` (the previous run of the routine was still going), `misfire` (the occurrence was missed and the routine does not make it up), `budget_exceeded` (a budget of the routine, its project or its organization is used up), `allowance_exceeded` (the organization has used up its runs of this month), `provider_disabled` (the model provider is disabled), `provider_unavailable` (the last runs on the model account failed because of its provider), `blocked` (a precondition did not hold), `put_off` (an earlier run of the routine put it off), `queue_expired` (it waited longer than limits.maxQueueSeconds), `paused` (the routine was paused before the run began), `superseded` (the routine was changed before the run began), `archived` (the routine was archived before the run began), `no_change` (the gate of the routine saw nothing to wake the model for), `blocked_model` (the model is no longer in the model directory), `blocked_models_unavailable` (the model directory could not be reached), `blocked_connection` (a connection that the routine needs is gone or not ready), `blocked_provider_disabled` (the model provider is disabled), `blocked_provider_mismatch` (the service and its provider runtime have different files of the model provider), `blocked_usage_limit` (the allowance of the model account is used up for now), `blocked_budget` (a budget leaves too little for a step, or limits the cost of a model without prices), `blocked_routine` (the routine was archived while the run was under way), `blocked_definition` (a newer release wrote the definition, and this one cannot read all of it), `blocked_variable` (a placeholder of the instructions has no value), `blocked_prompt_too_large` (the rendered text or its variables passed their limits), `timeout` (the run took longer than limits.timeoutSeconds), `max_steps` (the run reached limits.maxSteps without finishing), `max_total_tokens` (the run reached limits.maxTotalTokens, or too little of it was left for a step), `context_exceeded` (the step was longer than the context window of the model, also without earlier results of tools), `abnormal_cost` (the run used more than limits.abnormalFactor times the median of the last runs of its version), `model_rate_limited` (the model provider kept answering that there were too many requests), `model_error` (the model provider answered with an error of its own), `model_refused` (the model provider refused the request), `model_key_refused` (the model gateway refused the service's own key), `model_credential_refused` (the model provider refused the account's credential; its owner has to connect it again), `model_usage_limit` (the allowance of the model account is used up for now), `model_account_empty` (the account at the model provider has no money left, or has reached a limit on spending), `model_session_failed` (the session of the model call failed on our side), `model_unreachable` (the model provider could not be reached or broke off), `model_malformed` (the model provider answered something that is not a completion), `model_empty` (the model answered without any text), `model_wrote_call` (the model wrote a tool call as text instead of making it, also when it was told), `outcome_missing` (the model ended without stating its outcome, which the routine requires, also when reminded), `could_not` (the model stated that it could not do the work), `check_failed` (a check of the routine failed; the error message names it), `output_truncated` (the model stopped at its output limit), `content_filtered` (the provider withheld the answer), `result_invalid` (the last message was not the data that resultSchema and resultKey ask for), `workflow_lost` (the engine lost the run), `internal_error` (something went wrong on our side), `cancelled` (someone cancelled it), `replaced` (the next occurrence of the routine took its place). */
         RunReason: string;
         RunRoutineBody: {
             /**
@@ -2439,6 +2706,11 @@ export interface components {
             /** @description The routines that they are of. */
             worthReadingRoutines: number;
         };
+        UpdateChat: {
+            name?: string;
+            /** @description The address of an incoming webhook of Slack, Microsoft Teams, Discord or Google Chat, as the chat shows it. */
+            url?: string;
+        };
         UpdateConnection: {
             /** @description Sent as `Authorization: Bearer`. Stored encrypted, never returned. */
             bearerToken?: string;
@@ -2475,6 +2747,10 @@ export interface components {
             limits?: components["schemas"]["UpdateRoutineLimits"];
             managedBy?: "files" | null;
             managedFrom?: string | null;
+            /** @description Lets a scheduled run say that it is the last, which pauses the routine. `finish` then takes `final`; a run that is `done` or has `nothing_to_report` and says so pauses it, `completed`. Needs `outcome: required`. */
+            mayComplete?: boolean;
+            /** @description The most hours for which a scheduled run may put off the next one; null for none. `finish` then takes `nextNotBefore`, and occurrences before it are skipped, `put_off`. Needs `outcome: required`. */
+            mayPutOffHours?: number | null;
             /** @enum {string} */
             misfire?: "run_once" | "skip";
             /** @description A model of the live directory: `gateway` with a null connectionId for a model of the service, or a personal account with its exact connectionId. */
@@ -2496,6 +2772,7 @@ export interface components {
             resultSchema?: {
                 [key: string]: unknown;
             } | null;
+            resultsTo?: components["schemas"]["UpdateRoutineResultsTo"];
             /** @description Five cron fields, or @hourly to @yearly. */
             schedule?: string;
             /** @description Curated slugs or custom skill ids, in order. */
@@ -2535,6 +2812,17 @@ export interface components {
             mail?: components["schemas"]["MailSettings"] | null;
             /** @description A monitor that gets a GET after each run that succeeded. https, a public address; redirects are not followed. */
             successPingUrl?: string | null;
+        };
+        UpdateRoutineResultsTo: {
+            /** @description Ids of chats of the project. They are told of failures too. */
+            chats?: string[];
+            /** @description Members who are mailed the results, at most ten an hour of one routine. Null for none; people who chose a digest find them there. */
+            mail?: (("owners" | "admins" | "members") | string[]) | null;
+            /**
+             * @description `changed` leaves out results that are the same as the one before or have nothing to report.
+             * @enum {string}
+             */
+            when?: "each" | "changed";
         };
         UpdateRun: {
             pinned: boolean;
@@ -2645,6 +2933,8 @@ export interface components {
     };
     responses: never;
     parameters: {
+        /** @description Id of the chat. */
+        chatId: string;
         /** @description Id of the connection. */
         connectionId: string;
         /** @description From the `Link: <…>; rel="next"` header of the page before. */
@@ -2679,6 +2969,136 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["Attention"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    listBlueprints: {
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Blueprint"][];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    listChats: {
+        parameters: {
+            query?: {
+                /** @description From the `Link: <…>; rel="next"` header of the page before. */
+                cursor?: string;
+                /** @description Items a page, at most 200. */
+                limit?: components["parameters"]["limit"];
+                /** @description With `body`, the cursor of the next page is in the body too. */
+                page?: components["parameters"]["page"];
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Chat"][];
+                        /** @description Where `page=body` asks for it. Null on the last page. */
+                        page?: components["schemas"]["NextPage"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    createChat: {
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateChat"];
+            };
+        };
+        responses: {
+            201: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Chat"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    readChat: {
+        parameters: {
+            path: {
+                /** @description Id of the chat. */
+                chatId: components["parameters"]["chatId"];
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Chat"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    deleteChat: {
+        parameters: {
+            path: {
+                /** @description Id of the chat. */
+                chatId: components["parameters"]["chatId"];
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Chat"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    updateChat: {
+        parameters: {
+            path: {
+                /** @description Id of the chat. */
+                chatId: components["parameters"]["chatId"];
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateChat"];
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Chat"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    testChat: {
+        parameters: {
+            path: {
+                /** @description Id of the chat. */
+                chatId: components["parameters"]["chatId"];
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["ChatTest"];
                         requestId: string;
                     };
                 };
@@ -3681,6 +4101,23 @@ export interface operations {
             };
         };
     };
+    draftRoutine: {
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DraftRoutine"];
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["RoutineDraft"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
     listRuns: {
         parameters: {
             query?: {
@@ -3773,6 +4210,26 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["Run"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    redeliverChat: {
+        parameters: {
+            path: {
+                /** @description Id of the chatDelivery. */
+                deliveryId: string;
+                /** @description Id of the run. */
+                runId: components["parameters"]["runId"];
+            };
+        };
+        responses: {
+            202: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["RunDetail"];
                         requestId: string;
                     };
                 };

@@ -50,7 +50,7 @@ export class Connections {
   }
 }
 
-/** The tools of a routine, and what it may do with each. */
+/** Tools of a routine, and their policies. */
 export class Tools {
   readonly #transport: Transport;
 
@@ -58,7 +58,7 @@ export class Tools {
     this.#transport = transport;
   }
 
-  /** Asks a connection for its tools. */
+  /** Discovers the tools of a connection. */
   discover(routineId: string, connectionId: string, options?: CallOptions): Call<Data<'discoverTools'>> {
     return this.#transport.send('discoverTools', { ...options, ids: [routineId, connectionId] });
   }

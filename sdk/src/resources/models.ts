@@ -3,7 +3,7 @@ import type { Pages } from '../pages.ts';
 import type { Transport } from '../transport.ts';
 import type { CallOptions, Data, Item, Query } from '../types.ts';
 
-/** What routines can run on. */
+/** Models that routines can use. */
 export class Models {
   readonly #transport: Transport;
 
@@ -15,13 +15,13 @@ export class Models {
     return this.#transport.send('listModels', options);
   }
 
-  /** The places that models come from, and how each is. */
+  /** Sources of models and their states. */
   sources(options?: CallOptions): Call<Data<'listModelSources'>> {
     return this.#transport.send('listModelSources', options);
   }
 }
 
-/** People's own accounts at model providers; they are connected in the dashboard. */
+/** Personal accounts at model providers; they are connected in the dashboard. */
 export class ModelAccounts {
   readonly #transport: Transport;
 
@@ -41,7 +41,7 @@ export class ModelAccounts {
     return this.#transport.send('listModelProviders', options);
   }
 
-  /** The provider whose accounts are connected by an API key. */
+  /** The provider whose accounts use an API key. */
   keyProvider(options?: CallOptions): Call<Data<'readKeyProvider'>> {
     return this.#transport.send('readKeyProvider', options);
   }

@@ -3,7 +3,7 @@ import type { Pages } from '../pages.ts';
 import type { Transport } from '../transport.ts';
 import type { Body, CallOptions, Data, Item, Query } from '../types.ts';
 
-/** What runs have brought, and what the caller has read of it. */
+/** Results of runs, and which of them the caller has read. */
 export class Results {
   readonly #transport: Transport;
 
@@ -19,12 +19,12 @@ export class Results {
     return this.#transport.send('countUnreadResults', options);
   }
 
-  /** Counts the results of each day, by what they are to a reader. */
+  /** Counts the results of each day by kind. */
   countByDay(query: Query<'countResultsByDay'> = {}, options?: CallOptions): Call<Data<'countResultsByDay'>> {
     return this.#transport.send('countResultsByDay', { ...options, query });
   }
 
-  /** What someone has to mend: routines that failed or stopped, sign-ins, budgets. */
+  /** Problems that need a person: failed or stopped routines, sign-ins, budgets. */
   attention(options?: CallOptions): Call<Data<'readAttention'>> {
     return this.#transport.send('readAttention', options);
   }
@@ -41,7 +41,7 @@ export class Schedules {
     this.#transport = transport;
   }
 
-  /** Shows the next times of a schedule that is not saved. */
+  /** Shows the next times of an unsaved schedule. */
   preview(query: Query<'previewSchedule'>, options?: CallOptions): Call<Data<'previewSchedule'>> {
     return this.#transport.send('previewSchedule', { ...options, query });
   }

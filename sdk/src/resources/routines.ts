@@ -15,7 +15,7 @@ import type {
 } from '../types.ts';
 
 export interface Wait {
-  /** Resolves when the run has ended, and not when it is queued; `true` waits without a limit. */
+  /** Resolves when the run has ended, not when it is queued; `true` waits without a limit. */
   readonly wait: true | WaitOptions;
 }
 
@@ -35,16 +35,26 @@ export class Routines {
     return this.#transport.send('createRoutine', { ...options, body });
   }
 
+  /** Proposes a routine from a sentence or a blueprint, and saves nothing. */
+  draft(body: Body<'draftRoutine'>, options?: CallOptions): Call<Data<'draftRoutine'>> {
+    return this.#transport.send('draftRoutine', { ...options, body });
+  }
+
+  /** Lists the routines that a few answers complete. */
+  blueprints(options?: CallOptions): Call<Data<'listBlueprints'>> {
+    return this.#transport.send('listBlueprints', { ...options });
+  }
+
   read(routineId: string, options?: CallOptions): Call<Data<'readRoutine'>> {
     return this.#transport.send('readRoutine', { ...options, ids: [routineId] });
   }
 
-  /** Changes the fields that are given; a material change makes the routine a draft again. */
+  /** Changes the given fields; a material change makes the routine a draft again. */
   update(routineId: string, body: Body<'updateRoutine'>, options?: ChangeOptions): Call<Data<'updateRoutine'>> {
     return this.#transport.send('updateRoutine', { ...options, ids: [routineId], body });
   }
 
-  /** Creates the routine of a key of yours, or replaces it; fields that are left out take their defaults. */
+  /** Creates or replaces the routine with your key; missing fields take their defaults. */
   put(externalKey: string, body: Body<'putRoutine'>, options?: PutOptions): Call<Data<'putRoutine'>> {
     return this.#transport.send('putRoutine', { ...options, ids: [externalKey], body });
   }
@@ -54,12 +64,12 @@ export class Routines {
     return this.#transport.send('readSeries', { ...options, ids: [routineId], query });
   }
 
-  /** Lists everything that saving a routine would refuse, and saves nothing. */
+  /** Checks a routine without saving it, and lists all faults. */
   check(body: Body<'checkRoutine'>, options?: CallOptions): Call<Data<'checkRoutine'>> {
     return this.#transport.send('checkRoutine', { ...options, body });
   }
 
-  /** Ends the routine until it is restored; its runs stay. */
+  /** Archives the routine until it is restored; its runs stay. */
   archive(routineId: string, options?: CallOptions): Call<Data<'archiveRoutine'>> {
     return this.#transport.send('archiveRoutine', { ...options, ids: [routineId] });
   }
@@ -69,7 +79,7 @@ export class Routines {
     return this.#transport.send('restoreRoutine', { ...options, ids: [routineId] });
   }
 
-  /** Starts the schedule, of a routine that has run successfully as it is now. */
+  /** Starts the schedule of a routine whose current version has run successfully. */
   activate(
     routineId: string,
     body: Body<'activateRoutine'> = {},
@@ -103,12 +113,12 @@ export class Routines {
     return this.#transport.list('listRoutineRuns', { ...options, ids: [routineId], query });
   }
 
-  /** Shows what a run would be told and offered now, without one. */
+  /** Shows the prompt and tools of a run, without starting one. */
   preview(routineId: string, body: Body<'previewRoutine'> = {}, options?: CallOptions): Call<Data<'previewRoutine'>> {
     return this.#transport.send('previewRoutine', { ...options, ids: [routineId], body });
   }
 
-  /** Forecasts what the routine uses in the next 30 days. */
+  /** Forecasts the usage of the next 30 days. */
   forecast(routineId: string, options?: CallOptions): Call<Data<'readRoutineForecast'>> {
     return this.#transport.send('readRoutineForecast', { ...options, ids: [routineId] });
   }
@@ -118,7 +128,7 @@ export class Routines {
     return this.#transport.send('backfillRoutine', { ...options, ids: [routineId], body });
   }
 
-  /** Forecasts what a backfill would use. */
+  /** Forecasts the usage of a backfill. */
   forecastBackfill(
     routineId: string,
     query: Query<'forecastBackfill'>,
@@ -139,7 +149,7 @@ export class Routines {
     return this.#transport.send('readRoutineVersion', { ...options, ids: [routineId, revision] });
   }
 
-  /** Saves what a version said as a new one. */
+  /** Saves an earlier version as a new one. */
   restore(routineId: string, revision: number, options?: CreateOptions): Call<Data<'restoreRoutineVersion'>> {
     return this.#transport.send('restoreRoutineVersion', {
       ...options,
@@ -147,7 +157,9 @@ export class Routines {
     });
   }
 
-  /** Makes another webhook secret; both sign for 24 hours. It is null where the response that had it was lost. */
+  /**
+   * Makes a new webhook secret; the old one signs too for 24 hours. Null when the response with the secret was lost.
+   */
   rotateWebhookSecret(
     routineId: string,
     body: Body<'rotateWebhookSecret'> = {},
@@ -156,7 +168,7 @@ export class Routines {
     return this.#transport.send('rotateWebhookSecret', { ...options, ids: [routineId], body });
   }
 
-  /** Sends one test event to the webhook and returns what its receiver said. */
+  /** Sends a test event to the webhook and returns the receiver's response. */
   testWebhook(routineId: string, options?: CallOptions): Call<Data<'testWebhook'>> {
     return this.#transport.send('testWebhook', { ...options, ids: [routineId] });
   }

@@ -24,7 +24,7 @@ export class Runs {
     return this.#transport.send('readRun', { ...options, ids: [runId] });
   }
 
-  /** Pins a run, which is then kept, or lets it go. */
+  /** Pins a run, which is then kept, or unpins it. */
   update(runId: string, body: Body<'updateRun'>, options?: CallOptions): Call<Data<'updateRun'>> {
     return this.#transport.send('updateRun', { ...options, ids: [runId], body });
   }
@@ -34,7 +34,7 @@ export class Runs {
     return waitForEnd(this.#transport, runId, options);
   }
 
-  /** Yields each state that the run enters and each step once it is finished, until the run has ended. */
+  /** Yields each state and each finished step until the run has ended. */
   follow(runId: string, options?: FollowOptions): AsyncGenerator<RunEvent, void, undefined> {
     return followRun(this.#transport, runId, options);
   }
@@ -52,17 +52,21 @@ export class Runs {
     return this.#transport.send('cancelRun', { ...options, ids: [runId] });
   }
 
-  /** Starts another run with what this one was made with. */
+  /** Starts a new run with the inputs of this one. */
   retry(runId: string, options?: CreateOptions): Call<Data<'retryRun'>> {
     return this.#transport.send('retryRun', { ...options, ids: [runId] });
   }
 
-  /** What a webhook is told of the run. */
+  /** The webhook event of the run. */
   event(runId: string, options?: CallOptions): Call<Data<'readRunEvent'>> {
     return this.#transport.send('readRunEvent', { ...options, ids: [runId] });
   }
 
   redeliverWebhook(runId: string, deliveryId: string, options?: CreateOptions): Call<Data<'redeliverWebhook'>> {
     return this.#transport.send('redeliverWebhook', { ...options, ids: [runId, deliveryId] });
+  }
+
+  redeliverChat(runId: string, deliveryId: string, options?: CreateOptions): Call<Data<'redeliverChat'>> {
+    return this.#transport.send('redeliverChat', { ...options, ids: [runId, deliveryId] });
   }
 }

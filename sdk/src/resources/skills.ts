@@ -27,7 +27,7 @@ export class Skills {
     return this.#transport.send('updateSkill', { ...options, ids: [skillId], body });
   }
 
-  /** Creates the skill of a key of yours, or replaces it. */
+  /** Creates or replaces the skill with your key. */
   put(externalKey: string, body: Body<'putSkill'>, options?: PutOptions): Call<Data<'putSkill'>> {
     return this.#transport.send('putSkill', { ...options, ids: [externalKey], body });
   }
@@ -45,7 +45,7 @@ export class Skills {
   }
 }
 
-/** One text of the project that each routine with `facts: true` is told. */
+/** A text of the project that every routine with `facts: true` is given. */
 export class Facts {
   readonly #transport: Transport;
 

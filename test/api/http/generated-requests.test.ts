@@ -62,6 +62,7 @@ const REFUSED: Partial<Record<ErrorCode, readonly string[]>> = {
   ],
   billing_account_missing: ['openBillingPortal'],
   checkout_disabled: ['startCheckout'],
+  ci_trust_not_found: ['deleteCiTrust'],
   confirmation_required: ['deleteOrganization', 'deleteProject'],
   connection_not_found: [
     'deleteConnection',
@@ -73,17 +74,18 @@ const REFUSED: Partial<Record<ErrorCode, readonly string[]>> = {
     'updateConnection',
   ],
   delivery_not_found: ['redeliverWebhook'],
-  invalid_request: ['approveAssistantConsent', 'createConnection', 'markResultsRead'],
+  invalid_id_token: ['exchangeIdToken'],
+  invalid_request: ['approveAssistantConsent', 'createCiTrust', 'createConnection', 'markResultsRead'],
   invalid_signature: ['receivePaymentEvent', 'schedulerTick'],
   invitation_not_found: ['acceptInvitation', 'deleteInvitation'],
   member_not_found: ['changeMemberRole', 'endMemberSessions', 'removeMember'],
   policy_not_found: ['updateToolPolicy'],
   provider_disabled: ['connectModelAccountWithApiKey', 'startDeviceSignIn', 'startModelSignIn'],
   provider_not_found: ['connectWithApiKey', 'startConnectionSignIn'],
-  run_not_finished: ['diffRun'],
+  run_not_finished: ['diffRun', 'readRunEvent'],
   session_not_found: ['revokeSession'],
   successful_run_required: ['activateRoutine', 'backfillRoutine', 'forecastBackfill'],
-  webhook_not_configured: ['rotateWebhookSecret'],
+  webhook_not_configured: ['rotateWebhookSecret', 'testWebhook'],
 };
 
 test('the right request of every operation is carried out, but for those that need more', async () => {

@@ -40,7 +40,7 @@ test('an unknown field is named with its place and the nearest name', async () =
 test('a number that would be rounded has to stand in quotes', async () => {
   const gate = ['gate:', '  tool:', '    policyId: pol_1', '    arguments: { order: 1234567890123456789, price: 0.5 }'];
   expect((await faultsOf(withHead(...gate)))[0]).toBe(
-    'routines/weekly.md:8:25: a number of more than 15 digits: write it in quotes, as text',
+    'routines/weekly.md:8:25: a number has more than 15 digits: write it in quotes',
   );
 });
 
@@ -54,7 +54,7 @@ test('all faults of all files are listed together, and ras exits with 1', async 
   expect(stdout).toBe('');
   expect(stderr).toContain('Error: 5 things to mend');
   for (const line of [
-    'skills/style/SKILL.md: the text below the head is too short: 20 characters at least',
+    'skills/style/SKILL.md: the text below the head is too short: at least 20 characters',
     'routines/a.md:5:10: overlap: "quue" is none of skip, queue, cancel_previous, allow, did you mean "queue"?',
     'routines/a.md:6:21: pauseAfterFailures: is below 1',
     'routines/b.md:2:1: the field "schedule" is missing',
@@ -72,7 +72,7 @@ test.for([
   ['an empty file', '', 'weekly.md:1:1: has no head'],
   ['a head that is not closed', HEAD.join('\n'), 'weekly.md:1:1: its head is not closed'],
   ['a tab', withHead('limits:', '\tmaxSteps: 3'), 'weekly.md:6:1: a tab sets it in'],
-  ['the same field twice', withHead('name: Other'), 'weekly.md:5:1: the field "name" a second time'],
+  ['the same field twice', withHead('name: Other'), 'weekly.md:5:1: the field "name" appears twice'],
   ['an anchor', withHead('variables: &a { x: y }'), 'anchors and aliases'],
   ['an alias', withHead('skills: *a'), 'anchors and aliases'],
   ['a tag', withHead('variables: !!binary aGVsbG8='), 'tags (!) are not supported'],
@@ -82,7 +82,7 @@ test.for([
   ['a NUL', withHead() + '\0', 'the text has a NUL'],
   ['bytes that are no UTF-8', Buffer.from([0x2d, 0xff, 0xfe]), 'is not UTF-8'],
   ['a file that is too large', Buffer.alloc(1_048_577, 0x61), 'has 1048577 bytes, of 1048576 at most'],
-  ['a text that is too long', `${withHead()}${'a'.repeat(100_001)}`, 'of 100000 at most'],
+  ['a text that is too long', `${withHead()}${'a'.repeat(100_001)}`, 'at most 100000 are allowed'],
   ['instructions in the head', withHead('instructions: x'), 'the instructions are the text below the head'],
   ['a check of no type', withHead('checks: [{ type: result_match }]'), 'its type is none of'],
   ['a gate with both', withHead('gate: { url: a, tool: { policyId: b } }'), 'gate'],
@@ -110,7 +110,7 @@ test('names that are no keys, other files and folders without a skill are told',
   await folder.write('skills/Style/SKILL.md', '---\nname: A\n---\nWrite short sentences, please.\n');
   await folder.write('skills/empty/notes.md', 'x');
   expect(await faultsIn(folder)).toEqual([
-    expect.stringMatching(/^skills\/Style\/SKILL\.md: "Style" is no key: .*try "style"$/),
+    expect.stringMatching(/^skills\/Style\/SKILL\.md: "Style" is not a key: .*try "style"$/),
     'skills/empty/notes.md: only SKILL.md is read; the service keeps one text for a skill',
     'skills/empty: has no SKILL.md',
     expect.stringMatching(/^routines\/Weekly Report\.md: .*try "weekly-report"$/),

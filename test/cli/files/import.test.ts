@@ -356,5 +356,5 @@ test.for(['https://hooks.example.com/x?token=abcdefgh', 'https://ada:secret@hook
 test('a file of another kind is no crontab', async () => {
   const { code, files, stderr } = await imported('crontab', JSON.stringify({ nodes: [] }, null, 2));
   expect({ code, files }).toEqual({ code: 2, files: {} });
-  expect(stderr).toContain('This is no crontab');
+  expect(stderr).toContain('This is not a crontab');
 });

@@ -23,6 +23,12 @@ test('small files, wide doors, rooms above their budget, names used twice and ba
     'core/usage/long.ts': `${BODY.repeat(8)}export async function read() {}\nexport const Lead = 1;\n`,
     'workflows/run.ts': BODY.repeat(9),
     'docs/page.md': 'Tokens are sold for want of room.\n',
+    'test/core/usage/plans.test.ts': [
+      "import { long } from '#core/usage/long.ts';",
+      "import { usage } from '#core/usage/index.ts';",
+      "import { timed } from '../../../bench/harness/measure.ts';",
+      "import { signUp } from '#test/support/people.ts';\n",
+    ].join('\n'),
   });
   expect(faults).toEqual({
     'files below 40 lines': ['core/accounts/leads/small.ts'],
@@ -31,8 +37,8 @@ test('small files, wide doors, rooms above their budget, names used twice and ba
     'rooms above their budget': ['workflows'],
     'files of core outside the districts': [],
     'tests in no folder of the code': [],
-    'tests that import a bench': [],
-    'tests with a service that reach behind a door of core': [],
+    'tests that import a bench': ['test/core/usage/plans.test.ts'],
+    'tests with a service that reach behind a door of core': ['test/core/usage/plans.test.ts > core/usage/long.ts'],
     'imports of core that point up': [],
     'exports of core with the name of another': ['read', 'Lead'],
     'tables with several writers': [],

@@ -322,6 +322,7 @@ test('the composer in all its states', async ({ api, visit }) => {
           ...FRAME,
           ...models,
           routine({
+            schedule: '30 7 * * 1,4',
             checks: [{ type: 'distinct_sources', atLeast: 3 }],
             gate: sample('Gate', { url: 'https://example.com/feed.json' }),
             model: { provider: 'gateway', connectionId: null, modelId: model.modelId },
@@ -335,6 +336,7 @@ test('the composer in all its states', async ({ api, visit }) => {
         for (const title of ['Results', 'Checked before it runs', 'Limits', 'When', 'Who is told']) {
           await page.getByRole('button', { name: new RegExp(`^${title}`) }).click();
         }
+        await page.getByRole('button', { name: 'Thursday', exact: true, pressed: true }).waitFor();
       },
     },
     { name: 'loading', path, before: holding(read), loading: true },

@@ -25,7 +25,10 @@ export interface FollowOptions {
   readonly signal: AbortSignal;
   readonly onEvent: (event: FollowedEvent) => void;
   readonly onStatus: (status: FollowStatus, error?: ApiError) => void;
-  /** Reads once what the stream would have sent. @returns true when nothing more will come */
+  /**
+   * Reads once the events that the stream would have sent.
+   * @returns true when the stream is complete
+   */
   readonly poll: () => Promise<boolean>;
   /** Times, for tests. */
   readonly times?: Partial<Times>;
@@ -50,8 +53,8 @@ const TIMES: Times = {
 };
 
 /**
- * Follows a stream of server-sent events over `fetch`, since an `EventSource` cannot send `X-Project-Id`. It goes on
- * after the last event when the stream is cut or falls silent, and polls where streams do not come through.
+ * Follows a stream of server-sent events over `fetch`, since an `EventSource` cannot send `X-Project-Id`. When the
+ * stream is cut or falls silent it continues after the last event. Where streams do not come through it polls.
  */
 export async function follow(options: FollowOptions): Promise<void> {
   const times = { ...TIMES, ...options.times };

@@ -60,7 +60,7 @@ function fieldOf<Values extends FieldValues>(path: string, values: Values): Fiel
   return (typeof value === 'object' && value !== null ? whole : top) as FieldPath<Values>;
 }
 
-/** Says what the service said, with the request on a line of its own, by which the operator finds it. */
+/** Shows the message of the service, with the request id on a line of its own for the operator. */
 export function errorInWords(error: Pick<ApiError, 'message' | 'requestId'>): string;
 export function errorInWords(error: Pick<ApiError, 'message' | 'requestId'> | null | undefined): string | undefined;
 export function errorInWords(error: Pick<ApiError, 'message' | 'requestId'> | null | undefined) {

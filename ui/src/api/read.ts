@@ -41,8 +41,8 @@ export function useRead<P extends PathOf<'get'>>(
 }
 
 /**
- * Reads what is asked for by a POST that changes nothing.
- * @example const preview = useAsk('/v1/routines/{routineId}/preview', { path: { routineId }, body: { variables } });
+ * Reads the response of a POST that changes nothing. @example const preview =
+ * useAsk('/v1/routines/{routineId}/preview', { path: { routineId }, body: { variables } });
  */
 export function useAsk<P extends PathOf<'post'>>(
   path: P,
@@ -96,7 +96,7 @@ function replyQuery<M extends 'get' | 'post', P extends PathOf<M>>(
   };
 }
 
-/** Begins to read what a page is about to show, while its code loads and is drawn. */
+/** Starts the reads of a page while its code still loads. */
 export function aheadOf(client: QueryClient, projectId: string) {
   return {
     read<P extends PathOf<'get'>>(path: P, input: InputOf<P, 'get'>): void {

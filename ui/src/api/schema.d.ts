@@ -131,6 +131,21 @@ export interface paths {
     "/v1/billing/portal": {
         post: operations["openBillingPortal"];
     };
+    "/v1/blueprints": {
+        get: operations["listBlueprints"];
+    };
+    "/v1/chats": {
+        get: operations["listChats"];
+        post: operations["createChat"];
+    };
+    "/v1/chats/{chatId}": {
+        get: operations["readChat"];
+        delete: operations["deleteChat"];
+        patch: operations["updateChat"];
+    };
+    "/v1/chats/{chatId}/test": {
+        post: operations["testChat"];
+    };
     "/v1/ci-trusts": {
         get: operations["listCiTrusts"];
         post: operations["createCiTrust"];
@@ -337,6 +352,9 @@ export interface paths {
     "/v1/routines/check": {
         post: operations["checkRoutine"];
     };
+    "/v1/routines/draft": {
+        post: operations["draftRoutine"];
+    };
     "/v1/runs": {
         get: operations["listRuns"];
     };
@@ -346,6 +364,9 @@ export interface paths {
     };
     "/v1/runs/{runId}/cancel": {
         post: operations["cancelRun"];
+    };
+    "/v1/runs/{runId}/chat-deliveries/{deliveryId}/redeliver": {
+        post: operations["redeliverChat"];
     };
     "/v1/runs/{runId}/diff": {
         get: operations["diffRun"];
@@ -452,11 +473,15 @@ export interface components {
             managedBy: components["schemas"]["ManagedBy"] | null;
             /** @description The name of the folder of files that keeps it; null where none does, or the folder has no name. */
             managedFrom: string | null;
+            mayComplete: components["schemas"]["RoutineMayComplete"];
+            mayPutOffHours: components["schemas"]["RoutineMayPutOffHours"] | null;
             misfire: components["schemas"]["RoutineMisfire"];
             model: components["schemas"]["RoutineModel"];
             name: components["schemas"]["RoutineName"];
             /** @description When the next scheduled run may start, its jitter included; null unless active, and when no time is left up to `endsAt`. */
             nextRunAt: components["schemas"]["Timestamp"] | null;
+            /** @description The instant before which its occurrences are skipped, `put_off`, as a run has said; activation lifts it. */
+            notBefore: components["schemas"]["Timestamp"] | null;
             notifications: components["schemas"]["RoutineNotifications"];
             outcome: components["schemas"]["RoutineOutcome"];
             overlap: components["schemas"]["RoutineOverlap"];
@@ -464,6 +489,7 @@ export interface components {
             pauseAfterFailures: components["schemas"]["RoutinePauseAfterFailures"];
             resultKey: components["schemas"]["RoutineResultKey"] | null;
             resultSchema: components["schemas"]["RoutineResultSchema"] | null;
+            resultsTo: components["schemas"]["RoutineResultsTo"];
             /** @description Counts material changes. */
             revision: number;
             schedule: components["schemas"]["RoutineSchedule"];
@@ -474,7 +500,7 @@ export interface components {
             startsAt: components["schemas"]["RoutineStartsAt"] | null;
             /** @enum {string} */
             state: "draft" | "active" | "paused" | "archived";
-            /** @description Why the service itself changed the state last, `schedule_ended` after `endsAt`; null when a person did. */
+            /** @description Why the service itself changed the state last, `schedule_ended` after `endsAt`, `completed` after a run that said it was the last; null when a person did. */
             stateReason: string | null;
             timezone: components["schemas"]["RoutineTimezone"];
             updatedAt: components["schemas"]["Timestamp"];
@@ -642,7 +668,7 @@ export interface components {
         };
         AuditEvent: {
             /** @enum {string} */
-            action: "organization.created" | "organization.renamed" | "organization.deleted" | "organization.second_factor_set" | "project.created" | "project.renamed" | "project.deleted" | "member.joined" | "member.role_changed" | "member.removed" | "member.left" | "member.sessions_ended" | "member.second_factor_added" | "member.second_factor_removed" | "member.recovery_code_used" | "member.recovery_codes_replaced" | "member.passkey_added" | "member.passkey_removed" | "invitation.created" | "invitation.deleted" | "api_key.created" | "api_key.revoked" | "ci_trust.created" | "ci_trust.deleted" | "assistant.approved" | "assistant.connected" | "assistant.disconnected" | "mcp.switched" | "connection.created" | "connection.changed" | "connection.deleted" | "model_connection.created" | "model_connection.changed" | "model_connection.revoked" | "model_figures.changed" | "policy.changed" | "budget.changed" | "retention.changed" | "notifications.changed" | "plan.changed" | "skill.created" | "skill.changed" | "skill.deleted" | "facts.changed" | "routine.changed" | "routine.activated" | "routine.skills_updated" | "routine.facts_updated" | "routine.deactivated" | "routine.paused" | "routine.archived" | "routine.restored" | "routine.backfilled" | "webhook.changed" | "webhook_secret.rotated" | "success_ping.changed" | "run.pinned" | "run.unpinned";
+            action: "organization.created" | "organization.renamed" | "organization.deleted" | "organization.second_factor_set" | "project.created" | "project.renamed" | "project.deleted" | "member.joined" | "member.role_changed" | "member.removed" | "member.left" | "member.sessions_ended" | "member.second_factor_added" | "member.second_factor_removed" | "member.recovery_code_used" | "member.recovery_codes_replaced" | "member.passkey_added" | "member.passkey_removed" | "invitation.created" | "invitation.deleted" | "api_key.created" | "api_key.revoked" | "ci_trust.created" | "ci_trust.deleted" | "assistant.approved" | "assistant.connected" | "assistant.disconnected" | "mcp.switched" | "connection.created" | "connection.changed" | "connection.deleted" | "model_connection.created" | "model_connection.changed" | "model_connection.revoked" | "model_figures.changed" | "policy.changed" | "budget.changed" | "retention.changed" | "notifications.changed" | "plan.changed" | "skill.created" | "skill.changed" | "skill.deleted" | "facts.changed" | "routine.changed" | "routine.activated" | "routine.skills_updated" | "routine.facts_updated" | "routine.deactivated" | "routine.paused" | "routine.archived" | "routine.restored" | "routine.backfilled" | "webhook.changed" | "webhook_secret.rotated" | "success_ping.changed" | "results_to.changed" | "chat.created" | "chat.changed" | "chat.deleted" | "run.pinned" | "run.unpinned";
             /** @description Who, and from where. */
             actor: components["schemas"]["AuditEventActor"];
             createdAt: components["schemas"]["Timestamp"];
@@ -680,19 +706,21 @@ export interface components {
             runs: components["schemas"]["BackfillRunsItem"][];
         };
         BackfillForecast: {
+            /** @description The `model.effort` of its runs, which changes what each uses; null where the model decides. */
+            effort: ("low" | "medium" | "high") | null;
             leftOut: components["schemas"]["LeftOut"];
             /** @description Every limit that binds the runs of the routine. */
             limits: components["schemas"]["LimitForecast"][];
             /** @description The first instant of the window beyond `max`: where the next backfill goes on. Null when there is none. */
             nextFrom: components["schemas"]["Timestamp"] | null;
-            occurrences: components["schemas"]["RoutineForecastOccurrences"];
+            occurrences: components["schemas"]["DraftForecastOccurrences"];
             perRun: components["schemas"]["RunEstimate"];
             revision: number;
             /** @description Id of the routine. */
             routineId: string;
             /** @description The limit that runs out first at p95, which has to be accepted. */
             runsOut: components["schemas"]["RoutineForecastRunsOut"] | null;
-            total: components["schemas"]["RoutineForecastTotal"];
+            total: components["schemas"]["DraftForecastTotal"];
         };
         BackfillRoutine: {
             /** @default false */
@@ -795,6 +823,40 @@ export interface components {
             activeRoutines: number;
             runs: number;
         };
+        Blueprint: {
+            id: string;
+            instructions: string;
+            job: string;
+            name: string;
+            /** @description Kinds of data that its tools should offer. */
+            needs: ("web" | "search-console" | "analytics" | "ads" | "crm" | "email" | "sms" | "social" | "community" | "reviews" | "billing" | "content" | "support")[];
+            /** @description What its runs deliver, in a sentence. */
+            promise: string;
+            /** @description Five cron fields, or @hourly to @yearly. */
+            schedule: string;
+            skills: string[];
+            slots: components["schemas"]["BlueprintSlot"][];
+            /** @description When it runs, in words. */
+            when: string;
+        };
+        BlueprintSlot: {
+            /** @description Of a choice. */
+            choices: string[];
+            label: string;
+            /** @description Of a number. */
+            least: number;
+            /** @description Of a number. */
+            most: number;
+            /** @description Name of the variable. */
+            name: string;
+            /** @description An answer that a person could give. */
+            sample: string;
+            /**
+             * @description `list` has a line for each.
+             * @enum {string}
+             */
+            type: "text" | "list" | "address" | "number" | "choice";
+        };
         BusinessLead: {
             company: string;
             /** Format: email */
@@ -856,6 +918,48 @@ export interface components {
             newPassword: string;
             revokeOtherSessions?: boolean;
         };
+        Chat: {
+            createdAt: components["schemas"]["Timestamp"];
+            /** @description Since when the chat refuses the address for good; nothing is sent until it has another one. */
+            goneAt: components["schemas"]["Timestamp"] | null;
+            /** @description The chat's own word, or its status. */
+            goneReason: string | null;
+            /** @description The host of the address. The address itself is in no response. */
+            host: string;
+            /** @description Id of the chat. */
+            id: string;
+            /** @enum {string} */
+            kind: "slack" | "teams" | "discord" | "google_chat";
+            name: string;
+            updatedAt: components["schemas"]["Timestamp"];
+        };
+        ChatDelivery: {
+            attempts: components["schemas"]["WebhookDeliveryAttemptsItem"][];
+            /** @description Id of the chat. */
+            chatId: string;
+            /** @description Null once the chat is deleted. */
+            chatName: string | null;
+            createdAt: components["schemas"]["Timestamp"];
+            finishedAt: components["schemas"]["Timestamp"] | null;
+            /** @description Id of the chatDelivery. */
+            id: string;
+            kind: ("slack" | "teams" | "discord" | "google_chat") | null;
+            nextAttemptAt: components["schemas"]["Timestamp"] | null;
+            /** @description Why it was given up: `chat_gone` (the chat refuses the address for good, so nothing more is sent there until it has another one), `message_refused` (the chat does not take this message), `retries_exhausted` (the last attempt of the retry schedule failed), `chat_removed` (the chat was deleted from the project), `content_erased` (the content of the run was erased), `routine_archived` (the routine was archived, and sends nothing more). */
+            reason: string | null;
+            /** @enum {string} */
+            state: "pending" | "delivered" | "failed";
+        };
+        ChatTest: {
+            delivered: boolean;
+            durationMs: number;
+            /** @description Why it was not delivered. */
+            error: string | null;
+            /** @description The first 1 kB of the response. */
+            responseExcerpt: string | null;
+            /** @description Of the response; null without one. */
+            status: number | null;
+        };
         Checkout: {
             /** @enum {string} */
             kind: "checkout" | "portal";
@@ -916,6 +1020,16 @@ export interface components {
             /** @default null */
             managedFrom?: string | null;
             /**
+             * @description Lets a scheduled run say that it is the last, which pauses the routine. `finish` then takes `final`; a run that is `done` or has `nothing_to_report` and says so pauses it, `completed`. Needs `outcome: required`.
+             * @default false
+             */
+            mayComplete?: boolean;
+            /**
+             * @description The most hours for which a scheduled run may put off the next one; null for none. `finish` then takes `nextNotBefore`, and occurrences before it are skipped, `put_off`. Needs `outcome: required`.
+             * @default null
+             */
+            mayPutOffHours?: number | null;
+            /**
              * @default run_once
              * @enum {string}
              */
@@ -951,6 +1065,8 @@ export interface components {
             resultSchema?: {
                 [key: string]: unknown;
             } | null;
+            /** @default {} */
+            resultsTo?: components["schemas"]["CreateRoutineResultsTo"];
             /** @description Five cron fields, or @hourly to @yearly. */
             schedule: string;
             /**
@@ -1118,6 +1234,11 @@ export interface components {
              */
             scopes?: ("models:read" | "routines:read" | "routines:write" | "runs:read" | "runs:write" | "connections:read" | "connections:write")[];
         };
+        CreateChat: {
+            name: string;
+            /** @description The address of an incoming webhook of Slack, Microsoft Teams, Discord or Google Chat, as the chat shows it. */
+            url: string;
+        };
         CreateCiTrust: {
             /** @description The `aud` that the job asks its CI system for. */
             audience: string;
@@ -1206,11 +1327,15 @@ export interface components {
             managedBy: components["schemas"]["ManagedBy"] | null;
             /** @description The name of the folder of files that keeps it; null where none does, or the folder has no name. */
             managedFrom: string | null;
+            mayComplete: components["schemas"]["RoutineMayComplete"];
+            mayPutOffHours: components["schemas"]["RoutineMayPutOffHours"] | null;
             misfire: components["schemas"]["RoutineMisfire"];
             model: components["schemas"]["RoutineModel"];
             name: components["schemas"]["RoutineName"];
             /** @description When the next scheduled run may start, its jitter included; null unless active, and when no time is left up to `endsAt`. */
             nextRunAt: components["schemas"]["Timestamp"] | null;
+            /** @description The instant before which its occurrences are skipped, `put_off`, as a run has said; activation lifts it. */
+            notBefore: components["schemas"]["Timestamp"] | null;
             notifications: components["schemas"]["RoutineNotifications"];
             outcome: components["schemas"]["RoutineOutcome"];
             overlap: components["schemas"]["RoutineOverlap"];
@@ -1218,6 +1343,7 @@ export interface components {
             pauseAfterFailures: components["schemas"]["RoutinePauseAfterFailures"];
             resultKey: components["schemas"]["RoutineResultKey"] | null;
             resultSchema: components["schemas"]["RoutineResultSchema"] | null;
+            resultsTo: components["schemas"]["RoutineResultsTo"];
             /** @description Counts material changes. */
             revision: number;
             schedule: components["schemas"]["RoutineSchedule"];
@@ -1228,7 +1354,7 @@ export interface components {
             startsAt: components["schemas"]["RoutineStartsAt"] | null;
             /** @enum {string} */
             state: "draft" | "active" | "paused" | "archived";
-            /** @description Why the service itself changed the state last, `schedule_ended` after `endsAt`; null when a person did. */
+            /** @description Why the service itself changed the state last, `schedule_ended` after `endsAt`, `completed` after a run that said it was the last; null when a person did. */
             stateReason: string | null;
             timezone: components["schemas"]["RoutineTimezone"];
             updatedAt: components["schemas"]["Timestamp"];
@@ -1305,6 +1431,16 @@ export interface components {
             /** @default null */
             managedFrom?: string | null;
             /**
+             * @description Lets a scheduled run say that it is the last, which pauses the routine. `finish` then takes `final`; a run that is `done` or has `nothing_to_report` and says so pauses it, `completed`. Needs `outcome: required`.
+             * @default false
+             */
+            mayComplete?: boolean;
+            /**
+             * @description The most hours for which a scheduled run may put off the next one; null for none. `finish` then takes `nextNotBefore`, and occurrences before it are skipped, `put_off`. Needs `outcome: required`.
+             * @default null
+             */
+            mayPutOffHours?: number | null;
+            /**
              * @default run_once
              * @enum {string}
              */
@@ -1340,6 +1476,8 @@ export interface components {
             resultSchema?: {
                 [key: string]: unknown;
             } | null;
+            /** @default {} */
+            resultsTo?: components["schemas"]["CreateRoutineResultsTo"];
             /** @description Five cron fields, or @hourly to @yearly. */
             schedule: string;
             /**
@@ -1425,6 +1563,24 @@ export interface components {
              * @default null
              */
             successPingUrl?: string | null;
+        };
+        CreateRoutineResultsTo: {
+            /**
+             * @description Ids of chats of the project. They are told of failures too.
+             * @default []
+             */
+            chats?: string[];
+            /**
+             * @description Members who are mailed the results, at most ten an hour of one routine. Null for none; people who chose a digest find them there.
+             * @default null
+             */
+            mail?: (("owners" | "admins" | "members") | string[]) | null;
+            /**
+             * @description `changed` leaves out results that are the same as the one before or have nothing to report.
+             * @default each
+             * @enum {string}
+             */
+            when?: "each" | "changed";
         };
         CreateSkillBody: {
             description?: string | null;
@@ -1533,6 +1689,50 @@ export interface components {
         Done: {
             status: boolean;
         };
+        /** @description Fields as POST /v1/routines takes them, once schedule and model are there. */
+        DraftedDefinition: {
+            instructions: string;
+            model: components["schemas"]["DraftedModel"] | null;
+            name: string;
+            /** @description Null where it has to be asked. */
+            schedule: string | null;
+            /** @description Curated slugs or custom skill ids. */
+            skills: string[];
+            /** @description IANA name. */
+            timezone: string;
+            variables: {
+                [key: string]: string;
+            };
+        };
+        /** @description The model that most routines of the project run on, else the first of the directory; null for none. */
+        DraftedModel: components["schemas"]["ModelReferenceOutput"];
+        /** @description The most that it can use in 30 days by the limits of a new routine; null without schedule or model. */
+        DraftForecast: {
+            occurrences: components["schemas"]["DraftForecastOccurrences"];
+            perRun: components["schemas"]["RunEstimate"];
+            total: components["schemas"]["DraftForecastTotal"];
+        };
+        DraftForecastOccurrences: {
+            count: number;
+            first: components["schemas"]["Timestamp"] | null;
+            last: components["schemas"]["Timestamp"] | null;
+        };
+        DraftForecastTotal: {
+            p50: components["schemas"]["ForecastAmount"];
+            p95: components["schemas"]["ForecastAmount"];
+        };
+        DraftRoutine: {
+            /** @description Id of a blueprint, in place of a sentence. */
+            blueprint?: string;
+            /** @description What the routine shall do, and when. */
+            sentence?: string;
+            /** @description IANA name. */
+            timezone: string;
+            /** @description A value for each slot of the blueprint. */
+            values?: {
+                [key: string]: string;
+            };
+        } & (unknown | unknown);
         EndedSessions: {
             disconnectedAssistants: number;
             /** @description Sessions of the person. */
@@ -1804,6 +2004,7 @@ export interface components {
         };
         /** @description What the model can do by its list, its kind of server, a test or earlier calls; null where that is not known. */
         ModelAbilities: {
+            effort: boolean | null;
             parallelToolCalls: boolean | null;
             streaming: boolean | null;
             structuredOutputs: boolean | null;
@@ -1932,6 +2133,11 @@ export interface components {
         ModelReference: {
             /** @default null */
             connectionId?: string | null;
+            /**
+             * @description How much the model thinks before it writes, where it takes an effort (`abilities.effort` of `GET /v1/models`); left out, the model decides. Calls on a personal account send none.
+             * @enum {string}
+             */
+            effort?: "low" | "medium" | "high";
             modelId: string;
             /** @enum {string} */
             provider: "gateway" | "provider-a" | "provider-b" | "provider-c";
@@ -1940,6 +2146,11 @@ export interface components {
         ModelReferenceOutput: {
             /** @default null */
             connectionId: string | null;
+            /**
+             * @description How much the model thinks before it writes, where it takes an effort (`abilities.effort` of `GET /v1/models`); left out, the model decides. Calls on a personal account send none.
+             * @enum {string}
+             */
+            effort?: "low" | "medium" | "high";
             modelId: string;
             /** @enum {string} */
             provider: "gateway" | "provider-a" | "provider-b" | "provider-c";
@@ -2279,6 +2490,16 @@ export interface components {
             /** @default null */
             managedFrom?: string | null;
             /**
+             * @description Lets a scheduled run say that it is the last, which pauses the routine. `finish` then takes `final`; a run that is `done` or has `nothing_to_report` and says so pauses it, `completed`. Needs `outcome: required`.
+             * @default false
+             */
+            mayComplete?: boolean;
+            /**
+             * @description The most hours for which a scheduled run may put off the next one; null for none. `finish` then takes `nextNotBefore`, and occurrences before it are skipped, `put_off`. Needs `outcome: required`.
+             * @default null
+             */
+            mayPutOffHours?: number | null;
+            /**
              * @default run_once
              * @enum {string}
              */
@@ -2314,6 +2535,8 @@ export interface components {
             resultSchema?: {
                 [key: string]: unknown;
             } | null;
+            /** @default {} */
+            resultsTo?: components["schemas"]["CreateRoutineResultsTo"];
             /** @description Five cron fields, or @hourly to @yearly. */
             schedule: string;
             /**
@@ -2570,11 +2793,15 @@ export interface components {
             managedBy: components["schemas"]["ManagedBy"] | null;
             /** @description The name of the folder of files that keeps it; null where none does, or the folder has no name. */
             managedFrom: string | null;
+            mayComplete: components["schemas"]["RoutineMayComplete"];
+            mayPutOffHours: components["schemas"]["RoutineMayPutOffHours"] | null;
             misfire: components["schemas"]["RoutineMisfire"];
             model: components["schemas"]["RoutineModel"];
             name: components["schemas"]["RoutineName"];
             /** @description When the next scheduled run may start, its jitter included; null unless active, and when no time is left up to `endsAt`. */
             nextRunAt: components["schemas"]["Timestamp"] | null;
+            /** @description The instant before which its occurrences are skipped, `put_off`, as a run has said; activation lifts it. */
+            notBefore: components["schemas"]["Timestamp"] | null;
             notifications: components["schemas"]["RoutineNotifications"];
             outcome: components["schemas"]["RoutineOutcome"];
             overlap: components["schemas"]["RoutineOverlap"];
@@ -2582,6 +2809,7 @@ export interface components {
             pauseAfterFailures: components["schemas"]["RoutinePauseAfterFailures"];
             resultKey: components["schemas"]["RoutineResultKey"] | null;
             resultSchema: components["schemas"]["RoutineResultSchema"] | null;
+            resultsTo: components["schemas"]["RoutineResultsTo"];
             /** @description Counts material changes. */
             revision: number;
             schedule: components["schemas"]["RoutineSchedule"];
@@ -2592,7 +2820,7 @@ export interface components {
             startsAt: components["schemas"]["RoutineStartsAt"] | null;
             /** @enum {string} */
             state: "draft" | "active" | "paused" | "archived";
-            /** @description Why the service itself changed the state last, `schedule_ended` after `endsAt`; null when a person did. */
+            /** @description Why the service itself changed the state last, `schedule_ended` after `endsAt`, `completed` after a run that said it was the last; null when a person did. */
             stateReason: string | null;
             timezone: components["schemas"]["RoutineTimezone"];
             updatedAt: components["schemas"]["Timestamp"];
@@ -2635,11 +2863,15 @@ export interface components {
             managedBy: components["schemas"]["ManagedBy"] | null;
             /** @description The name of the folder of files that keeps it; null where none does, or the folder has no name. */
             managedFrom: string | null;
+            mayComplete: components["schemas"]["RoutineMayComplete"];
+            mayPutOffHours: components["schemas"]["RoutineMayPutOffHours"] | null;
             misfire: components["schemas"]["RoutineMisfire"];
             model: components["schemas"]["RoutineModel"];
             name: components["schemas"]["RoutineName"];
             /** @description When the next scheduled run may start, its jitter included; null unless active, and when no time is left up to `endsAt`. */
             nextRunAt: components["schemas"]["Timestamp"] | null;
+            /** @description The instant before which its occurrences are skipped, `put_off`, as a run has said; activation lifts it. */
+            notBefore: components["schemas"]["Timestamp"] | null;
             notifications: components["schemas"]["RoutineNotifications"];
             outcome: components["schemas"]["RoutineOutcome"];
             overlap: components["schemas"]["RoutineOverlap"];
@@ -2647,6 +2879,7 @@ export interface components {
             pauseAfterFailures: components["schemas"]["RoutinePauseAfterFailures"];
             resultKey: components["schemas"]["RoutineResultKey"] | null;
             resultSchema: components["schemas"]["RoutineResultSchema"] | null;
+            resultsTo: components["schemas"]["RoutineResultsTo"];
             /** @description Counts material changes. */
             revision: number;
             schedule: components["schemas"]["RoutineSchedule"];
@@ -2657,7 +2890,7 @@ export interface components {
             startsAt: components["schemas"]["RoutineStartsAt"] | null;
             /** @enum {string} */
             state: "draft" | "active" | "paused" | "archived";
-            /** @description Why the service itself changed the state last, `schedule_ended` after `endsAt`; null when a person did. */
+            /** @description Why the service itself changed the state last, `schedule_ended` after `endsAt`, `completed` after a run that said it was the last; null when a person did. */
             stateReason: string | null;
             timezone: components["schemas"]["RoutineTimezone"];
             updatedAt: components["schemas"]["Timestamp"];
@@ -2718,6 +2951,8 @@ export interface components {
             managedBy: components["schemas"]["ManagedBy"] | null;
             /** @description The name of the folder of files that keeps it; null where none does, or the folder has no name. */
             managedFrom: string | null;
+            mayComplete: components["schemas"]["RoutineMayComplete"];
+            mayPutOffHours: components["schemas"]["RoutineMayPutOffHours"] | null;
             misfire: components["schemas"]["RoutineMisfire"];
             model: components["schemas"]["RoutineModel"];
             name: components["schemas"]["RoutineName"];
@@ -2725,6 +2960,8 @@ export interface components {
             nextRunAt: components["schemas"]["Timestamp"] | null;
             /** @description The next five times at which scheduled runs would start, were it active now: inside its window, without its skipped dates, its jitter included. */
             nextRuns: components["schemas"]["Timestamp"][];
+            /** @description The instant before which its occurrences are skipped, `put_off`, as a run has said; activation lifts it. */
+            notBefore: components["schemas"]["Timestamp"] | null;
             notifications: components["schemas"]["RoutineNotifications"];
             outcome: components["schemas"]["RoutineOutcome"];
             overlap: components["schemas"]["RoutineOverlap"];
@@ -2732,6 +2969,7 @@ export interface components {
             pauseAfterFailures: components["schemas"]["RoutinePauseAfterFailures"];
             resultKey: components["schemas"]["RoutineResultKey"] | null;
             resultSchema: components["schemas"]["RoutineResultSchema"] | null;
+            resultsTo: components["schemas"]["RoutineResultsTo"];
             /** @description Counts material changes. */
             revision: number;
             schedule: components["schemas"]["RoutineSchedule"];
@@ -2744,7 +2982,7 @@ export interface components {
             startsAt: components["schemas"]["RoutineStartsAt"] | null;
             /** @enum {string} */
             state: "draft" | "active" | "paused" | "archived";
-            /** @description Why the service itself changed the state last, `schedule_ended` after `endsAt`; null when a person did. */
+            /** @description Why the service itself changed the state last, `schedule_ended` after `endsAt`, `completed` after a run that said it was the last; null when a person did. */
             stateReason: string | null;
             timezone: components["schemas"]["RoutineTimezone"];
             updatedAt: components["schemas"]["Timestamp"];
@@ -2754,6 +2992,49 @@ export interface components {
             /** @description When the receiver responded with 410, which stopped deliveries. */
             webhookFailedAt: components["schemas"]["Timestamp"] | null;
             webhookUrl: components["schemas"]["RoutineWebhookUrl"] | null;
+        };
+        RoutineDraft: {
+            /** @description What the sentence does not say itself. */
+            assumptions: string[];
+            /** @description Blueprints that fit its words, the best first. */
+            blueprints: components["schemas"]["RoutineDraftBlueprintsItem"][];
+            definition: components["schemas"]["DraftedDefinition"];
+            forecast: components["schemas"]["DraftForecast"] | null;
+            /**
+             * @description `model`: written by a model of the directory; `words`: no model could, so that time, skills and blueprints were matched by words and the instructions are the sentence; `blueprint`: its slots were filled.
+             * @enum {string}
+             */
+            madeBy: "model" | "words" | "blueprint";
+            missing: components["schemas"]["RoutineDraftMissing"];
+            /** @description The first five times of the schedule. */
+            nextRuns: components["schemas"]["Timestamp"][];
+            /** @description What a person has to answer before it can work; at most three. */
+            questions: string[];
+            /** @description Routines of the project that seem to do the like. */
+            similar: components["schemas"]["RoutineDraftSimilarItem"][];
+            /** @description What asking a model has used; null where none was asked. */
+            usage: components["schemas"]["Usage"] | null;
+        };
+        RoutineDraftBlueprintsItem: {
+            id: string;
+            name: string;
+        };
+        RoutineDraftMissing: {
+            /** @description Kinds of data that no known tool seems to offer. */
+            connections: ("web" | "search-console" | "analytics" | "ads" | "crm" | "email" | "sms" | "social" | "community" | "reviews" | "billing" | "content" | "support")[];
+            /** @description Tools to confirm for the routine once it is saved. */
+            tools: components["schemas"]["RoutineDraftMissingToolsItem"][];
+        };
+        RoutineDraftMissingToolsItem: {
+            /** @description Id of the connection. */
+            connectionId: string;
+            connectionName: string;
+            toolName: string;
+        };
+        RoutineDraftSimilarItem: {
+            /** @description Id of the routine. */
+            id: string;
+            name: string;
         };
         RoutineEndsAt: components["schemas"]["Timestamp"];
         /** @description Tells each run the facts of its project. */
@@ -2766,23 +3047,20 @@ export interface components {
             path: string | null;
         };
         RoutineForecast: {
+            /** @description The `model.effort` of its runs, which changes what each uses; null where the model decides. */
+            effort: ("low" | "medium" | "high") | null;
             from: components["schemas"]["Timestamp"];
             /** @description Every limit that binds the runs of the routine. */
             limits: components["schemas"]["LimitForecast"][];
-            occurrences: components["schemas"]["RoutineForecastOccurrences"];
+            occurrences: components["schemas"]["DraftForecastOccurrences"];
             perRun: components["schemas"]["RunEstimate"];
             revision: number;
             /** @description Id of the routine. */
             routineId: string;
             /** @description The limit that runs out first at p95, which has to be accepted. */
             runsOut: components["schemas"]["RoutineForecastRunsOut"] | null;
-            total: components["schemas"]["RoutineForecastTotal"];
+            total: components["schemas"]["DraftForecastTotal"];
             until: components["schemas"]["Timestamp"];
-        };
-        RoutineForecastOccurrences: {
-            count: number;
-            first: components["schemas"]["Timestamp"] | null;
-            last: components["schemas"]["Timestamp"] | null;
         };
         RoutineForecastRunsOut: {
             /** @enum {string} */
@@ -2791,10 +3069,6 @@ export interface components {
             on: string;
             /** @enum {string} */
             scope: "routine" | "project" | "organization" | "operator" | "plan";
-        };
-        RoutineForecastTotal: {
-            p50: components["schemas"]["ForecastAmount"];
-            p95: components["schemas"]["ForecastAmount"];
         };
         RoutineGate: components["schemas"]["Gate"];
         RoutineInstructions: string;
@@ -2808,6 +3082,10 @@ export interface components {
             maxTotalTokens: number | null;
             timeoutSeconds: number;
         };
+        /** @description Lets a scheduled run say that it is the last, which pauses the routine. `finish` then takes `final`; a run that is `done` or has `nothing_to_report` and says so pauses it, `completed`. Needs `outcome: required`. */
+        RoutineMayComplete: boolean;
+        /** @description The most hours for which a scheduled run may put off the next one; null for none. `finish` then takes `nextNotBefore`, and occurrences before it are skipped, `put_off`. Needs `outcome: required`. */
+        RoutineMayPutOffHours: number;
         /** @enum {string} */
         RoutineMisfire: "run_once" | "skip";
         RoutineModel: components["schemas"]["ModelReferenceOutput"];
@@ -2859,6 +3137,17 @@ export interface components {
         RoutineResultSchema: {
             [key: string]: unknown;
         };
+        RoutineResultsTo: {
+            /** @description Ids of chats of the project. They are told of failures too. */
+            chats: string[];
+            /** @description Members who are mailed the results, at most ten an hour of one routine. Null for none; people who chose a digest find them there. */
+            mail: (("owners" | "admins" | "members") | string[]) | null;
+            /**
+             * @description `changed` leaves out results that are the same as the one before or have nothing to report.
+             * @enum {string}
+             */
+            when: "each" | "changed";
+        };
         /** @description Five cron fields, or @hourly to @yearly. */
         RoutineSchedule: string;
         /** @description Curated slugs or custom skill ids, in order. */
@@ -2889,17 +3178,22 @@ export interface components {
             managedBy: components["schemas"]["ManagedBy"] | null;
             /** @description The name of the folder of files that keeps it; null where none does, or the folder has no name. */
             managedFrom: string | null;
+            mayComplete: components["schemas"]["RoutineMayComplete"];
+            mayPutOffHours: components["schemas"]["RoutineMayPutOffHours"] | null;
             misfire: components["schemas"]["RoutineMisfire"];
             model: components["schemas"]["RoutineModel"];
             name: components["schemas"]["RoutineName"];
             /** @description When the next scheduled run may start, its jitter included; null unless active, and when no time is left up to `endsAt`. */
             nextRunAt: components["schemas"]["Timestamp"] | null;
+            /** @description The instant before which its occurrences are skipped, `put_off`, as a run has said; activation lifts it. */
+            notBefore: components["schemas"]["Timestamp"] | null;
             notifications: components["schemas"]["RoutineNotifications"];
             outcome: components["schemas"]["RoutineOutcome"];
             overlap: components["schemas"]["RoutineOverlap"];
             overridable: components["schemas"]["RoutineOverridable"] | null;
             pauseAfterFailures: components["schemas"]["RoutinePauseAfterFailures"];
             resultKey: components["schemas"]["RoutineResultKey"] | null;
+            resultsTo: components["schemas"]["RoutineResultsTo"];
             /** @description Counts material changes. */
             revision: number;
             schedule: components["schemas"]["RoutineSchedule"];
@@ -2910,7 +3204,7 @@ export interface components {
             startsAt: components["schemas"]["RoutineStartsAt"] | null;
             /** @enum {string} */
             state: "draft" | "active" | "paused" | "archived";
-            /** @description Why the service itself changed the state last, `schedule_ended` after `endsAt`; null when a person did. */
+            /** @description Why the service itself changed the state last, `schedule_ended` after `endsAt`, `completed` after a run that said it was the last; null when a person did. */
             stateReason: string | null;
             timezone: components["schemas"]["RoutineTimezone"];
             updatedAt: components["schemas"]["Timestamp"];
@@ -2928,7 +3222,7 @@ export interface components {
             builtInTools: components["schemas"]["RoutineBuiltInTools"];
             carryResult: components["schemas"]["RoutineCarryResult"];
             /** @description What differs from the revision before; empty for the first one on record. */
-            changed: ("instructions" | "variables" | "overridable" | "model" | "skills" | "facts" | "limits" | "carryResult" | "builtInTools" | "outcome" | "checks" | "gate" | "resultSchema" | "resultKey" | "tools")[];
+            changed: ("instructions" | "variables" | "overridable" | "model" | "skills" | "facts" | "limits" | "carryResult" | "builtInTools" | "outcome" | "mayComplete" | "mayPutOffHours" | "checks" | "gate" | "resultSchema" | "resultKey" | "tools")[];
             checks: components["schemas"]["RoutineChecks"];
             createdAt: components["schemas"]["Timestamp"];
             /** @description The person or the API key that made it; null when the service did, or when it is not on record. */
@@ -2937,6 +3231,8 @@ export interface components {
             gate: components["schemas"]["RoutineGate"] | null;
             instructions: components["schemas"]["RoutineInstructions"];
             limits: components["schemas"]["RoutineLimits"];
+            mayComplete: components["schemas"]["RoutineMayComplete"];
+            mayPutOffHours: components["schemas"]["RoutineMayPutOffHours"] | null;
             model: components["schemas"]["RoutineModel"];
             outcome: components["schemas"]["RoutineOutcome"];
             overridable: components["schemas"]["RoutineOverridable"] | null;
@@ -2961,7 +3257,7 @@ export interface components {
         };
         RoutineVersionSummary: {
             /** @description What differs from the revision before; empty for the first one on record. */
-            changed: ("instructions" | "variables" | "overridable" | "model" | "skills" | "facts" | "limits" | "carryResult" | "builtInTools" | "outcome" | "checks" | "gate" | "resultSchema" | "resultKey" | "tools")[];
+            changed: ("instructions" | "variables" | "overridable" | "model" | "skills" | "facts" | "limits" | "carryResult" | "builtInTools" | "outcome" | "mayComplete" | "mayPutOffHours" | "checks" | "gate" | "resultSchema" | "resultKey" | "tools")[];
             createdAt: components["schemas"]["Timestamp"];
             /** @description The person or the API key that made it; null when the service did, or when it is not on record. */
             createdBy: components["schemas"]["RoutineVersionAuthor"] | null;
@@ -3082,6 +3378,8 @@ export interface components {
             cancelRequestedAt: components["schemas"]["Timestamp"] | null;
             /** @description Null unless it has data. */
             changes: components["schemas"]["RunChanges"] | null;
+            /** @description What was sent of it to chats. */
+            chatDeliveries: components["schemas"]["ChatDelivery"][];
             /** @description The verdicts of the checks of the routine, in its order; empty when nothing was checked. They are made when the run would succeed. The list of types may grow. */
             checks: components["schemas"]["CheckResult"][];
             /** @description When its content was erased: prompt, result, data, changes, the texts of its steps and the bodies of its webhook deliveries, which are null since, and its variables, which are empty. Null while they are kept. */
@@ -3276,7 +3574,7 @@ export interface components {
              * @description What it is about; `success_ping` is the GET to the monitor. More may be added.
              * @enum {string}
              */
-            kind: "failed" | "paused" | "budget" | "partial" | "recovered" | "digest" | "results_digest" | "success_ping" | "model_connection" | "webhook_changed" | "program_approved" | "business_lead";
+            kind: "failed" | "paused" | "budget" | "partial" | "recovered" | "digest" | "results_digest" | "success_ping" | "model_connection" | "webhook_changed" | "result" | "chat_stopped" | "program_approved" | "business_lead";
             nextAttemptAt: components["schemas"]["Timestamp"] | null;
             /**
              * @description `pending`: to be sent, or sent again. `held`: the mails of this hour have gone; the summary counts it, and then this is `merged`. `cancelled`: it is not to be sent any more. `failed`: given up. `error` says why.
@@ -3320,7 +3618,7 @@ export interface components {
             /** @description Slug or id. */
             reference: string;
         };
-        /** @description Why it ended so. The list may grow: take a reason that you do not know by the state. `overlap` (the previous run of the routine was still going), `misfire` (the occurrence was missed and the routine does not make it up), `budget_exceeded` (a budget of the routine, its project or its organization is used up), `allowance_exceeded` (the organization has used up its runs of this month), `provider_disabled` (the model provider is disabled), `provider_unavailable` (the last runs on the model account failed because of its provider), `blocked` (a precondition did not hold), `queue_expired` (it waited longer than limits.maxQueueSeconds), `paused` (the routine was paused before the run began), `superseded` (the routine was changed before the run began), `archived` (the routine was archived before the run began), `no_change` (the gate of the routine saw nothing to wake the model for), `blocked_model` (the model is no longer in the model directory), `blocked_models_unavailable` (the model directory could not be reached), `blocked_connection` (a connection that the routine needs is gone or not ready), `blocked_provider_disabled` (the model provider is disabled), `blocked_provider_mismatch` (the service and its provider runtime have different files of the model provider), `blocked_usage_limit` (the allowance of the model account is used up for now), `blocked_budget` (a budget leaves too little for a step, or limits the cost of a model without prices), `blocked_routine` (the routine was archived while the run was under way), `blocked_definition` (a newer release wrote the definition, and this one cannot read all of it), `blocked_variable` (a placeholder of the instructions has no value), `blocked_prompt_too_large` (the rendered text or its variables passed their limits), `timeout` (the run took longer than limits.timeoutSeconds), `max_steps` (the run reached limits.maxSteps without finishing), `max_total_tokens` (the run reached limits.maxTotalTokens, or too little of it was left for a step), `context_exceeded` (the step was longer than the context window of the model, also without earlier results of tools), `abnormal_cost` (the run used more than limits.abnormalFactor times the median of the last runs of its version), `model_rate_limited` (the model provider kept answering that there were too many requests), `model_error` (the model provider answered with an error of its own), `model_refused` (the model provider refused the request), `model_key_refused` (the model gateway refused the service's own key), `model_credential_refused` (the model provider refused the account's credential; its owner has to connect it again), `model_usage_limit` (the allowance of the model account is used up for now), `model_account_empty` (the account at the model provider has no money left, or has reached a limit on spending), `model_session_failed` (the session of the model call failed on our side), `model_unreachable` (the model provider could not be reached or broke off), `model_malformed` (the model provider answered something that is not a completion), `model_empty` (the model answered without any text), `model_wrote_call` (the model wrote a tool call as text instead of making it, also when it was told), `outcome_missing` (the model ended without stating its outcome, which the routine requires, also when reminded), `could_not` (the model stated that it could not do the work), `check_failed` (a check of the routine failed; the error message names it), `output_truncated` (the model stopped at its output limit), `content_filtered` (the provider withheld the answer), `result_invalid` (the last message was not the data that resultSchema and resultKey ask for), `workflow_lost` (the engine lost the run), `internal_error` (something went wrong on our side), `cancelled` (someone cancelled it), `replaced` (the next occurrence of the routine took its place). */
+        /** @description Why it ended so. The list may grow: take a reason that you do not know by the state. `overlap` (the previous run of the routine was still going), `misfire` (the occurrence was missed and the routine does not make it up), `budget_exceeded` (a budget of the routine, its project or its organization is used up), `allowance_exceeded` (the organization has used up its runs of this month), `provider_disabled` (the model provider is disabled), `provider_unavailable` (the last runs on the model account failed because of its provider), `blocked` (a precondition did not hold), `put_off` (an earlier run of the routine put it off), `queue_expired` (it waited longer than limits.maxQueueSeconds), `paused` (the routine was paused before the run began), `superseded` (the routine was changed before the run began), `archived` (the routine was archived before the run began), `no_change` (the gate of the routine saw nothing to wake the model for), `blocked_model` (the model is no longer in the model directory), `blocked_models_unavailable` (the model directory could not be reached), `blocked_connection` (a connection that the routine needs is gone or not ready), `blocked_provider_disabled` (the model provider is disabled), `blocked_provider_mismatch` (the service and its provider runtime have different files of the model provider), `blocked_usage_limit` (the allowance of the model account is used up for now), `blocked_budget` (a budget leaves too little for a step, or limits the cost of a model without prices), `blocked_routine` (the routine was archived while the run was under way), `blocked_definition` (a newer release wrote the definition, and this one cannot read all of it), `blocked_variable` (a placeholder of the instructions has no value), `blocked_prompt_too_large` (the rendered text or its variables passed their limits), `timeout` (the run took longer than limits.timeoutSeconds), `max_steps` (the run reached limits.maxSteps without finishing), `max_total_tokens` (the run reached limits.maxTotalTokens, or too little of it was left for a step), `context_exceeded` (the step was longer than the context window of the model, also without earlier results of tools), `abnormal_cost` (the run used more than limits.abnormalFactor times the median of the last runs of its version), `model_rate_limited` (the model provider kept answering that there were too many requests), `model_error` (the model provider answered with an error of its own), `model_refused` (the model provider refused the request), `model_key_refused` (the model gateway refused the service's own key), `model_credential_refused` (the model provider refused the account's credential; its owner has to connect it again), `model_usage_limit` (the allowance of the model account is used up for now), `model_account_empty` (the account at the model provider has no money left, or has reached a limit on spending), `model_session_failed` (the session of the model call failed on our side), `model_unreachable` (the model provider could not be reached or broke off), `model_malformed` (the model provider answered something that is not a completion), `model_empty` (the model answered without any text), `model_wrote_call` (the model wrote a tool call as text instead of making it, also when it was told), `outcome_missing` (the model ended without stating its outcome, which the routine requires, also when reminded), `could_not` (the model stated that it could not do the work), `check_failed` (a check of the routine failed; the error message names it), `output_truncated` (the model stopped at its output limit), `content_filtered` (the provider withheld the answer), `result_invalid` (the last message was not the data that resultSchema and resultKey ask for), `workflow_lost` (the engine lost the run), `internal_error` (something went wrong on our side), `cancelled` (someone cancelled it), `replaced` (the next occurrence of the routine took its place). */
         RunReason: string;
         RunRoutineBody: {
             /**
@@ -3423,11 +3721,15 @@ export interface components {
             managedBy: components["schemas"]["ManagedBy"] | null;
             /** @description The name of the folder of files that keeps it; null where none does, or the folder has no name. */
             managedFrom: string | null;
+            mayComplete: components["schemas"]["RoutineMayComplete"];
+            mayPutOffHours: components["schemas"]["RoutineMayPutOffHours"] | null;
             misfire: components["schemas"]["RoutineMisfire"];
             model: components["schemas"]["RoutineModel"];
             name: components["schemas"]["RoutineName"];
             /** @description When the next scheduled run may start, its jitter included; null unless active, and when no time is left up to `endsAt`. */
             nextRunAt: components["schemas"]["Timestamp"] | null;
+            /** @description The instant before which its occurrences are skipped, `put_off`, as a run has said; activation lifts it. */
+            notBefore: components["schemas"]["Timestamp"] | null;
             notifications: components["schemas"]["RoutineNotifications"];
             outcome: components["schemas"]["RoutineOutcome"];
             overlap: components["schemas"]["RoutineOverlap"];
@@ -3435,6 +3737,7 @@ export interface components {
             pauseAfterFailures: components["schemas"]["RoutinePauseAfterFailures"];
             resultKey: components["schemas"]["RoutineResultKey"] | null;
             resultSchema: components["schemas"]["RoutineResultSchema"] | null;
+            resultsTo: components["schemas"]["RoutineResultsTo"];
             /** @description Counts material changes. */
             revision: number;
             schedule: components["schemas"]["RoutineSchedule"];
@@ -3445,7 +3748,7 @@ export interface components {
             startsAt: components["schemas"]["RoutineStartsAt"] | null;
             /** @enum {string} */
             state: "draft" | "active" | "paused" | "archived";
-            /** @description Why the service itself changed the state last, `schedule_ended` after `endsAt`; null when a person did. */
+            /** @description Why the service itself changed the state last, `schedule_ended` after `endsAt`, `completed` after a run that said it was the last; null when a person did. */
             stateReason: string | null;
             timezone: components["schemas"]["RoutineTimezone"];
             updatedAt: components["schemas"]["Timestamp"];
@@ -3923,6 +4226,11 @@ export interface components {
             /** @description The routines that they are of. */
             worthReadingRoutines: number;
         };
+        UpdateChat: {
+            name?: string;
+            /** @description The address of an incoming webhook of Slack, Microsoft Teams, Discord or Google Chat, as the chat shows it. */
+            url?: string;
+        };
         UpdateConnection: {
             /** @description Sent as `Authorization: Bearer`. Stored encrypted, never returned. */
             bearerToken?: string;
@@ -4005,6 +4313,10 @@ export interface components {
             limits?: components["schemas"]["UpdateRoutineLimits"];
             managedBy?: components["schemas"]["ManagedBy"] | null;
             managedFrom?: string | null;
+            /** @description Lets a scheduled run say that it is the last, which pauses the routine. `finish` then takes `final`; a run that is `done` or has `nothing_to_report` and says so pauses it, `completed`. Needs `outcome: required`. */
+            mayComplete?: boolean;
+            /** @description The most hours for which a scheduled run may put off the next one; null for none. `finish` then takes `nextNotBefore`, and occurrences before it are skipped, `put_off`. Needs `outcome: required`. */
+            mayPutOffHours?: number | null;
             /** @enum {string} */
             misfire?: "run_once" | "skip";
             model?: components["schemas"]["ModelReference"];
@@ -4025,6 +4337,7 @@ export interface components {
             resultSchema?: {
                 [key: string]: unknown;
             } | null;
+            resultsTo?: components["schemas"]["UpdateRoutineResultsTo"];
             /** @description Five cron fields, or @hourly to @yearly. */
             schedule?: string;
             /** @description Curated slugs or custom skill ids, in order. */
@@ -4064,6 +4377,17 @@ export interface components {
             mail?: components["schemas"]["MailSettings"] | null;
             /** @description A monitor that gets a GET after each run that succeeded. https, a public address; redirects are not followed. */
             successPingUrl?: string | null;
+        };
+        UpdateRoutineResultsTo: {
+            /** @description Ids of chats of the project. They are told of failures too. */
+            chats?: string[];
+            /** @description Members who are mailed the results, at most ten an hour of one routine. Null for none; people who chose a digest find them there. */
+            mail?: (("owners" | "admins" | "members") | string[]) | null;
+            /**
+             * @description `changed` leaves out results that are the same as the one before or have nothing to report.
+             * @enum {string}
+             */
+            when?: "each" | "changed";
         };
         UpdateRun: {
             pinned: boolean;
@@ -4176,6 +4500,8 @@ export interface components {
     };
     responses: never;
     parameters: {
+        /** @description Id of the chat. */
+        chatId: string;
         /** @description Id of the connection. */
         connectionId: string;
         /** @description From the `Link: <…>; rel="next"` header of the page before. */
@@ -4804,7 +5130,7 @@ export interface operations {
         parameters: {
             query: {
                 /** @description Only this kind of change. */
-                action?: "organization.created" | "organization.renamed" | "organization.deleted" | "organization.second_factor_set" | "project.created" | "project.renamed" | "project.deleted" | "member.joined" | "member.role_changed" | "member.removed" | "member.left" | "member.sessions_ended" | "member.second_factor_added" | "member.second_factor_removed" | "member.recovery_code_used" | "member.recovery_codes_replaced" | "member.passkey_added" | "member.passkey_removed" | "invitation.created" | "invitation.deleted" | "api_key.created" | "api_key.revoked" | "ci_trust.created" | "ci_trust.deleted" | "assistant.approved" | "assistant.connected" | "assistant.disconnected" | "mcp.switched" | "connection.created" | "connection.changed" | "connection.deleted" | "model_connection.created" | "model_connection.changed" | "model_connection.revoked" | "model_figures.changed" | "policy.changed" | "budget.changed" | "retention.changed" | "notifications.changed" | "plan.changed" | "skill.created" | "skill.changed" | "skill.deleted" | "facts.changed" | "routine.changed" | "routine.activated" | "routine.skills_updated" | "routine.facts_updated" | "routine.deactivated" | "routine.paused" | "routine.archived" | "routine.restored" | "routine.backfilled" | "webhook.changed" | "webhook_secret.rotated" | "success_ping.changed" | "run.pinned" | "run.unpinned";
+                action?: "organization.created" | "organization.renamed" | "organization.deleted" | "organization.second_factor_set" | "project.created" | "project.renamed" | "project.deleted" | "member.joined" | "member.role_changed" | "member.removed" | "member.left" | "member.sessions_ended" | "member.second_factor_added" | "member.second_factor_removed" | "member.recovery_code_used" | "member.recovery_codes_replaced" | "member.passkey_added" | "member.passkey_removed" | "invitation.created" | "invitation.deleted" | "api_key.created" | "api_key.revoked" | "ci_trust.created" | "ci_trust.deleted" | "assistant.approved" | "assistant.connected" | "assistant.disconnected" | "mcp.switched" | "connection.created" | "connection.changed" | "connection.deleted" | "model_connection.created" | "model_connection.changed" | "model_connection.revoked" | "model_figures.changed" | "policy.changed" | "budget.changed" | "retention.changed" | "notifications.changed" | "plan.changed" | "skill.created" | "skill.changed" | "skill.deleted" | "facts.changed" | "routine.changed" | "routine.activated" | "routine.skills_updated" | "routine.facts_updated" | "routine.deactivated" | "routine.paused" | "routine.archived" | "routine.restored" | "routine.backfilled" | "webhook.changed" | "webhook_secret.rotated" | "success_ping.changed" | "results_to.changed" | "chat.created" | "chat.changed" | "chat.deleted" | "run.pinned" | "run.unpinned";
                 /** @description Only changes by this person or API key. */
                 actorId?: string;
                 /** @description From the `Link: <…>; rel="next"` header of the page before. */
@@ -4891,6 +5217,135 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["BillingPortal"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    listBlueprints: {
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Blueprint"][];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    listChats: {
+        parameters: {
+            query?: {
+                /** @description From the `Link: <…>; rel="next"` header of the page before. */
+                cursor?: string;
+                /** @description Items a page, at most 200. */
+                limit?: components["parameters"]["limit"];
+                /** @description With `body`, the cursor of the next page is in the body too. */
+                page?: components["parameters"]["page"];
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Chat"][];
+                        page?: components["schemas"]["NextPage"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    createChat: {
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateChat"];
+            };
+        };
+        responses: {
+            201: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Chat"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    readChat: {
+        parameters: {
+            path: {
+                /** @description Id of the chat. */
+                chatId: components["parameters"]["chatId"];
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Chat"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    deleteChat: {
+        parameters: {
+            path: {
+                /** @description Id of the chat. */
+                chatId: components["parameters"]["chatId"];
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Chat"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    updateChat: {
+        parameters: {
+            path: {
+                /** @description Id of the chat. */
+                chatId: components["parameters"]["chatId"];
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateChat"];
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Chat"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    testChat: {
+        parameters: {
+            path: {
+                /** @description Id of the chat. */
+                chatId: components["parameters"]["chatId"];
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["ChatTest"];
                         requestId: string;
                     };
                 };
@@ -6558,6 +7013,23 @@ export interface operations {
             };
         };
     };
+    draftRoutine: {
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DraftRoutine"];
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["RoutineDraft"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
     listRuns: {
         parameters: {
             query?: {
@@ -6649,6 +7121,26 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["Run"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    redeliverChat: {
+        parameters: {
+            path: {
+                /** @description Id of the chatDelivery. */
+                deliveryId: string;
+                /** @description Id of the run. */
+                runId: components["parameters"]["runId"];
+            };
+        };
+        responses: {
+            202: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["RunDetail"];
                         requestId: string;
                     };
                 };

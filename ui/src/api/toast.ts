@@ -4,7 +4,7 @@ import type { ApiError } from './error.ts';
 /** Holds the toasts until the page shows them. */
 export const toasts = Toast.createToastManager();
 
-/** Says what has happened, once, in the corner; errors stay until they are closed. */
+/** Shows a message in the corner. Errors stay until they are closed. */
 export const toast = {
   done: (title: string) => toasts.add({ title, type: 'done' }),
   failed: (error: Pick<ApiError, 'message' | 'requestId'>) =>

@@ -12,7 +12,7 @@ export type PathOf<M extends Method> = {
 
 type OperationOf<P extends keyof paths, M extends Method> = paths[P] extends Record<M, infer O> ? O : never;
 
-/** Data of a success: the content of the envelope, or the whole body where there is none. */
+/** Data of a success: the content of the envelope, or the whole body without an envelope. */
 export type DataOf<P extends keyof paths, M extends Method> = Unwrapped<SuccessOf<OperationOf<P, M>>>;
 
 type SuccessOf<O> = O extends { responses: infer R } ? JsonOf<R[keyof R & (200 | 201 | 202)]> : never;

@@ -73,7 +73,7 @@ const MARKER = /(?:>[ \t]?|(?:[*+-]|\d{1,9}[.)])[ \t]+|[ \t]+)/y;
 /** A line that is drawn across the page, which looks like many lists. */
 const RULE = /^[ \t]*([-*_])(?:[ \t]*\1)+[ \t]*$/;
 
-/** Counts the quotes and lists that a line opens, up to what is too many. */
+/** Counts the quotes and lists that a line opens, up to the limit. */
 function markersOf(line: string): number {
   let markers = 0;
   MARKER.lastIndex = 0;

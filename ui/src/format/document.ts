@@ -88,7 +88,7 @@ class Reader {
     if (depth > MAX_DEPTH) throw new Refused(TOO_DEEP);
     const isBlock = parent.type === 'root' || BLOCKS.has('tagName' in parent ? parent.tagName : '');
     return parent.children.flatMap((child): DocumentNode[] => {
-      // Markup of the text is shown as it was written, and never run.
+      // Markup in the text is shown as text and never run.
       if (child.type === 'text' || child.type === ('raw' as string)) {
         const value = 'value' in child ? child.value : '';
         if (isBlock && value.trim() === '') return [];
@@ -128,7 +128,7 @@ class Reader {
   }
 }
 
-/** Elements that may hold elements only, so that the line breaks between these mean nothing. */
+/** Elements that contain only elements, so line breaks between them mean nothing. */
 const BLOCKS: ReadonlySet<string> = new Set('ul ol table thead tbody tr'.split(' '));
 
 function attributesOf(
@@ -147,7 +147,7 @@ function attributesOf(
   };
 }
 
-/** Names the two ends of a footnote, of which a reader sees a number and an arrow. */
+/** Names the two ends of a footnote; on the page they are a number and an arrow. */
 function labelOf(
   { dataFootnoteRef, ariaLabel }: Readonly<Record<string, unknown>>,
   children: readonly DocumentNode[],
@@ -160,7 +160,7 @@ function levelOf(tagName: string): number | undefined {
   return /^h[1-6]$/.test(tagName) ? Number(tagName[1]) : undefined;
 }
 
-/** Returns the levels of the headings; those of quotes count as well. */
+/** Returns the levels of all headings, also of those in quotes. */
 function levelsIn(tree: Nodes): number[] {
   const levels: number[] = [];
   const open: Nodes[] = [tree];

@@ -10,7 +10,7 @@ export class ExactNumber {
     return this.source;
   }
 
-  /** Returns what is written as the number; the text of it in a browser that cannot do that. */
+  /** Returns the number with all of its digits; its text in a browser that cannot do that. */
   toJSON(): unknown {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- newer than the types of the language
     const { rawJSON } = JSON as { rawJSON?: (text: string) => unknown };
@@ -23,7 +23,7 @@ export function isNumber(value: unknown): value is number | ExactNumber {
   return typeof value === 'number' || value instanceof ExactNumber;
 }
 
-/** Finds what may be a number of more than 15 digits, or with an exponent. */
+/** Finds numbers that may have more than 15 digits, or an exponent. */
 const LONG_NUMBER = /(?:^|[\s:,[])-?(?:\d[\d.]{15}|\d[\d.]{0,15}[eE])/;
 const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d(?:[\d.]{15,}|[\d.]*(?=[eE]))(?:[eE][+-]?\d+)?/g;
 

@@ -28,7 +28,7 @@ function written(rows: readonly (readonly unknown[])[]): string {
   return `\uFEFF${rows.map((row) => `${row.map(cellOf).join(',')}\r\n`).join('')}`;
 }
 
-/** What a program for tables would take as a formula, also in the wide forms of these signs. */
+/** Signs that a spreadsheet takes for the beginning of a formula, also in their wide forms. */
 const FORMULA = /^[\s\uFEFF]*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20]|^[\t\r\n]/;
 
 function cellOf(value: unknown): string {

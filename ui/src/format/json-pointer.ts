@@ -6,7 +6,7 @@ export function tokensOf(pointer: string): readonly string[] {
   return tokens.map((token) => token.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
-/** Returns what a pointer leads to; undefined where there is nothing. */
+/** Returns the value at a pointer; undefined without one. */
 export function valueAt(value: unknown, pointer: string): unknown {
   return tokensOf(pointer).reduce<unknown>(memberOf, value);
 }

@@ -18,7 +18,7 @@ export function originInWords(origin: Origin | null): string | undefined {
   return origin === null ? undefined : ORIGINS[origin];
 }
 
-/** Says what a million tokens cost. */
+/** Words the price of a million tokens. */
 export function pricesInWords({ prices }: Pick<Option, 'prices'>, short = false): string {
   if (prices === null) return short ? 'no prices' : 'Its prices are not known';
   if (Number(prices.input) === 0 && Number(prices.output) === 0) {
@@ -29,12 +29,12 @@ export function pricesInWords({ prices }: Pick<Option, 'prices'>, short = false)
   return short ? `${input} in, ${output} out` : `${input} in and ${output} out for a million tokens`;
 }
 
-/** Converts dollars a token, a decimal text, into those a million tokens without losing a digit. */
+/** Converts a price a token, as a decimal text, into a price a million tokens without losing a digit. */
 export function perMillion(price: string): string {
   return moved(price, 6);
 }
 
-/** Converts dollars a million tokens into those a token. What is no number stays, for the server to refuse. */
+/** Converts a price a million tokens into a price a token. Other texts stay, so that the server refuses them. */
 export function perToken(price: string): string {
   const typed = price.trim().replace(/^\$\s*/, '');
   return moved(typed, -6);

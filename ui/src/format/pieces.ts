@@ -6,7 +6,7 @@ export function piecesOf(text: string): readonly string[] {
   for (let from = 0; from < text.length;) {
     const limit = from + PIECE;
     const line = limit < text.length ? text.lastIndexOf('\n', limit) : text.length;
-    // The line break is the end of the piece itself, as each stands in a block of its own.
+    // Each piece is a block of its own, so its last line break would show as an empty line.
     const isNear = line > limit - PIECE / 4;
     const until = isNear ? line : limit - (isHalf(text, limit) ? 1 : 0);
     pieces.push(text.slice(from, until));

@@ -2,6 +2,7 @@ import { sentence } from '#ui/api/form.ts';
 
 /** Reasons that the service gives as a name. */
 const REASONS: Readonly<Record<string, string>> = {
+  completed: 'Its last run said that the work is done. Activate it to go on.',
   schedule_ended: 'Its schedule has ended. Change when it ends to go on.',
 };
 

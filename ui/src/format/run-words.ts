@@ -43,12 +43,12 @@ const WAITS: Readonly<Record<string, string>> = {
   start: 'nothing more; it is about to begin',
 };
 
-/** Says what a run waits for: "Waiting for …". */
+/** Words the reason for which a run waits: "Waiting for …". */
 export function waitOf(waitingFor: string): string {
   return WAITS[waitingFor] ?? humanize(waitingFor).toLowerCase();
 }
 
-/** Words of what a run lacked, by the warning. */
+/** Words for the warnings of a run. */
 export const WARNINGS: Readonly<Record<Shape<'Run'>['warnings'][number], string>> = {
   tools_failed: 'Every call to the tools of a connection failed, so the run did its work without them.',
 };
@@ -59,7 +59,7 @@ const STARTERS: Readonly<Record<string, string>> = {
   backfill: 'Backfill',
 };
 
-/** Says what started a run. */
+/** Words the trigger of a run. */
 export function starterOf({ trigger }: { readonly trigger: string }): string {
   return STARTERS[trigger] ?? humanize(trigger);
 }
@@ -75,7 +75,7 @@ export function faultOf(failureClass: string): string | null {
   return FAULTS[failureClass] ?? null;
 }
 
-/** Describes a run in a line: why it ended, what the model said of it, or how its result begins. */
+/** Describes a run in a line: the reason of its end, the summary of the model, or the beginning of its result. */
 export function lineOf(run: Shape<'RunSummary'>): string {
   const text = run.outcomeSummary ?? reasonOf(run) ?? run.resultPreview ?? '';
   const [line = ''] = text
@@ -105,8 +105,8 @@ export function humanize(name: string): string {
 }
 
 /**
- * Chooses the word of the badge of a step. The end of a run ends its open steps too, as failed and at the same instant:
- * those did not fail by themselves. Any other call that failed without having begun was refused.
+ * Chooses the word on the badge of a step. The end of a run ends its open steps as failed at the same instant: those
+ * steps did not fail by themselves. Any other call that failed before it began was refused.
  */
 export function stepBadgeOf(
   { kind, state, startedAt, finishedAt }: Shape<'Step'>,

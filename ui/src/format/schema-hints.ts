@@ -1,8 +1,8 @@
 import { isRecord, memberOf, tokensOf, valueAt } from './json-pointer.ts';
 
 /**
- * What a JSON Schema says of a place in its data. A person wrote the schema, and the data may be older or newer, so all
- * of it is a hint: what does not fit is left out.
+ * Hints of a JSON Schema for a place in its data. The data may be older or newer than the schema, so a hint that does
+ * not fit is left out.
  */
 export class SchemaHints {
   readonly #root: unknown;
@@ -42,7 +42,7 @@ export class SchemaHints {
     return this.#at(memberOf(memberOf(this.#node, 'properties'), name));
   }
 
-  /** Returns what is said of each item of a list. */
+  /** Returns the hints for the items of a list. */
   get items(): SchemaHints {
     return this.#at(memberOf(this.#node, 'items'));
   }

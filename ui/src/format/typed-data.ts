@@ -17,11 +17,11 @@ export type Mark = 'added' | 'removed' | 'changed' | 'same';
 
 export interface TypedRow {
   readonly id: string;
-  /** By what the item is told apart; null where nothing says so. */
+  /** The key of the item; null without one. */
   readonly key: string | number | ExactNumber | boolean | null;
   readonly item: unknown;
   readonly mark: Mark;
-  /** What a changed item was before. */
+  /** The item before the change. */
   readonly before: unknown;
 }
 
@@ -139,7 +139,7 @@ export function valueIn(item: unknown, name: string): unknown {
   return name === '' ? item : memberOf(item, name);
 }
 
-/** Returns the names of the schema, then those of the data that it does not know. */
+/** Returns the names of the schema, then further names of the data. */
 function namesIn(items: readonly unknown[], hints: SchemaHints): string[] {
   const names = new Set(hints.members);
   for (const item of items) if (isRecord(item)) for (const name of Object.keys(item)) names.add(name);

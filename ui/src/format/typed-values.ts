@@ -5,7 +5,7 @@ import { isObject } from './json-pointer.ts';
 import { LOCALE } from './locale.ts';
 import { date, dateTime } from './times.ts';
 
-/** A value as it is shown. */
+/** A formatted value. */
 export type Shown =
   | { readonly as: 'nothing' }
   | { readonly as: 'text'; readonly text: string }
@@ -16,7 +16,7 @@ export type Shown =
 const TIME = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:[Zz]|[+-]\d{2}:?\d{2})$/;
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
 const decimals = new Intl.NumberFormat(LOCALE, { maximumFractionDigits: 20 });
-/** Values of a list that stand in a line. */
+/** The most values of a list that are shown in one line. */
 const MAX_IN_LINE = 8;
 
 /** Chooses how a value is shown: instants in the reader's zone, addresses of the web as links, objects folded. */
@@ -49,7 +49,7 @@ function textShown(text: string, format: string | undefined): Shown {
   return { as: 'text', text: drawn(text) };
 }
 
-/** Returns an address without what all have: its scheme, `www.` and a slash alone at the end. */
+/** Shortens an address: without its scheme, `www.` and a lone slash at the end. */
 function addressOf(url: string): string {
   return url.replace(/^https?:\/\/(?:www\.)?/i, '').replace(/^([^/?#]+)\/$/, '$1');
 }
@@ -67,7 +67,7 @@ function numberText(value: number): string {
 
 const collator = new Intl.Collator(LOCALE, { numeric: true });
 
-/** Compares two values of a column; what is missing comes last, in either direction. */
+/** Compares two values of a column. Missing values come last in either direction. */
 export function compareValues(a: unknown, b: unknown, direction: 1 | -1): number {
   const [left, right] = [plainText(a) === '', plainText(b) === ''];
   if (left || right) return Number(left) - Number(right);

@@ -19,7 +19,7 @@ const MAX_EDITS = 200;
 /** Edits of all pairs together, which bound the work for two texts that have little in common. */
 const ALL_EDITS = 4_000;
 
-/** Compares two texts by word: lines that changed stand beside each other. */
+/** Compares two texts by word. Changed lines are paired. */
 export function wordDiff(before: string, after: string): readonly LinePair[] {
   const pairs: LinePair[] = [];
   const old: string[] = [];

@@ -3,12 +3,14 @@ import { useRead } from '#ui/api/read.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { ACTIVATE } from '#ui/api/verbs/routines.ts';
 import { useVerb } from '#ui/api/verbs/verb.ts';
+import { plural } from '#ui/format/numbers.ts';
+import { listInWords } from './routine-fields.ts';
 import { TextLink } from './text-link.tsx';
 import { VerbButton } from './verb-button.tsx';
 
 type Routine = Shape<'RoutineDetail'>;
 
-/** Leads from the good run of a draft to a routine that runs by itself: when it would run, and who would hear of it. */
+/** Offers to activate a draft after its first good run, with its schedule and the recipients of its mail. */
 export function ActivationOffer({ routineId }: { readonly routineId: string }) {
   const routine = useRead('/v1/routines/{routineId}', { path: { routineId } });
   if (routine.data?.state !== 'draft' || !routine.data.activation.ready) return null;
@@ -16,7 +18,7 @@ export function ActivationOffer({ routineId }: { readonly routineId: string }) {
 }
 
 function Offer({
-  routine: { id: routineId, scheduleInWords, timezone, notifications, webhookUrl },
+  routine: { id: routineId, scheduleInWords, timezone, notifications, resultsTo, webhookUrl },
 }: {
   routine: Routine;
 }) {
@@ -33,7 +35,9 @@ function Offer({
         Good? It can run by itself: <strong className="font-medium">{scheduleInWords}</strong>, {timezone}.
       </p>
       {project.data !== undefined && (
-        <p className="mt-0.5 text-sm text-muted">{recipientsInWords(notifications, webhookUrl, project.data)}</p>
+        <p className="mt-0.5 text-sm text-muted">
+          {recipientsInWords({ notifications, resultsTo, webhookUrl }, project.data)}
+        </p>
       )}
       <div className="mt-3 flex flex-wrap items-center gap-x-4 gap-y-2 text-sm">
         <VerbButton verb={activate} of={{ id: routineId }} kind="primary" size="sm" bare />
@@ -48,14 +52,18 @@ function Offer({
 
 /** Says where its results go, and whether a failure is mailed. */
 function recipientsInWords(
-  { mail }: Routine['notifications'],
-  webhookUrl: string | null,
+  { notifications: { mail }, resultsTo, webhookUrl }: Pick<Routine, 'notifications' | 'resultsTo' | 'webhookUrl'>,
   project: Shape<'ProjectDetail'>,
 ): string {
   const chosen = mail ?? project.notifications.mail;
   const isMailed = project.mailDelivery === 'available' && chosen !== null && chosen.on.includes('failed');
+  const ways = [
+    ...(resultsTo.mail === null ? [] : ['by mail']),
+    ...(resultsTo.chats.length === 0 ? [] : [`to ${plural(resultsTo.chats.length, 'chat')}`]),
+    ...(webhookUrl === null ? [] : ['to its webhook']),
+  ];
   return [
-    webhookUrl === null ? 'Results wait for you on Home.' : 'Results are posted to its webhook.',
+    ways.length === 0 ? 'Results wait for you on Home.' : `Results go out ${listInWords(ways)}.`,
     isMailed ? 'A failure is mailed.' : 'No one is mailed, not even when it fails.',
   ].join(' ');
 }

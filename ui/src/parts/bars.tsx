@@ -10,13 +10,13 @@ export interface BarPart {
 
 export interface BarDatum {
   readonly key: string;
-  /** Label below the axis, shown where there is room for it. */
+  /** Label below the axis, shown where it fits. */
   readonly label: string;
   readonly parts: readonly BarPart[];
 }
 
 export interface BarsProps {
-  /** One sentence that says what the chart shows; a table beside it has the numbers. */
+  /** One sentence that describes the chart; a table beside it has the numbers. */
   readonly label: string;
   readonly data: readonly BarDatum[];
   readonly format: (value: number) => string;

@@ -19,7 +19,7 @@ export function useWidth() {
 export interface GridLinesProps {
   /** The vertical scale. */
   readonly y: ((value: number) => number) & { ticks(count: number): number[] };
-  /** Where the lines begin and end; the values stand left of the beginning. */
+  /** Left and right end of the lines; the values are to the left. */
   readonly from: number;
   readonly to: number;
   readonly format: (value: number) => string;

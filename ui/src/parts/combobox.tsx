@@ -10,12 +10,12 @@ export interface ComboboxProps<Item> {
   readonly items: readonly Item[];
   readonly value: Item | null;
   readonly onChange: (item: Item) => void;
-  /** Text of an item, shown in the box and compared with what is typed. */
+  /** Text of an item, shown in the box and searched. */
   readonly labelOf: (item: Item) => string;
   readonly keyOf: (item: Item) => string;
   readonly render?: (item: Item) => ReactNode;
   readonly placeholder?: string;
-  /** Text for when nothing fits what was typed. */
+  /** Text when no item matches. */
   readonly empty?: string;
   readonly label?: string;
   readonly disabled?: boolean;

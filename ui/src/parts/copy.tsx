@@ -22,7 +22,7 @@ function useCopy(text: string): { copied: boolean; copy: () => void } {
 
 export interface CopyButtonProps {
   readonly text: string;
-  /** Names what is copied: "Copy key". */
+  /** Name of the button: "Copy key". */
   readonly label?: string;
   readonly iconOnly?: boolean;
 }
@@ -61,7 +61,7 @@ export function CopyField({ value, label }: { readonly value: string; readonly l
 
 export interface CodeBlockProps {
   readonly code: string;
-  /** Name of what is copied: "curl", "result". */
+  /** Name of the copied text: "curl", "result". */
   readonly label: string;
   readonly wrap?: boolean;
   /** Greatest height, beyond which the text scrolls. */
@@ -99,7 +99,7 @@ export interface ShowOnceProps {
   readonly open: boolean;
   readonly onClose: () => void;
   readonly title: string;
-  /** Says what the secret is for, and that it cannot be shown again. */
+  /** Explains the use of the secret, and that it cannot be shown again. */
   readonly description: ReactNode;
   readonly secret: string;
   readonly secretLabel: string;

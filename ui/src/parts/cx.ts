@@ -1,4 +1,4 @@
-/** Joins class names without those that are false or missing. */
+/** Joins class names; false and undefined ones are left out. */
 export function cx(...names: readonly (string | false | null | undefined)[]): string {
   return names.filter(Boolean).join(' ');
 }

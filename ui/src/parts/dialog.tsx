@@ -15,7 +15,7 @@ export interface DialogProps {
   /** Buttons, with the affirmative one last. */
   readonly actions?: ReactNode;
   readonly size?: 'sm' | 'md' | 'lg';
-  /** True for a dialog that only its own buttons close, as it is shown once. */
+  /** True for a dialog with a secret that is shown once: only its own buttons close it. */
   readonly locked?: boolean;
 }
 
@@ -75,7 +75,7 @@ export function Dialog({
   );
 }
 
-/** Chooses what is focused first: the first field, else the first button at the end, which cancels, else the dialog. */
+/** Focuses the first field, else the first button at the end, which cancels, else the dialog. */
 function firstFocus(popup: HTMLElement | null): HTMLElement | null {
   return (
     popup?.querySelector<HTMLElement>('input:not([aria-hidden], [hidden]), textarea, [role="combobox"]') ??
@@ -88,7 +88,7 @@ export interface ConfirmProps {
   readonly open: boolean;
   readonly onClose: () => void;
   readonly title: string;
-  /** Says what will happen, and what will not. */
+  /** The consequences of the action. */
   readonly description: ReactNode;
   /** The action as a verb: "Archive routine". */
   readonly action: string;
@@ -139,7 +139,7 @@ export interface ConfirmByNameProps extends ConfirmProps {
   readonly name: string;
 }
 
-/** Asks for the name of what is about to be deleted for good. */
+/** Asks for the name before something is deleted for good. */
 export function ConfirmByNameDialog({ name, children, ...props }: ConfirmByNameProps) {
   const [typed, setTyped] = useState('');
   const close = () => {

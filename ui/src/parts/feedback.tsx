@@ -7,9 +7,9 @@ import { cx } from './cx.ts';
 
 export interface EmptyStateProps {
   readonly icon?: LucideIcon;
-  /** Names what is missing: "No routines yet". */
+  /** The empty state in a few words: "No routines yet". */
   readonly title: string;
-  /** Says why, or what it would be good for. */
+  /** The reason, or the use of such an entry. */
   readonly children?: ReactNode;
   /** Button or link of the next step. */
   readonly action?: ReactNode;
@@ -34,7 +34,7 @@ export interface ErrorStateProps {
   readonly title?: string;
 }
 
-/** Says what failed, with the id by which the operator finds the request. */
+/** Shows an error with its request id, by which the operator finds it. */
 export function ErrorState({ error, onRetry, title }: ErrorStateProps) {
   const isForbidden = error.status === 403;
   const Icon = isForbidden ? Lock : CircleAlert;
@@ -64,9 +64,9 @@ function headline({ status }: ApiError): string {
 }
 
 export interface AwaitProps<D> {
-  /** What was read, or made of it; a spread of a read would follow each refresh of it. */
+  /** The data, or a value made of it. A spread of a read would follow each refresh. */
   readonly of: Pick<Loaded<D>, 'data' | 'error' | 'refetch'>;
-  /** Header of a page whose own comes with its data; it stands above the skeleton, and above an error. */
+  /** Header of a page that has its own only with its data; shown above the skeleton and above an error. */
   readonly header?: ReactNode;
   /** Skeleton in the shape of the content. */
   readonly skeleton: ReactNode;
@@ -74,7 +74,7 @@ export interface AwaitProps<D> {
   readonly errorTitle?: string;
 }
 
-/** Shows a skeleton, then what was read or the error; older data stays while it is read again. */
+/** Shows a skeleton, then the data or the error. Older data stays during a refresh. */
 export function Await<D>({ of, header, skeleton, children, errorTitle }: AwaitProps<D>) {
   if (of.data !== undefined) {
     return (

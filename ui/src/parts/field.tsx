@@ -11,7 +11,7 @@ const FieldContext = createContext<FieldIds | undefined>(undefined);
 
 export interface FieldProps {
   readonly label: ReactNode;
-  /** Says what a person needs to know before filling it in. */
+  /** Help that a person needs before filling in the field. */
   readonly description?: ReactNode;
   /** Error of the field, in the server's words. */
   readonly error?: string | undefined;
@@ -70,7 +70,7 @@ export function Field({
 /** The service's words for a value that is missing. */
 const EMPTY = /^(?:required|must not be empty)\.?$/i;
 
-/** Says what to enter: "Enter the name."; a name in capitals stays as it is. */
+/** Words the fault of an empty field: "Enter the name."; a name in capitals stays in capitals. */
 function askFor(label: string): string {
   const isAcronym = /^[A-Z]{2}/.test(label);
   return `Enter the ${isAcronym ? label : `${label.charAt(0).toLowerCase()}${label.slice(1)}`}.`;

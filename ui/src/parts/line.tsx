@@ -5,14 +5,14 @@ import { GridLines, useWidth } from './chart.tsx';
 export interface LinePoint {
   readonly key: string;
   readonly at: Date;
-  /** Null where there is none: the line has a gap there. */
+  /** Null leaves a gap in the line. */
   readonly value: number | null;
-  /** What the point is, for its title. */
+  /** Title of the point. */
   readonly label: string;
 }
 
 export interface LineProps {
-  /** One sentence that says what the chart shows; a table beside it has the numbers. */
+  /** One sentence that describes the chart; a table beside it has the numbers. */
   readonly label: string;
   readonly points: readonly LinePoint[];
   readonly format: (value: number) => string;

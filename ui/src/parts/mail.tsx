@@ -49,7 +49,7 @@ export interface EventsProps {
   readonly onChange: (mail: Mail) => void;
 }
 
-/** Chooses what is mailed, a box each. */
+/** Chooses the events that are mailed, a box each. */
 export function Events({ mail, described = false, disabled = false, onChange }: EventsProps) {
   return EVENTS.map(({ value, label, description }) => (
     <Checkbox

@@ -20,8 +20,8 @@ const OUTLINED_WORDS = 1_200;
 const LONG = 20_000;
 
 /**
- * Shows a model's text as Markdown. Links open in a new tab and lead to the web or to mail only, images are named and
- * not loaded, and HTML is shown as it was written. What is too much for a page is shown as plain text.
+ * Shows a model's text as Markdown. Links open in a new tab and lead only to the web or to mail, images are named and
+ * not loaded, and HTML is shown as text. A text that is too large for a page is shown as plain text.
  */
 export default function MarkdownText({ text, outlined = false }: MarkdownProps) {
   const read = useDocument(text);
@@ -54,7 +54,7 @@ export default function MarkdownText({ text, outlined = false }: MarkdownProps) 
   );
 }
 
-/** Elements that are added at a time: a page that adds all of a long text at once stands still meanwhile. */
+/** Elements that are added at a time: adding all of a long text at once would block the page. */
 const STEP = 600;
 
 /** Shows nodes, many of them step by step. */
@@ -89,7 +89,7 @@ function draw(node: DocumentNode, index: number): ReactNode {
   return typeof node === 'string' ? node : <Part key={index} node={node} />;
 }
 
-/** Draws an element once, however often those after it are added. */
+/** Draws an element once, even when elements are added after it. */
 const Part = memo(function Part({ node }: { readonly node: DocumentElement }) {
   const { tag, children, id, href, label, start, align, checked } = node;
   switch (tag) {
@@ -133,5 +133,5 @@ const Part = memo(function Part({ node }: { readonly node: DocumentElement }) {
   }
 });
 
-/** Elements that say that more of the same comes, where only such a one may stand. */
+/** Elements that announce more of the same where only such elements are allowed. */
 const MARKS: Readonly<Record<string, string>> = { ol: 'li', ul: 'li', tbody: 'tr', tr: 'td' };

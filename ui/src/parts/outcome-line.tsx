@@ -10,7 +10,7 @@ export interface Outcome {
   readonly resultPreview: string | null;
 }
 
-/** Shows in one line what a run said, or why it failed. */
+/** Shows in one line the summary of a run, or the reason of its failure. */
 export function OutcomeLine({ run }: { readonly run: Outcome }) {
   const { label, tone } = describeState(run.outcome ?? run.state);
   const said = run.outcomeSummary ?? run.errorMessage ?? firstLine(run.resultPreview);

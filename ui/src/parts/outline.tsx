@@ -5,7 +5,7 @@ import { Fold } from './fold.tsx';
 
 const INDENTS = ['', 'pl-3', 'pl-6'] as const;
 
-/** Lists the headings of a long text, and marks what is being read: beside it where there is room, else folded above it. */
+/** Lists the headings of a long text and marks the current one: beside the text where it fits, else folded above it. */
 export function Outline({ entries }: { readonly entries: readonly OutlineEntry[] }) {
   const reading = useReading(entries);
   const nav = useRef<HTMLElement>(null);

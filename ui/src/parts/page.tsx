@@ -8,7 +8,7 @@ export interface PageHeaderProps {
   readonly title: ReactNode;
   /** Title of the browser's tab, needed where `title` is not a text. */
   readonly documentTitle?: string;
-  /** One sentence, where the title alone does not say what the page is for. */
+  /** One sentence where the title alone does not explain the page. */
   readonly description?: ReactNode;
   /** A state, shown beside the title. */
   readonly badge?: ReactNode;
@@ -36,7 +36,7 @@ export function PageHeader({ title, documentTitle, description, badge, actions, 
           {badge}
         </div>
         {actions !== undefined && (
-          // On a narrow page they stand below the description.
+          // On a narrow page the buttons move below the description.
           <div className="flex flex-wrap items-center gap-2 max-sm:order-last">{actions}</div>
         )}
         {description !== undefined && (

@@ -4,7 +4,7 @@ import { count } from '#ui/format/numbers.ts';
 import { piecesOf } from '#ui/format/pieces.ts';
 import { Button } from './button.tsx';
 
-/** Shows a text as it was written. A long one is shown piece by piece, as its layout would hold up the page. */
+/** Shows a text without formatting. A long one is shown piece by piece, as its layout would block the page. */
 export function PlainText({ text, label }: { readonly text: string; readonly label: string }) {
   const [shown, setShown] = useState(1);
   const pieces = piecesOf(text);

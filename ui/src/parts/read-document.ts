@@ -10,7 +10,7 @@ const MAX_MS = 15_000;
 /** A worker without a text, whose code is loaded or loads. */
 let spare: Worker | undefined;
 
-/** Loads what formats a text before there is one, so that a page need not wait for it. */
+/** Loads the formatter before the first text arrives, so that a page need not wait for it. */
 export function prepareToRead(): void {
   spare ??= createWorker();
 }
@@ -43,7 +43,7 @@ export function useDocument(text: string): Read | undefined {
       listening.abort();
       if (found !== undefined) setRead(found);
     };
-    // A worker that is still at it has to end; one that is done takes the next text.
+    // A busy worker is ended; an idle one takes the next text.
     const giveUp = (found?: Read) => {
       if (signal.aborted) return;
       worker.terminate();

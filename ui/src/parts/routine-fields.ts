@@ -31,7 +31,7 @@ const PLACED = {
   'Checked before it runs': ['gate'],
   Limits: ['limits', 'budget', 'pauseAfterFailures', 'builtInTools'],
   When: ['startsAt', 'endsAt', 'skipDates', 'jitterSeconds', 'overlap', 'misfire', 'limits.maxQueueSeconds'],
-  'Who is told': ['webhookUrl', 'deliver', 'notifications'],
+  'Who is told': ['resultsTo', 'webhookUrl', 'deliver', 'notifications'],
 } as const satisfies Record<string, readonly (RoutineField | 'limits.maxQueueSeconds')[]>;
 
 const placed = new Set<string>(Object.values(PLACED).flat());
@@ -69,7 +69,7 @@ export function choicesOf(path: string) {
   }));
 }
 
-/** Formats a field as lines, so that its changes can be shown; empty where it holds nothing. */
+/** Formats a field as lines, so that its changes can be shown; empty for an empty field. */
 export function textOf(field: string, value: unknown): string {
   if (typeof value === 'string') return value;
   if (typeof value === 'number') return String(value);
@@ -87,7 +87,7 @@ export function textOf(field: string, value: unknown): string {
     .join('\n');
 }
 
-/** Names a part, and what it is measured in where the name does not say it. */
+/** Names a part, with its unit where the name lacks it. */
 function partInWords(path: string): string {
   const label = labelOf(path);
   const unit = declared(path)?.unit;
@@ -100,7 +100,7 @@ function nameIn(value: unknown): string {
     : JSON.stringify(value);
 }
 
-/** Words a field where it stands alone. */
+/** Words a field outside of a sentence. */
 export function valueInWords(field: RoutineField, value: unknown): string {
   if (typeof value === 'boolean') return value ? 'Yes' : 'No';
   if (typeof value === 'string') return DECLARED[field].choices?.[value]?.label ?? (value || 'None');

@@ -40,8 +40,10 @@ export const SUMMARIES: Readonly<Record<Group, (settings: Settings) => string>> 
       OVERLAP[overlap],
       misfire === 'run_once' ? 'makes up a missed run' : 'leaves missed runs out',
     ),
-  'Who is told': ({ webhookUrl, notifications: { mail, successPingUrl } }) =>
+  'Who is told': ({ resultsTo, webhookUrl, notifications: { mail, successPingUrl } }) =>
     joined(
+      resultsTo.mail !== null && 'results by mail',
+      resultsTo.chats.length > 0 && `results in ${plural(resultsTo.chats.length, 'chat')}`,
       mail === null ? 'mail as the project sets it' : mail.on.length === 0 ? 'no mail' : 'mail',
       webhookUrl !== null && 'webhook',
       successPingUrl !== null && 'monitor',

@@ -6,7 +6,7 @@ import { Button } from './button.tsx';
 import { cx } from './cx.ts';
 
 export interface SideBySideProps {
-  /** Names the comparison for those who do not see it. */
+  /** Name of the comparison for screen readers. */
   readonly label: string;
   readonly before: string;
   readonly after: string;

@@ -88,7 +88,7 @@ export interface BadgeProps {
   readonly title?: string;
 }
 
-/** Shows a word that stands out a little. */
+/** Shows a word with slight emphasis. */
 export function Badge({ tone = 'idle', children, title }: BadgeProps) {
   return (
     <span
@@ -120,7 +120,7 @@ export function StateBadge({ state, reason }: StateBadgeProps) {
   );
 }
 
-/** A dot alone; the word stands beside it. */
+/** A dot alone; the word is beside it. */
 export function Dot({ tone }: { readonly tone: Tone }) {
   return (
     <span

@@ -6,18 +6,18 @@ export interface Column<Row> {
   readonly key: string;
   readonly header: ReactNode;
   readonly cell: (row: Row) => ReactNode;
-  /** Numbers stand right. */
+  /** Numbers are aligned to the right. */
   readonly align?: 'left' | 'right';
   /** A Tailwind width, like `w-40`; one column without takes the rest. */
   readonly width?: string;
-  /** Left out below this width; what it says has to be elsewhere too. */
+  /** The column is left out below this width, so its content must be elsewhere too. */
   readonly from?: 'md' | 'lg';
   /** Shows the cell without its column's name where the table becomes a list, on a phone. */
   readonly bare?: boolean;
 }
 
 export interface DataTableProps<Row> {
-  /** Names the table for those who do not see it. */
+  /** Name of the table for screen readers. */
   readonly label: string;
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
@@ -26,7 +26,7 @@ export interface DataTableProps<Row> {
   readonly actions?: (row: Row) => ReactNode;
   /** Width of the actions' column, `w-24` unless they need more. */
   readonly actionsWidth?: string;
-  /** Marks rows that stand back, like archived ones. */
+  /** Dims rows, such as archived ones. */
   readonly isDim?: (row: Row) => boolean;
 }
 
@@ -34,7 +34,7 @@ const FROM = { md: 'max-md:hidden!', lg: 'max-lg:hidden!' } as const;
 
 /**
  * Rows of about 44 px under quiet headers. Below 640 px each row becomes a small card: its first column is the title,
- * the others stand under it with their headers. The roles are spelled out, as such a layout would take them away.
+ * the others follow with their headers. The roles are spelled out because that layout removes them.
  */
 export function DataTable<Row>({
   label,

@@ -17,7 +17,7 @@ export interface TextDiffProps {
   readonly after: string;
 }
 
-/** Shows what has changed from one text to the next, with a few lines around it; two equal texts are shown whole. */
+/** Shows the changes between two texts with a few lines around each. Two equal texts are shown whole. */
 export default function TextDiff({ label, before, after }: TextDiffProps) {
   const lines = diffLines(before, after);
   const isShown = (index: number) => before === after || isNear(lines, index);

@@ -26,7 +26,10 @@ const FILLS: Readonly<Record<Tone, string>> = {
   idle: 'fill-idle',
 };
 
-/** The last runs, the newest at the right: what ran stands full, what was passed over half, what is to come low. */
+/**
+ * The last runs, the newest on the right: a full bar for a run, a half one for a skipped occurrence, a low one for a
+ * coming one.
+ */
 export function Ticks({ runs, length = 10 }: TicksProps) {
   const shown = runs.slice(0, length).toReversed();
   const empty = length - shown.length;

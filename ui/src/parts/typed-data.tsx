@@ -5,7 +5,7 @@ import { TypedValue } from './typed-value.tsx';
 
 export interface TypedDataProps {
   readonly data: unknown;
-  /** The schema by which it was made; undefined while that is read, or where there is none any more. */
+  /** The schema of the data; undefined while it is read, or when it no longer exists. */
   readonly schema: unknown;
   /** What differs from other data of the routine. */
   readonly changes: DataChanges | null;

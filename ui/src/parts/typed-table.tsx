@@ -126,7 +126,7 @@ export function TypedTableView({ table, rowAction }: TypedTableViewProps) {
   );
 }
 
-/** Puts ids behind what a reader looks for; where nothing else names an item, its id stays where it is. */
+/** Moves ids to the end. Where an id is the only name of an item, it stays in place. */
 function idsLast(fields: readonly TypedField[]): readonly TypedField[] {
   const isId = ({ name }: TypedField) => ID.test(name);
   if (!fields.some((field) => !isId(field) && !field.isNumber)) return fields;
@@ -282,7 +282,7 @@ function Row({
   );
 }
 
-/** Shows what a value was before, where it is another one now. */
+/** Shows the previous value of a changed value. */
 function Before({ row, name, format }: { row: TypedRow; name: string; format: string | undefined }) {
   const before = valueIn(row.before, name);
   if (JSON.stringify(before) === JSON.stringify(valueIn(row.item, name))) return null;

@@ -5,10 +5,10 @@ import { Fold } from './fold.tsx';
 import { PlainText } from './plain-text.tsx';
 import { Time } from './time.tsx';
 
-/** From this length on a text takes two lines of a table, and the rest of it in its title. */
+/** A longer text takes two lines of a table; its title has the rest. */
 const LONG = 48;
 
-/** Shows a text whole; in a table on a screen as much of it as its row has room for. */
+/** Shows a text whole; in a table on a screen only what fits its row. */
 function TextValue({ text }: { text: string }) {
   const isLong = text.length > LONG;
   return (
@@ -24,7 +24,7 @@ function TextValue({ text }: { text: string }) {
   );
 }
 
-/** Shows one value of data by what it is; what holds others is folded. */
+/** Shows one value of data by its type; objects and lists are folded. */
 export function TypedValue({ value, format }: { value: unknown; format: string | undefined }) {
   const shown = shownOf(value, format);
   switch (shown.as) {

@@ -5,7 +5,7 @@ import type { MenuAction } from './menu.tsx';
 export interface VerbButtonProps<Of> extends Pick<ButtonProps, 'kind' | 'size' | 'disabledReason'> {
   readonly verb: Doing<Of>;
   readonly of: Of;
-  /** Another word for it, where the place says more. */
+  /** Another label, where the place needs one. */
   readonly label?: string;
   /** Leaves the icon out. */
   readonly bare?: boolean;

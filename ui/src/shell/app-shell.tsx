@@ -19,7 +19,7 @@ const Drawer = lazy(() => import('./drawer.tsx'));
 const FactorDemanded = lazy(() => import('./second-factor/demanded.tsx'));
 const KeyboardHelp = lazy(() => import('./keyboard-help.tsx'));
 
-/** The frame of every page of a project: where one is, where one can go, and the keys for it. */
+/** The frame of every page of a project: location, navigation and their keys. */
 export function AppShell() {
   const { projectId } = useParams({ from: '/account/p/$projectId' });
   return (
@@ -133,7 +133,7 @@ interface Keys {
 /** Listens for the keys of the whole dashboard, while no field has the focus and no dialog is open. */
 function useKeys({ projectId, places, onPalette, onHelp }: Keys): void {
   const navigate = useNavigate();
-  // Kept over renderings, one of which may come between the two keys.
+  // Kept across renderings, as one may come between the two keys.
   const chordUntil = useRef(0);
   const onKeyDown = useEffectEvent((event: KeyboardEvent) => {
     if ((event.metaKey || event.ctrlKey) && event.key.toLowerCase() === 'k') {

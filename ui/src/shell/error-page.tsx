@@ -5,7 +5,7 @@ import { Button, ButtonLink } from '#ui/parts/button.tsx';
 import { EmptyState, ErrorState } from '#ui/parts/feedback.tsx';
 import { usePageTitle } from '#ui/parts/page-title.ts';
 
-/** Catches what a page did not: an error of the API keeps its request id, a fault of ours says that it is one. */
+/** Catches errors that a page did not: an error of the API shows its request id, a fault of the dashboard says so. */
 export function ErrorPage({ error, reset }: ErrorComponentProps) {
   const router = useRouter();
   usePageTitle('Something went wrong');

@@ -21,7 +21,7 @@ export async function requireSession(client: QueryClient, href: string): Promise
 }
 
 /**
- * Finds the project that was open last in this browser, else the newest one; undefined where there is none.
+ * Finds the project that was open last in this browser, else the newest one; undefined without a project.
  * @throws the redirect to the sign-in page without a session
  */
 export async function lastProject(client: QueryClient, href: string): Promise<string | undefined> {

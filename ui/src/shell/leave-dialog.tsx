@@ -7,7 +7,7 @@ export interface SignInPage {
   readonly host: string;
 }
 
-/** Names the host that a sign-in leads to before the browser leaves for it: a tool server may name any. */
+/** Names the host of a sign-in before the browser leaves for it, because a tool server may name any host. */
 export function LeaveDialog({
   page: { authorizationUrl, host },
   onClose,

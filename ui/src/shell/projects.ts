@@ -7,7 +7,7 @@ export interface ProjectGroup {
   readonly projects: readonly Shape<'Project'>[];
 }
 
-/** Reads the projects of this person by organization, and where this page stands among them. */
+/** Reads the projects of this person by organization, and the open one. */
 export function useProjects() {
   const projectId = useProjectId();
   const organizations = useRead('/v1/organizations', { query: { limit: 200 } }, { staleMs: 60_000 });

@@ -6,8 +6,8 @@ import { useTitleBack } from '#ui/parts/page-title.ts';
 import { SignIn } from './sign-in.tsx';
 
 /**
- * Asks for the sign-in over a page whose session has ended. The page stays as it is below, with what was typed into it,
- * and cannot be seen until the same person has signed in.
+ * Asks for the sign-in over a page whose session has ended. The page and its unsaved input are kept below, hidden until
+ * the same person has signed in.
  */
 export default function SignInAgain({ user }: Pick<Session, 'user'>) {
   const client = useQueryClient();

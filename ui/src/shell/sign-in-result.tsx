@@ -3,7 +3,7 @@ import { Notice } from '#ui/parts/feedback.tsx';
 
 /** The search parameters with which the browser comes back from a sign-in elsewhere. */
 export interface SignInReturn {
-  /** The id of what has been connected. */
+  /** Id of the new connection. */
   readonly connected?: string | undefined;
   /** The code of the error. */
   readonly error?: string | undefined;

@@ -1,7 +1,7 @@
 import { useRouter, useRouterState } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 
-/** Takes what stands behind the hash sign, as links of mails have it, and leaves none of it in the address bar. */
+/** Takes the token behind the hash sign of a link from a mail, and removes it from the address bar. */
 export function useHashToken(): string {
   const router = useRouter();
   // Also when such a link is opened in the tab where this page is open already.

@@ -12,6 +12,8 @@ export const MATERIAL: readonly string[] = [
   'carryResult',
   'builtInTools',
   'outcome',
+  'mayComplete',
+  'mayPutOffHours',
   'checks',
   'gate',
   'resultSchema',
@@ -209,6 +211,66 @@ export const ROUTINE_HEAD = {
       },
       "additionalProperties": false
     },
+    "resultsTo": {
+      "default": {},
+      "type": "object",
+      "properties": {
+        "when": {
+          "default": "each",
+          "type": "string",
+          "enum": [
+            "each",
+            "changed"
+          ],
+          "description": "`changed` leaves out results that are the same as the one before or have nothing to report."
+        },
+        "mail": {
+          "default": null,
+          "anyOf": [
+            {
+              "anyOf": [
+                {
+                  "type": "string",
+                  "enum": [
+                    "owners",
+                    "admins",
+                    "members"
+                  ]
+                },
+                {
+                  "minItems": 1,
+                  "maxItems": 50,
+                  "type": "array",
+                  "items": {
+                    "type": "string",
+                    "minLength": 1,
+                    "maxLength": 100
+                  },
+                  "uniqueItems": true
+                }
+              ],
+              "description": "A group of the organization, or ids of members; `admins` includes the owners. Mail goes to confirmed addresses of people who are members when it is sent, and to no other person."
+            },
+            {
+              "type": "null"
+            }
+          ],
+          "description": "Members who are mailed the results, at most ten an hour of one routine. Null for none; people who chose a digest find them there."
+        },
+        "chats": {
+          "default": [],
+          "maxItems": 10,
+          "type": "array",
+          "items": {
+            "type": "string",
+            "pattern": "^cht_[0-7][0-9a-hjkmnp-tv-z]{25}$"
+          },
+          "uniqueItems": true,
+          "description": "Ids of chats of the project. They are told of failures too."
+        }
+      },
+      "additionalProperties": false
+    },
     "deliver": {
       "default": "always",
       "type": "string",
@@ -381,6 +443,25 @@ export const ROUTINE_HEAD = {
       ],
       "description": "With `required` a run has to end by calling the built-in tool `finish` with its outcome (`done`, `nothing_to_report`, `partial` or `could_not`) and a summary; one that does not, and is reminded once, ends `failed`, `outcome_missing`. With `optional` a run that succeeds is `done`."
     },
+    "mayComplete": {
+      "default": false,
+      "type": "boolean",
+      "description": "Lets a scheduled run say that it is the last, which pauses the routine. `finish` then takes `final`; a run that is `done` or has `nothing_to_report` and says so pauses it, `completed`. Needs `outcome: required`."
+    },
+    "mayPutOffHours": {
+      "default": null,
+      "anyOf": [
+        {
+          "type": "integer",
+          "minimum": 1,
+          "maximum": 8784
+        },
+        {
+          "type": "null"
+        }
+      ],
+      "description": "The most hours for which a scheduled run may put off the next one; null for none. `finish` then takes `nextNotBefore`, and occurrences before it are skipped, `put_off`. Needs `outcome: required`."
+    },
     "checks": {
       "default": [],
       "maxItems": 10,
@@ -508,6 +589,15 @@ export const ROUTINE_HEAD = {
           "type": "string",
           "minLength": 1,
           "maxLength": 300
+        },
+        "effort": {
+          "description": "How much the model thinks before it writes, where it takes an effort (`abilities.effort` of `GET /v1/models`); left out, the model decides. Calls on a personal account send none.",
+          "type": "string",
+          "enum": [
+            "low",
+            "medium",
+            "high"
+          ]
         }
       },
       "required": [

@@ -7,7 +7,10 @@ import { everyMinutes, fiveFields, type Job, type Jobs, objectsOf, type Skipped,
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Reads one job, or says why it is none. */
+/**
+ * Reads one job.
+ * @throws when it cannot be a routine
+ */
 type ReadJob = (
   job: Fields,
 ) => { readonly why: string } | (Omit<Job, 'name' | 'instructions'> & { instructions: string | undefined });

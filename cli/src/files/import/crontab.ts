@@ -7,7 +7,7 @@ import { fiveFields, type Job, type Jobs, type Skipped } from './jobs.ts';
  * instructions; any other command is quoted, for a person to put into words.
  */
 export function readCrontab(text: string): Jobs {
-  if (/^\s*[[{<]/.test(text)) throw usageError('This is no crontab: it begins as JSON or XML does.');
+  if (/^\s*[[{<]/.test(text)) throw usageError('This is not a crontab: it begins like JSON or XML.');
   const jobs: Job[] = [];
   const skipped: Skipped[] = [];
   let timezone: string | undefined;
@@ -45,7 +45,7 @@ function jobOf(
 ): Job {
   // An unescaped % begins the input of the command, and `\%` is one of its characters.
   const [whole = '', ...input] = command.split(/(?<!\\)%/).map((part) => part.replaceAll('\\%', '%'));
-  // A value that the command is given often is a secret, and names no job.
+  // A value in the command is often a secret, and makes no good name for a job.
   const settings = /^(?:env\s+)?(?:[A-Za-z_]\w*=(?:"[^"]*"|'[^']*'|\S*)\s+)+/.exec(whole)?.[0] ?? '';
   const shell = whole.slice(settings.length);
   const names = Array.from(settings.matchAll(/([A-Za-z_]\w*)=/g), ([, name]) => name);

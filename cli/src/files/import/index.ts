@@ -16,7 +16,7 @@ export interface ImportReport {
   readonly written: readonly {
     readonly file: string;
     readonly name: string;
-    /** What has no counterpart, and what was chosen. */
+    /** Parts of the job without a counterpart, and the choices made. */
     readonly notes: readonly string[];
   }[];
   readonly skipped: readonly Skipped[];
@@ -32,7 +32,7 @@ interface Options {
   readonly prompts?: string;
 }
 
-/** Writes a routine for each job of a file of elsewhere. Each is a draft once it is applied. */
+/** Writes a routine for each job of another system's file. Each is a draft once it is applied. */
 export async function importJobs(kind: JobKind, text: string, options: Options): Promise<ImportReport> {
   const { jobs, skipped } = await read(kind, text.replace(/^\uFEFF/, ''), options);
   if (jobs.length > MAX_JOBS) throw usageError(`The file has more than ${MAX_JOBS} jobs.`);
@@ -41,7 +41,7 @@ export async function importJobs(kind: JobKind, text: string, options: Options):
   const left: Skipped[] = [...skipped];
   const made: { file: string; text: string; name: string; notes: readonly string[] }[] = [];
   for (const given of jobs) {
-    // Its name becomes that of a file, which git and the service are told.
+    // The name becomes the name of a file, which git and the service see.
     const job = { ...given, name: withoutSecrets(given.name).text };
     const { head, body, notes } = routineOf(job, options);
     const { schema, text: length, schemaPath, fileOf } = KINDS.routine;
@@ -85,13 +85,13 @@ async function read(kind: JobKind, text: string, options: Options): Promise<Jobs
     }
   } catch (error) {
     if (error instanceof SyntaxError) throw usageError(`${target} is no JSON: ${error.message.slice(0, 200)}`);
-    // Deeper than the stack, which no export is.
+    // Nested deeper than the stack; no real export is.
     if (error instanceof RangeError) throw usageError(`${target} is nested too deeply.`);
     throw error;
   }
 }
 
-/** Names that the service fills in itself. */
+/** Placeholders that the service fills in. */
 const BUILT_IN = /^(?:now|date|scheduledFor|routine\.name|run\.id|gate\.value|previous\.\w+)$/;
 const PLACEHOLDER = /\{\{\s*([A-Za-z_][A-Za-z0-9_]{0,63})\s*\}\}/g;
 
@@ -135,7 +135,7 @@ const SECRETS = [
   /(\/\/[^\s/:@]+:)[^\s/@]+(?=@)/g,
 ];
 
-/** Leaves out an address whose user, query or fragment may be its secret. */
+/** Leaves out the user, query and fragment of an address: they may be a secret. */
 function withoutAddressSecrets(head: Head): { head: Head; left: string[] } {
   const { webhookUrl, ...others } = head;
   if (webhookUrl === undefined) return { head, left: [] };
@@ -146,7 +146,7 @@ function withoutAddressSecrets(head: Head): { head: Head; left: string[] } {
   return { head: others, left: [`left out the address of ${host}, which may hold a secret: set it in the dashboard`] };
 }
 
-/** Leaves out what looks like a secret: files are read by more people than jobs are. */
+/** Leaves out texts that look like secrets: more people read files than jobs. */
 function withoutSecrets(given: string): { text: string; secrets: number } {
   let secrets = 0;
   const text = SECRETS.reduce(

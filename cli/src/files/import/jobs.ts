@@ -1,10 +1,10 @@
 import type { Head } from '../document.ts';
 
-/** The kinds of files that hold jobs of elsewhere. */
+/** Kinds of files with jobs of other systems. */
 export const JOB_KINDS = ['crontab', 'n8n', 'claude', 'openclaw', 'hermes'] as const;
 export type JobKind = (typeof JOB_KINDS)[number];
 
-/** A job of elsewhere as a routine. */
+/** A job of another system as a routine. */
 export interface Job {
   readonly name: string;
   readonly instructions: string;
@@ -12,7 +12,7 @@ export interface Job {
   readonly timezone?: string | undefined;
   /** Further fields of the head. */
   readonly head?: Head;
-  /** What has no counterpart, and what was chosen for it. */
+  /** Parts of the job without a counterpart, and the choices made for them. */
   readonly notes: readonly string[];
 }
 
@@ -27,10 +27,12 @@ export interface Jobs {
   readonly skipped: readonly Skipped[];
 }
 
-/** A schedule, or why there is none. */
+/** A schedule, or the reason why there is none. */
 export type Timing = { readonly schedule: string; readonly notes: readonly string[] } | { readonly why: string };
 
-/** Puts an interval into five cron fields where it fits into the hour or the day, and the nearest that does otherwise. */
+/**
+ * Turns an interval into five cron fields: exactly where it divides the hour or the day, else the nearest that does.
+ */
 export function everyMinutes(minutes: number): Timing {
   if (!(minutes > 0)) return { why: 'its interval is no number' };
   const whole = Math.max(1, Math.round(minutes));
@@ -64,7 +66,7 @@ const BOUNDS = [
 const NAMES = /^(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|sun|mon|tue|wed|thu|fri|sat)$/i;
 const MACROS = /^@(?:yearly|annually|monthly|weekly|daily|midnight|hourly)$/;
 
-/** Finds the field of a cron expression that is none; the service checks the rest when the file is planned. */
+/** Finds the first faulty field of a cron expression; the service checks the rest when the file is planned. */
 function badField(fields: readonly string[]): string | undefined {
   return fields.find((field, at) => {
     const [least, most] = BOUNDS[at] ?? [0, 0];

@@ -150,16 +150,12 @@ async function openSession(
   const price = deps.processor.prices[plan][0];
   const again = open.find(
     ({ metadata, expires_at: end, customer: payer }) =>
-      metadata?.['price'] === price && end > enough && !isDeleted(payer),
+      metadata?.['price'] === price && end > enough && !(typeof payer === 'object' && payer?.deleted === true),
   );
   for (const session of open) {
     if (session !== again) await expireCheckout(deps, session.id);
   }
   return again;
-}
-
-function isDeleted(payer: Stripe.Checkout.Session['customer']): boolean {
-  return payer !== null && typeof payer === 'object' && payer.deleted === true;
 }
 
 function createSession(

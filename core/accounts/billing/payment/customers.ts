@@ -54,7 +54,7 @@ export async function ensureCustomer(
     update billing_customers set customer_id = coalesce(customer_id, ${created.id})
     where organization_id = ${organizationId} returning customer_id as "customerId"
   `;
-  if (stored === undefined) throw new Error('a customer of an organization that is gone');
+  if (stored === undefined) throw new Error('the customer belongs to a deleted organization');
   return stored.customerId;
 }
 

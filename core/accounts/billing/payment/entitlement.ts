@@ -12,7 +12,7 @@ interface PaidAccess {
   readonly periodEnd: Date | null;
 }
 
-/** A subscription as it is stored: what access and its presentation need, without payer and address. */
+/** A stored subscription: the fields for access and presentation, without payer and address. */
 export interface Subscription {
   readonly id: string;
   /** Status in the processor's word, from an open list. */
@@ -43,7 +43,7 @@ const DAY_MS = 86_400_000;
 const RENEWAL_SLACK_DAYS = 14;
 
 /**
- * Reads a subscription of the processor. Plan, price and periods are those of the item with the best plan. The portal
+ * Reads a subscription of the processor. Plan, price and periods come from the item with the best plan. The portal
  * cancels by `cancel_at` and leaves `cancel_at_period_end` false, so both are read.
  * @param pastDueSince when it was first seen past due
  */
@@ -204,7 +204,7 @@ export function listSubscriptions(db: Db, organizationId: string): Promise<Subsc
   `;
 }
 
-/** Stores what an organization has paid for, with an audit event when the plan changes. */
+/** Stores the paid access of an organization, with an audit event when the plan changes. */
 export async function recordAccess(tx: Db, organizationId: string, access: PaidAccess | undefined): Promise<void> {
   const plan = access?.plan ?? null;
   const before = await rows.writePaidPlan(tx, organizationId, access);

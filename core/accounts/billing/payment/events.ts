@@ -18,7 +18,7 @@ export const EVENT_KINDS = [
 
 const ACCEPTED: ReadonlySet<string> = new Set(EVENT_KINDS);
 
-/** An id of the processor, as it may stand in a query. */
+/** An id of the processor that is safe in a query. */
 const processorId = z.string().regex(/^[\x21-\x7e]{1,255}$/);
 
 /** The fields of an event that are read. */
@@ -31,7 +31,7 @@ const paymentEvent = z.object({
 
 export type PaymentEvent = z.output<typeof paymentEvent>;
 
-/** An object of the processor names its customer by id or holds the whole customer. */
+/** An object of the processor names its customer by id or contains the customer. */
 const ofCustomer = z.object({
   customer: z.union([processorId, z.object({ id: processorId }).transform(({ id }) => id)]),
 });
@@ -67,7 +67,7 @@ export function verifyEvent(
 /**
  * Records a verified event. Only its customer is used, to request a sync: order, age and content of events do not
  * matter. The event's id and the request are one transaction.
- * @returns the organization to sync; undefined for a repeated event and for one about no organization of ours
+ * @returns the organization to sync; undefined for a repeated event, and for an event about none of our organizations
  */
 export async function recordEvent(deps: PaymentDeps, event: PaymentEvent): Promise<string | undefined> {
   const { database, processor, watch } = deps;

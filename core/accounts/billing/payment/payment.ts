@@ -5,7 +5,7 @@ import { PAID_PLANS, parsePriceIds, PLANS } from '../plans.ts';
 import type { LaunchSwitches } from './checkout.ts';
 import { createProcessor, type PaymentWatch, type Processor } from './processor.ts';
 
-/** Configuration of payment, as one process holds it. */
+/** Payment configuration of a process. */
 export interface Payment {
   /** Undefined on a self-hosted service without payment. */
   readonly processor: Processor | undefined;
@@ -78,9 +78,9 @@ function processorOf(config: PaymentVariables): Processor | undefined {
 }
 
 /**
- * Checks that the prices for sale agree with the plans: active, monthly, in US dollars, of the plan's amount and of the
- * key's mode.
- * @returns the faults, in words for the operator; empty when there are none
+ * Checks that the prices for sale agree with the plans: active, monthly, in US dollars, with the plan's amount and in
+ * the key's mode.
+ * @returns the faults, in words for the operator; empty without faults
  */
 export async function priceFaults({ stripe, prices, livemode }: Processor): Promise<string[]> {
   const faults: string[] = [];
@@ -91,7 +91,7 @@ export async function priceFaults({ stripe, prices, livemode }: Processor): Prom
       const price = await stripe.prices.retrieve(id);
       faults.push(...faultsOf(price, PLANS[plan].priceCents, livemode).map((f) => `${variable}: ${f}`));
     } catch (error) {
-      if (!isMissing(error)) throw error;
+      if (!(error instanceof Error && 'code' in error && error.code === 'resource_missing')) throw error;
       faults.push(`${variable}: the processor has no such price`);
     }
   }
@@ -109,7 +109,7 @@ export async function reportPriceFaults({ processor, watch }: Payment): Promise<
   try {
     faults = await priceFaults(processor);
   } catch (err) {
-    watch.log.error({ err }, 'the prices could not be looked at; npm run billing:check does it again');
+    watch.log.error({ err }, 'the prices could not be checked; npm run billing:check tries again');
     return;
   }
   if (faults.length > 0) throw new Error(`Payment is configured wrongly: ${faults.join('; ')}.`);
@@ -125,8 +125,4 @@ function faultsOf(price: Stripe.Price, cents: number, livemode: boolean): string
     price.unit_amount === cents ? [] : [`the amount is ${price.unit_amount}, not ${cents} cents`],
     price.livemode === livemode ? [] : ['the price is of the other mode than the secret key'],
   ].flat();
-}
-
-function isMissing(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'resource_missing';
 }

@@ -92,27 +92,20 @@ export async function callProcessor<T>(watch: PaymentWatch, call: () => Promise<
       raise(watch, 'customer_gone', { type, requestId });
       throw new CustomerGone();
     }
-    if (isRefusal(error)) {
+    if (
+      error instanceof Stripe.errors.StripeAuthenticationError ||
+      error instanceof Stripe.errors.StripePermissionError
+    ) {
       raise(watch, 'authentication', { type, code, requestId });
     } else {
       watch.log.warn({ type, code, requestId }, 'the payment processor reported an error');
     }
-    throw isPassing(error)
+    throw error instanceof Stripe.errors.StripeConnectionError || error instanceof Stripe.errors.StripeRateLimitError
       ? new AppError('service_unavailable', 'Payment is not available just now; try again.', {
           'Retry-After': '10',
         })
       : new AppError('provider_error', 'The payment processor did not accept the request.');
   }
-}
-
-function isPassing(error: InstanceType<typeof Stripe.errors.StripeError>): boolean {
-  return error instanceof Stripe.errors.StripeConnectionError || error instanceof Stripe.errors.StripeRateLimitError;
-}
-
-function isRefusal(error: InstanceType<typeof Stripe.errors.StripeError>): boolean {
-  return (
-    error instanceof Stripe.errors.StripeAuthenticationError || error instanceof Stripe.errors.StripePermissionError
-  );
 }
 
 /** Conditions of payment that need an operator. */

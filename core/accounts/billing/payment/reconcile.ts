@@ -71,7 +71,7 @@ async function dueForSync(db: Db): Promise<string[]> {
 
 /**
  * Records checkouts that are over, so that no page waits for them. An expired checkout is closed after a sync has seen
- * what was paid by then; a paid one is closed together with a request for a sync.
+ * any payment; a paid one is closed together with a request for a sync.
  */
 async function closeCheckouts({ database, processor, watch }: PaymentDeps): Promise<void> {
   await database.run`
@@ -93,7 +93,7 @@ async function closeCheckouts({ database, processor, watch }: PaymentDeps): Prom
         await tx.run`update billing_checkouts set closed_at = now() where session_id = ${id}`;
       });
     } catch (err) {
-      watch.log.warn({ err }, 'a checkout could not be looked at');
+      watch.log.warn({ err }, 'a checkout could not be checked');
     }
   }
 }

@@ -2,7 +2,7 @@ import type Stripe from 'stripe';
 import type { PaidPlan } from '#core/accounts/organizations/index.ts';
 import { PAID_PLANS, PLANS } from '../plans.ts';
 
-/** Metadata by which this set-up finds what it has created. */
+/** Metadata by which this set-up finds its own objects. */
 const MARK = 'ras_plan';
 
 export interface SetUp {
@@ -11,8 +11,8 @@ export interface SetUp {
 }
 
 /**
- * Creates the products, the monthly prices and the portal's configuration at the processor. It recognizes by metadata
- * what it created before, so a repetition changes nothing.
+ * Creates the products, the monthly prices and the portal's configuration at the processor. It recognizes earlier ones
+ * by their metadata, so a repetition changes nothing.
  */
 export async function setUpProcessor(stripe: Stripe, productName: string): Promise<SetUp> {
   const products: Record<string, { product: string; price: string }> = {};

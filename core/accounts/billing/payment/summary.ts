@@ -2,7 +2,7 @@ import type { Db } from '#lib/database/index.ts';
 import { readPeriodUsage, type PeriodUsage, effectivePlan, type Plan, type PlanRule } from '../plans.ts';
 import { listSubscriptions, type Subscription } from './entitlement.ts';
 
-/** An organization's plan, its use of it, and what needs attention. */
+/** An organization's plan, its use, and problems that need a person. */
 export interface BillingSummary {
   readonly plan: Plan;
   /** Source of the plan: the operator, a subscription, or `none`, which is the free plan. */

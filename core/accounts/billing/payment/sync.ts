@@ -31,12 +31,12 @@ interface Lease {
 }
 
 /**
- * Makes the stored subscriptions and the paid access of an organization what the processor says they are, again if more
- * was requested meanwhile. This is the only writer of paid access. No request is made inside a transaction, and what a
- * process found is written only while it holds the lease. The checkouts of a deleted organization are expired first, so
- * that what is listed afterwards is all that was ever paid in them.
- * @returns false when another process holds the lease or there is no customer
- * @throws {AppError} as `callProcessor`; it is then tried again by the reconciliation
+ * Updates the stored subscriptions and the paid access of an organization from the processor, again if a sync was
+ * requested meanwhile. This is the only writer of paid access. No request is made inside a transaction, and results are
+ * written only under the lease. The checkouts of a deleted organization are expired first, so that no payment can
+ * follow the list.
+ * @returns false when another process has the lease or there is no customer
+ * @throws {AppError} as `callProcessor`; the reconciliation then tries again
  */
 export async function syncOrganization(deps: PaymentDeps, organizationId: string): Promise<boolean> {
   for (;;) {
@@ -97,8 +97,8 @@ async function fetchSubscriptions(
 }
 
 /**
- * Writes the list under the lease. For a customer whom the processor does not know, the last known access stays and
- * runs out: the configured key may be that of another account by mistake.
+ * Writes the list under the lease. For a customer whom the processor does not know, the last known access stays until
+ * it expires: the key may by mistake be that of another account.
  * @returns whether another sync was requested since the lease was taken
  */
 async function replace(
@@ -134,7 +134,6 @@ async function replace(
   return written !== undefined && written.requested > lease.requested;
 }
 
-/** Gives the lease back; the reconciliation tries again after a pause that doubles, up to an hour. */
 async function giveBack(db: Db, { organizationId, token }: Lease): Promise<void> {
   await db.run`
     update billing_customers set lease_token = null, leased_until = null, attempts = attempts + 1,
@@ -173,7 +172,7 @@ export async function refreshWithin(deps: PaymentDeps, organizationId: string, m
   await syncWithin(deps, organizationId, ms);
 }
 
-/** Waits at most `ms` for a sync. A longer sync goes on; the reconciliation repeats one that fails. */
+/** Waits at most `ms` for a sync. A longer sync continues; the reconciliation repeats one that fails. */
 export async function syncWithin(deps: PaymentDeps, organizationId: string, ms: number): Promise<void> {
   const controller = new AbortController();
   const sync = syncOrganization(deps, organizationId).catch((err: unknown) =>

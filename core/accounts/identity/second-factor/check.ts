@@ -58,7 +58,7 @@ export function noFactor(): APIError {
   });
 }
 
-/** Changes of the way in which a person signs in. */
+/** Changes of a person's sign-in. */
 export type FactorEvent = Extract<AuditAction, `member.${'second_factor' | 'recovery' | 'passkey'}_${string}`>;
 
 /** Records what happened to a person's second factor in each of their organizations. */
@@ -103,7 +103,7 @@ const FACTOR_MAILS: Readonly<Record<FactorEvent, { subject: string; text: string
 /**
  * Removes the second factor of a person who has lost it with the recovery codes, and ends their sessions. The operator
  * has verified the person.
- * @returns whether there was one; undefined where no account has this address
+ * @returns whether there was one; undefined when no account has this address
  */
 export async function freeAccount(tx: Db, email: string): Promise<boolean | undefined> {
   const user = await tx.row<{

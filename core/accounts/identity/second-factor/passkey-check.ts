@@ -43,7 +43,10 @@ export function createPasskeyCheck({ database, uiOrigin, log }: AuthSettings) {
     await ctx.setSignedCookie(name, identifier, ctx.context.secret, attributes);
   }
 
-  /** Uses up the challenge of this browser. @throws {APIError} `invalid_passkey` where there is none */
+  /**
+   * Uses up the challenge of this browser.
+   * @throws {APIError} `invalid_passkey` without a challenge
+   */
   async function takeChallenge(ctx: Context): Promise<string> {
     const cookie = ctx.context.createAuthCookie(COOKIE);
     const identifier = await ctx.getSignedCookie(cookie.name, ctx.context.secret);
@@ -103,7 +106,7 @@ interface Passkey {
   readonly id: string;
   readonly userId: string;
   readonly publicKey: Buffer;
-  /** Signatures that the device claims to have made; 0 where it does not count. */
+  /** Signatures that the device claims to have made; 0 when it does not count them. */
   readonly counter: number;
 }
 

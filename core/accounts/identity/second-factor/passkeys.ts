@@ -80,7 +80,7 @@ export function passkeys(settings: AuthSettings): BetterAuthPlugin {
             if (!(await insertPasskey(tx, { ...passkey, name: ctx.body.name }))) {
               throw new APIError('CONFLICT', {
                 code: 'limit_reached',
-                message: `It is there already, or you have ${MAX_PASSKEYS} passkeys.`,
+                message: `The passkey is registered already, or you have ${MAX_PASSKEYS} passkeys, the most allowed.`,
               });
             }
             await recordFactorEvent(tx, actorOf(user, ctx.headers), { action, userId: user.id });

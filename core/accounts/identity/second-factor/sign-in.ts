@@ -11,8 +11,8 @@ const COOKIE = 'second_factor';
 const CHALLENGE_SECONDS = 10 * 60;
 
 /**
- * Asks for the second factor after the password. The library has made a session by then: it is deleted and its token
- * never sent.
+ * Asks for the second factor after the password. The session that the library has already made is deleted, and its
+ * token is never sent.
  */
 export function factorSignIn(settings: AuthSettings): BetterAuthPlugin {
   const { database } = settings;

@@ -33,7 +33,8 @@ export function findSecondFactor(db: Db, userId: string): Promise<SecondFactor |
  * @returns the secret; undefined where the person has a second factor already
  */
 export async function beginSecondFactor(db: Db, secrets: SecretBox, userId: string): Promise<string | undefined> {
-  const secret = newTotpSecret();
+  // 160 bits, as RFC 4226 recommends.
+  const secret = new Secret({ size: 20 }).base32;
   const sealed = secrets.seal(secret, placeOf(userId));
   const kept = await db.run`
     insert into second_factors as f (user_id, secret) values (${userId}, ${sealed})
@@ -73,7 +74,10 @@ export async function replaceRecoveryCodes(tx: Db, userId: string): Promise<stri
   return codes;
 }
 
-/** Uses up a code of the authenticator or a recovery code. @returns undefined where it is wrong or was used before */
+/**
+ * Uses up a code of the authenticator or a recovery code.
+ * @returns undefined when it is wrong or was used before
+ */
 export async function useSecondFactor(
   tx: Db,
   secrets: SecretBox,
@@ -109,7 +113,10 @@ function openFactor(secrets: SecretBox, userId: string, sealed: string): string 
   }
 }
 
-/** Removes the second factor of a person with its recovery codes. @returns false where there is none */
+/**
+ * Removes the second factor of a person with its recovery codes.
+ * @returns false without a second factor
+ */
 export async function removeSecondFactor(tx: Db, userId: string): Promise<boolean> {
   const removed = await tx.row<{ wasConfirmed: boolean }>`
     delete from second_factors where user_id = ${userId}
@@ -130,11 +137,6 @@ function newRecoveryCode(): string {
 
 function hashRecoveryCode(code: string): Buffer {
   return hash('sha256', code.toLowerCase().replaceAll(/[^a-z2-7]/g, ''), 'buffer');
-}
-
-/** Makes a secret of 160 bits, as RFC 4226 recommends, in base32. */
-function newTotpSecret(): string {
-  return new Secret({ size: 20 }).base32;
 }
 
 /** Builds the address that an authenticator reads from a QR code. */

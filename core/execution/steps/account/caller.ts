@@ -78,7 +78,10 @@ function targetOf({ modelProviders, modelRuntime, timeoutMs }: AccountCallerDeps
   return { step, provider, runtime: modelRuntime, deadline };
 }
 
-/** Waits for a credential. @throws {Stop} where its account can have none, {ModelFailure} */
+/**
+ * Waits for a credential.
+ * @throws {Stop} when the account can have none, {ModelFailure}
+ */
 async function usable<T>(credential: Promise<T>): Promise<T> {
   try {
     return await credential;
@@ -187,7 +190,6 @@ async function issue(
   }
 }
 
-/** @throws {ModelFailure} when no runtime responds */
 async function leaseOrFail(runtime: ModelRuntime): Promise<void> {
   try {
     await runtime.lease();

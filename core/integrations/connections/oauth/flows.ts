@@ -63,9 +63,9 @@ interface Presented {
 }
 
 /**
- * Takes a sign-in. A state works once, in its session, at its callback, while the person is in the project. A return in
- * that session uses it up, even with other faults. A state that arrives in another session, even of the same person,
- * may be an attack (RFC 9700, section 4.7) and changes nothing.
+ * Takes a sign-in. A state works once, in its session, at its callback, while the person is in the project. Any return
+ * in that session uses it up, even a faulty one. A state that arrives in another session, even of the same person, may
+ * be an attack (RFC 9700, section 4.7) and changes nothing.
  */
 export async function takeFlow(db: Db, box: SecretBox, presented: Presented): Promise<Flow | undefined> {
   const hash = hashOf(presented.state);

@@ -101,14 +101,14 @@ function toServer({ url }: SignInRequest): { readonly url: string } {
   throw new AppError('invalid_request', 'url: required, or connectionId of a connection');
 }
 
-/** Keeps providers apart: the callback tells them apart by its address. */
+/** The callback tells providers apart by its address. */
 function assertSameKind(request: SignInRequest, draft: ConnectionDraft): void {
   const provider = draft.kind === 'managed' ? draft.provider : TOOL_SERVER;
   if (provider !== request.provider) {
-    throw new AppError('invalid_request', 'connectionId: a connection of another provider');
+    throw new AppError('invalid_request', 'connectionId: the connection is at another provider');
   }
   if (draft.auth !== 'oauth') {
-    throw new AppError('invalid_request', 'connectionId: not a connection that is signed in to');
+    throw new AppError('invalid_request', 'connectionId: the connection does not use a sign-in');
   }
 }
 

@@ -40,7 +40,7 @@ export async function connectWithKey(
   const existing =
     input.connectionId === undefined ? undefined : await readConnection(database, input.projectId, input.connectionId);
   if (existing !== undefined && existing.provider !== provider.id) {
-    throw new AppError('invalid_request', 'connectionId: a connection of another provider');
+    throw new AppError('invalid_request', 'connectionId: the connection is at another provider');
   }
   if (existing === undefined) await assertRoomForConnection(database, input);
   const draft =

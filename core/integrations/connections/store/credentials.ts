@@ -118,7 +118,7 @@ function queryPlace(row: string): SecretPlace {
 export interface SplitAddress {
   /** Query with its names; each value, and each part without a name, is `[redacted]`. */
   readonly shown: string;
-  /** The part behind the question mark; null where there is none. */
+  /** The query of the address; null without one. */
   readonly query: string | null;
 }
 

@@ -47,7 +47,8 @@ export async function connectModelAccountWithKey(deps: AccountsCore, input: KeyI
     projectId,
     ownerId: input.userId,
     provider,
-    accountId: accountIdOf(input.apiKey),
+    // Two equal keys are one account. A key is too long to be found from its hash.
+    accountId: `sha256:${createHash('sha256').update(input.apiKey).digest('hex')}`,
     accountLabel: input.label ?? keyLabel(provider, input.apiKey),
     credential,
     expiresAt: null,
@@ -56,12 +57,6 @@ export async function connectModelAccountWithKey(deps: AccountsCore, input: KeyI
   });
 }
 
-/** Keys have far more entropy than a hash could be searched for; it tells that two are the same. */
-function accountIdOf(key: string): string {
-  return `sha256:${createHash('sha256').update(key).digest('hex')}`;
-}
-
-/** @throws {AppError} `invalid_request` for what is no key of this provider, before it is sent anywhere */
 function assertForm({ file }: ModelProvider, key: string): void {
   const { auth } = file;
   const pattern = auth.kind === 'api_key' ? auth.pattern : '';

@@ -253,7 +253,6 @@ function saneSeconds(value: unknown, otherwise: number): number {
   return Math.ceil(seconds);
 }
 
-/** Five seconds where the response names no sane number. */
 function interval(value: unknown): number {
   const seconds = saneSeconds(value, DEFAULT_INTERVAL_SECONDS);
   return seconds > MAX_INTERVAL_SECONDS ? DEFAULT_INTERVAL_SECONDS : seconds;

@@ -38,7 +38,7 @@ export async function readGrant(
     assertScopes(provider, tokens.scope);
     const proof = { idToken, clientId, nonce };
     const identity = await readIdentity(deps.outbound, provider, server, proof);
-    const expiresAt = expiryOf(tokens);
+    const expiresAt = tokens.expiresInSeconds === undefined ? null : now() + tokens.expiresInSeconds * 1_000;
     return { kind: 'granted', accessToken, refreshToken, clientId, expiresAt, ...identity };
   } catch (error) {
     void dropGrant(deps, provider, { accessToken, refreshToken, clientId });
@@ -100,7 +100,6 @@ function credentialOf({ accessToken, refreshToken, accountHeader, clientId }: Gr
   return { kind: 'oauth', accessToken, refreshToken, account: accountHeader, clientId };
 }
 
-/** @throws {SignInFailure} `scopes_missing` */
 function assertScopes(provider: ModelProvider, granted: string | undefined): void {
   const auth = signInOf(provider);
   // A response without the field grants what was asked for (RFC 6749, section 5.1).
@@ -109,10 +108,6 @@ function assertScopes(provider: ModelProvider, granted: string | undefined): voi
   if (auth.requiredScopes.some((scope) => !scopes.has(scope))) {
     throw new SignInFailure('scopes_missing');
   }
-}
-
-function expiryOf({ expiresInSeconds }: Tokens): number | null {
-  return expiresInSeconds === undefined ? null : now() + expiresInSeconds * 1_000;
 }
 
 /** Owner of an account by its verified ID token; all null without one. */

@@ -99,7 +99,7 @@ async function readOwnConnection(
   const found = await readModelConnection(db, owner.projectId, connectionId);
   if (found.ownerId !== owner.userId) throw new AppError('owner_required');
   if (found.provider !== provider.slot) {
-    throw new AppError('invalid_request', 'connectionId: an account at another provider');
+    throw new AppError('invalid_request', 'connectionId: the account is at another provider');
   }
   if (found.state === 'revoked') {
     throw new AppError('connection_not_ready', 'The connection is revoked; make a new one.');

@@ -112,7 +112,7 @@ test('the API does not start with a price that is wrong and says which, and does
   const away = startNode('api/server.ts', { ...env, STRIPE_API_URL: 'http://127.0.0.1:9' });
   try {
     await away.until('listening');
-    expect(away.output()).toContain('the prices could not be looked at');
+    expect(away.output()).toContain('the prices could not be checked');
   } finally {
     await away.end('SIGKILL');
   }

@@ -89,6 +89,13 @@ describe('a field that is added to the definition', () => {
     expect(form.read(released).value.tone).toBeNull();
   });
 
+  test('is not stored at its default, so that the release before reads a routine that does not use it', () => {
+    const unused = JSON.parse(form.write(bodyWith(fields).parse(routineBody())));
+    expect(definitionForm.read(unused).blocked).toBeNull();
+    expect(form.read(unused).value).toHaveProperty('tone', null);
+    expect(definitionForm.read(JSON.parse(form.write(body))).blocked).toContain('`tone`');
+  });
+
   test('is in responses and versions', () => {
     const { value } = form.read(JSON.parse(form.write(body)));
     expect(Object.keys(shapeWith(fields))).toContain('tone');
@@ -197,7 +204,8 @@ serviced('values of another type, in any field, are read without a fault of ours
   const { database } = service.deps;
   for (const name of definitionForm.names.filter((each) => !['model', 'limits'].includes(each))) {
     const id = await createRoutine(key);
-    const other = (column: Sql) => sql`jsonb_set(${column}, ${[name]}::text[], '7')`;
+    const value = name === 'mayPutOffHours' ? '"7"' : '7';
+    const other = (column: Sql) => sql`jsonb_set(${column}, ${[name]}::text[], ${value}::jsonb)`;
     await changeRoutines(database, id, { definition: other });
     const read = await key.get(`/v1/routines/${id}`);
     expect([name, read.status]).toEqual([name, 200]);

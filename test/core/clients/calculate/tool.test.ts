@@ -68,7 +68,7 @@ describe('the calculate tool', () => {
     [{ operation: 'forecast', values: Array.from({ length: 99 }, () => 1), horizon: 1 }, /never change/],
     [{ operation: 'log_split', factors: [FACTOR] }, /^log_split: factors/],
     [{ operation: 'log_split', factors: [FACTOR, { ...FACTOR, after: 0 }] }, /above 0/],
-    [{ operation: 'mix_rate', segments: [EMPTY, EMPTY] }, /no totalBefore between them/],
+    [{ operation: 'mix_rate', segments: [EMPTY, EMPTY] }, /no segment has any totalBefore/],
     [{ operation: 'text_overlap', textA: 'one two', textB: 'one' }, /textA has 2 words/],
     [{ operation: 'hash', texts: ['x'.repeat(20_001)] }, /20000/],
   ])('says what to send instead: %j', (args, message) => {

@@ -31,7 +31,7 @@ export function mailingTest(env: Record<string, string> = {}, { worker = true } 
 
 const LINK = /(https?:\/\/\S+\/auth\/verify-email\?\S+)/;
 
-async function confirmedPerson(service: Service, mailbox: Mailbox): Promise<Person> {
+export async function confirmedPerson(service: Service, mailbox: Mailbox): Promise<Person> {
   const email = newEmail();
   await postAuth(service, '/auth/sign-up/email', { email, password: PASSWORD, name: 'Grace' });
   await fetch(await mailbox.find(email, LINK), { redirect: 'manual' });

@@ -90,6 +90,7 @@ test('what a run, its tools and its receiver wrote is erased, and what it was st
     result: null,
     outcomeSummary: null,
     data: null,
+    resultSchema: null,
     changes: null,
     variables: {},
     steps: run.steps.map((step: Step) => ({

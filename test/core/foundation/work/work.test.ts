@@ -157,3 +157,35 @@ test('what asks another system is asked again when the process dies before it ha
   await workOff(service.deps, { [kind]: request }, kind);
   expect(asked).toEqual([1, 2]);
 });
+
+test('an attempt whose lease has run out ends nothing, and leaves the row to the one that has followed', async ({
+  service,
+}) => {
+  const kind = await added(service);
+  const held = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const begun: number[] = [];
+  const ended: number[] = [];
+  const request: RequestKind = {
+    batch: 1,
+    waitsMs: [60_000],
+    async attempt({ attempt }) {
+      begun.push(attempt);
+      await held[attempt - 1]?.promise;
+      return { state: 'done' };
+    },
+    ended: (_tx, { attempt }) => Promise.resolve(void ended.push(attempt)),
+  };
+  const first = workOff(service.deps, { [kind]: request }, kind, { forMs: 0 });
+  await expect.poll(() => begun).toEqual([1]);
+  await makeDue(service, kind);
+  const second = workOff(service.deps, { [kind]: request }, kind, { forMs: 0 });
+  await expect.poll(() => begun).toEqual([1, 2]);
+  held[0]!.resolve();
+  await first;
+  expect(ended).toEqual([]);
+  expect(await rowsOf(service, kind)).toMatchObject([{ attempts: 2 }]);
+  held[1]!.resolve();
+  await second;
+  expect(ended).toEqual([2]);
+  expect(await rowsOf(service, kind)).toEqual([]);
+});

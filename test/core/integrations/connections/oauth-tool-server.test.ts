@@ -198,5 +198,5 @@ test('a start without an address or connection, or for a connection of another k
   const open = await person.session.post('/v1/connections', { name: 'Open', url: everything.url });
   expect(open.status).toBe(201);
   const mixed = await start({ connectionId: open.data.id });
-  expect(mixed.body.error.message).toBe('connectionId: not a connection that is signed in to');
+  expect(mixed.body.error.message).toBe('connectionId: the connection does not use a sign-in');
 });

@@ -1,9 +1,9 @@
 import type { ReactNode } from 'react';
 
-/** What is asked before something that cannot simply be undone. */
+/** The question before an action that cannot simply be undone. */
 export interface Question {
   readonly title: string;
-  /** Says what will happen, and what will not. */
+  /** The consequences of the action. */
   readonly description: ReactNode;
   /** The action as a verb: "Archive routine". */
   readonly action: string;

@@ -2,7 +2,7 @@ import { Archive, ArchiveRestore, CirclePlay, Pause, Play } from 'lucide-react';
 import type { InputOf, Shape } from '../types.ts';
 import { verb } from './verb.ts';
 
-/** What a run that starts, or a routine in another state, changes on other pages. */
+/** Reads on other pages that change when a run starts or a routine changes its state. */
 export const CHANGES = ['/v1/routines', '/v1/runs', '/v1/schedules', '/v1/attention', '/v1/skills'] as const;
 
 type Id = Pick<Shape<'Routine'>, 'id'>;

@@ -42,7 +42,7 @@ export interface Doing<Of, D = unknown> {
   readonly danger: boolean;
   readonly isBusy: boolean;
   readonly reasonAgainst: (of: Of) => string | undefined;
-  /** Does it, after its question; an error stands in the dialog of the question, or in a toast. */
+  /** Asks, then acts. An error is shown in the dialog of the question, or in a toast. */
   readonly act: (of: Of) => void;
   /** Does it without a question. @throws {ApiError} */
   readonly actAsync: (of: Of) => Promise<D>;
@@ -71,7 +71,7 @@ export function useVerb<Of, M extends Sent, P extends PathOf<M>>(
     isBusy: sending.isSending,
     reasonAgainst: (of) => unless?.(of),
     act: (of) => {
-      // The error stands in the toast already.
+      // The toast shows the error already.
       if (question === undefined) void sending.sendInput(verb.input(of, false)).catch(() => undefined);
       else ask({ ...question(of), confirm: (option) => sending.sendInput(verb.input(of, option)) });
     },

@@ -10,7 +10,7 @@ export interface ScopePickerProps {
   readonly onChange: (scopes: readonly Scope[]) => void;
 }
 
-/** Asks what a key may do. */
+/** Chooses the scopes of a key. */
 export function ScopePicker({ chosen, mayWrite, error, onChange }: ScopePickerProps) {
   const choose = (scope: Scope, on: boolean) =>
     onChange(on ? [...chosen, scope] : chosen.filter((each) => each !== scope));
@@ -48,7 +48,7 @@ interface ScopeChoice {
   readonly writes: boolean;
 }
 
-/** Lists what a key can be allowed to do, in the order in which people ask for it. */
+/** Lists the scopes of a key, the most common first. */
 const SCOPE_CHOICES: readonly ScopeChoice[] = [
   { scope: 'models:read', writes: false },
   { scope: 'routines:read', writes: false },
@@ -63,7 +63,7 @@ const SCOPE_CHOICES: readonly ScopeChoice[] = [
   { scope: 'connections:write', writes: true },
 ];
 
-/** Returns true for what a key of a member may have, too. */
+/** Returns true for scopes that a member may give to a key. */
 export function isRead(scope: Scope): boolean {
   return scope.endsWith(':read');
 }

@@ -14,7 +14,7 @@ const route = getRouteApi('/account/authorize');
 /** Opened by an assistant that asks for access (OAuth 2.1), with the request that the service has signed. */
 export function AuthorizePage() {
   const { request, error } = route.useSearch();
-  // What an assistant asked wrongly; its description is not ours to show.
+  // Errors in the request of an assistant. Its own description is not shown.
   if (error !== undefined || request === undefined) return <Wrong error={error} />;
   return <Asked key={request} oauthQuery={request} />;
 }

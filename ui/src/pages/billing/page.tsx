@@ -76,7 +76,7 @@ function Loading() {
   );
 }
 
-/** The plan that counts now, its subscription and how much of it is used. */
+/** The current plan, its subscription and its use. */
 function CurrentPlan({ billing }: { readonly billing: Billing }) {
   const { allowances, usage } = billing;
   return (
@@ -115,7 +115,7 @@ function factsOf(billing: Billing): readonly Fact[] {
   return facts;
 }
 
-/** Calendar months end in UTC; what is paid for ends where the reader is. */
+/** Calendar months end in UTC; paid periods end in the reader's time zone. */
 function Day({ at, utc = false }: { readonly at: string; readonly utc?: boolean }) {
   const instant = new Date(at);
   const zone = utc ? 'UTC' : undefined;

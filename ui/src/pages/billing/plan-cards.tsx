@@ -17,7 +17,7 @@ export interface PlanCardsProps {
   readonly isConfirming: boolean;
 }
 
-/** The plans side by side, each with what it allows and the way to it. */
+/** The plans side by side, each with its allowances and a button to choose it. */
 export function PlanCards({ billing, processor, isConfirming }: PlanCardsProps) {
   const owners = useOwners(billing.isOwner);
   const barrier = owners ?? unless(!isConfirming, 'A payment is being confirmed.');
@@ -111,7 +111,7 @@ function unless(isThere: boolean, reason: string): string | undefined {
   return isThere ? undefined : reason;
 }
 
-/** Says who can change the plan, for those who cannot; undefined for owners. */
+/** Names who can change the plan; undefined for owners, who can. */
 function useOwners(isOwner: boolean): string | undefined {
   const { organization } = useProjects();
   const members = useRead(

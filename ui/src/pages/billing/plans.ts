@@ -27,7 +27,7 @@ export function price(cents: number, currency: string): string {
   }).format(cents / 100);
 }
 
-/** Lists what a plan allows, one line each. */
+/** Lists the allowances of a plan, one line each. */
 export function allowanceLines(allowances: Billing['allowances']): readonly string[] {
   const { activeRoutines, runs, runsAtATime, apiWrites } = allowances;
   return [

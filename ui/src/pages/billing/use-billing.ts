@@ -5,7 +5,7 @@ import { useRead, type Loaded } from '#ui/api/read.ts';
 import { refresh, useSend } from '#ui/api/send.ts';
 import type { Billing, PaidPlan } from './plans.ts';
 
-/** Time within which a payment is usually confirmed; after it the page goes on asking, and says so. */
+/** Most payments are confirmed within this time. After it the page says that it still waits. */
 const USUAL_MS = 60_000;
 
 /** State of the confirmation of a payment: none is expected, it is awaited, it is late, or it has arrived. */

@@ -98,7 +98,7 @@ function neighbour(grid: HTMLElement, day: Element, step: 1 | -1, index: number)
   return undefined;
 }
 
-/** Moments of one routine that stand one below the other; more are folded. */
+/** Occurrences of one routine in a column; further ones are folded. */
 const SHOWN = 3;
 
 interface EntryBoxProps {
@@ -234,7 +234,7 @@ export function labelOf(state: string): string {
   return state === 'due' ? 'Due' : describeState(state).label;
 }
 
-/** A ring for what is to come, a dot for what was; on the first line of its text. */
+/** A ring for a coming occurrence, a dot for a past one, on the first line of its text. */
 export function Mark({ state }: { state: string }) {
   return (
     <span aria-hidden className="flex h-4 shrink-0 items-center self-start">

@@ -14,7 +14,7 @@ export interface Moment {
   readonly runId: string | null;
   /** Reason of a skipped occurrence; null for all others. */
   readonly reason: string | null;
-  /** The occurrences that it stands for. */
+  /** The occurrences that this entry sums up. */
   readonly count: number;
 }
 
@@ -30,7 +30,7 @@ export interface Day {
   readonly entries: readonly Entry[];
 }
 
-/** Puts what was and what will be into the days from this one on. */
+/** Sorts past and coming occurrences into the days from this one on. */
 export function daysOf(
   start: Date,
   count: number,

@@ -12,11 +12,12 @@ import { Skeleton } from '#ui/parts/skeleton.tsx';
 import { daysOf } from './entries.ts';
 import { DayGrid } from './day-grid.tsx';
 import { HourGrid } from './hour-grid.tsx';
-import { periodOf, useMoments, VIEWS, type View } from './period.ts';
+import { useMoments } from './moments.ts';
+import { periodOf, VIEWS, type View } from './period.ts';
 
 const { useNavigate, useParams, useSearch } = getRouteApi('/account/p/$projectId/calendar');
 
-/** Days of a week or a month, or its hours: what ran, what was passed over and why, and what will run. */
+/** A week, a month or the hours of a week: runs, skipped occurrences with their reasons, and coming occurrences. */
 export function CalendarPage() {
   const { projectId } = useParams();
   const search = useSearch();

@@ -14,7 +14,7 @@ import { Time } from '#ui/parts/time.tsx';
 
 type RunDetail = Shape<'RunDetail'>;
 
-/** Shows the facts of two runs beside each other, with a word at those that differ. */
+/** Shows the facts of two runs side by side and marks the differences. */
 export function ComparedFacts({ before, after }: { before: RunDetail; after: RunDetail }) {
   const skills = [useSkills(before), useSkills(after)] as const;
   const rows: readonly Row[] = [

@@ -23,7 +23,7 @@ export function ComparePage() {
   const { against } = useSearch();
   const navigate = useNavigate();
   const run = useRead('/v1/runs/{runId}', { path: { runId } });
-  // Without a choice it is the result before, or where there is none, the one after.
+  // Without a choice, the run is compared with the result before, or else with the one after.
   const otherId = against ?? run.data?.previousResultId ?? run.data?.nextResultId ?? undefined;
   const other = useRead('/v1/runs/{runId}', { path: { runId: otherId ?? '' } }, { enabled: otherId !== undefined });
   const name = run.data?.routineName;

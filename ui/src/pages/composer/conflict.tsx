@@ -17,12 +17,12 @@ export interface Conflict {
 export interface ConflictDialogProps {
   readonly conflict: Conflict;
   readonly onClose: () => void;
-  /** Takes what was chosen, on top of theirs. */
+  /** Applies the choices on top of the other user's version. */
   readonly onResolve: (merged: RoutineForm) => void;
   readonly isSaving: boolean;
 }
 
-/** Shows what both have changed side by side; what only one has changed is kept as it is. */
+/** Shows fields that both users changed side by side. Other changes are kept without a question. */
 export default function ConflictDialog({ conflict, onClose, onResolve, isSaving }: ConflictDialogProps) {
   const { base, mine, theirs } = conflict;
   const ours = changedFields(base, mine);

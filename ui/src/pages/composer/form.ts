@@ -39,7 +39,7 @@ export function patchOf(form: RoutineForm, fields: readonly (keyof RoutineForm)[
   return Object.fromEntries(fields.map((field) => [field, form[field]])) as Shape<'UpdateRoutine'>;
 }
 
-/** Tells whether two values are equal, with any order of their keys; a key that holds undefined is none. */
+/** Compares two values. The order of keys does not count, and a key with undefined counts as absent. */
 export function isSame(a: unknown, b: unknown): boolean {
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return Object.is(a, b);
   if (Array.isArray(a) !== Array.isArray(b)) return false;

@@ -13,7 +13,7 @@ import { isSame, type RoutineForm } from './form.ts';
 
 type Option = Shape<'ModelOption'> & { readonly account: string };
 
-/** Chooses the model, by account, with what it costs and what past runs used. */
+/** Chooses the model by account, with its price and the use of past runs. */
 export default function ModelField({ routineId }: { readonly routineId: string | undefined }) {
   const { setValue, formState } = useFormContext<RoutineForm>();
   const models = useRead('/v1/models', {}, { staleMs: 60_000 });
@@ -78,7 +78,7 @@ function OptionLine({ option }: { option: Option }) {
   );
 }
 
-/** Shows what a run of the saved version costs, from its past runs. */
+/** Shows the cost of a run of the saved version, from past runs. */
 function Estimate({ routineId, model }: { routineId: string; model: RoutineForm['model'] }) {
   const routine = useRead('/v1/routines/{routineId}', { path: { routineId } });
   const forecast = useRead('/v1/routines/{routineId}/forecast', { path: { routineId } });

@@ -13,6 +13,7 @@ import { PageHeader } from '#ui/parts/page.tsx';
 import { Skeleton, SkeletonText } from '#ui/parts/skeleton.tsx';
 import { Composer } from './composer.tsx';
 import { NEW_ROUTINE, type RoutineForm } from './form.ts';
+import { Sentence } from './sentence.tsx';
 import { useEditor } from './use-editor.ts';
 
 const { useSearch, useNavigate } = getRouteApi('/account/p/$projectId/routines/new');
@@ -92,6 +93,7 @@ function NewRoutine({ initial }: { initial: RoutineForm }) {
   });
   return (
     <>
+      <Sentence form={editor.form} />
       <Composer
         editor={editor}
         routine={undefined}

@@ -6,11 +6,11 @@ const PLACEHOLDER = /\{\{\s*([A-Za-z_][A-Za-z0-9_.]*)\s*\}\}/g;
 export interface BuiltIn {
   readonly name: string;
   readonly means: string;
-  /** The field that the routine needs for this placeholder to hold anything. */
+  /** The field that this placeholder needs; without it the placeholder is empty. */
   readonly needs?: 'gate' | 'resultSchema';
 }
 
-/** Placeholders that every run fills in by itself; a test holds the list to that of the service. */
+/** Placeholders that every run fills in. A test compares the list with the list of the service. */
 export const BUILT_IN: readonly BuiltIn[] = [
   { name: 'date', means: 'the day of the run' },
   { name: 'previous.result', means: 'what the last good run said' },
@@ -28,7 +28,7 @@ export const BUILT_IN: readonly BuiltIn[] = [
   { name: 'run.id', means: 'the id of the run' },
 ];
 
-/** Picks those that hold something in a routine like this. */
+/** Picks the placeholders that are not empty in this routine. */
 export function builtInsOf(form: Pick<RoutineForm, 'gate' | 'resultSchema'>): readonly BuiltIn[] {
   return BUILT_IN.filter(({ needs }) => needs === undefined || form[needs] !== null);
 }

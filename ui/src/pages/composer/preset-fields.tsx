@@ -65,7 +65,7 @@ function WholeNumber({
   );
 }
 
-/** The days as buttons, from Monday; the last one that is chosen stays. */
+/** The days as buttons, from Monday. At least one stays chosen. */
 export function Weekdays({ preset: { weekdays }, onChange }: PresetFieldProps) {
   return (
     <div role="group" aria-label="Days" className="flex flex-col gap-1.5">
@@ -80,7 +80,6 @@ export function Weekdays({ preset: { weekdays }, onChange }: PresetFieldProps) {
               key={day}
               type="button"
               aria-pressed={isOn}
-              aria-label={WEEKDAYS[day]}
               onClick={() => {
                 const next = isOn ? weekdays.filter((each) => each !== day) : [...weekdays, day];
                 if (next.length > 0) onChange({ weekdays: next });
@@ -92,7 +91,8 @@ export function Weekdays({ preset: { weekdays }, onChange }: PresetFieldProps) {
                   : 'border-edge bg-surface text-muted hover:bg-sunken',
               )}
             >
-              {WEEKDAYS[day]?.slice(0, 2)}
+              <span aria-hidden>{WEEKDAYS[day]?.slice(0, 2)}</span>
+              <span className="sr-only">{WEEKDAYS[day]}</span>
             </button>
           );
         })}

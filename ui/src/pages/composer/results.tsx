@@ -22,7 +22,7 @@ const CHECKS: readonly { readonly value: Check['type']; readonly label: string }
   { value: 'no_refused_calls', label: 'No tool call was refused' },
 ];
 
-/** Edits what a good run has to deliver, which code checks. */
+/** Edits the checks of a result, which code makes. */
 export function Results() {
   const { setValue, formState } = useFormContext<RoutineForm>();
   const outcome = useWatch<RoutineForm, 'outcome'>({ name: 'outcome' });

@@ -41,7 +41,7 @@ const LIMITS = [
   'pauseAfterFailures',
 ] as const;
 
-/** Edits what one run may use, and what all runs together may use. */
+/** Edits the limits of one run, and of all runs together. */
 function Limits() {
   const { setValue } = useFormContext<RoutineForm>();
   const tools = useWatch<RoutineForm, 'builtInTools'>({ name: 'builtInTools' });

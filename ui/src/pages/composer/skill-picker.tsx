@@ -23,7 +23,7 @@ export interface SkillPickerProps {
   readonly onAdd: (reference: string) => void;
 }
 
-/** Searches the catalogue, and shows what a skill says before it is added. */
+/** Searches the catalogue, and shows the text of a skill before it is added. */
 export default function SkillPicker({ open, onClose, onNew, catalogue, attached, onAdd }: SkillPickerProps) {
   const [search, setSearch] = useState('');
   const [shown, setShown] = useState<string | null>(null);

@@ -20,14 +20,14 @@ import { VerbButton } from '#ui/parts/verb-button.tsx';
 
 export interface TestRunProps {
   readonly runId: string | undefined;
-  /** Saves what has changed, and runs it. */
+  /** Saves the changes and starts a run. */
   readonly onTest: () => void;
   readonly isStarting: boolean;
   /** True when there are changes to save first. */
   readonly isDirty: boolean;
 }
 
-/** A run of what is written here, beside it, live. */
+/** Shows a test run live beside the editor. */
 export default function TestRun({ runId, onTest, isStarting, isDirty }: TestRunProps) {
   const projectId = useProjectId();
   const client = useQueryClient();
@@ -179,7 +179,7 @@ interface FollowedRun {
 
 const NOTHING: FollowedRun = { run: undefined, steps: [], status: 'connecting' };
 
-/** Follows a test run until it is over; it knows nothing but what the events tell. */
+/** Follows a test run by its events alone until it ends. */
 function useTestRunEvents(runId: string | undefined, onEnd: () => void): FollowedRun {
   const [followed, setFollowed] = useState<FollowedRun & { of?: string | undefined }>(NOTHING);
   const change = (over: (now: FollowedRun) => Partial<FollowedRun>) =>

@@ -8,6 +8,7 @@ import { Checkbox } from '#ui/parts/toggles.tsx';
 import { useProjects } from '#ui/shell/projects.ts';
 import type { RoutineForm } from './form.ts';
 import { Group } from './group.tsx';
+import { Readers } from './readers.tsx';
 import { FieldOf, useMessageAt } from './value-field.tsx';
 
 export interface ToldProps {
@@ -23,6 +24,7 @@ export function Told({ mailDelivery }: ToldProps) {
   const error = useMessageAt('notifications.mail.on');
   return (
     <Group title="Who is told">
+      <Readers />
       <FieldOf name="webhookUrl" />
       {hasWebhook && <FieldOf name="deliver" />}
       <div role="group" aria-labelledby="mail-label" className="flex flex-col gap-3">

@@ -7,32 +7,35 @@ import { withVariables } from './instructions.tsx';
 
 export interface Editor {
   readonly form: UseFormReturn<RoutineForm>;
-  /** The fields that differ from what was last saved. */
+  /** The fields with unsaved changes. */
   readonly changed: readonly (keyof RoutineForm)[];
   /** Whether there are any, at the time of asking. */
   readonly isDirty: () => boolean;
   readonly save: () => Promise<void>;
-  /** Saves what has changed, and starts a run. */
+  /** Saves the changes and starts a run. */
   readonly test: () => Promise<void>;
   readonly isSaving: boolean;
   readonly isTesting: boolean;
-  /** Takes over what is saved now. */
+  /** Loads the saved version into the form. */
   readonly rebase: (saved: RoutineForm) => void;
 }
 
 export interface EditorOptions {
   readonly initial: RoutineForm;
-  /** True for a routine that exists; a new one is sent even if nothing was typed, so that the server says what it needs. */
+  /**
+   * True for a routine that exists. A new one is sent even when it is empty, so that the server names the required
+   * fields.
+   */
   readonly isSaved: boolean;
   /** Saves the form. Resolves with the id of the routine, or undefined where something else comes first. */
   readonly onSave: (form: RoutineForm, base: RoutineForm) => Promise<string | undefined>;
   /** Called after a save that the person asked for. */
   readonly onSaved: (routineId: string) => void;
-  /** Starts a run of what is saved; without changes there is no id, as nothing was sent. */
+  /** Starts a run of the saved version. Without changes there is no id, as nothing was sent. */
   readonly onTest: (routineId: string | undefined) => Promise<void>;
 }
 
-/** Keeps the state of the form: what is saved, what is not, and the ways to save it. */
+/** Keeps the state of the form: saved fields, changed fields and the verbs to save. */
 export function useEditor({ initial, isSaved, onSave, onSaved, onTest }: EditorOptions): Editor {
   const form = useForm<RoutineForm>({ defaultValues: initial });
   const saved = useRef(initial);

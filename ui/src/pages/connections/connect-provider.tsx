@@ -16,7 +16,7 @@ export interface ConnectProviderProps {
   readonly onClose: () => void;
 }
 
-/** Connects a service by signing in there, or by an API key of it. */
+/** Connects a provider by a sign-in or by an API key. */
 export function ConnectProviderDialog({ provider, connection, onClose }: ConnectProviderProps) {
   const projectId = useProjectId();
   const navigate = useNavigate();

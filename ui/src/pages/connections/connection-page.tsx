@@ -25,7 +25,7 @@ const RenameDialog = lazy(() => import('./rename.tsx'));
 
 const { useParams, useSearch } = getRouteApi('/account/p/$projectId/connections/$connectionId');
 
-/** Shows one connection: whether it works, what it can see, and which routines may call its tools. */
+/** Shows a connection: its state, its tools, and the routines that may call them. */
 export function ConnectionPage() {
   const { projectId, connectionId } = useParams();
   const connection = useRead('/v1/connections/{connectionId}', { path: { connectionId } }, { everyMs: 30_000 });
@@ -128,7 +128,7 @@ function Opened({ connection, back }: OpenedProps) {
 
 type Connection = Shape<'Connection'>;
 
-/** Says what a connection is: where it leads, as whom, and since when. */
+/** Describes a connection: its address, its account and its age. */
 function ConnectionFacts({
   connection,
   provider,

@@ -5,7 +5,7 @@ import { Field } from '#ui/parts/field.tsx';
 import { FormDialog } from '#ui/parts/form-dialog.tsx';
 import { Input } from '#ui/parts/input.tsx';
 
-/** Gives a connection another name; routines keep what they may call. */
+/** Renames a connection. Routines keep their tools. */
 export default function RenameDialog({
   connection,
   onClose,

@@ -13,7 +13,7 @@ import { Checkbox } from '#ui/parts/toggles.tsx';
 import { AccessChoice, reasonAgainst, useAccessChoice } from '#ui/shell/access/choice.tsx';
 import { AuthFrame } from '#ui/shell/auth-frame.tsx';
 
-/** What a person decided; without a project they denied it. */
+/** The decision of the person; without a project they denied it. */
 export interface Decision {
   readonly host: string;
   readonly project: { readonly id: string; readonly name: string } | undefined;

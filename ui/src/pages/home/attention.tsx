@@ -15,8 +15,8 @@ import { groupsOf } from './result-groups.ts';
 type All = Shape<'Attention'>;
 
 /**
- * Lists what keeps the project from working as its people mean it to, each with what mends it. A failure that the reader has not
- * seen yet stands among the new results, and comes here once it is read.
+ * Lists problems of the project, each with the action that solves it. A failure that the reader has not seen is among
+ * the new results, and moves here once it is read.
  */
 export function Attention({ projectId }: { readonly projectId: string }) {
   const attention = useRead(...ATTENTION, { everyMs: 15_000 });
@@ -56,7 +56,7 @@ function failedOf(news: readonly Shape<'Result'>[]): ReadonlySet<string> {
 
 interface EntriesProps {
   readonly all: All;
-  /** Routines whose failure stands above, among the new results. */
+  /** Routines whose failure is shown above, among the new results. */
   readonly above: ReadonlySet<string>;
   readonly projectId: string;
 }

@@ -12,7 +12,9 @@ interface Item {
   readonly link: LinkProps;
 }
 
-/** Shows the steps to a first routine that runs by itself, with those that are done; gone for good once all are. */
+/**
+ * Shows the steps to a first scheduled routine and marks the finished ones. Disappears for good when all are finished.
+ */
 export function Checklist({ projectId }: { readonly projectId: string }) {
   // A browser that has seen them done asks no more, so that archiving the only routine brings no beginner back.
   const [isOver] = useState(() => localStorage.getItem(keyOf(projectId)) !== null);

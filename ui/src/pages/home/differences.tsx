@@ -24,7 +24,7 @@ export function differencesOf({ kind, changes, lines }: Result): readonly Differ
       return { sign: '~', text: changedInWords(key, before, after) } as const;
     }),
   ];
-  // A line of marks alone is none to a reader.
+  // A line of marks alone says nothing to a reader.
   return all.filter(({ text }) => text !== '');
 }
 
@@ -75,7 +75,7 @@ export function plainText(markdown: string): string {
       line
         .replace(/^[#>\s]+/, '')
         .replaceAll(/\*\*|__|`/g, '')
-        // The cells of a table's row stand beside each other.
+        // The cells of a table's row are joined by spaces.
         .replaceAll(/^\s*\||\|\s*$/g, '')
         .replaceAll(/\s*\|\s*/g, ' · ')
         .trim(),

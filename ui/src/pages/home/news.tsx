@@ -24,7 +24,7 @@ const REFRESH = { everyMs: 15_000 } as const;
 /** Routines that are shown at first: what needs attention should not be far below. */
 const FIRST = 8;
 
-/** Shows what runs have brought since the reader was last here, what is worth reading first. */
+/** Shows new results since the last visit, the most important first. */
 export function News({ projectId }: { readonly projectId: string }) {
   const unread = useRead(...UNREAD, REFRESH);
   const mark = useSend('post', '/v1/results/read', { refreshes: ['/v1/results'] });
@@ -76,7 +76,7 @@ function WorthReading({ projectId }: { readonly projectId: string }) {
   const again = useVerb(RUN_AGAIN);
   const rows = useRef<HTMLUListElement>(null);
   const [isLong, setLong] = useState(false);
-  // With the earlier ones of its routine, which its row stands for.
+  // The row sums up earlier results of the same routine, so they are marked as read too.
   const read = (runId: string) => {
     const group = groupsOf(list.data ?? []).find(([latest]) => latest.runId === runId) ?? [];
     mark.send({ body: { runIds: group.map((result) => result.runId) } });

@@ -13,7 +13,7 @@ import { Week } from './week.tsx';
 
 const { useParams } = getRouteApi('/account/p/$projectId/');
 
-/** Shows what has come in, what needs attention, how the week went, what comes next and what it costs. */
+/** Shows new results, problems, the past week, coming runs and spending. */
 export function HomePage() {
   const { projectId } = useParams();
   const project = useRead(...projectOf(projectId));

@@ -32,7 +32,7 @@ interface ItemProps {
   readonly again: Doing<{ id: string }>;
 }
 
-/** Shows the latest result of a routine, how it begins and what is new in it. */
+/** Shows the latest result of a routine: its beginning and its differences. */
 export function ResultRow({ results: [result, ...earlier], later, projectId, onRead, again }: ItemProps) {
   const [label, tone] = KINDS[result.kind];
   const differences = differencesOf(result);
@@ -74,7 +74,7 @@ export function ResultRow({ results: [result, ...earlier], later, projectId, onR
   );
 }
 
-/** Shows how a text begins, or why there is none; of data its differences say more. */
+/** Shows the beginning of a text, or the reason why there is none. Data is summed up by its differences. */
 function Text({ result, short }: { readonly result: Result; readonly short: boolean }) {
   const { kind, outcomeSummary, excerpt, changes } = result;
   const text =

@@ -2,8 +2,7 @@ import { useEffect, useEffectEvent, useRef, type RefObject } from 'react';
 import { CHORD_MS, isBusy } from '#ui/parts/keys.ts';
 
 /**
- * Listens for the keys of a list of results: `j` and `k` move the focus between them, and the others do something with the one
- * that has it.
+ * Listens for the keys of a list of results: `j` and `k` move the focus, and the other keys act on the focused result.
  */
 export function useRowKeys(
   rows: RefObject<HTMLUListElement | null>,

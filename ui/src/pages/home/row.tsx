@@ -15,7 +15,7 @@ interface RowProps {
   readonly children?: ReactNode;
 }
 
-/** Shows one entry of a short list, all of which is a link. */
+/** Shows one entry of a short list; the whole entry is a link. */
 export function Row({ link, title, badge, line = '', aside, children }: RowProps) {
   return (
     <li className="relative border-b border-line py-2.5 hover:bg-hover">

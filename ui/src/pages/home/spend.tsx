@@ -8,7 +8,7 @@ import { SkeletonText } from '#ui/parts/skeleton.tsx';
 import { TextLink } from '#ui/parts/text-link.tsx';
 import { projectOf, usageUpTo } from './reads.ts';
 
-/** Shows what the month has cost so far, against the budget of the project where it has one. */
+/** Shows the cost of the month so far, against the budget of the project if it has one. */
 export function Spend({ projectId }: { readonly projectId: string }) {
   const today = useNow(60_000).toISOString().slice(0, 10);
   const usage = useRead(...usageUpTo(today), { everyMs: 60_000 });

@@ -49,7 +49,7 @@ function Card({ provider, onConnect }: { readonly provider: Provider; readonly o
   );
 }
 
-/** Says what the provider's terms are about such use, with a link to them. */
+/** Quotes the provider's terms about such use, with a link. */
 function ProviderTerms({ provider }: { readonly provider: Shape<'ModelProvider'> }) {
   const { terms } = provider;
   if (terms === null) return null;
@@ -102,7 +102,7 @@ function badgeText({ authType, enabled, viewer }: Provider): string {
   return viewer.reason?.code === 'provider_mismatch' ? 'Files differ' : 'Switched off';
 }
 
-/** Says what to know before an account is connected: who pays, and what the provider's terms say. */
+/** Explains before an account is connected who pays, and what the provider's terms allow. */
 export function BeforeConnecting({ provider }: { readonly provider: Shape<'ModelProvider'> }) {
   return (
     <div className="flex flex-col gap-1.5 rounded-lg bg-sunken px-3.5 py-3 text-sm">

@@ -14,7 +14,7 @@ export interface FiguresDialogProps {
   readonly onClose: () => void;
 }
 
-/** Enters by hand what no list knows of a model. What its server or the operator states is shown, and stays. */
+/** Enters figures by hand that no list knows. Figures of the server or the operator cannot be changed here. */
 export function FiguresDialog({ option, onClose }: FiguresDialogProps) {
   const { modelId, name, figures } = option;
   const form = useForm({ defaultValues: textsOf(option) });

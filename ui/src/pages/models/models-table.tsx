@@ -22,7 +22,7 @@ export interface ModelsTableProps {
 /** Rows that are drawn at first: a server may list thousands. */
 const SHOWN = 100;
 
-/** Lists models with their figures, each with where it comes from, and what they can do. */
+/** Lists models with their figures, the source of each figure, and their abilities. */
 export function ModelsTable({ models, search, onTest, onFigures }: ModelsTableProps) {
   const words = useDeferredValue(search).toLowerCase().split(/\s+/).filter(Boolean);
   const nameOfSource = useSourceNames();

@@ -22,7 +22,7 @@ interface Opened {
   readonly option: Shape<'ModelOption'>;
 }
 
-/** Shows the servers that models come from, whether each can be reached, and every model with what is known of it. */
+/** Shows the model servers, whether each can be reached, and every model with its figures. */
 export function ModelsPage() {
   const { q = '' } = useSearch();
   const navigate = useNavigate();
@@ -135,13 +135,13 @@ const COLUMNS: readonly Column<Source>[] = [
   },
 ];
 
-/** Says what the label leaves out: whose it is, its name in ids where that is another, and where it is. */
+/** Adds to the label its owner, its address, and its name in ids where that differs. */
 function aboutOf({ name, label, local, baseUrl }: Source): string {
   const parts = [local && 'Your own server', name !== label.toLowerCase() && name, baseUrl];
   return parts.filter((part) => typeof part === 'string').join(', ');
 }
 
-/** Lists the model servers, with what the last request to each came back with. */
+/** Lists the model servers with the outcome of the last request to each. */
 function SourcesTable({ sources }: { readonly sources: readonly Source[] }) {
   return <DataTable label="Model sources" columns={COLUMNS} rows={sources} keyOf={({ name }) => name} />;
 }

@@ -17,7 +17,7 @@ export interface TestDialogProps {
   readonly onClose: () => void;
 }
 
-/** Says what a test costs at most, has it made, and shows what each check came back with. */
+/** Shows the price of a test, runs it, and shows the outcome of each check. */
 export function TestDialog({ option: { modelId, name }, onClose }: TestDialogProps) {
   const body = { modelId, dryRun: true };
   const planned = useAsk('/v1/models/test', { body }, { staleMs: 60_000 });

@@ -40,7 +40,7 @@ export function States() {
   );
 }
 
-/** Shows a table of routines, and one that loads. */
+/** Shows a table of routines, and a table that still loads. */
 export function Tables() {
   return (
     <Section title="Table">
@@ -210,7 +210,7 @@ export function Fields() {
   );
 }
 
-/** Shows what a page says when it is empty, has failed or is forbidden. */
+/** Shows the states of a page that is empty, failed or forbidden. */
 export function Feedback() {
   return (
     <Section title="Empty, failed, forbidden">

@@ -28,7 +28,7 @@ interface Window {
   readonly max: string;
 }
 
-/** Makes runs for times of the past, once what they come to has been seen and accepted. */
+/** Makes runs for past times, after the user has seen and accepted the forecast. */
 export default function BackfillDialog({
   routineId,
   onClose,
@@ -131,7 +131,7 @@ export default function BackfillDialog({
   );
 }
 
-/** Returns the last seven days up to the last whole minute: what is to come cannot be made up for. */
+/** Returns the last seven days up to the last whole minute; a backfill takes no future times. */
 function lastWeek(): Window {
   const now = Date.now();
   return {

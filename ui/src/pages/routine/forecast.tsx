@@ -10,7 +10,7 @@ import { Badge } from '#ui/parts/state.tsx';
 type Prognosis = Shape<'RoutineForecast'>;
 type Limit = Shape<'LimitForecast'>;
 
-/** Shows what the next 30 days will use, and which limit that reaches. */
+/** Shows the forecast for the next 30 days, and the first limit that it reaches. */
 export function Forecast({ routine: { id, state } }: { readonly routine: Pick<Shape<'Routine'>, 'id' | 'state'> }) {
   const forecast = useRead('/v1/routines/{routineId}/forecast', { path: { routineId: id } });
   return (
@@ -31,7 +31,7 @@ export function Forecast({ routine: { id, state } }: { readonly routine: Pick<Sh
   );
 }
 
-/** Shows what the runs of a forecast come to, and what that is estimated from. */
+/** Shows the forecast total and its basis. */
 export function Amounts({ forecast }: { readonly forecast: Pick<Prognosis, 'occurrences' | 'perRun' | 'total'> }) {
   const { occurrences, perRun, total } = forecast;
   const inMoney = perRun.pricing !== 'unpriced';
@@ -105,7 +105,7 @@ function amountOf({ limit }: Limit, amount: string): string {
   return limit === 'maxCostUsdPerMonth' ? money(amount) : count(Number(amount));
 }
 
-/** Words for what the cost of a run is estimated from. */
+/** Words for the basis of an estimate. */
 export const BASES: Readonly<Record<Shape<'RunEstimate'>['basis'], string>> = {
   version_runs: 'from past runs of this version',
   proof_run: 'from its only run so far',

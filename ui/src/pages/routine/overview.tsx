@@ -16,7 +16,7 @@ import { Forecast } from './forecast.tsx';
 
 type Routine = Shape<'RoutineDetail'>;
 
-/** Shows where the routine stands, when it runs, what it will cost and what it says. */
+/** Shows the state of the routine, its schedule, its expected cost and its text. */
 export function Overview({ routine }: { readonly routine: Routine }) {
   return (
     <div className="grid gap-x-8 gap-y-8 lg:grid-cols-[minmax(0,1fr)_20rem]">

@@ -137,7 +137,7 @@ function Attention({ routine }: { routine: Shape<'RoutineDetail'> }) {
   );
 }
 
-/** Lists in one notice what the attached skills need and no tool seems to offer. */
+/** Lists needs of the attached skills that no tool seems to meet, in one notice. */
 function Needs({ warnings }: Pick<Shape<'RoutineDetail'>, 'warnings'>) {
   const [first, ...others] = warnings;
   if (first !== undefined && others.length === 0) return <Notice>{sentence(first.message)}</Notice>;
@@ -159,7 +159,7 @@ interface NewerText {
   readonly isProven: boolean;
 }
 
-/** Lists the skills and facts of which an active routine still runs an older text. */
+/** Lists the skills and facts of which an active routine runs an older text. */
 function newerTexts({ skillsBehind, factsBehind }: Shape<'RoutineDetail'>): readonly NewerText[] {
   const skills = skillsBehind.map(({ name, activated, proven, newest }) => ({
     inWords: `revision ${activated} of ${name}, which is at ${newest}`,

@@ -20,7 +20,7 @@ type Routine = Shape<'RoutineDetail'>;
 type Preview = Shape<'RunPreview'>;
 type Amount = Shape<'ForecastAmount'>;
 
-/** Shows what a run that began now would be told and offered, whether it could begin, and what it may cost. */
+/** Shows the prompt and tools of a run that began now, whether it could begin, and its likely cost. */
 export default function PreviewTab({ routine }: { readonly routine: Routine }) {
   const [variables, setVariables] = useState<Readonly<Record<string, string>>>({});
   const preview = useAsk(

@@ -13,7 +13,7 @@ import { Input } from '#ui/parts/input.tsx';
 export interface RunDialogProps {
   readonly routineId: string;
   readonly variables: Readonly<Record<string, string>>;
-  /** Names of those that may have another value in one run; null for all. */
+  /** Names of the variables that a run may override; null for all. */
   readonly overridable: readonly string[] | null;
   readonly onClose: () => void;
 }

@@ -47,7 +47,7 @@ export function RoutinesPage() {
 
 interface FoundProps {
   readonly rows: readonly Row[];
-  /** All routines have been read, so that what is not among them is nowhere. */
+  /** True once all routines are read, so that a search that finds none is final. */
   readonly isComplete: boolean;
   readonly onClear: () => void;
 }

@@ -16,8 +16,8 @@ export interface Row {
 const EVERY_MS = 10_000;
 
 /**
- * Reads the routines that are shown, by default all but the archived, each with its last runs and its spending. It reads
- * on while there is nothing to show.
+ * Reads the shown routines, by default all that are not archived, each with its last runs and its spending. While the
+ * list is empty every page is read.
  */
 export function useRoutines(shown: Shown | undefined, q: string) {
   const routines = useList(
@@ -62,7 +62,7 @@ function isOlder(id: string | undefined, other: string | undefined): boolean {
   return id !== undefined && other !== undefined && id < other;
 }
 
-/** Names what the list shows: the routines in one state, or those that the service has stopped. */
+/** Names the filter: the routines in one state, or those that the service has stopped. */
 export type Shown = Shape<'RoutineSummary'>['state'] | 'stopped';
 
 export const SHOWN = [

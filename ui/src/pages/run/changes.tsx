@@ -15,7 +15,7 @@ import { Fold } from '#ui/parts/fold.tsx';
 type RunChanges = Shape<'RunChanges'>;
 type Items = Pick<RunChanges, 'added' | 'removed' | 'changed' | 'by'>;
 
-/** Says in a sentence what the data was compared with, and for how long it has been the same. */
+/** Names in a sentence the run that the data was compared with, and for how long the data has been the same. */
 export function Comparison({ changes }: { readonly changes: RunChanges }) {
   const projectId = useProjectId();
   const { against, unchangedRuns } = changes;
@@ -42,7 +42,7 @@ export function Comparison({ changes }: { readonly changes: RunChanges }) {
 }
 
 export interface AllChanges {
-  /** Every item where they were asked for, else those that the run keeps. */
+  /** All changed items once the user asks for them, else the ones that the run keeps. */
   readonly changes: Items | null;
   readonly isAll: boolean;
   readonly isFetching: boolean;
@@ -50,7 +50,7 @@ export interface AllChanges {
   readonly ask: () => void;
 }
 
-/** Reads the changes that a run keeps, and on request those that it has no room for. */
+/** Reads the changes that a run keeps, and on request all others. */
 export function useAllChanges(runId: string, changes: RunChanges | null): AllChanges {
   const [isAsked, setAsked] = useState(false);
   // Without another run named it is the comparison that was made when the run ended.
@@ -84,7 +84,7 @@ export function TruncatedLine({ all, changes }: { all: AllChanges; changes: RunC
   );
 }
 
-/** Shows what is otherwise in data that is compared as a whole. */
+/** Shows the differences of data that is compared as a whole. */
 export function ChangeLines({ changes: { changed } }: { readonly changes: Items }) {
   return changed.map(({ before, after }, index) => (
     <Line key={index} label="Changed">

@@ -20,8 +20,12 @@ const WITHHELD: Readonly<Record<string, string>> = {
   not_failed: 'Not told of this run: the routine delivers failures only.',
 };
 
-/** Lists what was sent to the routine's webhook, with every attempt, or says why nothing was. */
+/** Lists the deliveries to the routine's webhook with every attempt, or the reason for none. */
 export function Deliveries({ run }: { readonly run: Run }) {
+  const redeliver = useSend('post', '/v1/runs/{runId}/webhook-deliveries/{deliveryId}/redeliver', {
+    refreshes: ['/v1/runs'],
+    done: 'Sending it again',
+  });
   const withheld = run.withheld === null ? undefined : WITHHELD[run.withheld];
   if (run.webhookDeliveries.length === 0 && withheld === undefined) return null;
   return (
@@ -29,10 +33,42 @@ export function Deliveries({ run }: { readonly run: Run }) {
       {run.webhookDeliveries.length > 0 && (
         <ul className="flex flex-col gap-3">
           {run.webhookDeliveries.map((delivery) => (
-            <DeliveryBox key={delivery.id} run={run} delivery={delivery} />
+            <DeliveryBox
+              key={delivery.id}
+              run={run}
+              title={delivery.eventType}
+              delivery={delivery}
+              isSending={redeliver.isSending}
+              onSend={() => redeliver.send({ path: { runId: run.id, deliveryId: delivery.id } })}
+            />
           ))}
         </ul>
       )}
+    </Section>
+  );
+}
+
+/** Lists what was sent of the run to chats, with every attempt. */
+export function ChatDeliveries({ run }: { readonly run: Run }) {
+  const redeliver = useSend('post', '/v1/runs/{runId}/chat-deliveries/{deliveryId}/redeliver', {
+    refreshes: ['/v1/runs'],
+    done: 'Sending it again',
+  });
+  if (run.chatDeliveries.length === 0) return null;
+  return (
+    <Section title="Sent to chats">
+      <ul className="flex flex-col gap-3">
+        {run.chatDeliveries.map((delivery) => (
+          <DeliveryBox
+            key={delivery.id}
+            run={run}
+            title={delivery.chatName ?? 'A chat that is deleted'}
+            delivery={delivery}
+            isSending={redeliver.isSending}
+            onSend={() => redeliver.send({ path: { runId: run.id, deliveryId: delivery.id } })}
+          />
+        ))}
+      </ul>
     </Section>
   );
 }
@@ -42,18 +78,26 @@ const REASONS: Readonly<Record<string, string>> = {
   retries_exhausted: 'The last attempt has failed too, and no further one is made.',
   webhook_removed: 'The routine has no webhook any more.',
   routine_archived: 'The routine was archived, and sends nothing more.',
+  chat_gone: 'The chat refuses its address for good, and gets nothing more until it has another one.',
+  message_refused: 'The chat does not take this message.',
+  chat_removed: 'The chat was deleted from the project.',
+  content_erased: 'The content of the run was erased.',
 };
 
-function DeliveryBox({ run, delivery }: { run: Run; delivery: Delivery }) {
-  const redeliver = useSend('post', '/v1/runs/{runId}/webhook-deliveries/{deliveryId}/redeliver', {
-    refreshes: ['/v1/runs'],
-    done: 'Sending it again',
-  });
+interface DeliveryBoxProps {
+  readonly run: Run;
+  readonly title: string;
+  readonly delivery: Delivery | Shape<'ChatDelivery'>;
+  readonly isSending: boolean;
+  readonly onSend: () => void;
+}
+
+function DeliveryBox({ run, title, delivery, isSending, onSend }: DeliveryBoxProps) {
   const isOpen = delivery.state === 'pending' || delivery.state === 'sending';
   return (
     <li className="rounded-lg border border-line bg-surface">
       <div className="flex flex-wrap items-center gap-x-3 gap-y-2 px-3 py-2.5">
-        <span className="font-mono text-xs text-ink">{delivery.eventType}</span>
+        <span className="font-mono text-xs text-ink">{title}</span>
         <StateBadge state={delivery.state} />
         <span className="text-sm text-muted">
           {plural(delivery.attempts.length, 'attempt')}
@@ -67,9 +111,9 @@ function DeliveryBox({ run, delivery }: { run: Run; delivery: Delivery }) {
           size="sm"
           icon={Send}
           className="ml-auto"
-          busy={redeliver.isSending}
+          busy={isSending}
           disabledReason={blockedBy(run, isOpen)}
-          onClick={() => redeliver.send({ path: { runId: run.id, deliveryId: delivery.id } })}
+          onClick={onSend}
         >
           Send again
         </Button>
@@ -97,7 +141,7 @@ function blockedBy(run: Run, isOpen: boolean): string | undefined {
 
 function Attempt({ attempt }: { attempt: Delivery['attempts'][number] }) {
   const { status, error, responseExcerpt } = attempt;
-  const isDelivered = status !== null && status >= 200 && status < 300;
+  const isDelivered = error === null && status !== null && status >= 200 && status < 300;
   const line = (
     <span className="flex min-w-0 grow flex-wrap items-center gap-x-3 gap-y-0.5 text-sm">
       <span className="flex items-center gap-2 text-ink">
@@ -131,6 +175,7 @@ const KINDS: Readonly<Record<string, string>> = {
   recovered: 'Mail that it works again',
   digest: 'Digest',
   success_ping: 'Ping to the monitor',
+  result: 'Mail of the result',
 };
 
 /** Lists mails and pings about the run, each with its state. */

@@ -116,7 +116,7 @@ function useSourceFacts(run: RunDetail): Fact[] {
   ];
 }
 
-/** Says what started it; a backfill leads to the other runs that it made. */
+/** Names the trigger; a backfill links to its other runs. */
 function Trigger({ run }: { run: RunDetail }) {
   const projectId = useProjectId();
   if (run.backfillId === null) return starterOf(run);
@@ -150,7 +150,7 @@ function usageFacts(run: RunDetail): Fact[] {
 
 type Usage = Shape<'Usage'>;
 
-/** Adds up what the steps so far have used, while the run itself does not yet say. */
+/** Adds up the usage of the steps while the run has no total yet. */
 function totalOf(steps: readonly { readonly usage: Usage }[]): Usage {
   const sum = (of: (usage: Usage) => number) => steps.reduce((total, { usage }) => total + of(usage), 0);
   const priced = steps.flatMap(({ usage }) => (usage.costUsd === null ? [] : [usage.costUsd]));
@@ -167,7 +167,7 @@ function totalOf(steps: readonly { readonly usage: Usage }[]): Usage {
 
 type GateVerdict = NonNullable<Shape<'GateVerdict'>>;
 
-/** Shows what the gate saw before the model was called, and why it woke the model or did not. */
+/** Shows the value that the gate read before the model was called, and the reason for its decision. */
 export function Gate({ gate }: { readonly gate: GateVerdict | null }) {
   if (gate === null) return null;
   const { asked, valuePreview, valueLength } = gate;

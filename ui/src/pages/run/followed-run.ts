@@ -44,11 +44,11 @@ export function useFollowedRun(runId: string): FollowedRun {
   return { run: { ...read, data: run }, status: isOpen ? status : undefined };
 }
 
-/** Returns the interval for reading what the events do not carry. */
+/** Returns the interval for reading data that the events lack. */
 function intervalOf(run: RunDetail): number | false {
   if (run.state === 'queued') return QUEUED_MS;
   const soon = Date.now() + 60_000;
-  const isDelivering = run.webhookDeliveries.some(
+  const isDelivering = [...run.webhookDeliveries, ...run.chatDeliveries].some(
     ({ state, nextAttemptAt }) =>
       state === 'sending' || (state === 'pending' && (nextAttemptAt === null || Date.parse(nextAttemptAt) < soon)),
   );

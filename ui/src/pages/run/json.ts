@@ -5,7 +5,7 @@ export function json(value: unknown): string {
   return JSON.stringify(value, null, 2);
 }
 
-/** Reads a text that is an object or a list in JSON; undefined for any other, and for one that was cut. */
+/** Parses a text that is a JSON object or list; undefined for any other text, and for a cut one. */
 export function jsonIn(text: string): unknown {
   if (!/^\s*[[{]/.test(text)) return undefined;
   try {

@@ -19,7 +19,7 @@ export interface KeyedDataProps {
   readonly changes: DataChanges | null;
 }
 
-/** Shows the data of a run; the numbers of an item lead to what they were in the runs before. */
+/** Shows the data of a run. Numbers of an item link to their values in earlier runs. */
 export default function KeyedData({ run, data, schema, changes }: KeyedDataProps) {
   const [asked, setAsked] = useState<{ row: TypedRow; fields: readonly TypedField[] }>();
   const { data: series } = useRead(

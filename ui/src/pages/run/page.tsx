@@ -15,7 +15,7 @@ import { StateBadge } from '#ui/parts/state.tsx';
 import { TextFold } from '#ui/parts/text-fold.tsx';
 import { Time } from '#ui/parts/time.tsx';
 import { Actions } from './actions.tsx';
-import { Deliveries, Notifications } from './deliveries.tsx';
+import { ChatDeliveries, Deliveries, Notifications } from './deliveries.tsx';
 import { Facts, Gate } from './facts.tsx';
 import { useFollowedRun } from './followed-run.ts';
 import { LastGood } from './last-good.tsx';
@@ -66,7 +66,7 @@ function Run({ projectId, runId }: { projectId: string; runId: string }) {
   );
 }
 
-/** Says on paper what a reader of the page sees around it. */
+/** Adds to a print what the page shows around it. */
 function PrintHead({ run }: { readonly run: Shape<'RunDetail'> }) {
   const at = new Date(run.finishedAt ?? run.startedAt ?? run.createdAt);
   return (
@@ -104,7 +104,7 @@ interface DetailProps {
 }
 
 function Detail({ run, status }: DetailProps) {
-  // A table takes the whole width, and what is about the run stands below it.
+  // A table takes the whole width, so the facts of the run move below it.
   const isTable = run.data != null;
   return (
     <div className={cx('grid grid-cols-1 gap-x-10 gap-y-8', !isTable && 'lg:grid-cols-[minmax(0,1fr)_16rem]')}>
@@ -123,6 +123,7 @@ function Detail({ run, status }: DetailProps) {
         <div className="mt-8 print:hidden">
           <Steps run={run} />
           <Prompt run={run} />
+          <ChatDeliveries run={run} />
           <Deliveries run={run} />
           <Notifications run={run} />
         </div>
@@ -173,7 +174,7 @@ function Checks({ run }: { readonly run: Shape<'RunDetail'> }) {
   );
 }
 
-/** Shows what the model was given: the rendered prompt, and the briefing that changes with every run. */
+/** Shows the input of the model: the rendered prompt, and the briefing that changes with every run. */
 function Prompt({ run }: { readonly run: Shape<'RunDetail'> }) {
   const texts = [
     { label: 'Prompt', note: 'instructions and skills, rendered', text: run.prompt },

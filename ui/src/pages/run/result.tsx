@@ -112,7 +112,7 @@ function Data({ run, data, isAlone }: DataProps) {
   );
 }
 
-/** Leaves out the marks of a first result, of which each row would be new. */
+/** A first result has no marks, as every row would be new. */
 function marksOf(changes: AllChanges['changes'], isFirst: boolean): AllChanges['changes'] {
   return changes !== null && isFirst ? { ...changes, added: [] } : changes;
 }

@@ -14,7 +14,7 @@ import { json, jsonIn } from './json.ts';
 
 type Step = Shape<'Step'>;
 
-/** Tones of what is said about the end of a step. */
+/** Tones of the notes about the end of a step. */
 const TONES: Readonly<Record<string, 'bad' | 'info'>> = {
   failed: 'bad',
   cancelled: 'info',
@@ -179,13 +179,13 @@ function Part({ label, text, length }: PartProps) {
   );
 }
 
-/** Formats JSON with line breaks; any other or cut text stays as it is. */
+/** Formats JSON with line breaks. Other texts and cut ones stay unchanged. */
 function pretty(text: string): string {
   const value = jsonIn(text);
   return value === undefined ? text : json(value);
 }
 
-/** Names a connection as it was called when the run used it, and leads to it while it is still there. */
+/** Names a connection as it was called at the time of the run, with a link while it exists. */
 function ConnectionName({ id, name }: { readonly id: string; readonly name: string | null }) {
   const projectId = useProjectId();
   const { data, error } = useRead(

@@ -9,8 +9,8 @@ export interface Span {
 }
 
 /**
- * Measures from the first step, or the start of the run, to its end. While it goes on the end lies somewhat ahead, at a
- * round time, so that bars do not move all the time.
+ * Measures from the first step, or the start of the run, to its end. While the run is open, the end is rounded up, so
+ * that the bars move in few steps.
  */
 export function spanOf(
   run: { readonly startedAt: string | null; readonly finishedAt: string | null },
@@ -31,7 +31,7 @@ function roundUp(ms: number): number {
   return (seconds ?? Math.ceil((ms + 1) / 3_600_000) * 3_600) * 1_000;
 }
 
-/** Places a step within the span, in percent, one that goes on until now; undefined before it begins. */
+/** Places a step within the span, in percent. An open step lasts until now. Undefined before the step begins. */
 export function placeOf(
   { startedAt, finishedAt }: Pick<Step, 'startedAt' | 'finishedAt'>,
   { from, to }: Span,

@@ -109,9 +109,9 @@ interface Tail {
 }
 
 /**
- * Keeps the newest line in sight while something grows, until the reader scrolls, points at something or goes on by
- * keyboard; from then on the page stays where it is, until it is asked to follow again. A reader who has followed to the
- * end is taken to the top, where the outcome stands.
+ * Keeps the newest line in sight while the list grows, until the reader scrolls, points or moves the focus. From then
+ * on the page stays in place until it is asked to follow again. A reader who has followed to the end is taken to the
+ * top, to the outcome.
  */
 function useTail(isGrowing: boolean, length: number): Tail {
   const [isFollowing, setFollowing] = useState(true);
@@ -135,7 +135,7 @@ function useTail(isGrowing: boolean, length: number): Tail {
     const stop = () => setFollowing(false);
     addEventListener('wheel', stop, { passive: true, signal });
     addEventListener('touchmove', stop, { passive: true, signal });
-    // Also on the scroll bar, and on a step that is opened: what is read must not move away.
+    // Also on the scroll bar and on an opened step: the line that is being read must not move away.
     addEventListener('pointerdown', stop, { signal });
     addEventListener('keydown', ({ key }) => READING_KEYS.has(key) && stop(), { signal });
     return () => leaving.abort();
@@ -151,7 +151,7 @@ function useTail(isGrowing: boolean, length: number): Tail {
   }, [isLoose]);
   const follow = () => {
     setFollowing(true);
-    // The button that asks for it goes away.
+    // The button that was focused disappears.
     tail.current?.focus({ preventScroll: true });
   };
   return { tail, isLeft: isLoose && !isInView, follow };

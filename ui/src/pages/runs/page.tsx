@@ -15,7 +15,7 @@ const { useNavigate, useParams, useSearch } = getRouteApi('/account/p/$projectId
 
 const REFRESH_MS = 5_000;
 
-/** Lists the runs of the project, the newest first; what it shows is in its address. */
+/** Lists the runs of the project, the newest first. The address keeps the filters. */
 export function RunsPage() {
   const { projectId } = useParams();
   const search = useSearch();

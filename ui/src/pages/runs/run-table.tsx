@@ -11,7 +11,7 @@ import { Time } from '#ui/parts/time.tsx';
 type RunSummary = Shape<'RunSummary'>;
 
 export function RunTable({ runs }: { readonly runs: readonly RunSummary[] }) {
-  // The same rows while the runs are, so that only those that differ are drawn.
+  // Returns the same row while its run is the same, so that only changed rows are drawn.
   const rows = useMemo(() => mergeSkipped(runs), [runs]);
   return (
     <DataTable

@@ -47,7 +47,7 @@ export interface BudgetFieldsProps<Values extends BudgetTexts> {
   readonly errors: FieldErrors<BudgetTexts>;
 }
 
-/** Edits the two limits of what all runs may spend together. */
+/** Edits the two limits on the spending of all runs together. */
 export function BudgetFields<Values extends BudgetTexts>({ register, errors }: BudgetFieldsProps<Values>) {
   return (
     <div className="grid gap-4 sm:grid-cols-2">

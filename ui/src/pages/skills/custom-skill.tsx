@@ -168,7 +168,7 @@ function StillOlder({ skill }: { readonly skill: Shape<'SkillDetail'> }) {
   );
 }
 
-/** Lists the texts that a skill has had, each with what it changed. */
+/** Lists the revisions of a skill, each with its changes. */
 function Revisions({ id }: { readonly id: string }) {
   const revisions = useList('/v1/skills/{skillId}/revisions', {
     path: { skillId: id },
@@ -212,7 +212,7 @@ function Summary({ row }: { readonly row: Revision }) {
   );
 }
 
-/** Returns a text as it is compared; before the first revision there is none. */
+/** Returns the text to compare with; empty before the first revision. */
 function textOf(row: Revision | undefined): string {
   return row === undefined ? '' : `${row.name}\n\n${row.instructions}`;
 }

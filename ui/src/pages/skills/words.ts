@@ -17,7 +17,7 @@ const NEEDS: Readonly<Record<string, string>> = {
   support: 'support tickets',
 };
 
-/** Names what a skill needs, for a sentence. */
+/** Names the needs of a skill, for a sentence. */
 export function needText(need: string): string {
   return NEEDS[need] ?? need;
 }

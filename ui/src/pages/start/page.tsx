@@ -1,32 +1,41 @@
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { ArrowRight, Play } from 'lucide-react';
-import { useForm, useWatch } from 'react-hook-form';
+import { useId } from 'react';
+import { useForm, useWatch, type UseFormRegisterReturn } from 'react-hook-form';
 import { showFaults } from '#ui/api/form.ts';
 import { useProjectId } from '#ui/api/project.ts';
 import { useRead } from '#ui/api/read.ts';
 import { useSend } from '#ui/api/send.ts';
-import type { DataOf, InputOf } from '#ui/api/types.ts';
+import type { DataOf, Shape } from '#ui/api/types.ts';
 import { RUN_NOW } from '#ui/api/verbs/routines.ts';
 import { useVerb } from '#ui/api/verbs/verb.ts';
 import { VIEWER_ZONE } from '#ui/format/locale.ts';
 import { Button, ButtonLink } from '#ui/parts/button.tsx';
 import { Await, EmptyState } from '#ui/parts/feedback.tsx';
 import { Field, FormError } from '#ui/parts/field.tsx';
-import { Input } from '#ui/parts/input.tsx';
-import { Box, KeyValue, PageHeader } from '#ui/parts/page.tsx';
+import { Input, Textarea } from '#ui/parts/input.tsx';
+import { Box, KeyValue, PageHeader, Section } from '#ui/parts/page.tsx';
 import { SkeletonText } from '#ui/parts/skeleton.tsx';
-import { TEMPLATES, type Template } from './templates.ts';
 
 const route = getRouteApi('/account/p/$projectId/start');
 
-/** Offers templates, so that a first routine takes less than a minute. */
+type Blueprint = Shape<'Blueprint'>;
+
+/** Offers blueprints, so that a routine takes less than a minute. */
 export function StartPage() {
   const { template: chosen } = route.useSearch();
-  const template = TEMPLATES.find(({ id }) => id === chosen);
-  return template === undefined ? <Choose /> : <FromTemplate key={template.id} template={template} />;
+  const blueprints = useRead('/v1/blueprints', {});
+  return (
+    <Await of={blueprints} skeleton={<SkeletonText lines={6} />} errorTitle="The blueprints could not be read">
+      {(all) => {
+        const blueprint = all.find(({ id }) => id === chosen);
+        return blueprint === undefined ? <Choose all={all} /> : <FromBlueprint key={chosen} blueprint={blueprint} />;
+      }}
+    </Await>
+  );
 }
 
-function Choose() {
+function Choose({ all }: { readonly all: readonly Blueprint[] }) {
   const projectId = useProjectId();
   return (
     <>
@@ -39,44 +48,53 @@ function Choose() {
           </ButtonLink>
         }
       />
-      <ul className="grid gap-3 sm:grid-cols-2">
-        {TEMPLATES.map((template) => (
-          <li key={template.id}>
-            <TemplateCard template={template} projectId={projectId} />
-          </li>
-        ))}
-      </ul>
+      {[...Map.groupBy(all, ({ job }) => job)].map(([job, blueprints]) => (
+        <Section key={job} title={job}>
+          <ul className="grid gap-3 sm:grid-cols-2">
+            {blueprints.map((blueprint) => (
+              <li key={blueprint.id}>
+                <BlueprintCard blueprint={blueprint} projectId={projectId} />
+              </li>
+            ))}
+          </ul>
+        </Section>
+      ))}
     </>
   );
 }
 
-function TemplateCard({ template, projectId }: { template: Template; projectId: string }) {
+function BlueprintCard({ blueprint, projectId }: { blueprint: Blueprint; projectId: string }) {
+  const { id, name, promise, when, needs } = blueprint;
+  const needed = needs.length === 0 ? '' : `, with a tool for ${needs.join(' and ').replaceAll('-', ' ')}`;
   return (
     <Link
       to="/p/$projectId/start"
       params={{ projectId }}
-      search={{ template: template.id }}
+      search={{ template: id }}
       className="group flex h-full flex-col rounded-lg border border-line bg-surface p-4 transition-colors duration-100 hover:border-edge"
     >
       <span className="flex items-center justify-between text-base font-semibold text-ink">
-        {template.name}
+        {name}
         <ArrowRight aria-hidden className="size-4 text-faint group-hover:text-ink" />
       </span>
-      <span className="mt-1 grow text-base text-muted">{template.promise}</span>
-      <span className="mt-3 text-sm text-faint">Runs {template.scheduleInWords}</span>
+      <span className="mt-1 grow text-base text-muted">{promise}</span>
+      <span className="mt-3 text-sm text-faint">
+        Runs {when}
+        {needed}
+      </span>
     </Link>
   );
 }
 
-/** Asks the template's questions, creates the routine and runs it once. */
-function FromTemplate({ template }: { readonly template: Template }) {
+/** Asks for the slots of a blueprint, creates the routine and runs it once. */
+function FromBlueprint({ blueprint }: { readonly blueprint: Blueprint }) {
   const projectId = useProjectId();
   const models = useRead('/v1/models', {});
   return (
     <>
       <PageHeader
-        title={template.name}
-        description={template.promise}
+        title={blueprint.name}
+        description={blueprint.promise}
         back={{
           label: 'Your first routine',
           link: { to: '/p/$projectId/start', params: { projectId } },
@@ -90,7 +108,7 @@ function FromTemplate({ template }: { readonly template: Template }) {
               Connect a model account, or ask the operator of this service.
             </EmptyState>
           ) : (
-            <Questions template={template} model={model} />
+            <Questions blueprint={blueprint} model={model} />
           );
         }}
       </Await>
@@ -99,24 +117,34 @@ function FromTemplate({ template }: { readonly template: Template }) {
 }
 
 interface QuestionsProps {
-  readonly template: Template;
+  readonly blueprint: Blueprint;
   readonly model: DataOf<'/v1/models', 'get'>[number];
 }
 
-function Questions({ template, model }: QuestionsProps) {
+function Questions({ blueprint, model }: QuestionsProps) {
   const projectId = useProjectId();
   const navigate = useNavigate();
-  const form = useForm<{ variables: Record<string, string> }>({
+  const form = useForm<{ values: Record<string, string> }>({
     defaultValues: {
-      variables: Object.fromEntries(template.questions.map(({ name }) => [name, ''])),
+      values: Object.fromEntries(blueprint.slots.map(({ name }) => [name, ''])),
     },
   });
   const create = useSend('post', '/v1/routines', { refreshes: ['/v1/routines'], showsError: true });
   const run = useVerb(RUN_NOW);
-  const submit = form.handleSubmit(async ({ variables }) => {
+  const draft = useSend('post', '/v1/routines/draft', { showsError: true });
+  const draftOf = async (values: Record<string, string>) => {
+    const { definition } = await draft.sendAsync({ body: { blueprint: blueprint.id, values, timezone: VIEWER_ZONE } });
+    const { provider, connectionId, modelId } = model;
+    return {
+      ...definition,
+      schedule: definition.schedule ?? blueprint.schedule,
+      model: definition.model ?? { provider, connectionId, modelId },
+    };
+  };
+  const submit = form.handleSubmit(async ({ values }) => {
     let routineId: string;
     try {
-      const routine = await create.sendAsync({ body: routineOf(template, model, variables) });
+      const routine = await create.sendAsync({ body: await draftOf(values) });
       routineId = routine.id;
     } catch (error) {
       showFaults(form, error);
@@ -130,14 +158,14 @@ function Questions({ template, model }: QuestionsProps) {
       await navigate({ to: '/p/$projectId/runs/$runId', params: { projectId, runId: started.id } });
     }
   });
-  const answers = useWatch({ control: form.control, name: 'variables' });
-  const missing = template.questions.find(({ name }) => answers[name]?.trim() === '');
+  const answers = useWatch({ control: form.control, name: 'values' });
+  const missing = blueprint.slots.find(({ name }) => answers[name]?.trim() === '');
   return (
     <form onSubmit={submit} className="grid gap-6 lg:grid-cols-[1fr_20rem]" noValidate>
       <div className="flex flex-col gap-4">
-        {template.questions.map(({ name, label, placeholder }) => (
-          <Field key={name} label={label}>
-            <Input placeholder={placeholder} {...form.register(`variables.${name}`)} />
+        {blueprint.slots.map((slot) => (
+          <Field key={slot.name} label={slot.label} error={form.formState.errors.values?.[slot.name]?.message}>
+            <SlotInput slot={slot} field={form.register(`values.${slot.name}`)} />
           </Field>
         ))}
         <FormError message={form.formState.errors.root?.message} />
@@ -158,9 +186,9 @@ function Questions({ template, model }: QuestionsProps) {
         <KeyValue
           narrow
           facts={[
-            { label: 'Schedule', value: `${template.scheduleInWords}, ${VIEWER_ZONE}` },
+            { label: 'Schedule', value: `${blueprint.when}, ${VIEWER_ZONE}` },
             { label: 'Model', value: model.modelId },
-            { label: 'Skills', value: template.skills.join(', ') },
+            { label: 'Skills', value: blueprint.skills.join(', ') },
           ]}
         />
       </Box>
@@ -168,19 +196,22 @@ function Questions({ template, model }: QuestionsProps) {
   );
 }
 
-function routineOf(
-  template: Template,
-  model: QuestionsProps['model'],
-  variables: Record<string, string>,
-): InputOf<'/v1/routines', 'post'>['body'] {
-  const { provider, connectionId, modelId } = model;
-  return {
-    name: template.name,
-    instructions: template.instructions,
-    variables,
-    schedule: template.schedule,
-    timezone: VIEWER_ZONE,
-    model: { provider, connectionId, modelId },
-    skills: [...template.skills],
-  };
+/** Shows the control for the type of a slot. */
+function SlotInput({ slot, field }: { readonly slot: Shape<'BlueprintSlot'>; readonly field: UseFormRegisterReturn }) {
+  const { type, sample, choices, least, most } = slot;
+  const list = useId();
+  if (type === 'list') return <Textarea rows={3} placeholder={sample} {...field} />;
+  if (type === 'number') return <Input type="number" min={least} max={most} placeholder={sample} {...field} />;
+  if (type !== 'choice')
+    return <Input inputMode={type === 'address' ? 'url' : 'text'} placeholder={sample} {...field} />;
+  return (
+    <>
+      <Input placeholder={sample} list={list} {...field} />
+      <datalist id={list}>
+        {choices.map((choice) => (
+          <option key={choice}>{choice}</option>
+        ))}
+      </datalist>
+    </>
+  );
 }

@@ -11,7 +11,7 @@ interface Group {
   readonly description: string;
 }
 
-/** Groups of tools, with what their servers claim. */
+/** Groups of tools, by the claims of their servers. */
 export const GROUPS: readonly Group[] = [
   {
     effect: 'reads',
@@ -50,7 +50,7 @@ const CLAIMS: Readonly<Record<Effect, string>> = {
   destroys: 'That it may delete or overwrite something.',
 };
 
-/** Says what the server claims about a tool. */
+/** Words a claim of the server about a tool. */
 export function claimText(policy: Pick<Policy, 'annotations'>): string {
   return saysNothing(policy) ? 'Nothing. Treat it as one that may delete or overwrite.' : CLAIMS[effectOf(policy)];
 }

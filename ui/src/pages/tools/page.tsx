@@ -67,7 +67,7 @@ export function ToolsPage() {
       <Pager list={policies} />
       {confirming !== undefined && (
         <ConfirmTool
-          // The latest that is known of it: it may change while the dialog is open.
+          // The latest policy, which may change while the dialog is open.
           policy={policies.data?.find(({ id }) => id === confirming.id) ?? confirming}
           connection={connectionOf(confirming)}
           routineName={routine.data?.name ?? 'this routine'}
@@ -101,7 +101,7 @@ interface DiscoverProps {
   readonly connections: readonly Shape<'Connection'>[];
 }
 
-/** Asks a connection for its tools, and shows what was found. */
+/** Discovers the tools of a connection, and shows the differences. */
 function Discover({ routineId, connections }: DiscoverProps) {
   const projectId = useProjectId();
   const { connection: connectionId } = useSearch();

@@ -15,7 +15,7 @@ export interface ToolGroupsProps {
   readonly onDisable: (policy: Policy) => void;
 }
 
-/** Groups tools by what their servers claim that they do. */
+/** Groups tools by the claims of their servers. */
 export function ToolGroups({ policies, connectionOf, onConfirm, onDisable }: ToolGroupsProps) {
   const groups = Map.groupBy(policies, effectOf);
   const columns: readonly Column<Policy>[] = [

@@ -33,7 +33,7 @@ export function daysOf(span: Span, now = Date.now()): { readonly from: string; r
   return { from: isoDay(now - (Number(span) - 1) * DAY_MS), to: isoDay(now) };
 }
 
-/** Lists every day from one to another, both included, also those without use. */
+/** Lists every day from one to another, both included, also days without use. */
 export function everyDay(from: string, to: string): string[] {
   const days: string[] = [];
   for (let at = Date.parse(from); at <= Date.parse(to); at += DAY_MS) days.push(isoDay(at));
@@ -52,9 +52,12 @@ export function useNames(splitBy: Split): (key: string | null) => string {
   const names = new Map(routines.data?.map(({ id, name }) => [id, name]));
   return (key) => {
     if (key === null) return 'All others';
-    return key === MODEL_TESTS ? 'Tests of models' : (names.get(key) ?? key);
+    return BESIDE_RUNS.get(key) ?? names.get(key) ?? key;
   };
 }
 
-/** Stands in the place of a routine for what tests of models have used. */
-export const MODEL_TESTS = 'model-tests';
+/** What stands in the place of a routine for model calls outside of runs, with its name. */
+export const BESIDE_RUNS: ReadonlyMap<string, string> = new Map([
+  ['model-tests', 'Tests of models'],
+  ['drafts', 'Drafts of routines'],
+]);

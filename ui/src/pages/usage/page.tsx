@@ -16,7 +16,7 @@ import { UsageTable } from './usage-table.tsx';
 
 const { useNavigate, useSearch } = getRouteApi('/account/p/$projectId/usage');
 
-/** Shows what the project used: the allowances of the plan, days as bars, and the table of the same numbers. */
+/** Shows the usage of the project: the allowances of the plan, a chart by day, and a table with the same numbers. */
 export function UsagePage() {
   const search = useSearch();
   const navigate = useNavigate();
@@ -91,7 +91,7 @@ export function UsagePage() {
 
 const DAY_MS = 86_400_000;
 
-/** Shows what the organization's plan allows in this period, how much of it is used, and at what pace. */
+/** Shows the allowances of the organization's plan in this period, their use, and the pace. */
 function Allowances() {
   const billing = useRead('/v1/billing', {}, { everyMs: 60_000 });
   return (

@@ -5,7 +5,7 @@ import { count, money, share } from '#ui/format/numbers.ts';
 import { Await } from '#ui/parts/feedback.tsx';
 import { SkeletonRows } from '#ui/parts/skeleton.tsx';
 import { DataTable, RowLink, type Column } from '#ui/parts/table.tsx';
-import { MODEL_TESTS, useNames, type Split } from './choices.ts';
+import { BESIDE_RUNS, useNames, type Split } from './choices.ts';
 
 type Group = Shape<'ProjectUsage'>['groups'][number];
 
@@ -26,7 +26,7 @@ export function UsageTable({ days, splitBy, total }: UsageTableProps) {
       key: 'name',
       header: splitBy === 'model' ? 'Model' : 'Routine',
       cell: ({ key }) =>
-        splitBy === 'routine' && key !== MODEL_TESTS ? (
+        splitBy === 'routine' && !BESIDE_RUNS.has(key) ? (
           <RowLink to="/p/$projectId/routines/$routineId" params={{ projectId, routineId: key }}>
             {nameOf(key)}
           </RowLink>

@@ -20,7 +20,7 @@ export interface VersionDetailProps {
   readonly state: Shape<'Routine'>['state'] | undefined;
 }
 
-/** Shows what a version changed, and its whole text. */
+/** Shows the changes of a version, and its whole text. */
 export function VersionDetail({ routineId, version, isCurrent, isArchived, state }: VersionDetailProps) {
   const { revision, changed } = version;
   const at = (each: number) => ({ path: { routineId, revision: each } });

@@ -9,12 +9,12 @@ import { keptProject } from '../last-project.ts';
 import { isWriting, levelsFor, SCOPE_LABELS, type Level, type Scope } from './levels.ts';
 
 interface Choice {
-  /** Undefined until the projects are read, or where there is none. */
+  /** Undefined until the projects are read, or without a project. */
   readonly project: Shape<'Project'> | undefined;
   readonly projects: readonly Shape<'Project'>[] | undefined;
   readonly organizations: readonly Shape<'Organization'>[];
   readonly levels: readonly Level[];
-  /** Undefined where this person can give nothing of what is asked for. */
+  /** Undefined when this person can give none of the requested scopes. */
   readonly level: Level | undefined;
   /** True for a member, who can give read access only. */
   readonly mayOnlyRead: boolean;
@@ -23,7 +23,7 @@ interface Choice {
 }
 
 /**
- * Holds what a person chooses for a program: the project that was open last, at first, and the least access.
+ * Keeps the choice of a person for a program: at first the last open project and the least access.
  * @param asked the scopes that the program asks for; it never gets others
  */
 export function useAccessChoice(asked?: readonly Scope[]): Choice {
@@ -54,7 +54,7 @@ export function reasonAgainst({ project, level }: Pick<Choice, 'project' | 'leve
   return level === undefined ? 'This is given by owners and admins.' : undefined;
 }
 
-/** Asks for the project and the level of access, and shows what the level allows. */
+/** Asks for the project and the level of access, and shows the scopes of the level. */
 export function AccessChoice({ choice }: { readonly choice: Choice }) {
   const { projects, organizations, project, levels, level, mayOnlyRead } = choice;
   const nameOf = (id: string) => organizations.find((each) => each.id === id)?.name ?? '';

@@ -2,7 +2,7 @@ import type { Shape } from '#ui/api/types.ts';
 
 export type Scope = Shape<'ApiKey'>['scopes'][number];
 
-/** Says of each scope what it allows. */
+/** Words for each scope. */
 export const SCOPE_LABELS: Readonly<Record<Scope, string>> = {
   'models:read': 'Read the models',
   'routines:read': 'Read routines',
@@ -46,9 +46,8 @@ const LEVELS: readonly Level[] = [
 ];
 
 /**
- * Lists the levels that a program can be given, with the scopes of each that it asks for: one that would add nothing is
- * left out.
- * @param asked what the program asks for; undefined for everything
+ * Lists the levels of access, each with the requested scopes in it; a level that adds no scope is left out.
+ * @param asked scopes that the program asks for; undefined for all
  */
 export function levelsFor(asked: readonly Scope[] | undefined): readonly Level[] {
   const levels = LEVELS.map((level) => ({
@@ -58,7 +57,7 @@ export function levelsFor(asked: readonly Scope[] | undefined): readonly Level[]
   return levels.filter(({ scopes }, place) => scopes.length > (levels[place - 1]?.scopes.length ?? 0));
 }
 
-/** Names the level of what a program has: the lowest that has all of it. */
+/** Names the level of a program: the lowest one with all of its scopes. */
 export function levelName(scopes: readonly Scope[]): string {
   const level = LEVELS.find((each) => scopes.every((scope) => each.scopes.includes(scope)));
   return level?.label ?? 'More than build';

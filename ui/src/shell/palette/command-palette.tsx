@@ -5,9 +5,9 @@ import { useState } from 'react';
 import { useSettled } from '#ui/api/read.ts';
 import { Kbd } from '#ui/parts/kbd.tsx';
 import { POPUP_ITEM } from '#ui/parts/popup.ts';
-import { fits, type Command, type Group } from './command.ts';
-import { useCommands } from './commands.ts';
+import { useCommands, type Command, type Group } from './commands.ts';
 import { useFound } from './found.ts';
+import { fits } from './match.ts';
 
 export interface CommandPaletteProps {
   readonly onClose: () => void;

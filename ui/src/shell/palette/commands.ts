@@ -1,16 +1,28 @@
 import { useNavigate, useParams } from '@tanstack/react-router';
-import { ArrowRightLeft, Keyboard, LayoutTemplate, LogOut, Plus, Settings } from 'lucide-react';
+import { ArrowRightLeft, Keyboard, LayoutTemplate, LogOut, Plus, Settings, type LucideIcon } from 'lucide-react';
 import { useRead } from '#ui/api/read.ts';
 import { useProjectId } from '#ui/api/project.ts';
 import { useSignOut } from '#ui/api/session.ts';
 import { ACTIVATE, ARCHIVE, PAUSE, RESTORE, RUN_NOW } from '#ui/api/verbs/routines.ts';
 import { CANCEL_RUN, RUN_AGAIN } from '#ui/api/verbs/runs.ts';
-import { useVerb } from '#ui/api/verbs/verb.ts';
+import { useVerb, type Doing } from '#ui/api/verbs/verb.ts';
 import { isOver } from '#ui/format/run-words.ts';
 import { chooseTheme, THEMES } from '#ui/theme/theme.ts';
 import { placesFor, SETTINGS } from '../navigation.ts';
 import { useProjects } from '../projects.ts';
-import { commandOf, type Command, type Group } from './command.ts';
+import type { Searched } from './match.ts';
+
+export interface Command extends Searched {
+  readonly value: string;
+  readonly icon: LucideIcon;
+  readonly keys?: readonly string[];
+  readonly run: () => void;
+}
+
+export interface Group {
+  readonly label: string;
+  readonly commands: readonly Command[];
+}
 
 /** The verbs of a routine, as the palette offers them. */
 export function useRoutineVerbs() {
@@ -109,4 +121,10 @@ export function useCommands(onKeys: () => void): readonly Group[] {
       ),
     },
   ];
+}
+
+/** Makes a command of a verb, where it can be done with this thing now. */
+export function commandOf<Of extends { readonly id: string }>(verb: Doing<Of>, of: Of, hint: string): Command[] {
+  const { label, icon, reasonAgainst, act } = verb;
+  return reasonAgainst(of) === undefined ? [{ value: `${label} ${of.id}`, label, hint, icon, run: () => act(of) }] : [];
 }

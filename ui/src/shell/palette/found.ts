@@ -4,8 +4,8 @@ import { useProjectId } from '#ui/api/project.ts';
 import { useRead } from '#ui/api/read.ts';
 import { lineOf } from '#ui/format/run-words.ts';
 import { dateTime } from '#ui/format/times.ts';
-import { commandOf, fits, orderOf, type Group } from './command.ts';
-import { useRoutineVerbs } from './commands.ts';
+import { commandOf, useRoutineVerbs, type Group } from './commands.ts';
+import { fits, orderOf } from './match.ts';
 
 const EACH = 5;
 /** Skills have no search of the server: all are read once. */

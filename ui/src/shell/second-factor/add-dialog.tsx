@@ -78,7 +78,7 @@ export default function AddDialog({ onClose }: { readonly onClose: () => void })
   );
 }
 
-/** Sets a key in groups of four, as it is typed from one screen into another. */
+/** Sets a key in groups of four, so that it is easy to type on another device. */
 function inGroups(secret: string): string {
   return secret.replaceAll(/(.{4})(?=.)/g, '$1 ');
 }

@@ -3,12 +3,12 @@ import type { UseFormReturn } from 'react-hook-form';
 import { Field } from '#ui/parts/field.tsx';
 import { Input } from '#ui/parts/input.tsx';
 
-/** Values of a form that asks for a second factor; `code` holds either kind. */
+/** Values of a form with a second factor; `code` takes a code of either kind. */
 export interface FactorValues {
   readonly code: string;
 }
 
-/** Makes the body of a request from what was typed. */
+/** Makes the body of a request from the input. */
 export function factorBody(code: string): { code: string } | { recoveryCode: string } {
   const digits = code.replaceAll(/\s/g, '');
   return /^\d{6}$/.test(digits) ? { code: digits } : { recoveryCode: code.trim() };

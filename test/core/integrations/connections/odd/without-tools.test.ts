@@ -39,7 +39,8 @@ test('a run whose calls all failed is partial, and says so in its detail, its we
   expect(attention.withoutTools).toMatchObject([{ routineId, runId: ended.id }]);
   expect(attention.signIns).toMatchObject([{ kind: 'connection', id }]);
   // No ping of a success goes to the monitor.
-  expect(ended.notifications.map(({ kind }: Json) => kind)).toEqual(['partial']);
+  const told = async () => (await person.session.get(`/v1/runs/${ended.id}`)).data.notifications;
+  await expect.poll(async () => (await told()).map(({ kind }: Json) => kind)).toEqual(['partial']);
 });
 
 test('a run that states that its work is done is partial all the same', async () => {

@@ -62,6 +62,10 @@ const ACTIONS: Readonly<Record<Action, string>> = {
   'webhook.changed': 'Webhook changed',
   'webhook_secret.rotated': 'Webhook secret replaced',
   'success_ping.changed': 'Ping changed',
+  'results_to.changed': 'Who gets the results changed',
+  'chat.created': 'Chat added',
+  'chat.changed': 'Chat changed',
+  'chat.deleted': 'Chat deleted',
   'run.pinned': 'Run pinned',
   'run.unpinned': 'Run unpinned',
 };

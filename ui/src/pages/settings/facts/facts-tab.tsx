@@ -23,7 +23,7 @@ import { OneVersion, Versions } from './versions.tsx';
 
 const { useSearch } = getRouteApi('/account/p/$projectId/settings');
 
-/** Edits what the project holds to be true, and shows its versions. */
+/** Edits the facts of the project, and shows their versions. */
 export function FactsTab() {
   const projectId = useProjectId();
   const { version } = useSearch();
@@ -48,7 +48,7 @@ export function FactsTab() {
 
 interface Saved {
   readonly facts: Shape<'ProjectFacts'>;
-  /** For `If-Match`, so that no one writes over what they have not seen. */
+  /** For `If-Match`, so that a user does not overwrite a version that they have not seen. */
   readonly etag: string | undefined;
 }
 
@@ -153,7 +153,7 @@ function Counter({ text }: { readonly text: string }) {
   );
 }
 
-/** Shows what another user has saved meanwhile beside what is written here. */
+/** Shows a version that another user has saved meanwhile beside the unsaved text. */
 function Conflict({ theirs, mine }: { readonly theirs: Shape<'ProjectFacts'>; readonly mine: string }) {
   return (
     <div className="flex flex-col gap-2">

@@ -14,7 +14,7 @@ import { Time } from '#ui/parts/time.tsx';
 
 type Version = Shape<'FactsVersionSummary'>;
 
-/** Lists the versions of the facts, each with what it changed. */
+/** Lists the versions of the facts, each with its changes. */
 export function Versions() {
   const projectId = useProjectId();
   const versions = useList('/v1/projects/{projectId}/facts/versions', {

@@ -6,7 +6,7 @@ export type Invitation = Shape<'Invitation'>;
 export type NewInvitation = Shape<'CreatedInvitation'>;
 export type Role = Member['role'];
 
-/** Says what each role may do, for those who assign one. */
+/** Describes each role for people who assign one. */
 export const ROLES: readonly {
   readonly value: Role;
   readonly label: string;

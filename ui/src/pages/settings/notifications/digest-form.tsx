@@ -16,7 +16,7 @@ import { Time } from '#ui/parts/time.tsx';
 type Digest = Shape<'Digest'>;
 type Choice = Pick<Digest, 'frequency' | 'weekday' | 'hour' | 'timezone'>;
 
-/** Lets a person choose when they are mailed what is new in this project. */
+/** Lets a person choose when they get the digest of this project. */
 export function DigestSection({ projectId }: { readonly projectId: string }) {
   const digest = useRead('/v1/projects/{projectId}/digest', { path: { projectId } });
   return (

@@ -12,9 +12,10 @@ import { Section } from '#ui/parts/page.tsx';
 import { Select } from '#ui/parts/select.tsx';
 import { SkeletonText } from '#ui/parts/skeleton.tsx';
 import { mayChange, OfOrganization } from '../of-organization.tsx';
+import { ChatsSection } from './chats.tsx';
 import { DigestSection } from './digest-form.tsx';
 
-/** Shows when this person is mailed what is new, and who is mailed about the routines of this project. */
+/** Shows the digest of this person, and the recipients of mail about the routines of this project. */
 export function NotificationsTab() {
   const project = useRead('/v1/projects/{projectId}', { path: { projectId: useProjectId() } });
   return (
@@ -22,6 +23,7 @@ export function NotificationsTab() {
       {(detail) => (
         <>
           <DigestSection projectId={detail.id} />
+          <ChatsSection />
           <Section
             title={`Mail about ${detail.name}`}
             description="For the routines that say nothing of their own, and for the budgets of the project and its organization."
@@ -51,7 +53,7 @@ interface MailFormProps {
   readonly mayChange: boolean;
 }
 
-/** Edits what is mailed and to whom; without an event nothing is mailed. */
+/** Edits the events and recipients of mail. Without an event no mail is sent. */
 function MailForm({ project, organizationId, mayChange }: MailFormProps) {
   const [edited, setEdited] = useState<Mail>();
   const mail = edited ?? project.notifications.mail ?? NO_MAIL;

@@ -84,7 +84,7 @@ function DemandFactor({ organization }: { readonly organization: Organization })
   );
 }
 
-/** Links to the plan for those who pay, also while nothing is offered. */
+/** Links to the plan for organizations that pay, also while no plan is offered. */
 function PlanLine() {
   const projectId = useProjectId();
   const billing = useRead('/v1/billing', {}, { staleMs: 60_000 });
@@ -169,7 +169,7 @@ function DeleteOrganization({ organization }: { readonly organization: Organizat
   const hasSubscription = billing.data?.source === 'subscription';
   const remove = useSend('delete', '/v1/organizations/{organizationId}', {
     showsError: true,
-    // A new document: nothing of what is gone is left in memory.
+    // Loads a new document, so that nothing of the deleted organization stays in memory.
     onDone: () => location.assign('/'),
   });
   return (

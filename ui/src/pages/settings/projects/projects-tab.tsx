@@ -143,7 +143,7 @@ function DeleteProject({ project, onClose }: DeleteProjectProps) {
     done: ({ name }) => `${name} was deleted`,
     showsError: true,
     onDone: ({ id }) => {
-      // A new document where the open project is the one that is gone.
+      // Loads a new document when the open project is the deleted one.
       if (id === openId) location.assign('/');
       else close();
     },

@@ -1,0 +1,149 @@
+import { z } from 'zod';
+import { CHAT_KINDS } from '#core/clients/chats/index.ts';
+import * as chats from '#core/integrations/chats/index.ts';
+import { nameOf, timestamp } from '#lib/schemas.ts';
+import { listReply } from '../http/links.ts';
+import { present } from '../http/present.ts';
+import { EXAMPLE, idOf, pageOf, pageQuery } from '../http/schemas.ts';
+import { route, type Route } from '../route.ts';
+
+const tag = 'Connections';
+
+const chat = z
+  .strictObject({
+    id: idOf('chat', EXAMPLE.chat),
+    name: z.string(),
+    kind: z.enum(CHAT_KINDS),
+    host: z.string().meta({ description: 'The host of the address. The address itself is in no response.' }),
+    goneAt: timestamp.nullable().meta({
+      description: 'Since when the chat refuses the address for good; nothing is sent until it has another one.',
+    }),
+    goneReason: z.string().nullable().meta({ description: "The chat's own word, or its status." }),
+    createdAt: timestamp,
+    updatedAt: timestamp,
+  })
+  .meta({ id: 'Chat' });
+
+const url = z.string().max(2_000).meta({
+  description:
+    'The address of an incoming webhook of Slack, Microsoft Teams, Discord or Google Chat, as the chat shows it.',
+  example: 'https://discord.com/api/webhooks/1234567890/TOKEN',
+});
+const name = nameOf(100).meta({ example: '#marketing' });
+const params = z.strictObject({ chatId: idOf('chat', EXAMPLE.chat) });
+
+const listChats = route({
+  method: 'GET',
+  path: '/v1/chats',
+  id: 'listChats',
+  tag,
+  summary: 'List the chats of the project',
+  description: 'Rooms of chats that results can be sent to, see `resultsTo` of a routine.',
+  auth: 'key-or-session',
+  mcp: { toolset: 'connections' },
+  scope: 'connections:read',
+  query: pageQuery('chat', {}),
+  success: { status: 200, data: z.array(chat), description: 'Newest first.' },
+}).to(async ({ access, query, deps }) => {
+  const page = pageOf(query);
+  const found = await chats.listChats(deps.database, access.projectId, page);
+  return listReply(found, page, (each) => present(chat, each));
+});
+
+const createChat = route({
+  method: 'POST',
+  path: '/v1/chats',
+  id: 'createChat',
+  tag,
+  summary: 'Add a chat',
+  description:
+    'The address is recognized by its host and kept sealed. Nothing is sent; send a test message afterwards.',
+  auth: 'key-or-session',
+  mcp: false,
+  scope: 'connections:write',
+  body: z.strictObject({ name, url }).meta({ id: 'CreateChat' }),
+  idempotent: true,
+  success: { status: 201, location: '/v1/chats/:id', data: chat, description: 'The chat.' },
+  errors: ['limit_reached'],
+}).to(async ({ access: { projectId }, by, body, deps, newId }) => ({
+  data: present(chat, await chats.createChat(deps, by, { id: newId('chat'), projectId, ...body })),
+}));
+
+const readChat = route({
+  method: 'GET',
+  path: '/v1/chats/:chatId',
+  id: 'readChat',
+  tag,
+  summary: 'Read a chat',
+  auth: 'key-or-session',
+  mcp: { toolset: 'connections' },
+  scope: 'connections:read',
+  params,
+  success: { status: 200, data: chat, description: 'The chat.' },
+}).to(async ({ access, params: { chatId }, deps }) => ({
+  data: present(chat, await chats.readChat(deps.database, access.projectId, chatId)),
+}));
+
+const updateChat = route({
+  method: 'PATCH',
+  path: '/v1/chats/:chatId',
+  id: 'updateChat',
+  tag,
+  summary: 'Rename a chat or give it another address',
+  description: 'Another address also ends `goneAt`. Routines keep the chat.',
+  auth: 'key-or-session',
+  mcp: false,
+  scope: 'connections:write',
+  params,
+  body: z.strictObject({ name: name.optional(), url: url.optional() }).meta({ id: 'UpdateChat' }),
+  success: { status: 200, data: chat, description: 'The chat.' },
+}).to(async ({ access: { projectId }, by, params: { chatId: id }, body, deps }) => ({
+  data: present(chat, await chats.changeChat(deps, by, { id, projectId }, body)),
+}));
+
+const deleteChat = route({
+  method: 'DELETE',
+  path: '/v1/chats/:chatId',
+  id: 'deleteChat',
+  tag,
+  summary: 'Delete a chat with its address',
+  description: 'Results that wait for it are given up, and routines send it nothing more.',
+  auth: 'key-or-session',
+  mcp: false,
+  scope: 'connections:write',
+  params,
+  success: { status: 200, data: chat, description: 'The deleted chat.' },
+}).to(async ({ access: { projectId }, by, params: { chatId: id }, deps }) => ({
+  data: present(chat, await chats.deleteChat(deps, by, { id, projectId })),
+}));
+
+const testChat = route({
+  method: 'POST',
+  path: '/v1/chats/:chatId/test',
+  id: 'testChat',
+  tag,
+  summary: 'Send a test message to a chat',
+  description: 'Once, and nothing is kept of it; a refusal does not stop the chat.',
+  auth: 'key-or-session',
+  mcp: false,
+  scope: 'connections:write',
+  params,
+  success: {
+    status: 200,
+    data: z
+      .strictObject({
+        delivered: z.boolean(),
+        status: z.number().int().nullable().meta({ description: 'Of the response; null without one.' }),
+        error: z.string().nullable().meta({ description: 'Why it was not delivered.' }),
+        responseExcerpt: z.string().nullable().meta({ description: 'The first 1 kB of the response.' }),
+        durationMs: z.number().int(),
+      })
+      .meta({ id: 'ChatTest' }),
+    description: 'What the chat responded.',
+  },
+}).to(async ({ access: { projectId }, params: { chatId: id }, deps }) => {
+  const { verdict, status, error, responseExcerpt, durationMs } = await chats.sendTestMessage(deps, { projectId, id });
+  return { data: { delivered: verdict.state === 'delivered', status, error, responseExcerpt, durationMs } };
+});
+
+export const chatRoutes: readonly Route[] = [listChats, createChat, readChat, updateChat, deleteChat, testChat];

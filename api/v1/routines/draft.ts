@@ -1,0 +1,178 @@
+import { z } from 'zod';
+import * as drafts from '#core/authoring/drafts/index.ts';
+import { DEFINITION, scheduleFields, variables } from '#core/authoring/definition/index.ts';
+import { NEEDS } from '#core/authoring/skills/index.ts';
+import { forecastDraft, FORECAST_DAYS, type Forecast } from '#core/execution/forecast/index.ts';
+import { EXAMPLE, idOf } from '../../http/schemas.ts';
+import { timestamp } from '#lib/schemas.ts';
+import { present } from '../../http/present.ts';
+import { route, type Route } from '../../route.ts';
+import { presentUsage, usage } from '../runs/result-schema.ts';
+
+import { amount, estimate } from './forecast.ts';
+
+const blueprintId = z.string().min(1).max(80).meta({ example: 'page-watch' });
+const lines = z.array(z.string());
+
+const definition = z
+  .strictObject({
+    name: z.string(),
+    instructions: z.string(),
+    variables: z.record(z.string(), z.string()),
+    schedule: z.string().nullable().meta({ description: 'Null where it has to be asked.', example: '0 8 * * 1' }),
+    timezone: scheduleFields.timezone,
+    model: DEFINITION.model.schema.nullable().meta({
+      id: 'DraftedModel',
+      description:
+        'The model that most routines of the project run on, else the first of the directory; null for none.',
+    }),
+    skills: lines.meta({ description: 'Curated slugs or custom skill ids.', example: ['competitor-watch'] }),
+  })
+  .meta({
+    id: 'DraftedDefinition',
+    description: 'Fields as POST /v1/routines takes them, once schedule and model are there.',
+  });
+
+const similarRoutine = z.strictObject({ id: idOf('routine', EXAMPLE.routine), name: z.string() });
+
+const routineDraft = z
+  .strictObject({
+    madeBy: z.enum(drafts.DRAFT_SOURCES).meta({
+      description:
+        '`model`: written by a model of the directory; `words`: no model could, so that time, skills and blueprints were matched by words and the instructions are the sentence; `blueprint`: its slots were filled.',
+    }),
+    definition,
+    assumptions: lines.meta({ description: 'What the sentence does not say itself.' }),
+    questions: lines.meta({ description: 'What a person has to answer before it can work; at most three.' }),
+    nextRuns: z.array(timestamp).meta({ description: 'The first five times of the schedule.' }),
+    forecast: z
+      .strictObject({
+        occurrences: z.strictObject({
+          count: z.int(),
+          first: timestamp.nullable(),
+          last: timestamp.nullable(),
+        }),
+        perRun: estimate,
+        total: z.strictObject({ p50: amount, p95: amount }),
+      })
+      .nullable()
+      .meta({
+        id: 'DraftForecast',
+        description: `The most that it can use in ${FORECAST_DAYS} days by the limits of a new routine; null without schedule or model.`,
+      }),
+    missing: z.strictObject({
+      connections: z.array(z.enum(NEEDS)).meta({ description: 'Kinds of data that no known tool seems to offer.' }),
+      tools: z
+        .array(
+          z.strictObject({
+            connectionId: idOf('connection', EXAMPLE.connection),
+            connectionName: z.string(),
+            toolName: z.string(),
+          }),
+        )
+        .meta({ description: 'Tools to confirm for the routine once it is saved.' }),
+    }),
+    blueprints: z
+      .array(z.strictObject({ id: blueprintId, name: z.string() }))
+      .meta({ description: 'Blueprints that fit its words, the best first.' }),
+    similar: z.array(similarRoutine).meta({ description: 'Routines of the project that seem to do the like.' }),
+    usage: usage.nullable().meta({ description: 'What asking a model has used; null where none was asked.' }),
+  })
+  .meta({ id: 'RoutineDraft' });
+
+const draftBody = z
+  .strictObject({
+    sentence: z.string().min(3).max(4_000).optional().meta({
+      description: 'What the routine shall do, and when.',
+      example: 'Every Monday at 8, check our pricing pages and say what changed',
+    }),
+    blueprint: blueprintId.optional().meta({ description: 'Id of a blueprint, in place of a sentence.' }),
+    values: variables.optional().meta({ description: 'A value for each slot of the blueprint.' }),
+    timezone: scheduleFields.timezone,
+  })
+  .refine(({ sentence, blueprint }) => (sentence === undefined) !== (blueprint === undefined), {
+    path: ['sentence'],
+    message: 'give a sentence or a blueprint, and not both',
+  })
+  .refine(({ blueprint, values }) => blueprint !== undefined || values === undefined, {
+    path: ['values'],
+    message: 'are those of a blueprint',
+  })
+  .meta({
+    id: 'DraftRoutine',
+    oneOf: [
+      { required: ['sentence'], not: { anyOf: [{ required: ['blueprint'] }, { required: ['values'] }] } },
+      { required: ['blueprint'], not: { required: ['sentence'] } },
+    ],
+  });
+
+const draftRoutine = route({
+  method: 'POST',
+  path: '/v1/routines/draft',
+  id: 'draftRoutine',
+  tag: 'Routines',
+  summary: 'Draft a routine from a sentence or a blueprint',
+  description:
+    'Proposes a routine and saves nothing: create it from the `definition`. Code reads when it runs, from English words with one reading; others are asked for in `questions`. A model of the directory writes the rest and may name only skills and tools of the project; it costs what its one or two requests cost, which counts towards the budgets and stands in the usage as `drafts`. At most 60 an hour for an organization.',
+  auth: 'key-or-session',
+  mcp: { toolset: 'authoring', note: 'It saves nothing: pass its definition on to create_routine' },
+  scope: 'routines:write',
+  body: draftBody,
+  success: { status: 200, data: routineDraft, description: 'The draft.' },
+  errors: ['invalid_timezone', 'allowance_exceeded'],
+}).to(async ({ access: { projectId, organizationId }, body, deps }) => {
+  const { sentence, blueprint = '', values = {}, timezone } = body;
+  const from = sentence === undefined ? { blueprint, values } : { sentence };
+  const draft = await drafts.draftRoutine(deps, { projectId, organizationId, timezone, from });
+  return { data: presentDraft(draft, await forecastDraft(deps, projectId, draft.definition)) };
+});
+
+function presentDraft(draft: drafts.Draft, forecast: Pick<Forecast, 'runs' | 'perRun' | 'total'> | null) {
+  return present(routineDraft, {
+    ...draft,
+    forecast: forecast && { ...forecast, occurrences: forecast.runs },
+    usage: draft.spent && presentUsage({ ...draft.spent.usage, costUsd: draft.spent.costUsd }),
+  });
+}
+
+const blueprint = z
+  .strictObject({
+    id: blueprintId,
+    job: z.string().meta({ example: 'Research' }),
+    name: z.string(),
+    promise: z.string().meta({ description: 'What its runs deliver, in a sentence.' }),
+    when: z.string().meta({ description: 'When it runs, in words.', example: 'every Monday at 7' }),
+    schedule: scheduleFields.schedule,
+    skills: lines,
+    needs: z.array(z.enum(NEEDS)).meta({ description: 'Kinds of data that its tools should offer.' }),
+    instructions: z.string(),
+    slots: z.array(
+      z
+        .strictObject({
+          name: z.string().meta({ description: 'Name of the variable.' }),
+          label: z.string(),
+          type: z.enum(drafts.SLOT_TYPES).meta({ description: '`list` has a line for each.' }),
+          sample: z.string().meta({ description: 'An answer that a person could give.' }),
+          least: z.int().meta({ description: 'Of a number.' }),
+          most: z.int().meta({ description: 'Of a number.' }),
+          choices: lines.meta({ description: 'Of a choice.' }),
+        })
+        .meta({ id: 'BlueprintSlot' }),
+    ),
+  })
+  .meta({ id: 'Blueprint' });
+
+const listBlueprints = route({
+  method: 'GET',
+  path: '/v1/blueprints',
+  id: 'listBlueprints',
+  tag: 'Routines',
+  summary: 'List the blueprints of routines',
+  description: 'Routines that a few answers complete, by job. POST /v1/routines/draft fills one.',
+  auth: 'key-or-session',
+  mcp: { toolset: 'authoring', view: ['id', 'name', 'promise', 'slots'] },
+  scope: 'routines:read',
+  success: { status: 200, data: z.array(blueprint), description: 'All of them.' },
+}).to(({ deps }) => Promise.resolve({ data: deps.blueprints.map((each) => present(blueprint, each)) }));
+
+export const draftRoutes: readonly Route[] = [draftRoutine, listBlueprints];

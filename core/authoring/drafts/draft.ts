@@ -1,0 +1,167 @@
+import { checkTimeZone, nextStarts } from '#core/foundation/timetable/index.ts';
+import type { ProjectTool } from '#core/integrations/tools/index.ts';
+import type { ModelReference } from '#core/models/directory/index.ts';
+import type { Need } from '#core/authoring/skills/index.ts';
+import { databaseTime, type Database } from '#lib/database/index.ts';
+import { readSchedulePhrase, scheduleInWords, type PhraseReading } from '#lib/schedule/index.ts';
+import { askModel, type AskDeps, type ModelDraft, type Where } from './ask-model.ts';
+import { fillBlueprint, type Blueprint } from './blueprints.ts';
+import { lookUp, missingNeeds, toolId, type LookUpDeps, type Named } from './look-up.ts';
+import type { DraftedFields, OwnLists } from './response.ts';
+import { bestMatches, contentWords } from './words.ts';
+
+/** The fields of a routine that a draft proposes, as the request that creates one takes them. */
+export interface DraftDefinition {
+  readonly name: string;
+  readonly instructions: string;
+  readonly variables: Readonly<Record<string, string>>;
+  /** Null where no words say when, or none that have one reading. */
+  readonly schedule: string | null;
+  readonly timezone: string;
+  /** Null where the project has no model. */
+  readonly model: ModelReference | null;
+  readonly skills: readonly string[];
+}
+
+/** How a draft was made: by a model, by the words of the sentence alone, or from a blueprint. */
+export const DRAFT_SOURCES = ['model', 'words', 'blueprint'] as const;
+
+export interface Draft {
+  readonly madeBy: (typeof DRAFT_SOURCES)[number];
+  readonly definition: DraftDefinition;
+  readonly assumptions: readonly string[];
+  readonly questions: readonly string[];
+  readonly nextRuns: readonly Date[];
+  readonly missing: {
+    /** Kinds of data that no tool which the project knows seems to offer. */
+    readonly connections: readonly Need[];
+    /** Tools to confirm once the routine is saved. */
+    readonly tools: readonly Pick<ProjectTool, 'connectionId' | 'connectionName' | 'toolName'>[];
+  };
+  /** Blueprints that fit the words of the sentence. */
+  readonly blueprints: readonly Named[];
+  /** Routines of the project that seem to do the like. */
+  readonly similar: readonly Named[];
+  /** What asking the model has used; null where none was asked. */
+  readonly spent: ModelDraft['spent'];
+}
+
+export interface DraftDeps extends AskDeps, LookUpDeps {
+  readonly database: Database;
+  readonly blueprints: readonly Blueprint[];
+}
+
+export interface RoutineIdea extends Where {
+  readonly timezone: string;
+  /** A sentence, or a blueprint with the values of its slots. */
+  readonly from:
+    | { readonly sentence: string }
+    | { readonly blueprint: string; readonly values: Readonly<Record<string, string>> };
+}
+
+/**
+ * Drafts a routine and saves nothing. Code reads when it runs; a model writes the rest, held to a strict schema and to
+ * the lists of the project. Where no model does that in two attempts, the words of the sentence are matched instead.
+ * @throws {AppError} `invalid_timezone`, `invalid_request`, `rate_limited`, `allowance_exceeded`
+ */
+export async function draftRoutine(deps: DraftDeps, { from, timezone, ...where }: RoutineIdea): Promise<Draft> {
+  checkTimeZone(timezone);
+  const found = await lookUp(deps, where.projectId);
+  const now = await databaseTime(deps.database);
+  const complete = (draft: Pick<Draft, 'madeBy' | 'assumptions' | 'questions' | 'spent'> & Chosen): Draft => {
+    const { name, instructions, variables = {}, schedule, skills, needs, tools, sentence, ...rest } = draft;
+    const words = contentWords(sentence);
+    const timing = { id: 'draft', schedule: schedule ?? '', timezone, startsAt: null, endsAt: null, skipDates: [] };
+    return {
+      ...rest,
+      questions: draft.questions.slice(0, MAX_QUESTIONS),
+      definition: { name, instructions, variables, schedule, timezone, model: found.model, skills },
+      nextRuns: schedule === null ? [] : nextStarts({ ...timing, jitterSeconds: 0 }, now, 5),
+      missing: { connections: missingNeeds(found, skills, needs), tools },
+      blueprints: bestMatches(words, deps.blueprints, ({ name: title, promise }) => ({
+        name: title,
+        description: promise,
+      }))
+        .slice(0, 3)
+        .map(({ id, name: title }) => ({ id, name: title })),
+      similar: bestMatches(words, found.routines, (each) => ({ ...each, description: '' })).slice(0, 3),
+    };
+  };
+  if ('blueprint' in from) {
+    const { blueprint, variables } = fillBlueprint(deps.blueprints, from.blueprint, from.values);
+    const sentence = `${blueprint.name} ${Object.values(variables).join(' ')}`;
+    return complete({ madeBy: 'blueprint', ...blueprint, variables, tools: [], sentence, ...NOTHING_ASKED });
+  }
+  const { sentence } = from;
+  const reading = readSchedulePhrase(sentence);
+  const { drafted, spent } = await askModel(deps, where, { sentence, found });
+  const when = reading.kind === 'none' && drafted !== undefined ? readSchedulePhrase(drafted.when) : reading;
+  const schedule = when.kind === 'read' ? when.schedule : null;
+  const made = drafted ?? byWords(sentence, reading, found.lists);
+  return complete({
+    madeBy: drafted === undefined ? 'words' : 'model',
+    name: made.name,
+    instructions: made.instructions,
+    skills: made.skills,
+    needs: [],
+    schedule,
+    sentence,
+    tools: found.tools.filter((_, at) => made.tools.includes(toolId(at))),
+    assumptions: [...assumptionsOf(when, timezone), ...made.assumptions],
+    questions: [...whenAsked(when), ...made.questions],
+    spent,
+  });
+}
+
+/** What was chosen for a draft, by a model, by words or by a blueprint. */
+interface Chosen {
+  readonly name: string;
+  readonly instructions: string;
+  readonly variables?: Readonly<Record<string, string>>;
+  readonly schedule: string | null;
+  readonly skills: readonly string[];
+  readonly needs: readonly Need[];
+  readonly tools: Draft['missing']['tools'];
+  /** Text whose words blueprints and routines are matched with. */
+  readonly sentence: string;
+}
+
+const NOTHING_ASKED = { assumptions: [], questions: [], spent: null } as const;
+const MAX_QUESTIONS = 3;
+
+function assumptionsOf(when: PhraseReading, timezone: string): string[] {
+  if (when.kind !== 'read') return [];
+  return [`“${when.phrase}” means: ${scheduleInWords(when.schedule).toLowerCase()}, on the clock of ${timezone}.`];
+}
+
+function whenAsked(when: PhraseReading): string[] {
+  if (when.kind === 'read') return [];
+  const why = when.kind === 'none' ? '' : ` “${when.phrase}” ${when.why}.`;
+  return [`When shall it run?${why}`];
+}
+
+/** Drafts without a model: the sentence as it stands, and the skill that its words fit best. */
+function byWords(sentence: string, reading: PhraseReading, { skills }: OwnLists): DraftedFields {
+  const phrase = reading.kind === 'read' ? reading.phrase : '';
+  const whole = sentence.replaceAll(/\s+/g, ' ').trim();
+  const task = whole
+    .replace(phrase, '')
+    .replaceAll(/\s+/g, ' ')
+    .replace(/^[\s,.;:]+|[\s,;:]+$/g, '');
+  const title = task.split(/[.!?;:](?:\s|$)/)[0]?.trim() || whole;
+  const [skill] = bestMatches(contentWords(task), skills, (each) => each);
+  const about = skill && contentWords(skill.name);
+  const fits = about !== undefined && [...contentWords(task)].filter((word) => about.has(word)).length > 0;
+  const name = title.length > 60 ? `${title.slice(0, 59).replace(/\s+\S*$/, '')}…` : title;
+  return {
+    name: `${name.charAt(0).toUpperCase()}${name.slice(1)}`,
+    instructions: task.length < 3 ? whole : `${task.charAt(0).toUpperCase()}${task.slice(1)}`,
+    skills: fits && skill !== undefined ? [skill.reference] : [],
+    tools: [],
+    when: '',
+    assumptions: [
+      'No model drafted this: time, skills and blueprints were matched by words, and the instructions are the sentence.',
+    ],
+    questions: [],
+  };
+}

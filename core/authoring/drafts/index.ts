@@ -1,0 +1,2 @@
+export { loadBlueprints, SLOT_TYPES } from './blueprints.ts';
+export { DRAFT_SOURCES, draftRoutine, type Draft } from './draft.ts';

@@ -1,0 +1,45 @@
+const SEGMENTS = new Intl.Segmenter('und', { granularity: 'word' });
+
+/** Words of a sentence that every sentence may have, and those of the work itself. */
+const COMMON = new Set(
+  'about after again against also and any are before both but can check each every find for from give has have how into its just last let like list look make mail me more most new not now off once one only our out over please report run say says send show since some summarize summarise tell than that the their them then there these they this those two use watch week weekly what when where which who will with write you your'.split(
+    ' ',
+  ),
+);
+
+/** Returns the words of a text that say what it is about, in any script. */
+export function contentWords(text: string): Set<string> {
+  const words = [...SEGMENTS.segment(text.toLowerCase())]
+    .filter(({ isWordLike }) => isWordLike === true)
+    .map(({ segment }) => stem(segment));
+  return new Set(words.filter((word) => !COMMON.has(word) && (word.length > 2 || /[^\p{Script=Latin}\d]/u.test(word))));
+}
+
+/** Joins the forms of an English word that differ by its ending. */
+function stem(word: string): string {
+  return word.length > 4 ? word.replace(/(?:ies|y)$/, 'i').replace(/(?:ing|es|e|s)$/, '') : word;
+}
+
+export interface Described {
+  readonly name: string;
+  readonly description: string;
+}
+
+/** Orders what fits the words best first, and leaves out what fits none. A word of a short name says most. */
+export function bestMatches<T>(words: ReadonlySet<string>, all: readonly T[], describe: (each: T) => Described): T[] {
+  const texts = all.map((each) => {
+    const { name, description } = describe(each);
+    return { each, name: contentWords(name), description: contentWords(description) };
+  });
+  const scored = texts.map((text) => ({
+    each: text.each,
+    score: [...words].reduce(
+      (sum, word) => sum + (text.name.has(word) ? 6 / text.name.size : 0) + (text.description.has(word) ? 1 : 0),
+      0,
+    ),
+  }));
+  return scored
+    .filter(({ score }) => score > 0)
+    .toSorted((a, b) => b.score - a.score)
+    .map(({ each }) => each);
+}

@@ -1,0 +1,111 @@
+import type { MailSettings } from '#core/accounts/settings/index.ts';
+import { findRecipients } from '#core/accounts/settings/index.ts';
+import { enqueueChats } from '#core/delivery/chats/index.ts';
+import { listResults, type Result } from '#core/execution/results/index.ts';
+import { enqueueMail, recordUnaddressed, type MailContent } from '#core/foundation/outbox/index.ts';
+import { throttle, type ThrottleRule } from '#core/foundation/rate-limits/index.ts';
+import type { RecordKind } from '#core/foundation/work/index.ts';
+import type { Db } from '#lib/database/index.ts';
+import { plainLines, resultEntry } from './content.ts';
+
+/** Queues the result of a run for the people and chats of its routine. */
+export const resultKind: RecordKind = {
+  batch: 4,
+  waitsMs: [10_000, 60_000, 600_000, 3_600_000],
+  record: (tx, { key: runId }) => sendResult(tx, runId),
+};
+
+/** A run that has ended, and who gets the results of its routine. */
+interface Told {
+  readonly organizationId: string;
+  readonly projectId: string;
+  readonly projectName: string;
+  readonly routineId: string;
+  readonly timezone: string;
+  readonly when: 'each' | 'changed';
+  readonly mail: MailSettings['to'] | null;
+  readonly chats: readonly string[];
+  readonly finishedAt: Date;
+  readonly text: string | null;
+}
+
+async function sendResult(tx: Db, runId: string): Promise<void> {
+  const told = await readTold(tx, runId);
+  if (told === undefined) return;
+  const { organizationId, projectId, routineId, finishedAt } = told;
+  const { results } = await listResults(
+    tx,
+    { projectId, readerId: '' },
+    {
+      since: finishedAt,
+      until: new Date(finishedAt.getTime() + 1),
+      unread: undefined,
+      worthReading: undefined,
+      page: { limit: ENDED_AT_ONCE, after: undefined },
+    },
+  );
+  const result = results.find(({ id }) => id === runId);
+  if (result === undefined || (told.when === 'changed' && result.kind === 'unchanged')) return;
+  const about = { organizationId, projectId, routineId, runId };
+  if (told.chats.length > 0) await enqueueChats(tx, { ...about, chatIds: told.chats });
+  // Mail about failures is a setting of its own.
+  if (told.mail !== null && result.kind !== 'failed')
+    await mailResult(tx, { ...told, ...about, to: told.mail, result });
+}
+
+/** Runs of a project that may end in the same millisecond. */
+const ENDED_AT_ONCE = 500;
+
+/** Characters of a result that are read for a mail. */
+const READ = 20_000;
+
+function readTold(tx: Db, runId: string): Promise<Told | undefined> {
+  return tx.row<Told>`
+    select p.organization_id as "organizationId", p.id as "projectId", p.name as "projectName", r.id as "routineId",
+      r.timezone, r.results_when as "when", r.results_mail as mail, r.results_chats as chats,
+      run.finished_at as "finishedAt", left(run.result, ${READ}) as text
+    from runs run join routines r on r.id = run.routine_id and r.project_id = run.project_id
+    join projects p on p.id = run.project_id
+    where run.id = ${runId} and run.content_erased_at is null and r.state in ('active', 'paused')
+      and p.deleted_at is null
+  `;
+}
+
+/** Mails with results of one routine in an hour; its digest has the others. */
+const MAILS: ThrottleRule = { name: 'result-mail', limit: 10, windowSeconds: 3_600 };
+
+async function mailResult(
+  tx: Db,
+  mail: Told & { readonly runId: string; readonly to: MailSettings['to']; readonly result: Result },
+): Promise<void> {
+  const { organizationId, projectId, routineId, runId } = mail;
+  const subject = { organizationId, projectId, routineId, runId, kind: 'result' as const };
+  const userIds = await findRecipients(tx, organizationId, mail.to);
+  if (userIds.length === 0) return recordUnaddressed(tx, subject);
+  if ((await throttle(tx, MAILS, routineId)) !== undefined) {
+    return recordUnaddressed(tx, subject, 'ten results of this routine were mailed in the last hour');
+  }
+  await enqueueMail(tx, { ...subject, userIds, content: contentOf(mail), dedupeKey: `result:${runId}` });
+}
+
+const LINES_OF_MAIL = 80;
+
+function contentOf({
+  projectId,
+  projectName,
+  timezone,
+  text,
+  result,
+}: Told & { readonly result: Result }): MailContent {
+  const entry = resultEntry(result, 0, { projectId, timezone });
+  const told = plainLines(text ?? '');
+  const summary = result.outcomeSummary === null ? [] : plainLines(result.outcomeSummary);
+  const lines = [...summary, ...told.slice(0, LINES_OF_MAIL), ...(told.length > LINES_OF_MAIL ? ['…'] : [])];
+  return {
+    subject: `${entry.label}: ${entry.title}`,
+    lines: [`A result in the project "${projectName}".`],
+    sections: [{ heading: entry.title, path: entry.path, entries: [{ ...entry, lines }] }],
+    path: entry.path,
+    button: 'Open the result',
+  };
+}

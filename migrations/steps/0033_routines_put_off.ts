@@ -1,0 +1,10 @@
+import type { Knex } from 'knex';
+
+/**
+ * The instant before which a routine skips its occurrences, because a run of it has said so.
+ *
+ * Locks: access exclusive on routines, for an instant.
+ */
+export async function up(knex: Knex): Promise<void> {
+  await knex.raw('alter table routines add column not_before timestamptz(3)');
+}

@@ -1,0 +1,108 @@
+import { expect, test } from 'vitest';
+import { CHAT_KINDS, chatKindOf, judgeChat, renderChat, type ChatKind } from '#core/clients/chats/index.ts';
+import { discord, googleChat, slack, teams } from '#dev/fakes/chats/manners.ts';
+import { ROOMS } from '#dev/fakes/chats/server.ts';
+
+const MANNERS = { slack, teams, discord, google_chat: googleChat };
+const URL_OF_RUN = 'https://ras.example.com/p/prj_1/runs/run_1';
+const message = (text: string) => ({
+  title: 'Weekly <audit> & more',
+  facts: 'Succeeded · 24 Nov 2026, 08:00',
+  text,
+  link: { label: 'Open the result', url: URL_OF_RUN },
+});
+const TEXTS = {
+  nothing: '',
+  'a sentence': 'All pages answer.',
+  'forty thousand characters in lines': 'A line with **bold** and [a page](https://example.com/a). & <b>\n'.repeat(700),
+  'forty thousand characters in one line': '&'.repeat(40_000),
+  'forty thousand characters of Japanese': '日本語の文章です。'.repeat(4_500),
+  'calls of everyone': '<!channel> <users/all> @everyone <@U123>',
+};
+
+test.for(CHAT_KINDS.flatMap((kind) => Object.entries(TEXTS).map(([name, text]) => [kind, name, text] as const)))(
+  '%s takes %s, with the link to the result',
+  ([kind, , text]) => {
+    const body = renderChat(kind, message(text));
+    expect(MANNERS[kind].takes(JSON.parse(body), Buffer.byteLength(body))).toBe(true);
+    expect(body).toContain(URL_OF_RUN);
+    if (text.length >= 40_000) expect(body).toContain('…');
+  },
+);
+
+test('a text calls no one, in no chat', () => {
+  const text = TEXTS['calls of everyone'];
+  expect(renderChat('slack', message(text))).not.toMatch(/<!channel>|<@U123>/);
+  expect(renderChat('google_chat', message(text))).not.toContain('<users/all>');
+  expect(JSON.parse(renderChat('discord', message(text)))).toMatchObject({ allowed_mentions: { parse: [] } });
+});
+
+test('links, bold text and headings are written as each chat reads them', () => {
+  const text = '## Findings\n**Two** pages fail: [pricing](https://example.com/pricing) & more';
+  expect(renderChat('slack', message(text))).toContain(
+    '*Findings*\\n*Two* pages fail: <https://example.com/pricing|pricing> &amp; more',
+  );
+  expect(renderChat('discord', message(text))).toContain(
+    '**Findings**\\n**Two** pages fail: [pricing](https://example.com/pricing)',
+  );
+  expect(renderChat('google_chat', message(text))).toContain(
+    '*Findings*\\n*Two* pages fail: <https://example.com/pricing|pricing>',
+  );
+  expect(renderChat('teams', message(text))).toContain('[pricing](https://example.com/pricing)');
+});
+
+test('a chat is recognized by the whole form of its address', () => {
+  for (const kind of CHAT_KINDS) expect(chatKindOf(ROOMS[kind])).toBe(kind);
+  const others = [
+    'https://example.com/services/T0/B0/x',
+    'https://hooks.slack.com.example.com/services/T0/B0/x',
+    'https://hooks.slack.com/triggers/T0/1/x',
+    'http://hooks.slack.com/services/T0/B0/x',
+    'https://hooks.slack.com:8443/services/T0/B0/x',
+    'https://user@hooks.slack.com/services/T0/B0/x',
+    'https://discord.com/channels/1/2',
+    'https://chat.googleapis.com/v1/spaces/AAAA/messages?key=aKey',
+    'https://10.0.0.1/services/T0/B0/x',
+    'hooks.slack.com/services/T0/B0/x',
+    '',
+  ];
+  for (const address of others) expect(chatKindOf(address), address).toBeUndefined();
+});
+
+test.for<[ChatKind, number, string, string]>([
+  ['slack', 200, 'ok', 'delivered'],
+  ['slack', 200, 'invalid_payload', 'refused'],
+  ['slack', 200, 'no_service', 'gone'],
+  ['slack', 200, 'rate_limited', 'retry'],
+  ['slack', 200, '<html>a proxy</html>', 'retry'],
+  ['slack', 403, 'action_prohibited', 'gone'],
+  ['slack', 404, '<html>', 'gone'],
+  ['slack', 410, 'channel_is_archived', 'gone'],
+  ['slack', 500, 'rollup_error', 'retry'],
+  ['slack', 302, '', 'retry'],
+  ['teams', 202, '', 'delivered'],
+  ['teams', 200, '1', 'delivered'],
+  [
+    'teams',
+    200,
+    'Webhook message delivery failed with error: Microsoft Teams endpoint returned HTTP error 429',
+    'retry',
+  ],
+  [
+    'teams',
+    200,
+    'Webhook message delivery failed with error: Microsoft Teams endpoint returned HTTP error 404',
+    'gone',
+  ],
+  ['teams', 413, '', 'refused'],
+  ['discord', 204, '', 'delivered'],
+  ['discord', 404, '{"message":"Unknown Webhook","code":10015}', 'gone'],
+  ['discord', 401, '{"message":"Invalid Webhook Token","code":50027}', 'gone'],
+  ['discord', 429, '{"retry_after":3}', 'retry'],
+  ['google_chat', 200, '{"name":"spaces/A/messages/B"}', 'delivered'],
+  ['google_chat', 200, '{"error":{"code":500}}', 'retry'],
+  ['google_chat', 400, '{}', 'refused'],
+  ['google_chat', 503, '', 'retry'],
+])('%s with %i %s means %s', ([kind, status, body, state]) => {
+  expect(judgeChat(kind, { status, body }).state).toBe(state);
+});

@@ -1,0 +1,46 @@
+import { expect } from 'vitest';
+import { dashboardTest } from './support/fixtures.ts';
+
+const test = dashboardTest();
+
+test('a sentence fills the form of a new routine, says what it assumed, and saves nothing', async ({
+  visit,
+  person,
+}) => {
+  const client = person.session.with({ 'X-Project-Id': person.projectId });
+  const { page } = await visit(`/p/${person.projectId}/routines/new`, { as: person });
+  const sentence = page.getByRole('textbox', { name: 'What shall it do, and when?' });
+  await sentence.fill('Every Monday at 8, watch our competitors and say what changed');
+  await page.getByRole('button', { name: 'Draft it' }).click();
+  await page.getByText('“Every Monday at 8” means').waitFor();
+  const name = page.getByRole('textbox', { name: 'Name', exact: true });
+  expect(await name.inputValue()).toBe('Watch our competitors and say what changed');
+  await page.getByText('Competitor watch').first().waitFor();
+  expect((await client.get('/v1/routines')).data).toEqual([]);
+  await name.fill('Competitors');
+  await page.getByRole('button', { name: 'Save draft' }).click();
+  await page.getByRole('heading', { name: 'Competitors' }).waitFor();
+  const [saved] = (await client.get('/v1/routines')).data;
+  expect(saved).toMatchObject({ name: 'Competitors', schedule: '0 8 * * 1', skills: ['competitor-watch'] });
+});
+
+test('a time with two readings is asked for, and the schedule of the form stays', async ({ visit, person }) => {
+  const { page } = await visit(`/p/${person.projectId}/routines/new`, { as: person });
+  const sentence = page.getByRole('textbox', { name: 'What shall it do, and when?' });
+  await sentence.fill('Watch our competitors every other Tuesday at 9');
+  await page.getByRole('button', { name: 'Draft it' }).click();
+  await page.getByText(/“every other Tuesday” is counted from a day/).waitFor();
+});
+
+test('a blueprint asks for its slots, says which answer does not fit, and runs once', async ({ visit, person }) => {
+  const { page } = await visit(`/p/${person.projectId}/start`, { as: person });
+  await page.getByRole('link', { name: /News of a subject/ }).click();
+  await page.getByRole('textbox', { name: 'On which subject?' }).fill('Bees');
+  const most = page.getByRole('spinbutton', { name: 'How many at most?' });
+  await most.fill('90');
+  await page.getByRole('button', { name: 'Create and run once' }).click();
+  await page.getByText('must be a whole number from 1 to 20').waitFor();
+  await most.fill('3');
+  await page.getByRole('button', { name: 'Create and run once' }).click();
+  await page.waitForURL(/\/runs\/run_/);
+});
