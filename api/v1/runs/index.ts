@@ -6,7 +6,6 @@ import * as runs from '#core/execution/runs/index.ts';
 import { waitForRunEnd } from '#core/execution/run-events/index.ts';
 import { credentialId, mayWriteRoutines, type ProjectAccess } from '../../access.ts';
 import type { Deps } from '../../deps.ts';
-import { listReply } from '../../http/links.ts';
 import { instant } from '#lib/schemas.ts';
 import { EXAMPLE, idOf, pageOf, pageQuery } from '../../http/schemas.ts';
 import { route, type Route } from '../../route.ts';
@@ -66,7 +65,7 @@ const listRoutineRuns = route({
   success: { status: 200, data: z.array(runSummary), description: SUMMARIES },
 }).to(async ({ access, params: { routineId }, query, deps }) => {
   await readRoutine(deps.database, access.projectId, routineId);
-  return listPage(deps, access, { query, routineId });
+  return listPage(deps, access, { ...query, routineId });
 });
 
 const listRuns = route({
@@ -96,7 +95,7 @@ const listRuns = route({
   scope: 'runs:read',
   query: runQuery.extend({ routineId: idOf('routine', EXAMPLE.routine).optional() }),
   success: { status: 200, data: z.array(runSummary), description: SUMMARIES },
-}).to(({ access, query, deps }) => listPage(deps, access, { query, routineId: query.routineId }));
+}).to(({ access, query, deps }) => listPage(deps, access, query));
 
 const readRun = route({
   method: 'GET',
@@ -293,17 +292,10 @@ function tenantOf({ projectId, organizationId, plan }: ProjectAccess) {
 }
 
 async function listPage(
-  deps: Deps,
-  access: ProjectAccess,
-  { query, routineId }: { query: z.output<typeof runQuery>; routineId: string | undefined },
+  { database }: Deps,
+  { projectId }: ProjectAccess,
+  query: z.output<typeof runQuery> & { readonly routineId?: string | undefined },
 ) {
-  const page = pageOf(query);
-  const { q, state, trigger, outcome, backfillId, since, until } = query;
-  const filter = { routineId, state, trigger, outcome, backfillId, since, until, page };
-  if (q !== undefined) {
-    const { found, nextCursor } = await runs.searchRuns(deps.database, access.projectId, { ...filter, q });
-    return { data: found.map(presentRunSummary), nextCursor };
-  }
-  const found = await runs.listRuns(deps.database, access.projectId, filter);
-  return listReply(found, page, presentRunSummary);
+  const { found, nextCursor } = await runs.listRuns(database, projectId, { ...query, page: pageOf(query) });
+  return { data: found.map(presentRunSummary), nextCursor };
 }

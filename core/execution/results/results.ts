@@ -5,7 +5,6 @@ import { findLineChanges, type LineChanges } from '#lib/line-changes.ts';
 import type { Page } from '#lib/paging.ts';
 import { cut } from '#lib/text.ts';
 import { unreadBy, type Reader } from './marks.ts';
-import { MAX_LOOKED_AT, says } from './search.ts';
 
 /** Kinds of results, by how they differ from the one before, each with its meaning. */
 export const RESULT_KINDS = {
@@ -60,6 +59,12 @@ export interface ResultFilter {
   readonly worthReading: boolean | undefined;
   readonly page: Page;
 }
+
+/** Runs that one page of a search, a filter or a count looks at. */
+export const MAX_LOOKED_AT = 1_000;
+
+/** Characters of a result that are searched. */
+const SEARCHED = 20_000;
 
 const EXCERPT = 600;
 /** Characters of each text that are compared. */
@@ -219,4 +224,12 @@ function beginningOf(text: string): string {
   if (text.length <= EXCERPT) return text;
   const end = text.lastIndexOf('\n', EXCERPT);
   return cut(text, end > EXCERPT / 3 ? end : EXCERPT);
+}
+
+/** Writes the condition that a run has a text in it, in any case: there `%` and `_` are signs like all others. */
+export function says(q: string, runs: 'runs' | 'classified'): Sql {
+  const table = raw(runs);
+  return sql`position(lower(${q}) in lower(concat_ws(' ',
+    (select name from routines where id = ${table}.routine_id and project_id = ${table}.project_id),
+    ${table}.outcome_summary, ${table}.error_message, left(${table}.result, ${SEARCHED})))) > 0`;
 }

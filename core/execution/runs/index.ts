@@ -12,11 +12,11 @@ export {
 } from './end-run.ts';
 export { assertMayBeGiven, retryRun, startManualRun } from './enqueue.ts';
 export { insertOccurrences, type OccurrenceRow } from './occurrences.ts';
-export { listRuns, listSteps, readRun, readRunDetail } from './queries.ts';
+export { listRuns } from './list.ts';
+export { listSteps, readRun, readRunDetail } from './queries.ts';
 export { MAX_RECENT, listRecentRuns } from './recent.ts';
 export { inTheWay, replaceOpenRuns } from './replace.ts';
 export { diffRun } from './result.ts';
 export { runClock, runColumns, scheduledFor, stepColumns, type Run, type RunDetail, type RunSummary } from './run.ts';
-export { searchRuns } from './search.ts';
 export { expireQueued, sweepOpenRuns } from './sweep.ts';
 export { followPauses, skipQueued, unwantedReason, type PauseDeps } from './unwanted.ts';

@@ -31,18 +31,19 @@ export const summaryColumns = sql`${shortColumns}, ${routineName}, left(result, 
   case when changes is not null then jsonb_build_object('counts', changes->'counts') || ${comparedWith} end as changes`;
 
 export interface RunFilter {
-  readonly routineId: string | undefined;
-  readonly state: RunState | undefined;
-  readonly trigger: Trigger | undefined;
-  readonly outcome: Outcome | undefined;
-  readonly backfillId: string | undefined;
+  readonly routineId?: string | undefined;
+  readonly state?: RunState | undefined;
+  readonly trigger?: Trigger | undefined;
+  readonly outcome?: Outcome | undefined;
+  readonly backfillId?: string | undefined;
   /** Limits of `createdAt`: at or after `since`, before `until`. */
-  readonly since: Date | undefined;
-  readonly until: Date | undefined;
+  readonly since?: Date | undefined;
+  readonly until?: Date | undefined;
   readonly page: Page;
 }
 
-export function listRuns(db: Db, projectId: string, filter: RunFilter): Promise<RunSummary[]> {
+/** Reads one more than the page has, by which it is known whether another follows. */
+export function newestRuns(db: Db, projectId: string, filter: RunFilter): Promise<RunSummary[]> {
   const { column, conditions } = chosenBy(projectId, filter);
   // How much of the index a window spans, only its values tell.
   const isWindow = filter.since !== undefined || filter.until !== undefined;

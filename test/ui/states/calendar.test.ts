@@ -90,7 +90,7 @@ test('the calendar in all its states, and by arrows', async ({ api, visit }) => 
       path: `${CALENDAR}${LATER}&view=hours`,
       async act(page) {
         await page
-          .getByRole('row', { name: /^07:00/ })
+          .getByRole('row', { name: /Daily site check/ })
           .getByRole('link', { name: 'Daily site check' })
           .first()
           .waitFor();

@@ -23,7 +23,7 @@ async function found(key: ApiClient, q: string): Promise<unknown[]> {
   return lists;
 }
 
-test('runs and results are found by what they say, whatever its case, and by their routine', async ({
+test('runs and results are found by what they say, in upper or lower case, and by their routine', async ({
   service,
   ada,
 }) => {

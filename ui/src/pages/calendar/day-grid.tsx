@@ -160,7 +160,7 @@ function EntryLine({ entry: { routineId, routineName, moments }, projectId }: En
         params={{ projectId, routineId }}
         search={{ tab: 'runs' }}
         title={`${routineName}: ${title}`}
-        className="ring-inside flex min-h-6 items-center gap-1.5 rounded-sm px-1 text-xs text-ink hover:bg-hover pointer-coarse:min-h-9"
+        className="ring-inside flex gap-1.5 rounded-sm px-1 py-1 text-xs text-ink hover:bg-hover pointer-coarse:py-2.5"
       >
         <Mark state={shown.state} />
         <span className="truncate">{routineName}</span>

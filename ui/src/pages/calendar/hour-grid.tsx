@@ -79,7 +79,7 @@ function Moments({ entry: { routineId, routineName, moments }, hour, projectId }
   const last = own.at(-1);
   if (last === undefined) return null;
   const title = `${routineName}: ${own.map(({ at, state }) => `${exactTime(new Date(at))} ${labelOf(state).toLowerCase()}`).join(', ')}`;
-  const look = 'flex min-h-6 items-center gap-1.5 rounded-sm px-1 pointer-coarse:min-h-9';
+  const look = 'flex gap-1.5 rounded-sm px-1 py-1 pointer-coarse:py-2.5';
   const line = (
     <>
       <Mark state={last.state} />

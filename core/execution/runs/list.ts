@@ -1,18 +1,30 @@
 import { MAX_LOOKED_AT, says } from '#core/execution/results/index.ts';
 import type { Db } from '#lib/database/index.ts';
-import { afterCursor } from '#lib/paging.ts';
-import { chosenBy, summaryColumns, type RunFilter } from './queries.ts';
+import { afterCursor, cutPage } from '#lib/paging.ts';
+import { chosenBy, newestRuns, summaryColumns, type RunFilter } from './queries.ts';
 import type { RunSummary } from './run.ts';
+
+interface RunPage {
+  readonly found: readonly RunSummary[];
+  readonly nextCursor: string | undefined;
+}
+
+/** Lists runs, the newest first. */
+export async function listRuns(
+  db: Db,
+  projectId: string,
+  { q, ...filter }: RunFilter & { readonly q?: string | undefined },
+): Promise<RunPage> {
+  if (q !== undefined) return searchRuns(db, projectId, filter, q);
+  const { items, nextCursor } = cutPage(await newestRuns(db, projectId, filter), filter.page);
+  return { found: items, nextCursor };
+}
 
 /**
  * Lists the runs that have a text in them. It looks at a bounded number of runs, so a page may have fewer than its
  * limit, or none, though others follow.
  */
-export async function searchRuns(
-  db: Db,
-  projectId: string,
-  { q, ...filter }: RunFilter & { readonly q: string },
-): Promise<{ found: RunSummary[]; nextCursor: string | undefined }> {
+async function searchRuns(db: Db, projectId: string, filter: RunFilter, q: string): Promise<RunPage> {
   const { page } = filter;
   const { column, conditions } = chosenBy(projectId, filter);
   const rows = await db.plannedRows<RunSummary & { last: string | null }>`
