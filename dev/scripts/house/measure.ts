@@ -30,14 +30,14 @@ export type Faults = Readonly<Record<string, readonly string[]>>;
 
 /** The most files and lines of each room; a change that raises one says why, see docs/adr/0038-budgets-of-rooms.md. */
 const BUDGETS = {
-  core: { files: 400, lines: 47_500 },
+  core: { files: 412, lines: 47_500 },
   lib: { files: 100, lines: 8_700 },
   api: { files: 116, lines: 14_000 },
   activities: { files: 4, lines: 200 },
   workers: { files: 21, lines: 1_300 },
   workflows: { files: 5, lines: 350 },
   runtime: { files: 31, lines: 3_000 },
-  'ui/src': { files: 310, lines: 37_000 },
+  'ui/src': { files: 316, lines: 37_000 },
 };
 const ROOMS = Object.keys(BUDGETS);
 const FEWEST_LINES = 40;
