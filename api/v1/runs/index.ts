@@ -19,7 +19,6 @@ import { presentDiff, runDiff } from './result-schema.ts';
 import { presentStep, step } from './step-schema.ts';
 
 const tag = 'Runs';
-const params = runParams;
 const SUMMARIES =
   'Newest first, without variables and with the beginning of each result. A page with `q` looks at 1,000 runs: it may have fewer than its limit, or none, and still name a next page.';
 
@@ -108,7 +107,7 @@ const readRun = route({
   auth: 'key-or-session',
   mcp: { toolset: 'runs', view: RUN_VIEW },
   scope: 'runs:read',
-  params,
+  params: runParams,
   waits: true,
   success: { status: 200, data: runDetail, description: 'The run.' },
 }).to(async ({ access, params: { runId }, deps, wait }) => {
@@ -131,7 +130,7 @@ const listRunSteps = route({
   auth: 'key-or-session',
   mcp: false,
   scope: 'runs:read',
-  params,
+  params: runParams,
   query: pageQuery('step', {}),
   success: { status: 200, data: z.array(step), description: 'A page of steps.' },
 }).to(async ({ access: { projectId }, params: { runId }, query, deps }) => {
@@ -150,7 +149,7 @@ const diffRun = route({
   auth: 'key-or-session',
   mcp: { toolset: 'runs' },
   scope: 'runs:read',
-  params,
+  params: runParams,
   query: z.strictObject({
     against: idOf('run', EXAMPLE.run).optional().meta({
       description:
@@ -173,7 +172,7 @@ const updateRun = route({
   auth: 'key-or-session',
   mcp: false,
   scope: 'runs:write',
-  params,
+  params: runParams,
   body: z.strictObject({ pinned: z.boolean() }).meta({ id: 'UpdateRun' }),
   success: { status: 200, data: run, description: 'The run.' },
   errors: ['allowance_exceeded'],
@@ -192,7 +191,7 @@ const cancelRun = route({
   auth: 'key-or-session',
   mcp: { toolset: 'runs', view: ['id', 'routineId', 'state', 'cancelRequestedAt'] },
   scope: 'runs:write',
-  params,
+  params: runParams,
   success: { status: 202, data: run, description: 'The run, cancelled or about to be.' },
   errors: ['run_not_cancellable'],
 }).to(async ({ access, params: { runId }, deps }) => ({
@@ -209,7 +208,7 @@ const retryRun = route({
   auth: 'key-or-session',
   mcp: { toolset: 'runs', view: ['id', 'routineId', 'state', 'retryOf'] },
   scope: 'runs:write',
-  params,
+  params: runParams,
   idempotent: true,
   success: { status: 202, location: '/v1/runs/:id', data: run, description: 'The queued run.' },
   errors: [
