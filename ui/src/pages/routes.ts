@@ -37,17 +37,19 @@ const verifiedRoute = createRoute({
   component: lazyRouteComponent(() => import('./verified/page.tsx'), 'VerifiedPage'),
 });
 
-/** The gallery of parts: built for tests only. */
-const partsRoutes =
-  import.meta.env['VITE_PARTS'] === '1'
-    ? [
-        createRoute({
-          getParentRoute: () => rootRoute,
-          path: '/_parts',
-          component: lazyRouteComponent(() => import('./parts/page.tsx'), 'PartsPage'),
-        }),
-      ]
-    : [];
+/** Set by the build. */
+declare const __PARTS__: boolean;
+
+/** The gallery of parts, which is built for tests only. */
+const partsRoutes = __PARTS__
+  ? [
+      createRoute({
+        getParentRoute: () => rootRoute,
+        path: '/_parts',
+        component: lazyRouteComponent(() => import('./parts/page.tsx'), 'PartsPage'),
+      }),
+    ]
+  : [];
 
 const welcomeRoute = createRoute({
   getParentRoute: () => accountRoute,

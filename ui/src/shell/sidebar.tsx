@@ -1,6 +1,6 @@
 import { Menu as Base } from '@base-ui/react/menu';
 import { Link, useNavigate } from '@tanstack/react-router';
-import { Check, ChevronsUpDown, Keyboard, LogOut, Monitor, Moon, Plus, Search, Sun } from 'lucide-react';
+import { Check, ChevronsUpDown, Keyboard, LogOut, Plus, Search } from 'lucide-react';
 import { lazy, Suspense, useState } from 'react';
 import { useProjectId } from '#ui/api/project.ts';
 import { useRead } from '#ui/api/read.ts';

@@ -26,7 +26,9 @@ export function HourGrid({ days, projectId }: HourGridProps) {
       <table className="w-full min-w-3xl table-fixed border-collapse text-xs">
         <thead>
           <tr className="border-b border-line">
-            <td className="w-14" />
+            <th scope="col" className="w-14">
+              <span className="sr-only">Hour</span>
+            </th>
             {days.map(({ start }) => (
               <th key={start.getTime()} scope="col" className="px-2 py-2 text-left font-medium text-muted">
                 {dayHead.format(start)}

@@ -76,15 +76,14 @@ function SearchBox({ search, onChange }: FilterBarProps) {
   const now = search.q ?? '';
   const [typed, setTyped] = useState(now);
   const [seen, setSeen] = useState({ address: now, sent: now });
+  const q = useSettled(typed.trim());
   // Back, or a button that shows all runs, has changed the address.
   if (now !== seen.address) {
     setSeen({ address: now, sent: now });
     if (now !== seen.sent) setTyped(now);
-  }
-  const q = useSettled(typed.trim());
+  } else if (q !== seen.sent) setSeen({ ...seen, sent: q });
   const send = useEffectEvent(() => {
     if (q === now) return;
-    setSeen({ ...seen, sent: q });
     onChange({ q: q === '' ? undefined : q }, now !== '' && q !== '');
   });
   useEffect(() => send(), [q]);
