@@ -8,7 +8,7 @@ export class JobLimitError extends Error {
   override readonly name = 'JobLimitError';
 }
 
-/** Thrown for work whose owner has too much of it waiting already. */
+/** Thrown for work of an owner with too much waiting work. */
 export class ThreadBusyError extends Error {
   override readonly name = 'ThreadBusyError';
 }
@@ -25,13 +25,13 @@ export type Ask<Job, Result> = (job: Job, limitMs: number) => Promise<Result>;
 /** Leaves the thread time to load its modules on a busy machine. */
 const START_LIMIT_MS = 30_000;
 
-/** Work of one owner that may wait behind what the owner has at the thread. */
+/** The most work of one owner that may wait. */
 const MAX_BEHIND = 20;
 
 /**
- * Runs jobs on one thread beside the event loop, one after another. A job that passes its limit takes the thread with
- * it, and the next job gets a new one. The thread starts with the first job and keeps no process alive when it is idle.
- * Each owner has one piece of work in the queue of the thread, so that none waits for more than one of another's.
+ * Runs jobs on one thread beside the event loop, one after another. A job that exceeds its limit ends the thread, and
+ * the next job gets a new one. The thread starts with the first job and does not keep an idle process alive. Each owner
+ * has one piece of work in the queue of the thread, so that no owner waits for more than one of another's.
  */
 export class BoundedThread<Job, Result> {
   readonly #options: BoundedThreadOptions;
@@ -93,7 +93,7 @@ export class BoundedThread<Job, Result> {
   }
 }
 
-/** Serves the jobs of a `BoundedThread`, inside of it. What `work` throws ends the thread. */
+/** Serves the jobs of a `BoundedThread`, inside of it. An error of `work` ends the thread. */
 // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the other half of `BoundedThread<Job>`
 export function serveJobs<Job>(work: (job: Job) => unknown): void {
   parentPort?.on('message', (job: Job) => parentPort?.postMessage(work(job)));

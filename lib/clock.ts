@@ -9,7 +9,7 @@ export function now(): number {
   return Date.now() - aheadMs;
 }
 
-/** Milliseconds by which the clock of this machine is ahead; 0 while it is near enough. */
+/** Milliseconds by which the clock of this machine is ahead; 0 for a small difference. */
 export function clockAheadMs(): number {
   return aheadMs;
 }

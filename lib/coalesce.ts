@@ -9,11 +9,10 @@ interface Coalesced<T> {
 }
 
 /**
- * Coalesces calls with the same key: while a call of `work` is under way, those that arrive wait together and share
- * the next one, which begins after all of them have come. Each therefore sees what a call of its own would see, at the
- * cost of one call for all callers that arrive during one. (DataLoader starts a batch each turn of the event loop, also
- * while one is under way: where calls with the same key lock the same row, those queue behind each other.)
- *
+ * Coalesces calls with the same key: while a call of `work` is running, new callers wait together and share the next
+ * one, which begins after all of them have come. Each gets the result of a call that began after it asked, at the cost
+ * of one call for all callers that arrive during one. (DataLoader starts a batch each turn of the event loop, also
+ * while one is running: when calls with the same key lock the same row, those queue behind each other.)
  * @param work gets the number of callers it serves
  */
 export function createCoalescer<T>(): (key: string, work: (callers: number) => Promise<T>) => Promise<Coalesced<T>> {

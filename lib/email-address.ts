@@ -24,8 +24,8 @@ function faultOf(address: unknown): string {
 }
 
 /**
- * Brings the domain of an e-mail address to the form that the DNS has: `a@exämple.de` is `a@xn--exmple-cua.de`. What is
- * no domain stays as it is.
+ * Brings the domain of an e-mail address into its DNS form: `a@exämple.de` becomes `a@xn--exmple-cua.de`. A text that
+ * is no domain stays unchanged.
  */
 export function withAsciiDomain(address: string): string {
   const at = address.lastIndexOf('@');

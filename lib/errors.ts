@@ -71,6 +71,7 @@ export const ERRORS = {
   run_not_cancellable: [409, 'The run has already ended.'],
   run_not_finished: [409, 'The run has not ended yet.'],
   run_without_data: [409, 'The run has no data: it did not succeed, or its routine had no resultSchema.'],
+  run_without_result: [409, 'The run has no result that could be asked about.'],
   content_erased: [409, 'The content of the run has been erased.'],
   webhook_not_configured: [409, 'The routine has no webhook URL.'],
   rotation_in_progress: [409, 'The previous webhook secret still signs; send force: true to drop it now.'],
@@ -95,12 +96,12 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS;
 
-/** An error that may be shown to the caller as it is: its message never holds a secret. */
+/** An error that may be shown to the caller unchanged: its message never contains a secret. */
 export class AppError extends Error {
   readonly code: ErrorCode;
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** What is wrong with the caller's input, where the message lists it. */
+  /** Faults in the caller's input, if the message lists them. */
   faults: readonly Fault[] = [];
 
   constructor(code: ErrorCode, message?: string, headers: Record<string, string> = {}) {
@@ -130,7 +131,7 @@ export function invalid(faults: readonly Fault[], code: ErrorCode = 'invalid_req
 /** The most faults of one request that a response lists. */
 const MOST_DETAILS = 100;
 
-/** Matches a message about one field: its path, then what is wrong. */
+/** Matches a message about one field: its path, then the fault. */
 const ABOUT_FIELD = /^(?<path>[A-Za-z][\w-]*(?:\.[\w-]+|\[\d+\])*): (?<message>.+)$/s;
 
 function detailsOf({ faults, message, status }: AppError) {

@@ -2,21 +2,24 @@ import { isDeepStrictEqual } from 'node:util';
 import { empty, sql, type Sql } from './database/index.ts';
 import { AppError } from './errors.ts';
 
-/** Lists what may keep a routine or a skill in the place of people. */
+/** Keepers of a routine or a skill other than people. */
 export const MANAGERS = ['files'] as const;
 
-/** What programs call a thing, unique in its project, and what keeps it; none of it says what the thing does. */
+/**
+ * The name that programs give to a resource, unique in its project, and its keeper; neither says anything about its
+ * content.
+ */
 export interface ExternalName {
   readonly externalKey: string | null;
   readonly managedBy: (typeof MANAGERS)[number] | null;
-  /** The name of the folder of files, where it has one; several may keep things in one project. */
+  /** The name of the folder of files, if it has one; several folders may keep resources in one project. */
   readonly managedFrom: string | null;
 }
 
 /**
- * Tells what a change does to the mark of drift. The manager of a thing puts it whole, which ends the mark; what is
- * changed in parts is drift, also where the change names the manager. To name the manager or the key alone says that the thing
- * is as it is kept.
+ * Decides how a change affects the mark of drift. The keeper of a resource puts it whole, which ends the mark; a
+ * partial change is drift, even if it names the keeper. A change of keeper or key alone means that the resource is as
+ * its keeper wants it.
  */
 export function driftOf(
   before: object,
@@ -50,19 +53,19 @@ export function nameColumns(name: ExternalName, drift: ReturnType<typeof driftOf
     managed_from = ${managedBy === null ? null : managedFrom}, ${mark[drift]}`;
 }
 
-/** Tells whether a change of a thing in this version is wanted; undefined stands for one that is not there. */
+/** Tells whether the condition of a change holds for this version; undefined means that the resource does not exist. */
 export type IsExpected = (version: number | undefined) => boolean;
 
 /**
- * Creates the thing of a key or changes it. Another request that comes between has it look again, so that of two that
- * come together one creates and the other changes.
- * @throws {AppError} `precondition_failed`, and what `create` and `change` throw
+ * Creates or changes the resource with a key. After a concurrent request it looks again, so that of two requests one
+ * creates and the other changes.
+ * @throws {AppError} `precondition_failed`, and the errors of `create` and `change`
  */
 export async function putByKey<Found extends { readonly version: number }, Saved>(put: {
   readonly find: () => Promise<Found | undefined>;
   readonly isExpected: IsExpected;
   readonly create: () => Promise<Saved>;
-  /** Changes what was found, and throws `precondition_failed` where it is no longer in that version. */
+  /** Changes the found resource, and throws `precondition_failed` when its version has changed. */
   readonly change: (found: Found) => Promise<Saved>;
 }): Promise<Saved> {
   const found = await put.find();

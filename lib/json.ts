@@ -11,7 +11,10 @@ export function jsonObjectsIn(value: unknown): JsonObject[] {
   return Array.isArray(value) ? value.filter(isJsonObject) : [];
 }
 
-/** Parses a text and rounds no number of it. @returns undefined for one that is no JSON */
+/**
+ * Parses a text without rounding its numbers.
+ * @returns undefined for a text that is not JSON
+ */
 export function parseJson(text: string): unknown {
   try {
     return parseExact(text);
@@ -47,7 +50,7 @@ export function canonicalJson(value: unknown, depth = 0): string {
 /** The form of a JSON Pointer (RFC 6901, section 3). */
 export const JSON_POINTER = /^(?:\/(?:[^~/]|~[01])*)*$/;
 
-/** Finds the value that a pointer names (RFC 6901, section 4); undefined where there is none. */
+/** Finds the value at a pointer (RFC 6901, section 4); undefined without one. */
 export function valueAt(document: unknown, pointer: string): unknown {
   let value = document;
   for (const token of pointer.split('/').slice(1)) {

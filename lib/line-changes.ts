@@ -1,6 +1,6 @@
 import { cut } from '#lib/text.ts';
 
-/** Lines by which two texts differ. */
+/** Differences of two texts by line. */
 export interface LineChanges {
   readonly counts: { readonly added: number; readonly removed: number };
   /** The first added lines, in the order of the later text. */
@@ -13,8 +13,8 @@ const LINES_OF_A_KIND = 5;
 const LINE_LENGTH = 300;
 
 /**
- * Finds the lines that one text has and the other has not, wherever they stand: a line that has moved is no news. Empty
- * lines and the space around a line do not count. Takes time in proportion to the texts.
+ * Finds lines that only one of two texts has, at any place: a moved line is no change. Empty lines and the space around
+ * a line do not count. Takes time in proportion to the texts.
  */
 export function findLineChanges(before: string, after: string): LineChanges {
   const [old, fresh] = [linesOf(before), linesOf(after)];
@@ -33,7 +33,7 @@ function linesOf(text: string): string[] {
     .filter((line) => line !== '');
 }
 
-/** Returns the lines of `lines` beyond those that `others` have, a line that stands twice counting twice. */
+/** Returns the lines of `lines` that `others` lack; repeated lines count separately. */
 function missingFrom(others: readonly string[], lines: readonly string[]): string[] {
   const left = new Map<string, number>();
   for (const line of others) left.set(line, (left.get(line) ?? 0) + 1);

@@ -2,9 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { RE2JS } from 're2js';
 import { BoundedThread, JobLimitError, ThreadBusyError } from './bounded-thread.ts';
 
-/**
- * Thrown where a text is so long, and a pattern so large, that matching them passed its time, or had to wait too long.
- */
+/** Thrown when matching a pattern took, or had to wait, too long. */
 export class PatternTooSlow extends Error {
   override readonly name = 'PatternTooSlow';
 }
@@ -12,7 +10,7 @@ export class PatternTooSlow extends Error {
 /** Matching takes at most as many steps for each character. */
 const MAX_SIZE = 5_000;
 
-/** Size times characters that take a few milliseconds at most; what may take longer leaves the event loop alone. */
+/** Size times characters that take a few milliseconds at most; longer matches run beside the event loop. */
 const QUICK_STEPS = 1_000_000;
 
 /** Limits one match. */
@@ -40,9 +38,9 @@ export function patternFault(pattern: string): string | undefined {
 }
 
 /**
- * Tells whether a text has the pattern anywhere in it.
- * @param owner names the tenant behind whose other long matches this one waits its turn
- * @param pattern one that `patternFault` has nothing against
+ * Tells whether a text matches the pattern anywhere.
+ * @param owner the tenant; its long matches wait for each other
+ * @param pattern one that passes `patternFault`
  * @throws {PatternTooSlow}
  */
 export async function matchesPattern(owner: string, pattern: string, text: string): Promise<boolean> {
@@ -58,12 +56,12 @@ export async function matchesPattern(owner: string, pattern: string, text: strin
 }
 
 /**
- * Bounds the instructions of a compiled pattern from its text alone: a pattern of 500 characters can repeat what it
- * repeats, and takes seconds to compile.
- * @param pattern one that JavaScript takes
+ * Limits the size of a compiled pattern from its text alone: 500 characters with nested repetitions can take seconds to
+ * compile.
+ * @param pattern one that JavaScript accepts
  */
 export function sizeBound(pattern: string): number {
-  // Sizes of the open groups, from the outside in: what they hold so far, and the part that a count would repeat.
+  // Sizes of the open groups, from the outside in: the size so far, and the part that a count would repeat.
   const groups = [{ whole: 0, last: 0 }];
   for (const [token] of pattern.matchAll(TOKEN)) {
     const group = groups.at(-1) ?? { whole: 0, last: 0 };
@@ -95,12 +93,12 @@ const TOKEN = /\[(?:\\.|[^\]\\])*\]|\\[pPu]\{[^}]*\}|\\.|\{\d+(?:,\d*)?\}|[^]/gu
 const COUNT = /^\{(\d+)(?:,(\d*))?\}$/;
 
 /**
- * Compiles a regular expression for RE2, which takes time in proportion to the text, where JavaScript's own can take
- * for ever.
- * @throws {Error} when the pattern is no regular expression, or one that cannot be matched in linear time
+ * Compiles a regular expression for RE2, which takes time in proportion to the text; JavaScript's own can take for
+ * ever.
+ * @throws {Error} when the pattern is no regular expression, or cannot be matched in linear time
  */
 export function compilePattern(pattern: string, flags = 'u'): RE2JS {
-  // JavaScript's syntax is the law: RE2 alone takes some of what is an error there for something else.
+  // JavaScript's syntax decides: RE2 alone gives some invalid patterns another meaning.
   void new RegExp(pattern, flags);
   try {
     if (NAMED_BACKREFERENCE.test(pattern)) throw new Error('backreference');

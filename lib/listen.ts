@@ -21,7 +21,7 @@ export const CLOSE_GRACE_MS = 20_000;
 
 /**
  * Lets a server listen.
- * @returns the port: the one that was asked for, or the one that the system chose for 0
+ * @returns the port: the requested one, or the system's choice for 0
  * @throws the error of the socket, such as `EADDRINUSE`
  */
 export async function listenOn(server: Server, { host, port }: { host: string; port: number }): Promise<number> {

@@ -5,9 +5,9 @@ import { redactAuthorization } from './redact-authorization.ts';
 export type Log = Logger;
 
 /**
- * Writes one JSON line an event to standard output. Fields that could hold a credential are removed wherever they
- * stand at the first two levels, and credentials of `Authorization` headers in errors; nothing should put either
- * there, this is the second fence.
+ * Writes one JSON line an event to standard output. Fields that could contain a credential are removed at the first two
+ * levels, and so are credentials of `Authorization` headers in errors. Callers should log neither; this is a second
+ * safeguard.
  */
 export function createLog(options: { level: string; name: string }, write: (line: string) => void = writeLine): Log {
   return pino(
@@ -24,8 +24,8 @@ export function createLog(options: { level: string; name: string }, write: (line
   );
 }
 
-// All logs of a process go to its one standard output. Lines of one turn of the event loop are one write, which a busy
-// API has many of; a process that is killed loses those of the turn it was in.
+// All logs of a process go to its one standard output. Lines of one turn of the event loop are one write, as a busy API
+// has many; a process that is killed loses the lines of its last turn.
 const output = pino.destination({ fd: 1, sync: true });
 let pending = '';
 

@@ -21,8 +21,8 @@ export interface Mailer {
 }
 
 /**
- * Opens the way to a mail server.
- * @param options.requireTls refuses a server that offers no encryption on a `smtp:` address
+ * Creates a sender for a mail server.
+ * @param options.requireTls refuses a server without encryption on a `smtp:` address
  */
 export function openMailer(options: { url: string; from: string; requireTls: boolean }): Mailer {
   const { from } = options;
@@ -88,14 +88,14 @@ function domainOf(from: string): string {
 interface MailFault {
   readonly kind: 'refused' | 'away' | 'deferred';
   readonly code: string;
-  /** Message in the service's own words: what the server says may name the address. */
+  /** Message in the service's own words, as the server's reply may contain the address. */
   readonly message: string;
 }
 
 /** Codes of nodemailer for an error of the message; all others would meet any message. */
 const OF_MESSAGE: ReadonlySet<string> = new Set(['EENVELOPE', 'EMESSAGE']);
 
-/** Replies to any message where the server wants a sign-in or encryption first (RFC 4954, RFC 3207). */
+/** Replies to any message when the server requires a sign-in or encryption first (RFC 4954, RFC 3207). */
 const UNPREPARED: ReadonlySet<number> = new Set([530, 538]);
 
 /** Judges an error of nodemailer by its code and by the server's reply (RFC 5321, section 4.2.1). */

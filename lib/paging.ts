@@ -26,12 +26,12 @@ export function cutPage<Item extends { readonly id: string }>(
   return { items, nextCursor: more ? last.id : undefined };
 }
 
-/** Key by which a list is ordered: ids, revisions, steps of a run, or ids of custom skills and then curated slugs. */
+/** Sort key of a list: ids, revisions, steps of a run, or ids of custom skills and then curated slugs. */
 export type Order = Resource | 'revision' | 'step' | 'skillOrSlug';
 
 /**
- * Matches the cursors that a list gives out: the id after which the next page begins. Callers take them from the `Link`
- * header and make none themselves; as they are plain ids, OpenAPI can say exactly which are refused.
+ * Matches the cursors of a list: the id after which the next page begins. Callers take them from the `Link` header and
+ * make none themselves; as they are plain ids, OpenAPI can state exactly which are refused.
  */
 export function cursorPattern(of: Order): RegExp {
   if (of === 'skillOrSlug') return SKILL_OR_SLUG;

@@ -7,7 +7,7 @@ export interface Quota {
   /** Selects the rows that count, in any columns. */
   readonly counted: Sql;
   readonly max: number;
-  /** Names what there are too many of: `routines`. */
+  /** Names the limited resource: `routines`. */
   readonly what: string;
   /** Says how to make room, as an imperative. */
   readonly remedy?: string;
@@ -32,7 +32,7 @@ export async function assertWithinQuota(
 
 /** Two limits for things whose rows are kept after their end: one of live things, and one of all rows. */
 export interface KeptQuota extends Pick<Quota, 'holder'> {
-  /** Selects all rows, in any columns, with a `where` that goes on. */
+  /** Selects all rows, in any columns, with a `where` that can be extended. */
   readonly all: Sql;
   readonly ever: Pick<Quota, 'max' | 'what'>;
   readonly live: { readonly where: Sql } & Omit<Quota, 'holder' | 'counted'>;

@@ -1,16 +1,16 @@
 const MARK = '[redacted]';
 
-/** The schemes of IANA's registry that carry a credential, and those that services made for themselves. */
+/** Schemes with a credential: those of IANA's registry, and those that services made up. */
 const SCHEME =
   '(?:Basic|Bearer|Digest|DPoP|GNAP|Negotiate|NTLM|OAuth|Token|ApiKey|Api-Key|Key|AWS4-HMAC-SHA256|SCRAM-SHA-256)';
 
 /** A token (RFC 9110, `token68`), or parameters as Digest has them. */
 const CREDENTIALS = String.raw`(?:(?:[\w-]+=(?:"[^"]*"|[^\s,"']+),?\s*)+|[\w.~+/-]+=*)`;
 
-/** A header, as it stands in a request, an object or a command line. */
+/** A header in a request, an object or a command line. */
 const HEADER = new RegExp(String.raw`\b(authorization["']?\s*[:=]\s*["']?${SCHEME})\s+${CREDENTIALS}`, 'gi');
 
-/** The credential without its header, with a digit in it so that "Basic requirements" stays what it is. */
+/** The credential without its header, with a digit in it, so that "Basic requirements" is not taken for one. */
 const ALONE = /\b(Bearer|Basic|Token|ApiKey|DPoP|Negotiate)\s+(?=[\w.~+/-]*\d)[\w.~+/-]{16,}=*/gi;
 
 /** Takes the credentials of `Authorization` headers out of a text, in every scheme. */

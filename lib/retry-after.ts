@@ -11,7 +11,10 @@ export function parseRetryAfter(
   return Number.isNaN(waitMs) ? undefined : Math.min(Math.max(waitMs, 0), maxMs);
 }
 
-/** `Date.parse` also reads what is no HTTP date ("-5", "1.5"); all three forms of those begin with a weekday. */
+/**
+ * `Date.parse` also reads texts that are no HTTP date ("-5", "1.5"); all three forms of an HTTP date begin with a
+ * weekday.
+ */
 function httpDate(text: string): number {
   return /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)/.test(text) ? Date.parse(text) : Number.NaN;
 }

@@ -28,7 +28,7 @@ export function nameOf(max: number) {
 
 const EMPTY = 'must not be empty';
 
-/** Names stand in mails and logs. Without a repetition inside another, so that it takes linear time. */
+/** Names appear in mails and logs. The pattern has no nested repetition, so it takes linear time. */
 const ONE_LINE =
   // oxlint-disable-next-line no-control-regex -- they are what it is about
   /^\s*[^\s\u0000-\u001f\u007f-\u009f][^\u0000-\u001f\u007f-\u009f]*$/;

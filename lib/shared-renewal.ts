@@ -16,7 +16,7 @@ export function createRenewals<T>(): (key: string, renew: () => Promise<T>, sign
     let renewing = underWay.get(key);
     if (renewing === undefined) {
       renewing = renew().finally(() => underWay.delete(key));
-      // Callers that wait are told of a failure below; without one it must not count as unhandled.
+      // Waiting callers get the failure below; without one it must not count as unhandled.
       renewing.catch(() => undefined);
       underWay.set(key, renewing);
     }
@@ -25,15 +25,15 @@ export function createRenewals<T>(): (key: string, renew: () => Promise<T>, sign
 }
 
 /**
- * Has a credential renewed once in however many processes: the one that takes the lease in its row asks the provider,
- * the others wait for what it stores.
+ * Renews a credential once over all processes: the one that takes the lease in its row asks the provider, the others
+ * wait for the stored result.
  * @throws {AppError} `provider_error` when the others have waited for too long
  */
 export async function renewUnderLease<Lease, T>(steps: {
-  /** Takes the lease; undefined when another holds it, or there is nothing to renew any more. */
+  /** Takes the lease; undefined when another process has it, or there is nothing to renew any more. */
   take(): Promise<Lease | undefined>;
   renew(lease: Lease): Promise<T>;
-  /** Returns what another process has renewed; undefined while it is at it. */
+  /** Returns a credential that another process has renewed; undefined while that process is still working. */
   look(): Promise<T | undefined>;
 }): Promise<T> {
   const end = performance.now() + PATIENCE_MS;
@@ -66,13 +66,13 @@ export interface Refusals {
   /** Seconds since that answer came first, and last. */
   readonly sinceSeconds: number;
   readonly agoSeconds: number;
-  /** Time of the last one. */
+  /** Time of the last refusal. */
   readonly last: string;
 }
 
 /**
- * Tells whether one more refusal ends a sign-in. Servers refuse in words of their own, so it is what they do that counts:
- * a second refusal where the credential has expired already, else the third with the same answer in ten minutes or more.
+ * Tells whether one more refusal ends a sign-in. Servers word their refusals differently, so their number counts: a
+ * second refusal when the credential has expired already, else the third with the same answer in ten minutes or more.
  */
 export function endsSignIn(earlier: Refusals | null, answer: string, { expired }: { readonly expired: boolean }) {
   if (earlier === null) return false;
@@ -85,7 +85,10 @@ const REFUSED_FOR_SECONDS = 600;
 /** Seconds for which a server that has refused is not asked again, while the credential can still be used. */
 export const REFUSED_PAUSE_SECONDS = 60;
 
-/** Selects the refusals of a row, null where its credential has none. @param version column of the credential */
+/**
+ * Selects the refusals of a row, null for a credential without any.
+ * @param version column of the credential
+ */
 export function refusalsOf(version: Sql): Sql {
   return sql`case when (renewal_refusals ->> 'version')::integer = ${version} then jsonb_build_object(
     'answer', renewal_refusals ->> 'answer', 'last', renewal_refusals ->> 'last', 'count', (renewal_refusals ->> 'count')::integer,
@@ -111,8 +114,8 @@ export function oneMoreRefusal(version: Sql, earlier: Refusals | null, answer: s
 
 /**
  * Selects how long before its end a credential is renewed, in seconds: a minute, or half of a life of less than two.
- * Else one that lives for half a minute would be renewed before each request.
- * @param life column with the seconds for which it was issued, null where that is not known
+ * Otherwise a credential with a life of half a minute would be renewed before each request.
+ * @param life column with the seconds for which it was issued, null when unknown
  */
 export function renewalMarginSeconds(life: Sql): Sql {
   return sql`least(60, coalesce(${life} / 2.0, 60))`;

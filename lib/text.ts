@@ -17,7 +17,7 @@ export function sentence(clause: string): string {
   return `${capitalized(clause)}.`;
 }
 
-/** Cuts a text from outside to what a list or a log line can show: one line of whole characters. */
+/** Cuts a foreign text for a list or a log line: one line of whole characters. */
 export function shownText(text: string, maxLength: number): string {
   return text
     .slice(0, maxLength)
@@ -26,9 +26,8 @@ export function shownText(text: string, maxLength: number): string {
 }
 
 /**
- * Matches characters that no reader sees, and those that turn text round: controls, formats like bidirectional
- * overrides and zero widths, tags, private use. The joiners of scripts and the presentation of emoji are left, as text
- * needs them.
+ * Matches invisible characters, and characters that turn text round: controls, formats like bidirectional overrides and
+ * zero widths, tags, private use. The joiners of scripts and the presentation of emoji are left, as text needs them.
  */
 const UNSEEN = /(?!\t|\n|\r|\u200C|\u200D|\uFE0E|\uFE0F)[\p{Cc}\p{Cf}\p{Co}\p{Default_Ignorable_Code_Point}]/gu;
 
@@ -45,8 +44,8 @@ export function withoutUnseen(text: string): string {
 }
 
 /**
- * Puts a space into everything of which a mail program would make a link: the scheme of an address, a dot between the
- * names of a host, a mailbox. Figures and times of day stay as they are.
+ * Puts a space into everything that a mail program would turn into a link: the scheme of an address, a dot between the
+ * names of a host, a mailbox. Figures and times of day stay unchanged.
  */
 export function withoutLinks(text: string): string {
   return text
@@ -56,7 +55,7 @@ export function withoutLinks(text: string): string {
 
 /** Decodes the start of UTF-8 text, at most `maxBytes` bytes, without a character that would be cut in two. */
 export function utf8Start(bytes: Uint8Array, maxBytes: number): string {
-  // In streaming mode the decoder holds an unfinished character back.
+  // In streaming mode the decoder keeps an unfinished character back.
   return new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes.subarray(0, maxBytes), {
     stream: true,
   });

@@ -14,9 +14,9 @@ import { BatchSpanProcessor, RandomIdGenerator, TracerProvider } from '@opentele
 import type { Span, SpanOptions, Tracing } from './tracing.ts';
 
 /**
- * Traces by OpenTelemetry, exported in batches over OTLP/HTTP. `OTEL_EXPORTER_OTLP_HEADERS` holds the receiver's
- * credentials, where it wants any; the exporter reads it itself. The span under way is kept here and not in the API's
- * globals, so that several of these live side by side.
+ * Traces by OpenTelemetry, exported in batches over OTLP/HTTP. `OTEL_EXPORTER_OTLP_HEADERS` has the receiver's
+ * credentials, if any; the exporter reads it itself. The current span is kept here and not in the API's globals, so
+ * that several tracers can coexist.
  */
 export function createOtlpTracing(settings: { endpoint: string; service: string }): Tracing {
   const ids = chosenIds();
@@ -40,7 +40,7 @@ export function createOtlpTracing(settings: { endpoint: string; service: string 
       try {
         return await underWay.run(trace.setSpan(parent, span), () => work(faceOf(span)));
       } catch (error) {
-        // Which error it was is for `work` to say: messages may quote what a person or a provider wrote.
+        // `work` decides what to say about the error: messages may quote a person or a provider.
         span.setStatus({ code: SpanStatusCode.ERROR });
         throw error;
       } finally {

@@ -3,7 +3,8 @@ import type { Attributes } from '@opentelemetry/api';
 export interface Span {
   set(attributes: Attributes): void;
   /**
-   * W3C Trace Context `traceparent` (section 3.2) of this span, for a process that goes on with it; undefined when off.
+   * W3C Trace Context `traceparent` (section 3.2) of this span, for a process that continues the trace; undefined when
+   * off.
    */
   readonly traceparent: string | undefined;
 }
@@ -15,18 +16,18 @@ export interface SpanOptions {
   readonly parent?: string | undefined;
 }
 
-/** Distributed traces. Attributes are ids, models and counts: what a person wrote never becomes part of a trace. */
+/** Distributed traces. Attributes are ids, models and counts: texts of people never become part of a trace. */
 export interface Tracing {
   readonly enabled: boolean;
   /** Runs the work as a span; inside, this span is the parent of others. An error marks the span and passes on. */
   span<T>(name: string, options: SpanOptions, work: (span: Span) => Promise<T>): Promise<T>;
   /** Records a span whose id and times are known already. */
   record(span: RecordedSpan): void;
-  /** Renames the span under way, once it is known what it is about. */
+  /** Renames the current span, once its subject is known. */
   rename(name: string): void;
   /** `traceparent` of the span under way. */
   current(): string | undefined;
-  /** Sends what has not been sent yet. */
+  /** Sends the remaining spans. */
   close(): Promise<void>;
 }
 

@@ -64,7 +64,7 @@ try {
   await healthServer?.close();
   log.info('worker stopped');
 }
-// An abandoned start would hold the process while its native half goes on.
+// An abandoned start would keep the process open while its native half continues.
 process.exit();
 
 async function readiness(): Promise<Readiness> {

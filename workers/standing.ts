@@ -4,7 +4,9 @@ import { currentBuildOf, type Build } from '#lib/temporal/index.ts';
 
 /** Whether new runs reach this worker, as Temporal last reported it. */
 export interface Standing {
-  /** Asks Temporal whether new runs start on workers of this build; while it is away, the last response holds. */
+  /**
+   * Asks Temporal whether new runs start on workers of this build. While Temporal is down, the last response counts.
+   */
   refresh(): Promise<boolean>;
   takesRuns(): boolean;
 }

@@ -18,7 +18,7 @@ export interface StartedWorkers {
   run(): Promise<void>;
   isPolling(): boolean;
   takesRuns(): boolean;
-  /** Releases everything, also what has never run. */
+  /** Releases everything, also parts that have never run. */
   close(): Promise<void>;
 }
 

@@ -54,7 +54,7 @@ export interface RunningWorkers {
  * Creates the workers of one process: one for workflows and the steps of runs, one for ticks and one for webhook
  * attempts, each with its own slots, so that ticks and webhooks do not wait behind model calls. Any number of processes
  * share the queues.
- * @throws the error of one that could not be created, once the others have released the connection
+ * @throws the error of a worker that could not be created, after the others have released the connection
  */
 export async function createWorkers(settings: WorkerSettings): Promise<RunningWorkers> {
   const { deps, taskQueue } = settings;

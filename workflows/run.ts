@@ -38,7 +38,7 @@ export async function run({ runId, timeoutSeconds }: RunInput): Promise<string> 
       deadline = Date.now() + outcome.remainingMs;
       if (outcome.next === 'wait') {
         await sleep(outcome.delayMs);
-        // The run's clock stands still while the step waits for a slot.
+        // The run's clock stops while the step waits for a slot.
         deadline = undefined;
         continue;
       }

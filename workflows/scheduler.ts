@@ -15,8 +15,8 @@ export interface SchedulerInput {
 }
 
 /**
- * Ticks at the start of every minute, for ever: claims what is due, and starts the other parts of a tick beside it, so
- * that none holds up the schedule. A part that fails is logged and retried in the next minute; one that still runs is
+ * Ticks at the start of every minute, for ever: claims due routines, and starts the other parts of a tick beside it, so
+ * that none delays the schedule. A part that fails is logged and retried in the next minute; a part that still runs is
  * left to end.
  */
 export async function scheduler(input: SchedulerInput = {}): Promise<void> {
@@ -40,7 +40,7 @@ export async function scheduler(input: SchedulerInput = {}): Promise<void> {
     const { continueAsNewSuggested, targetWorkerDeploymentVersionChanged } = workflowInfo();
     return ticks < ticksPerRun && !continueAsNewSuggested && !targetWorkerDeploymentVersionChanged;
   };
-  // Ticks go on while the last of the others end, so that a long backlog never holds up the schedule.
+  // Ticks continue while the last of the others end, so that a long backlog never delays the schedule.
   while (isFresh() || underWay.size > 0) {
     await attempt(first);
     if (isFresh()) {

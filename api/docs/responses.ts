@@ -97,7 +97,7 @@ export const failure = z
             z
               .strictObject({
                 param: z.string().meta({ description: 'Path of the field.', example: 'budget.maxTokensPerDay' }),
-                message: z.string().meta({ description: 'What is wrong with it.' }),
+                message: z.string().meta({ description: 'The fault.' }),
               })
               .meta({ id: 'ErrorDetail' }),
           )

@@ -6,7 +6,7 @@ export function etagOf({ version }: { readonly version: number }): { ETag: strin
   return { ETag: `"${version}"` };
 }
 
-/** Returns a weak tag of a content: equal contents have equal ones, though not byte for byte the same response. */
+/** Returns a weak tag of a content: equal contents have equal tags, even if the responses differ in some bytes. */
 export function contentTag(...parts: readonly string[]): string {
   return `W/"${hash('sha256', JSON.stringify(parts), 'base64url').slice(0, 22)}"`;
 }

@@ -19,8 +19,9 @@ export function isPaged({ query }: RouteSpec): boolean {
 }
 
 /**
- * Takes from the query of a list whether the body has to say where the next page begins. Callers by other ways than HTTP
- * are told it anyway, so no operation takes it. @throws {AppError} `invalid_request`
+ * Reads `page=body` from the query of a list: the body then has the next cursor. Tools over MCP always get it, so
+ * operations do not declare it.
+ * @throws {AppError} `invalid_request`
  */
 export function pageForm(spec: RouteSpec, given: Readonly<Record<string, unknown>>) {
   const { page, ...query } = given;

@@ -9,7 +9,7 @@ import { route, type Route } from '../route.ts';
 const scopes = z.array(z.enum(SCOPES));
 
 const isVerified = z.boolean().meta({
-  description: 'Whether the operator has entered it; one that registered itself may be anyone.',
+  description: 'True when the operator registered it. A client that registered itself is unverified.',
 });
 
 const assistant = z
@@ -35,11 +35,11 @@ const asked = z
   .meta({ id: 'AskedConsent' });
 
 const oauthQuery = z.string().min(1).max(20_000).meta({
-  description: 'The `request` with which the authorization server led to the page, as it is.',
+  description: 'The unchanged `request` of the redirect from the authorization server.',
 });
 
 const onward = z
-  .strictObject({ redirectTo: z.string().meta({ description: 'Where the browser goes on.' }) })
+  .strictObject({ redirectTo: z.string().meta({ description: 'Address to which the browser goes.' }) })
   .meta({ id: 'DecidedConsent' });
 
 const MAY_BE_GONE = ['attempt_not_found', 'attempt_expired'] as const;

@@ -48,8 +48,7 @@ export const shownName = {
     description: 'The name of the folder of files that keeps it; null where none does, or the folder has no name.',
   }),
   driftedAt: timestamp.nullable().meta({
-    description:
-      'When it was changed otherwise than by what keeps it, which has not put it since; null while it is as that left it.',
+    description: 'When it was last changed by another than its keeper; null once the keeper has put it again.',
   }),
   driftedBy: author
     .nullable()

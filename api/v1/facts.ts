@@ -22,7 +22,7 @@ const text = z
 
 const projectFacts = z
   .strictObject({
-    version: z.number().int().meta({ description: 'Counts the changes; 0 while no one has written any.' }),
+    version: z.number().int().meta({ description: 'Number of changes; 0 before the first.' }),
     text,
     createdBy: author.nullable().meta({ description: 'The author of this version.' }),
     createdAt: timestamp.nullable(),

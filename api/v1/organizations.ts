@@ -34,7 +34,7 @@ const confirmation = z.strictObject({
     .string()
     .max(200)
     .default('')
-    .meta({ description: 'The name of what is to be deleted.', example: 'Website' }),
+    .meta({ description: 'The name of the resource to delete.', example: 'Website' }),
 });
 
 const listOrganizations = route({
@@ -133,7 +133,7 @@ const listProjects = route({
   auth: 'session',
   mcp: false,
   query: pageQuery('project', {
-    organizationId: z.string().max(64).optional().meta({ description: 'Only those of this organization.' }),
+    organizationId: z.string().max(64).optional().meta({ description: 'Only projects of this organization.' }),
   }),
   success: { status: 200, data: z.array(project), description: 'Newest first.' },
 }).to(async ({ access, query, deps }) => {

@@ -7,7 +7,7 @@ import { dollars, EXAMPLE, idOf, pageOf, pageQuery, searchedIn, wordOf } from '.
 import { present } from '../http/present.ts';
 import { route, type Route } from '../route.ts';
 import { scheduleFields } from '#core/authoring/definition/index.ts';
-import { changes, outcomes } from './runs/result-schema.ts';
+import { changes, outcomes, urgency } from './runs/result-schema.ts';
 
 const tag = 'Results';
 
@@ -32,8 +32,9 @@ const result = z
     errorMessage: z.string().nullable(),
     outcome: outcomes.nullable(),
     outcomeSummary: z.string().nullable(),
+    urgency: urgency.nullable().meta({ description: 'As on the run.' }),
     excerpt: z.string().nullable().meta({ description: 'The beginning of the text, at most 600 characters.' }),
-    goesOn: z.boolean().meta({ description: 'Whether the text goes on after the excerpt.' }),
+    goesOn: z.boolean().meta({ description: 'Whether the text continues after the excerpt.' }),
     changes: changes
       .omit({ unchangedRuns: true, truncated: true })
       .meta({
@@ -61,6 +62,23 @@ const result = z
     startedAt: timestamp.nullable(),
     finishedAt: timestamp,
     unread: z.boolean(),
+    overtakenBy: z
+      .strictObject({
+        runId: idOf('run', EXAMPLE.run),
+        finishedAt: timestamp,
+        outcome: outcomes,
+        outcomeSummary: z.string().nullable(),
+        resultPreview: z.string().nullable().meta({ description: 'The first 200 characters of its result.' }),
+        versionChanged: z.boolean().meta({
+          description: 'Whether another version of the routine made it, which may look at something else.',
+        }),
+      })
+      .nullable()
+      .meta({
+        id: 'OvertakingRun',
+        description:
+          'The first later run of the routine that succeeded and says something else, so that this result is over; null while it holds, and for an `unchanged` one. Of later runs the first 20 are looked at.',
+      }),
   })
   .meta({ id: 'Result' });
 
@@ -76,6 +94,9 @@ const unread = z
     until: timestamp
       .nullable()
       .meta({ description: 'When the newest ended, to mark all as read; null where all is read.' }),
+    readUntil: timestamp.nullable().meta({
+      description: 'Until when the caller has marked all as read, to take that back; null where they never did.',
+    }),
   })
   .meta({
     id: 'UnreadResults',
@@ -102,12 +123,14 @@ const listResults = route({
       'reason',
       'errorMessage',
       'outcome',
+      'urgency',
       'excerpt',
       'changes',
       'lines',
       'costUsd',
       'finishedAt',
       'unread',
+      'overtakenBy',
     ],
   },
   scope: 'runs:read',
@@ -119,7 +142,7 @@ const listResults = route({
     }),
     worthReading: flag
       .optional()
-      .meta({ description: 'Only those of all kinds but `unchanged`, or only unchanged ones.' }),
+      .meta({ description: 'True for all kinds but `unchanged`, false for unchanged results only.' }),
   }),
   success: { status: 200, data: z.array(result), description: 'A page of results.' },
 }).to(async ({ access, query, deps }) => {
@@ -205,8 +228,39 @@ const markResultsRead = route({
   return { data: present(unread, await results.countUnread(deps.database, reader)) };
 });
 
+const markResultsUnread = route({
+  method: 'POST',
+  path: '/v1/results/unread',
+  id: 'markResultsUnread',
+  tag,
+  summary: 'Take back that results were read',
+  description:
+    'For the caller alone. With `since`, all that was marked by `until` of `POST /v1/results/read` and ended after it: give the `readUntil` from before, which may be null.',
+  auth: 'key-or-session',
+  mcp: false,
+  scope: 'runs:read',
+  body: z
+    .strictObject({
+      runIds: z.array(idOf('run', EXAMPLE.run)).max(200).optional(),
+      since: instant.nullable().optional(),
+    })
+    .refine((given) => Object.keys(given).length > 0, 'name runs, or a time')
+    .meta({ id: 'MarkResultsUnread', minProperties: 1 }),
+  success: { status: 200, data: unread, description: 'What is unread now.' },
+}).to(async ({ access, body, deps }) => {
+  const reader = readerOf(access);
+  await results.markUnread(deps.database, reader, body);
+  return { data: present(unread, await results.countUnread(deps.database, reader)) };
+});
+
 function readerOf(access: ProjectAccess) {
   return { projectId: access.projectId, readerId: actorId(access) };
 }
 
-export const resultRoutes: readonly Route[] = [listResults, countUnreadResults, countResultsByDay, markResultsRead];
+export const resultRoutes: readonly Route[] = [
+  listResults,
+  countUnreadResults,
+  countResultsByDay,
+  markResultsRead,
+  markResultsUnread,
+];

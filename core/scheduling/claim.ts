@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isOver, timeFor, timetableOf, withoutJitter } from '#core/foundation/timetable/index.ts';
 import { setNextTimes } from '#core/authoring/routines/index.ts';
-import { insertOccurrences, replaceOpenRuns, type EndDeps, type OccurrenceRow } from '#core/execution/runs/index.ts';
+import { insertOccurrences, replaceOpenRuns, type EndDeps } from '#core/execution/runs/index.ts';
 import { isUnavailable, transaction } from '#lib/database/index.ts';
 import { dueWithinSeconds, lockDueRoutines, type DueRoutine } from './due-routines.ts';
-import { decide, occurrenceRows, type Decision } from './occurrence.ts';
+import { decide, occurrenceRows, type Decision, type OccurrenceRow } from './occurrence.ts';
 import { pauseWithNews } from './reconcile.ts';
 import { judgeOccurrences, type SkipRules } from './skip-reasons.ts';
 
@@ -35,8 +35,8 @@ export async function claimAll(deps: ClaimDeps, signal: AbortSignal): Promise<Cl
 const MOST_FAILURES = 20;
 
 /**
- * Claims in batches. When a batch fails, claims one by one until the failing routine is found, and goes on without it.
- * It is the longest due, so it would keep all others from their time.
+ * Claims in batches. When a batch fails, claims one by one until the failing routine is found, and continues without
+ * it. As the longest due it would otherwise block all others.
  */
 async function claimBatches(deps: ClaimDeps, signal: AbortSignal): Promise<ClaimReport> {
   let runs = 0;
@@ -166,7 +166,7 @@ function countByReason(occurrences: readonly OccurrenceRow[]): Map<string, numbe
 
 /**
  * Decides as many routines as fit into two seconds, at least one. After a long outage each may have thousands of missed
- * occurrences to count while the transaction holds the rows. The rest stays due for the next batch.
+ * occurrences to count while the transaction locks the rows. The rest stays due for the next batch.
  */
 function decideInTime(due: readonly DueRoutine[]) {
   const end = performance.now() + 2_000;

@@ -21,7 +21,7 @@ import type { Mailer } from '#lib/mail.ts';
 /** Rows deleted in one statement, so that a backlog of millions makes no long transaction. */
 const BATCH = 1_000;
 
-/** Functions that delete what has expired, each at most `limit` rows; they return how many. */
+/** Functions that delete expired rows, at most `limit` each; they return how many. */
 const FORGET: readonly ((db: Database, limit: number) => Promise<number>)[] = [
   forgetIdempotencyKeys,
   forgetBreakers,

@@ -1,8 +1,10 @@
 import type { Routine } from '#core/authoring/routines/index.ts';
 import { reasonAsMessage, type RunReason } from '#core/execution/run-states/index.ts';
-import type { OccurrenceRow } from '#core/execution/runs/index.ts';
+import type { insertOccurrences } from '#core/execution/runs/index.ts';
 import { newId } from '#lib/ids.ts';
 import { nextInTimetable, timesBetween, type Timetable } from '#lib/schedule/index.ts';
+
+export type OccurrenceRow = Parameters<typeof insertOccurrences>[1][number];
 
 export interface DueSchedule {
   readonly timetable: Timetable;
@@ -26,7 +28,7 @@ export interface Decision {
   readonly run: Date | undefined;
   /** The occurrences that were missed and get no run. */
   readonly missed: PassedOver | undefined;
-  /** The first unrecorded occurrence after `now`; undefined when the window holds no more. */
+  /** The first unrecorded occurrence after `now`; undefined when the window has no more. */
   readonly next: Date | undefined;
 }
 
@@ -43,8 +45,8 @@ const MISFIRE_GRACE_MS = 5 * 60_000;
 const MAX_COUNTED = 1_000_000;
 
 /**
- * Decides about every occurrence since the one that was due: the latest runs, those before it were missed. Under
- * `misfire: skip` the latest runs only if it is not late itself.
+ * Decides about every occurrence since the due one: the latest runs, those before it were missed. Under `misfire: skip`
+ * the latest runs only if it is not late itself.
  */
 export function decide(due: DueSchedule): Decision {
   const { timetable, now } = due;
@@ -75,7 +77,7 @@ function firstUnaccounted({ timetable, dueAt, accountedUntil }: DueSchedule): Da
   return nextInTimetable(timetable, accountedUntil);
 }
 
-/** What was decided about the occurrence that would run. */
+/** The decision about the occurrence that would run. */
 export interface Judgement {
   /** Why it is skipped; undefined when it runs. */
   readonly reason?: RunReason | undefined;

@@ -2,7 +2,7 @@ import type { Core } from '#core/core.ts';
 import { notifyPaused } from '#core/delivery/notifications/index.ts';
 import { nextTimeFrom, type Timing } from '#core/foundation/timetable/index.ts';
 import { pauseStopped, pauseRoutinesOn, setNextTimes } from '#core/authoring/routines/index.ts';
-import { followPauses, type PauseDeps } from '#core/execution/runs/index.ts';
+import { followPauses } from '#core/execution/runs/index.ts';
 import { transaction, type Database, type Db } from '#lib/database/index.ts';
 import { SLOTS } from '#lib/provider-file/index.ts';
 
@@ -10,9 +10,9 @@ interface Unscheduled extends Timing {
   readonly now: Date;
 }
 
-/**
- * Gives a next time to active routines that have none. None should exist, and without a next time it would never run.
- */
+type PauseDeps = Parameters<typeof followPauses>[0];
+
+/** Gives a next time to active routines without one. None should exist, and without a next time it would never run. */
 export function reconcileNextTimes(deps: PauseDeps & { readonly database: Database }): Promise<number> {
   return transaction(deps.database, async (tx) => {
     const lost = await tx.rows<Unscheduled>`
@@ -42,7 +42,7 @@ function tryNext(routine: Unscheduled): Date | undefined {
   }
 }
 
-/** Accounts whose routines one tick pauses; the next tick goes on. */
+/** Accounts whose routines one tick pauses; the next tick continues. */
 const BATCH = 500;
 
 /** Reason that the routine shows. */
@@ -74,7 +74,7 @@ export async function pauseOfDisabledProviders(
   return paused;
 }
 
-/** Routines that cannot go on, by reason. */
+/** Routines that must be paused, by reason. */
 export interface Stopped {
   /** Routines whose stored schedule this process cannot compute. */
   readonly unreadable: readonly Unreadable[];

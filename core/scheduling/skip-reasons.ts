@@ -18,7 +18,7 @@ export interface SkipRules {
 export interface Verdicts {
   /** The reasons why occurrences are skipped. */
   readonly reasons: ReadonlyMap<string, RunReason>;
-  /** What the reasons leave out, in words. */
+  /** Details beyond the reasons, in words. */
   readonly details: ReadonlyMap<string, string>;
   /** Routines whose run waits until no earlier one is open. */
   readonly afterPrevious: ReadonlySet<string>;
@@ -27,8 +27,8 @@ export interface Verdicts {
 }
 
 /**
- * Judges the occurrences that would run. Takes the allowance last, so that only occurrences which nothing else holds
- * back use it up, and probes an account only with an occurrence that then runs.
+ * Judges the occurrences that would run. Takes the allowance last, so that only occurrences without another obstacle
+ * use it up, and probes an account only with an occurrence that then runs.
  */
 export async function judgeOccurrences(tx: Db, rules: SkipRules, candidates: readonly DueRoutine[]): Promise<Verdicts> {
   const reasons = new Map<string, RunReason>();
@@ -100,7 +100,7 @@ interface Overlap {
   /** True when one of the routine's open runs has not begun. */
   readonly queued: boolean;
   /**
-   * True when all of its open runs give way: runs of a backfill, and runs that have waited as long as they may. The new
+   * True when all of its open runs give way: runs of a backfill, and runs whose waiting time is over. The new
    * occurrence runs ahead of them, or after one that has been admitted.
    */
   readonly onlyYielding: boolean;

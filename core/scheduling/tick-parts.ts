@@ -31,7 +31,7 @@ export type TickDeps = ClaimDeps &
   RetentionDeps &
   KindDeps & { readonly admission: Admission; readonly payment: Payment };
 
-/** Time in which one tick starts deliveries. The next tick goes on with the oldest. */
+/** Time in which one tick starts deliveries. The next tick continues with the oldest. */
 const DELIVERIES_MS = 45_000;
 
 /** Time in which one tick sends mails and pings. */
@@ -51,7 +51,7 @@ const RETENTION_MS = 45_000;
 export interface TickParts {
   /** Claims everything that is due; claimed runs are admitted in the background. */
   claim(signal: AbortSignal): Promise<ClaimReport>;
-  /** Releases runs whose `runAt` has come, and starts those that there is room for. */
+  /** Releases runs whose `runAt` has come, and starts as many as there is room for. */
   admission(): Promise<AdmissionReport>;
   /** Starts due webhook deliveries. */
   deliveries(signal: AbortSignal): Promise<number>;
@@ -59,16 +59,16 @@ export interface TickParts {
   expire(signal: AbortSignal): Promise<number>;
   /** Releases the reservations of lost calls, repeats lost cancellations and settles lost runs. */
   sweep(signal: AbortSignal): Promise<number>;
-  /** Sends due mails and pings for at most `forMs`; the next tick goes on. */
+  /** Sends due mails and pings for at most `forMs`; the next tick continues. */
   messages(signal: AbortSignal, forMs?: number): Promise<number>;
   /** Asks the payment processor for changes whose events may have been lost. */
   payments(signal: AbortSignal): Promise<void>;
   /** Fetches stale catalogues of accounts. */
   catalogues(signal: AbortSignal): Promise<number>;
-  /** Deletes what has expired. */
+  /** Deletes expired rows. */
   housekeeping(signal: AbortSignal): Promise<void>;
   /**
-   * Erases the content of runs and deletes runs when their days are over, for at most `forMs`; the next tick goes on.
+   * Erases the content of runs and deletes runs when their days are over, for at most `forMs`; the next tick continues.
    */
   retention(signal: AbortSignal, forMs?: number): Promise<RetentionReport>;
 }
@@ -83,7 +83,7 @@ export function createTickParts(deps: TickDeps): TickParts {
         const faults: unknown[] = [];
         await tryPart(deps, faults, 'reconcile', () => reconcileNextTimes(deps), 0);
         const claimed = await tryPart(deps, faults, 'claim', () => claimAll(deps, signal), NOTHING_CLAIMED);
-        // After the claim, which puts what was due on record as passed over.
+        // After the claim, which records skipped occurrences.
         await tryPart(deps, faults, 'rollback', () => pauseOfDisabledProviders(deps), 0);
         if (faults.length > 0) throw faults[0];
         return claimed;
@@ -108,7 +108,8 @@ export function createTickParts(deps: TickDeps): TickParts {
         await queueResultDigests(deps.database);
         await queueSummaries(deps.database);
         await adoptMessages(deps.database);
-        // What writes messages comes before what sends them, and what a person waits for before the others.
+        // Parts that write messages come before parts that send them, and parts for which a person waits before the
+        // others.
         for (const name of ['run_ended', 'spending', 'summary', 'digest', 'result']) {
           await tryPart(deps, faults, name, () => off(name, signal, forMs), 0);
         }
@@ -154,7 +155,7 @@ export function kindsOf(deps: KindDeps): Kinds {
   };
 }
 
-/** Does at once what a transaction has left behind: starts webhook deliveries, or works off a kind. */
+/** Does work at once after a transaction: starts webhook deliveries, or works off a kind. */
 export function doNow(deps: KindDeps, name: string): Promise<unknown> {
   return name === 'deliveries' ? startDueDeliveries(deps) : workOff(deps, kindsOf(deps), name);
 }

@@ -35,7 +35,7 @@ const underWay = new WeakMap<object, Promise<void>>();
 
 /**
  * Begins a tick in this process and does not wait for its end.
- * @returns whether an earlier one is still running, in which case none is begun
+ * @returns false when an earlier one is still running; then none is begun
  */
 export function tickInProcess(deps: TickDeps): { alreadyRunning: boolean } {
   const alreadyRunning = underWay.has(deps);

@@ -25,13 +25,13 @@ export type OperatorCap = string | undefined;
 export interface ScopeLimits extends Budget {
   readonly scopeId: string;
   readonly scope: LimitScope;
-  /** Whose cost limit holds: the scope's own, or the operator's where that is lower. */
+  /** Whose cost limit applies: the scope's own, or the operator's if that is lower. */
   readonly costScope: LimitScope;
 }
 
 /**
- * Returns the limits of the spender's scopes, also of those that set none. The operator's cap holds for models that the
- * operator pays for, not for a person's own account.
+ * Returns the limits of the spender's scopes, also of scopes without any. The operator's cap applies to models that the
+ * operator pays for, not to a person's own account.
  */
 export function limitsOf(spender: Spender, cap: OperatorCap): ScopeLimits[] {
   const { routine, project, organization } = spender.budgets;

@@ -17,7 +17,7 @@ interface Charge {
   readonly purpose: Purpose;
 }
 
-/** What was charged beforehand, and on which day. */
+/** The charge made beforehand, and its day. */
 interface Charged {
   readonly day: string;
   readonly tokens: number;
@@ -84,7 +84,7 @@ function sum(a: Usage, b: Usage): Usage {
   };
 }
 
-/** Reads the limits for what a project spends outside of runs on models of the operator. */
+/** Reads the limits on a project's spending outside of runs, on models of the operator. */
 async function readLimits(
   db: Db,
   { organizationId, projectId, purpose }: Charge,
@@ -105,7 +105,7 @@ async function readLimits(
 /**
  * Adds the most that calls outside of a run can use to the totals, before they are made: a reservation needs a run. If
  * the process dies meanwhile, too much is counted, never too little.
- * @throws {AppError} `allowance_exceeded` where a limit leaves less, after what runs have reserved
+ * @throws {AppError} `allowance_exceeded` when a limit leaves less, after the reservations of runs
  */
 function chargeBeforehand(
   database: Database,
@@ -133,7 +133,7 @@ function chargeBeforehand(
   });
 }
 
-/** Takes back what was charged above the real usage, and adds the real usage to that of the project and day. */
+/** Takes back the charge above the real usage, and adds the real usage to that of the project and day. */
 async function settleCharge(
   db: Db,
   { organizationId, projectId, modelId, purpose }: Charge,

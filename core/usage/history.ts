@@ -22,7 +22,7 @@ interface GroupedUsage extends UsageSum {
   readonly key: string;
 }
 
-/** How many groups one response holds. Of more routines or models, it holds those that used most. */
+/** The most groups in one response; of more routines or models, it has those with the most usage. */
 export const MAX_USAGE_GROUPS = 1_000;
 
 const sums = sql`coalesce(sum(input_tokens), 0)::bigint as "inputTokens",

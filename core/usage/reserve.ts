@@ -26,9 +26,9 @@ export interface StepBound extends Attempt {
   readonly limits: readonly ScopeLimits[];
   readonly inputTokens: number;
   readonly outputTokens: number;
-  /** Null only where no limit is one of cost. */
+  /** Null only when no limit is a cost limit. */
   readonly prices: Prices | null;
-  /** The run's own limit; null when it has none. */
+  /** The run's own limit; null without one. */
   readonly maxRunTokens: number | null;
   /** The longest that the call can take. The reservation is held no longer. */
   readonly leaseMs: number;
@@ -38,7 +38,7 @@ export interface StepBound extends Attempt {
 
 export type Reservation =
   | { readonly verdict: 'granted'; readonly maxOutputTokens: number }
-  /** Others have reserved what is left. They soon settle, or their lease ends. */
+  /** Others have reserved the rest. They soon settle, or their lease ends. */
   | { readonly verdict: 'wait'; readonly ahead: number }
   /** A budget has too little left, even once others have settled. */
   | { readonly verdict: 'exceeded'; readonly passedLimit: PassedLimit | undefined }
@@ -54,7 +54,10 @@ interface Verdict {
 
 /** Pieces of the reserving statement that name tables of runs, written by the subject that owns them. */
 export interface ReservedFor {
-  /** Relation with one row, `run_tokens` that the run has used, which it locks; empty when the step may not be made. */
+  /**
+   * Relation with one row, `run_tokens` that the run has used; it locks the run, and is empty when the step may not be
+   * made.
+   */
   readonly begun: Sql;
   /**
    * Relation with one row: how many `others` wait for the same limits, and how many of them are `ahead` of the step.
@@ -65,10 +68,10 @@ export interface ReservedFor {
 }
 
 /**
- * Reserves the most that an attempt at a step can use against all limits at once, in one statement. Where less is left,
+ * Reserves the most that an attempt at a step can use against all limits at once, in one statement. If less is left,
  * its output is lowered, down to 256 tokens. The reservation of an earlier attempt stays until its call has returned or
- * its lease has ended, because its response may still come. A step overtakes another only where there is enough for
- * both, and never takes what waiting steps need.
+ * its lease has ended, because its response may still come. A step overtakes another only if there is enough for both,
+ * and never takes what waiting steps need.
  * @returns undefined when `begun` was empty
  */
 export async function reserve(db: Db, step: StepBound, pieces: ReservedFor): Promise<Reservation | undefined> {
@@ -93,10 +96,10 @@ export async function reserve(db: Db, step: StepBound, pieces: ReservedFor): Pro
 }
 
 /**
- * Locks the rows of all scopes in the order of their ids and decides by their newest values. `output_left` is what the
- * limits leave for the step's output; `output_free` is the same without what others have reserved. The run's own limit
- * counts the reservations of earlier attempts at this step only, since no other run uses it. `output_room` is what
- * would stay free after the step; it has no value where no limit is shared.
+ * Locks the rows of all scopes in the order of their ids and decides by their newest values. `output_left` is the
+ * output that the limits leave for the step; `output_free` is the same without the reservations of others. The run's
+ * own limit counts the reservations of earlier attempts at this step only, since no other run uses it. `output_room` is
+ * the amount that stays free after the step; it has no value without a shared limit.
  */
 function reservation(step: StepBound, { begun, waiters, after }: ReservedFor): Sql {
   const { runId, index, attempt, inputTokens, outputTokens, limits, leaseMs, countsIfLost } = step;

@@ -6,7 +6,7 @@ import { MIN_OUTPUT_TOKENS, spentThisMonth, spentToday, thisMonth, today } from 
 /** How many full days the pace of other routines is taken from. */
 export const PACE_DAYS = 7;
 
-/** The budget of one scope, what it has spent, and its pace. Amounts are decimal strings. */
+/** The budget of one scope, its spending, and its pace. Amounts are decimal strings. */
 interface ScopeSpending {
   readonly budget: Budgets['routine'];
   readonly tokensToday: string;
@@ -18,7 +18,7 @@ interface ScopeSpending {
 
 export type Spending = Readonly<Record<keyof Budgets, ScopeSpending>>;
 
-/** Reads the budgets that bind a routine, with what is spent of them and by whom. */
+/** Reads the budgets of a routine, with the spending and the spenders of each. */
 export async function readSpending(
   db: Db,
   ids: { routineId: string; projectId: string; organizationId: string },
@@ -70,7 +70,7 @@ interface ShareUsed {
   readonly share: number;
 }
 
-/** Computes what is spent of each of the limits. Reads one row for each scope, by its key. */
+/** Computes the spending against each of the limits. Reads one row for each scope, by its key. */
 export function sharesUsed(db: Db, limits: readonly ScopeBudget[]): Promise<ShareUsed[]> {
   return db.rows<ShareUsed>`
     select l."scopeId", budget.name as budget, budget.period::text as period, budget.share

@@ -41,13 +41,13 @@ export interface PassedLimit {
   readonly max: string;
 }
 
-/** The least that a step needs. Fields that are left out stand for the least that any step needs. */
+/** The least that a step needs. Missing fields mean the least that any step needs. */
 export interface LeastOfStep {
   readonly tokens: number;
   readonly costUsd: string;
 }
 
-/** Returns the least that a step needs: its input, and the fewest output tokens that it is begun with. */
+/** Returns the least that a step needs: its input, and the fewest output tokens with which a step begins. */
 export function leastOf(step: {
   readonly inputTokens: number;
   readonly outputTokens: number;
@@ -86,7 +86,7 @@ export async function overBudget(
 
 /**
  * Selects the limits of a scope that leave less than a step needs, as relation `passed` of `scope`, `name` and `max`.
- * @param tokens, cost what the scope `l` has left of its limits
+ * @param tokens, cost what is left of the limits of the scope `l`
  */
 export function passedOf(least: LeastOfStep, tokens: Sql, cost: Sql): Sql {
   return sql`

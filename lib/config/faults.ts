@@ -59,7 +59,7 @@ function billingFaults(present: Present): string[] {
   return [`payment billing is only partly configured: ${there.join(', ')} present; ${missing.join(', ')} missing`];
 }
 
-/** What is for local use. */
+/** Refuses settings for local use. */
 function localFaults(present: Present): string[] {
   const faults: string[] = [];
   if (present['FIXTURE_MODE'] === 'true') {

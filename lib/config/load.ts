@@ -22,7 +22,7 @@ const PAYMENT = {
   STRIPE_API_URL: true,
 } as const;
 
-/** Asks each process only for what it uses: a worker has no sessions to sign, a migration no Temporal. */
+/** Asks each process only for the variables that it uses: a worker has no sessions to sign, a migration no Temporal. */
 const roleSchemas = {
   api: configSchema,
   worker: configSchema.omit({ BETTER_AUTH_SECRET: true, SCHEDULER_SECRET: true }),
@@ -140,7 +140,7 @@ const SLOTS = ['A', 'B', 'C'] as const;
 /** Slots whose provider signs people in with a client of the operator. */
 const OAUTH_SLOTS = ['A', 'B'] as const;
 
-/** Lists what is wrong with the variables of connected providers and of their runtime, on either side. */
+/** Lists the faults in the variables of connected providers and of their runtime, on either side. */
 function modelRuntimeFaults(role: 'api' | 'worker' | 'runtime', present: Present): string[] {
   const isProduction = (present['NODE_ENV'] ?? 'production') === 'production';
   const isFake = present['MODEL_PROVIDER_FAKE'] === 'true';
@@ -161,7 +161,10 @@ function sandboxFaults(present: Present, isProduction: boolean): string[] {
   return ['MODEL_RUNTIME_SANDBOX: process isolates nothing and is refused in production'];
 }
 
-/** API and workers have to reach the runtime, and sign people in as a client of theirs, once a provider is enabled. */
+/**
+ * With an enabled provider, API and workers have to reach the runtime, and need their own client at the provider for
+ * sign-ins.
+ */
 function callerFaults(present: Present, enabled: readonly (typeof SLOTS)[number][]): string[] {
   const [first] = enabled;
   if (first === undefined) return [];

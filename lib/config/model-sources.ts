@@ -21,7 +21,7 @@ export const MODEL_DIALECTS = [
 ] as const;
 export type ModelDialect = (typeof MODEL_DIALECTS)[number];
 
-/** Figures of a model that the operator states, for what its server's list lacks. */
+/** Figures of a model from the operator, for gaps in its server's list. */
 export interface ModelFigures {
   readonly contextTokens?: number | undefined;
   readonly maxOutputTokens?: number | undefined;
@@ -35,7 +35,7 @@ export interface ModelSource {
   /** Ends where `/models` and `/chat/completions` begin; without a slash. */
   readonly baseUrl: string;
   readonly apiKey: string | undefined;
-  /** The variable that holds the key, for the operator to know which one was refused. */
+  /** The variable of the key, so that the operator knows which one was refused. */
   readonly apiKeyVariable?: string | undefined;
   readonly dialect: ModelDialect;
   /** True for a server of one's own, whose models cost nothing. */
@@ -45,7 +45,7 @@ export interface ModelSource {
   readonly figures: Readonly<Record<string, ModelFigures>>;
 }
 
-/** The name of the only source where no file lists several. */
+/** The name of the only source when no file lists several. */
 export const ONLY_SOURCE = 'gateway';
 
 const DIALECT_OF_HOST: readonly (readonly [RegExp, ModelDialect])[] = [
@@ -87,8 +87,8 @@ const source = z.strictObject({
 const file = z.strictObject({ sources: z.array(source).min(1).max(50) });
 
 /**
- * Reads the model sources: those of `GATEWAYS_FILE` (YAML or JSON, whose keys are named by variable and never stand in
- * the file), else the one of `GATEWAY_BASE_URL`.
+ * Reads the model sources: the ones in `GATEWAYS_FILE` (YAML or JSON, whose keys are named by variable and never stand
+ * in the file), else the one of `GATEWAY_BASE_URL`.
  */
 export function readModelSources(present: Partial<Record<string, string>>): {
   sources: ModelSource[];

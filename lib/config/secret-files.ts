@@ -25,7 +25,7 @@ export function readSecretFiles(
   return { present, faults };
 }
 
-/** Returns the secret that `NAME_FILE` names, or that of NAME itself, or what is wrong with the file. */
+/** Returns the secret in the file of `NAME_FILE`, or the secret in NAME itself, or the fault of the file. */
 export function secretFromFile(
   environment: Readonly<Present>,
   name: string,

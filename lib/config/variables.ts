@@ -179,8 +179,8 @@ export const BILLING_VARIABLES = [
 ] as const satisfies readonly Variable[];
 
 /**
- * Secrets, of which none but an address may repeat another. Each may come from a file, named by the variable with
- * `_FILE` behind.
+ * Secrets. None may equal another, except for addresses. Each may come from a file, named by the variable with `_FILE`
+ * appended.
  */
 export const SECRET_VARIABLES = [
   'DATABASE_URL',

@@ -3,13 +3,15 @@ import type { Log } from '../log.ts';
 import type { Db } from './database.ts';
 
 const EVERY_MS = 60_000;
-/** Difference from which the clock of this machine counts as wrong. Below it lies what the network makes of a measurement. */
+/**
+ * Difference from which on the clock of this machine counts as wrong. A smaller one may be an effect of the network.
+ */
 const NEAR_MS = 3_000;
 /** A measurement that takes longer is no better than the correction that holds. The first one opens a connection. */
 const LONGEST_MS = 1_000;
 
 /**
- * Compares the clock of this machine with that of Postgres, now and each minute, and warns where they differ by seconds.
+ * Compares the clock of this machine with that of Postgres, now and each minute, and warns when they differ by seconds.
  * Until the next measurement the process corrects its clock by the difference.
  */
 export async function keepClock(database: Db, log: Log): Promise<{ stop(): void }> {
@@ -35,7 +37,7 @@ export async function keepClock(database: Db, log: Log): Promise<{ stop(): void 
     }
     wasWrong = isWrong;
   };
-  // A database that is away is compared with once it is back.
+  // When the database is down, the clock is compared once it is back.
   const attempt = () => compare().catch(() => undefined);
   await attempt();
   const timer = setInterval(() => void attempt(), EVERY_MS);

@@ -4,7 +4,7 @@ import pg from 'pg';
 import sql, { type RawValue } from 'sql-template-tag';
 import { parseExact } from '../exact-json/parse.ts';
 
-/** What a statement is sent through: a pool or a connection of the driver. */
+/** A pool or a connection of the driver, which sends the statements. */
 interface Sender {
   query<Row extends pg.QueryResultRow>(config: pg.QueryConfig): Promise<pg.QueryResult<Row>>;
 }
@@ -19,8 +19,8 @@ export interface Db extends Sender {
   /** Returns all rows. Statements are prepared once a connection under the hash of their text. */
   rows<Row extends pg.QueryResultRow>(...statement: Statement): Promise<Row[]>;
   /**
-   * Returns all rows of a statement that is planned for its very values. A prepared statement soon gets one plan for
-   * all values, which is a bad one where the best plan depends on them, as for a window of time.
+   * Returns all rows of a statement that is planned for its own values. A prepared statement soon gets one plan for all
+   * values, which is slow when the best plan depends on them, as for a window of time.
    */
   plannedRows<Row extends pg.QueryResultRow>(...statement: Statement): Promise<Row[]>;
   /** Runs a statement for its effect and tells how many rows it touched. */
@@ -65,7 +65,7 @@ export function openDatabase(options: {
   });
   // Without a listener an idle connection that the server closes would end the process.
   pool.on('error', (error) => options.onError?.(error));
-  // The same holds for one in a transaction, which the pool does not listen to; its query gets the error anyway.
+  // The same is true in a transaction, as the pool does not listen there; the query gets the error anyway.
   pool.on('connect', (client) => client.on('error', () => undefined));
   return withStatements(pool);
 }
@@ -99,7 +99,7 @@ class UnnamedStatements extends pg.Client {
   }
 }
 
-/** Reads the clock that all processes share. It stands still during a transaction. */
+/** Reads the clock that all processes share. It stops during a transaction. */
 export async function databaseTime(db: Db): Promise<Date> {
   const time = await db.row<{ now: Date }>`select now()`;
   if (time === undefined) throw new Error('no time from the database');
@@ -140,7 +140,7 @@ const followUps = new WeakMap<Db, (() => void)[]>();
 
 /**
  * Calls `work` once the transaction has committed, and never when it rolls back; at once when `db` is no transaction.
- * It lets a lower subject trigger what its callers do not know about. `work` must not throw.
+ * It lets a lower subject trigger work that its callers do not know about. `work` must not throw.
  */
 export function afterCommit(db: Db, work: () => void): void {
   const following = followUps.get(db);

@@ -27,8 +27,8 @@ export async function missingMigrations(db: Db): Promise<string[]> {
 }
 
 /**
- * Says that the database was made before 0.1.0, the first release; undefined where it was not. Its migrations were
- * others, and every release begins with the first one of 0.1.0.
+ * Says that the database was made before 0.1.0, the first release; undefined otherwise. Its migrations were others, and
+ * every release begins with the first one of 0.1.0.
  */
 export async function madeBeforeFirstRelease(db: Db): Promise<string | undefined> {
   const applied = await appliedMigrations(db);

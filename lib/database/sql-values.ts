@@ -8,7 +8,7 @@ export function storable(text: string): string {
 }
 
 /**
- * Writes a value as JSON that jsonb accepts: every text and key in it is made storable, and a number of more digits than
+ * Writes a value as JSON that jsonb accepts: every text and key is made storable, and a number with more digits than
  * Postgres keeps becomes a text.
  */
 export function storableJson(value: unknown): string {

@@ -57,7 +57,7 @@ export const helloResult = z.strictObject({
 });
 
 export const verifyResult = z.strictObject({
-  /** `unchecked`: the provider could not say; nothing is to be stored. */
+  /** `unchecked`: the provider could not decide, so nothing may be stored. */
   credential: z.enum(['accepted', 'rejected', 'unchecked']),
   /** The credential is good, and the account is empty or busy. */
   limited: z.boolean(),
@@ -122,7 +122,7 @@ export const failureDetails = z.strictObject({
   resetAt: z.number().nullable().exactOptional(),
   /** The provider's own wish, from `Retry-After`. */
   retryAfterMs: z.number().min(0).nullable().exactOptional(),
-  /** Status of the provider's response; null where there was none. */
+  /** Status of the provider's response; null without a response. */
   status: z.int().nullable().exactOptional(),
   /** False for a request that is itself at fault. */
   retryable: z.boolean().exactOptional(),
@@ -130,7 +130,7 @@ export const failureDetails = z.strictObject({
 
 export type FailureDetails = Readonly<z.output<typeof failureDetails>>;
 
-/** A call without a result; its message never holds anything that a provider or a person wrote. */
+/** A call without a result; its message never contains words of a provider or a person. */
 export class CallFailure extends Error {
   override readonly name = 'CallFailure';
   readonly code: FailureCode;

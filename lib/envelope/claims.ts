@@ -49,5 +49,5 @@ export const MAX_PLAINTEXT_BYTES = 4 * 1024 * 1024;
  */
 export const MAX_ENVELOPE_BYTES = Math.ceil((MAX_PLAINTEXT_BYTES * 16) / 9) + 8 * 1024;
 
-/** How long the runtime goes on with a call whose caller is gone, and may come back. */
+/** How long the runtime continues a call after its caller has left, as the caller may come back. */
 export const LONELY_MS = 45_000;

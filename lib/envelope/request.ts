@@ -22,7 +22,7 @@ export class EnvelopeError extends Error {
 const credentialSchema = z.strictObject({
   /** Access token or key. */
   value: z.string().min(1).max(16_384),
-  /** Claim of the ID token that names the account, where the provider wants it in a header. */
+  /** Claim of the ID token that names the account, if the provider expects it in a header. */
   account: z.string().min(1).max(1_000).nullable(),
 });
 
@@ -83,7 +83,7 @@ export async function openRequest(
   try {
     if (envelope.length > MAX_ENVELOPE_BYTES) throw new EnvelopeError();
     const seconds = time / 1_000;
-    // Looked at first because it is cheap. Only what stands inside is believed.
+    // Checked first because it is cheap. Only the sealed claims count.
     if (!isForNow(peek(envelope), instanceId, seconds)) throw new EnvelopeError();
     const { payload, header } = await open(envelope, keys.request);
     if (payload.byteLength > MAX_PLAINTEXT_BYTES) throw new EnvelopeError();
@@ -102,7 +102,7 @@ export async function openRequest(
   }
 }
 
-/** Returns the cheap claims, under the names that JWT has for them where it has one (RFC 7519). */
+/** Returns the cheap claims, under their JWT names if there are any (RFC 7519). */
 function headerCopies(claims: Claims): HeaderCopies {
   return {
     typ: 'ras-envelope',

@@ -8,7 +8,7 @@ import {
 } from 'jose';
 import type { DirectionKeys, EnvelopeKeys } from './keys.ts';
 
-/** Header fields beyond the algorithms: copies of what is inside, which the opener compares. */
+/** Header fields beyond the algorithms: copies of sealed values, which the opener compares. */
 export type HeaderCopies = Readonly<Record<string, string | number>>;
 
 /** Signs with HS256, then encrypts with A256GCM under the key itself (`dir`): a compact JWE of five parts. */
@@ -23,7 +23,10 @@ interface Opened {
   readonly header: Readonly<Record<string, unknown>>;
 }
 
-/** Opens what `seal` made. @throws for anything else, without saying what is wrong with it */
+/**
+ * Opens a message of `seal`.
+ * @throws for anything else, without details
+ */
 export async function open(sealed: string, keys: DirectionKeys): Promise<Opened> {
   if (!isCanonical(sealed, 5)) throw new Error('not a sealed text');
   const { plaintext, protectedHeader } = await compactDecrypt(sealed, keys.encrypt, {
@@ -36,7 +39,7 @@ export async function open(sealed: string, keys: DirectionKeys): Promise<Opened>
   return { payload, header: protectedHeader };
 }
 
-/** Reads the header without opening anything, for a cheap refusal. Nothing in it is to be believed. */
+/** Reads the header without opening anything, for a cheap refusal. The header is not trusted. */
 export function peek(sealed: string): Readonly<Record<string, unknown>> {
   return decodeProtectedHeader(sealed);
 }

@@ -15,14 +15,14 @@ interface ExactCall {
 }
 
 /**
- * Wraps a model so that the arguments of its calls can be read once more from their text: the library rounds numbers and
- * drops the first of two values with one name. Arguments that cannot be used are given as their text, as the library
- * gives those that are no JSON.
+ * Wraps a model so that the arguments of its calls can be read again from their text: the library rounds numbers and
+ * drops the first of two values with one name. Unusable arguments are given as their text, as the library gives
+ * arguments that are not JSON.
  */
 export function withExactArguments(model: Exclude<LanguageModel, string>): {
   readonly model: LanguageModel;
   read(call: ReadCall): ExactCall;
-  /** Returns messages of the model with the arguments of their calls as they are read here. */
+  /** Returns messages of the model with the arguments of their calls in exact form. */
   inMessages(messages: readonly ModelMessage[]): ModelMessage[];
 } {
   const texts = new Map<string, string>();
@@ -79,7 +79,7 @@ interface Part {
   readonly input?: string;
 }
 
-/** Says why the arguments of a call cannot be used although they are JSON; undefined where they are none. */
+/** Explains why the arguments of a call cannot be used although they are JSON; undefined if they are not. */
 export function argumentsFault(text: string): string | undefined {
   const value = parsed(text);
   return value === undefined ? undefined : jsonFault(text, value);

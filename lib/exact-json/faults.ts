@@ -1,8 +1,8 @@
 import { ExactNumber, findExact, isTooLong, mayBeExact, sendAsText, type JsonPath } from './parse.ts';
 
 /**
- * Names what would be lost of a JSON text: one of two values with the same name, or digits beyond those that are stored.
- * @param value what the text was parsed into
+ * Names the loss in parsing a JSON text: one of two values with the same name, or digits beyond the stored ones.
+ * @param value the parsed text
  */
 export function jsonFault(text: string, value: unknown): string | undefined {
   const doubled = doubledName(text, value);
@@ -19,8 +19,8 @@ export function shown(path: JsonPath): string {
 }
 
 /**
- * Finds the first name that stands twice in an object of a JSON text; a parser drops the first of its values.
- * @param value what the text was parsed into
+ * Finds the first name that occurs twice in an object of a JSON text; a parser drops the first of its values.
+ * @param value the parsed text
  */
 export function doubledName(text: string, value: unknown): JsonPath | undefined {
   // A text within the text may look like a name, so there may be fewer members than this.

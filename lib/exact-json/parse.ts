@@ -9,7 +9,7 @@ declare global {
 
 type Reviver = (name: string, value: unknown, context: { readonly source?: string }) => unknown;
 
-/** A number of JSON that a double does not hold. It is written as it was read. */
+/** A JSON number that no double represents. It is written with its original digits. */
 export class ExactNumber {
   readonly source: string;
 
@@ -21,7 +21,7 @@ export class ExactNumber {
     return JSON.rawJSON(this.source);
   }
 
-  /** Returns the number in plain digits, equal for equal numbers, or with an exponent where it is too long for that. */
+  /** Returns the number in plain digits, equal for equal numbers, or with an exponent if it is too long for that. */
   toString(): string {
     const { sign, digits, exponent } = decimalOf(this.source);
     if (isTooLong(this)) return `${sign}${digits}e${exponent}`;
@@ -46,7 +46,7 @@ export function parseExact(
   );
 }
 
-/** Finds what may be a number of more than 15 digits, or with an exponent, so that most texts need no reviver. */
+/** Finds numbers that may have more than 15 digits, or an exponent, so that most texts need no reviver. */
 const LONG_NUMBER = /(?:^|[\s:,[])-?(?:\d[\d.]{15}|\d[\d.]{0,15}[eE])/;
 
 /** Tells at little cost whether a text may hold a number that a double does not hold. */
@@ -127,7 +127,10 @@ export function findExact(
   return undefined;
 }
 
-/** A value within another. Its path is made when it is asked for, as a deep value would take the square of its depth. */
+/**
+ * A value within another. Its path is made on demand: for a deep value all paths together would take the square of its
+ * depth.
+ */
 interface Place {
   readonly value: unknown;
   readonly name: string | number;
@@ -140,7 +143,7 @@ function pathTo(place: Place): JsonPath {
   return path.toReversed();
 }
 
-/** Says how to send a number that cannot be taken as it is. */
+/** Explains how to send a number that is refused. */
 export function sendAsText(number: ExactNumber): string {
   const length = isTooLong(number) ? `${MAX_DIGITS}` : '15';
   return `send ${isFraction(number) ? 'a number' : 'an integer'} of more than ${length} digits as text`;

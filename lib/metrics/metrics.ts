@@ -27,7 +27,7 @@ export interface Metrics {
   /** `outcome` is `ok`, `cancelled` or the reason of a failure. */
   modelCall(call: { model: string; outcome: string; seconds: number }): void;
   modelTokens(model: string, tokens: Readonly<Record<TokenKind, number>>): void;
-  /** Null where the model directory quotes no price. */
+  /** Null when the model directory has no price. */
   modelCost(model: string, costUsd: string | null): void;
   /** An event of the payment processor: `accepted`, or why it was ignored. */
   paymentEvent(event: { kind: string; outcome: string }): void;
@@ -73,7 +73,7 @@ export function createMetrics(): { metrics: Metrics; registry: Registry } {
     paymentEvent: ({ kind, outcome }) => on.paymentEvents.inc({ kind, outcome }),
     paymentAlert: (alert) => on.paymentAlerts.inc({ alert }),
     modelCost(model, costUsd) {
-      // A float will do here: what is billed stands in the usage ledger.
+      // A float is enough here; the usage ledger has the billed amounts.
       if (costUsd !== null) on.modelCost.inc({ model }, Number(costUsd));
     },
   };

@@ -13,8 +13,8 @@ type Address = ipaddr.IPv4 | ipaddr.IPv6;
  * decoded to.
  */
 export function isPermittedAddress(address: string, allowPrivateNetwork: boolean): boolean {
-  // Only what the operating system itself reads as an address: ipaddr.js also takes octal and hexadecimal spellings. A
-  // zone id (`fe80::1%eth0`) names an interface of this machine.
+  // Only addresses that the operating system itself reads: ipaddr.js also takes octal and hexadecimal spellings. A zone
+  // id (`fe80::1%eth0`) names an interface of this machine.
   if (isIP(address) === 0 || address.includes('%')) return false;
   const parsed = ipaddr.parse(address);
   if (isMetadataAddress(parsed)) return false;
@@ -30,9 +30,8 @@ function isPublic(address: Address): boolean {
 }
 
 /**
- * IANA has allotted only 2000::/3 as global unicast, so the rest, which ipaddr.js calls unicast too
- * (`::127.0.0.1` among it), is refused. ISATAP (RFC 5214) marks itself in the interface identifier,
- * under any prefix.
+ * IANA has allotted only 2000::/3 as global unicast, so all other addresses are refused, although ipaddr.js calls them
+ * unicast too (such as `::127.0.0.1`). ISATAP (RFC 5214) marks itself in the interface identifier, under any prefix.
  */
 function isGlobalUnicast(bytes: readonly number[]): boolean {
   const [first = 0] = bytes;
@@ -41,7 +40,7 @@ function isGlobalUnicast(bytes: readonly number[]): boolean {
   return first >> 5 === 0b001 && !isIsatap;
 }
 
-/** Endpoints of clouds for metadata and credentials that lie in ranges which would otherwise be allowed. */
+/** Endpoints of clouds for metadata and credentials whose ranges would otherwise be allowed. */
 const METADATA_RANGES = [
   '168.63.129.16/32', // Azure, in a public range
   '100.100.100.200/32', // Alibaba Cloud

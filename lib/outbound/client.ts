@@ -19,12 +19,12 @@ export interface OutboundClientOptions {
   lookup?: Lookup;
   /** PEM certificates trusted instead of the usual authorities. */
   ca?: string;
-  /** Sent where a request has no `User-Agent` of its own. */
+  /** Sent with requests without a `User-Agent`. */
   userAgent?: string;
   /** Resolution, TCP and TLS together. Default 10 seconds. */
   connectTimeoutMs?: number;
   /**
-   * Limits the wait for the headers of a response where no shorter limit is given. Default 5 minutes, since tools may
+   * Limits the wait for the headers of a response unless a shorter limit is given. Default 5 minutes, since tools may
    * work that long.
    */
   headersTimeoutMs?: number;
@@ -44,9 +44,9 @@ export interface OutboundClient {
 }
 
 /**
- * Creates the client for every call to an address that a user or another server has named: https to public
- * addresses only, with limits on time and size. A request with a body is sent once, and again only
- * where a followed redirect within the origin asks for it.
+ * Creates the client for every call to an address from a user or another server: https to public addresses only, with
+ * limits on time and size. A request with a body is sent once, and again only when a followed redirect within the
+ * origin asks for it.
  */
 export function createOutboundClient(options: OutboundClientOptions): OutboundClient {
   const { allowPrivateNetwork } = options;

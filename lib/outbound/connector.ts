@@ -69,7 +69,7 @@ async function resolveChecked(
   { lookup, allowPrivateNetwork }: ConnectorOptions,
 ): Promise<[Resolved, ...Resolved[]]> {
   const addresses = await lookupAll(hostname, lookup);
-  // One forbidden address refuses the host. An honest host has no such mixture: it is the mark of a rebinding attempt,
+  // One forbidden address refuses the host. An honest host has no such mixture: it is a sign of a rebinding attempt,
   // and connecting to the other addresses would hide it.
   if (!addresses.every((address) => isPermittedAddress(address, allowPrivateNetwork))) {
     throw notPublic(hostname);

@@ -9,8 +9,8 @@ export class OutboundError extends Error {
   /** Host as in the URL, mostly with its port; absent when the URL could not be parsed. */
   readonly host: string | undefined;
   /**
-   * False only when it is certain that no byte of the request was sent: then even a request that is
-   * not idempotent may be repeated.
+   * False only when it is certain that no byte of the request was sent: then even a request that is not idempotent may
+   * be repeated.
    */
   readonly mayHaveArrived: boolean;
 

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 
-/** Recognizes a whole `100 Continue` at the beginning of what a server sent, and the beginning of one. */
+/** Recognizes a whole `100 Continue` at the beginning of a response, and the beginning of one. */
 const INTERIM = /^HTTP\/1\.[01] 100(?: [^\r\n]*)?\r\n(?:[^\r\n]+\r\n)*\r\n/;
 const BEGUN = 'HTTP/1.1 100';
 /** A server that writes longer headers than this in an interim response is not waited for. */

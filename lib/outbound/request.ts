@@ -39,10 +39,7 @@ export interface OutboundResponse {
   durationMs: number;
 }
 
-/**
- * Makes one exchange and reads it to its end. Any status is a response; throws `OutboundError` when
- * there is none.
- */
+/** Makes one exchange and reads it to its end. Any status is a response; throws `OutboundError` without a response. */
 export async function sendRequest(options: OutboundRequestOptions, context: CallContext): Promise<OutboundResponse> {
   const startedAt = performance.now();
   const { method = 'GET', headers = {}, body = null, signal, maxRedirects = 0 } = options;
@@ -92,7 +89,7 @@ async function readAll(body: Body): Promise<ReadBody> {
   return { body: Buffer.concat(chunks), whole: true };
 }
 
-/** Reads what comes of a body within a time, and closes the connection of one that has not ended by then. */
+/** Reads a body for a limited time, and closes the connection if the body has not ended by then. */
 async function readWhatComes(body: Body, milliseconds: number): Promise<ReadBody> {
   const chunks: Uint8Array[] = [];
   const reader = body.getReader();

@@ -11,8 +11,7 @@ export function checkedUrl(input: string | URL, allowPrivateNetwork: boolean): U
   if (text.length > MAX_URL_LENGTH) {
     throw new OutboundError('blocked_url', `a URL may have at most ${MAX_URL_LENGTH} characters`);
   }
-  // The parser silently drops or turns these characters, so a person would read another address than the one that is
-  // called.
+  // The parser silently drops or changes these characters, so a person would read another address than the called one.
   if (/[\s\\\p{Cc}]/u.test(text)) {
     throw new OutboundError('blocked_url', 'a URL may not contain spaces, backslashes or controls');
   }
@@ -49,9 +48,8 @@ function hostFault(url: URL, allowPrivateNetwork: boolean): string | undefined {
 }
 
 /**
- * Returns the address in a URL's host, without brackets, when it is one. `URL` has by then turned every
- * other spelling of an IPv4 address (decimal, octal, hexadecimal, shortened, full-width digits)
- * into four decimal numbers.
+ * Returns the IP address in a URL's host, without brackets; undefined for a name. `URL` has already turned every other
+ * spelling of an IPv4 address (decimal, octal, hexadecimal, shortened, full-width digits) into four decimal numbers.
  */
 function ipLiteral(hostname: string): string | undefined {
   const bare = hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
@@ -78,9 +76,8 @@ const LOCAL_SUFFIXES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Tells ports on which other protocols listen, so that no user makes us speak to a mail or database
- * server. The list is that of https://fetch.spec.whatwg.org/#port-blocking, which `fetch` applies when
- * connecting and we apply already on saving.
+ * Tells ports of other protocols, so that no user makes us speak to a mail or database server. The list is that of
+ * https://fetch.spec.whatwg.org/#port-blocking, which `fetch` applies when connecting and we apply already on saving.
  */
 function isBlockedPort(port: string): boolean {
   return port !== '' && BLOCKED_PORTS.has(Number(port));

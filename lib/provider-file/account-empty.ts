@@ -1,7 +1,7 @@
 /** A refusal of a model provider, in its own words. */
 export interface SaidRefusal {
   readonly status: number;
-  /** Words of the error, its type and its code included, without what they quote of the request. */
+  /** Words of the error, with its type and code, without quotations of the request. */
   readonly said: string;
   /** True where the provider says when to ask again. */
   readonly hasWait: boolean;
@@ -14,7 +14,7 @@ export interface SaidRefusal {
  */
 export function isAccountEmpty({ status, said, hasWait }: SaidRefusal): boolean {
   if (status === 402 || MONEY.some((pattern) => pattern.test(said))) return true;
-  // The same words stand in limits of requests a minute, which pass.
+  // The same words occur in limits on requests a minute, which pass.
   return QUOTA.test(said) && !(hasWait || PASSES.test(said));
 }
 

@@ -16,7 +16,7 @@ const oauthFields = {
   tokenBody: z.enum(['form', 'json']).default('form'),
   scopes: z.array(z.string().min(1)).default([]),
   scopeSeparator: z.string().min(1).default(' '),
-  /** Compared with what was granted; a sign-in that lacks one is refused. */
+  /** Compared with the granted scopes; a sign-in without one of them is refused. */
   requiredScopes: z.array(z.string().min(1)).default([]),
   /** RFC 8707. */
   resource: z.url({ protocol: /^https?$/ }).optional(),
@@ -66,7 +66,7 @@ export const oauthAuth = z
 export const apiKeyAuth = z.strictObject({
   kind: z.literal('api_key'),
   header: z.union([z.literal('authorization'), header]).default('authorization'),
-  /** Stands before the key; empty where the key stands alone. */
+  /** Prefix of the key; default none. */
   scheme: z
     .string()
     .regex(/^[A-Za-z]*$/)

@@ -38,8 +38,9 @@ const KIND = {
 
 /**
  * Reads the file of one provider.
- * @param bytes the file as it is on disk, which is what the hash is made of
- * @throws {ProviderFileError} naming every error, a kind of sign-in that is another slot's, and terms that forbid it
+ * @param bytes the file on disk, from which the hash is made
+ * @throws {ProviderFileError} naming every error, a kind of sign-in that belongs to another slot, and terms that forbid
+ * it
  */
 export function readProviderFile(
   slot: ProviderSlot,
@@ -82,7 +83,7 @@ function readYaml(variable: string, bytes: Uint8Array): unknown {
   try {
     return parseYaml(new TextDecoder('utf8', { fatal: true }).decode(bytes));
   } catch (error) {
-    // A YAML error quotes the line it stands in, and a file has no secrets.
+    // A YAML error quotes its line, and a file has no secrets.
     const reason = error instanceof Error ? (error.message.split('\n')[0] ?? '') : '';
     throw new ProviderFileError(variable, [`file: not readable as YAML (${reason})`]);
   }

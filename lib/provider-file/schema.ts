@@ -3,7 +3,7 @@ import { deviceCodeAuth, apiKeyAuth, oauthAuth } from './auth-schema.ts';
 import { providerUrl, requestPath, header, safeHeaders, dottedPath } from './parts.ts';
 import { PROTOCOLS } from './protocols.ts';
 
-/** The page an operator has to read before the provider is offered, and what it says of products like this one. */
+/** The page that an operator has to read before the provider is offered, and its words about products like this one. */
 const terms = z.strictObject({
   page: providerUrl,
   thirdPartyUse: z.enum(['allowed', 'by_agreement', 'forbidden']),
@@ -12,7 +12,10 @@ const terms = z.strictObject({
 const TRUE_OR_IDS = 'expected true, false or a list of model ids';
 
 const options = z.strictObject({
-  /** A stream is always asked for; `plain` leaves out the request for usage at its end, where a provider refuses it. */
+  /**
+   * The request always asks for a stream; `plain` leaves out the request for usage at its end, if a provider refuses
+   * it.
+   */
   stream: z.enum(['with_usage', 'plain']).default('with_usage'),
   /** Fields of the request body that the provider does not take. */
   omit: z.array(z.string().min(1)).default([]),
@@ -65,7 +68,7 @@ const models = z.strictObject({
   id: dottedPath.min(1),
   name: dottedPath.min(1).optional(),
   contextTokens: dottedPath.min(1).optional(),
-  /** Keeps the models that have this value there, where a list holds more than chat models. */
+  /** Keeps the models with this value there, for a list with more than chat models. */
   keep: z
     .strictObject({
       path: dottedPath.min(1),
@@ -84,7 +87,7 @@ const models = z.strictObject({
 
 /** Signs of a used-up allowance, which returns after hours or days and not with the next attempt. */
 const limits = z.strictObject({
-  /** Values of any field in the error's body that mean it. Status 402 does where a reset is stated. */
+  /** Values of any field in the error's body that mean it. Status 402 means it too when a reset is stated. */
   errors: z.array(z.string().min(1)).default([]),
   /** Place in the error's body of the time at which it resets: Unix seconds or RFC 3339. */
   resetAt: dottedPath.min(1).optional(),
@@ -94,7 +97,7 @@ const limits = z.strictObject({
 
 export const providerFile = z.strictObject({
   name: z.string().min(1).max(80),
-  /** The page that the rest of the file was taken from. */
+  /** The source of the other fields. */
   documentation: providerUrl,
   terms,
   billing: z.enum(['subscription', 'usage']),

@@ -31,7 +31,7 @@ export interface RuntimeClientSettings {
   readonly silenceMs?: number;
 }
 
-/** The lease under which the caller works, as it stands in the database. */
+/** The caller's lease, as in the database. */
 export interface RuntimeLease {
   readonly instanceId: string;
   readonly epoch: number;
@@ -65,7 +65,10 @@ export interface RuntimeClient {
   verify(call: RuntimeCall): Promise<ResultOf<'verify'>>;
   catalog(call: RuntimeCall): Promise<ResultOf<'catalog'>>;
   run(call: RunCall): Promise<ResultOf<'run'>>;
-  /** Ends a call that is under way. @returns false when there was none */
+  /**
+   * Ends a running call.
+   * @returns false without one
+   */
   cancel(lease: RuntimeLease, requestId: string): Promise<boolean>;
   close(): Promise<void>;
 }

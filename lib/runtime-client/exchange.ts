@@ -46,7 +46,7 @@ export interface Exchange {
 /**
  * Sends one envelope and reads its frames.
  * @returns the value of the last frame, when it is a result
- * @throws {CallFailure} when it is a failure; {RuntimeUnreachable} when there is none; or the signal's reason
+ * @throws {CallFailure} when it is a failure; {RuntimeUnreachable} without a last frame; or the signal's reason
  */
 export async function exchange(
   sealed: RequestToSeal,
@@ -144,7 +144,7 @@ function startSilenceClock(ms: number, outer: AbortSignal | undefined) {
   };
 }
 
-/** Splits a stream of bytes into lines. What stands behind the last line end is no line. */
+/** Splits a stream of bytes into lines. A rest without a line end is dropped. */
 export async function* linesOf(body: AsyncIterable<Buffer>, maxLineBytes: number): AsyncGenerator<string> {
   let parts: string[] = [];
   let bytes = 0;
@@ -189,7 +189,9 @@ export class RuntimeUnreachable extends Error {
   override readonly name = 'RuntimeUnreachable';
   readonly reason: UnreachableReason;
   readonly retryAfterMs: number | undefined;
-  /** Seconds by which the runtime's clock is ahead of Postgres's, where it refused a call: from a minute it refuses all. */
+  /**
+   * Seconds by which the runtime's clock is ahead of Postgres's, after a refused call: from a minute on it refuses all.
+   */
   readonly clockAheadSeconds: number | undefined;
 
   constructor(

@@ -1,4 +1,4 @@
-/** Refuses a schedule. `message` is one sentence that tells a person what is wrong. */
+/** Refuses a schedule. `message` is one sentence for a person. */
 export class ScheduleError extends Error {
   override readonly name = 'ScheduleError';
 }
@@ -37,7 +37,7 @@ export function splitExpression(expression: string): FieldTexts {
   return texts;
 }
 
-/** Names a character that a page or a word processor has put in place of one that a schedule is made of. */
+/** Names a character that a page or a word processor has put in place of a valid one. */
 function foreignCharacter(character: string): ScheduleError {
   const code = `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
   const shown = /[\p{C}\p{Z}]/u.test(character) ? code : `"${character}" (${code})`;
@@ -48,7 +48,7 @@ function foreignCharacter(character: string): ScheduleError {
   return new ScheduleError(`A schedule is made of printable ASCII characters and spaces only: ${remedy}.`);
 }
 
-/** Characters that look like those of a schedule, beside those whose compatibility form says so. */
+/** Characters that look like valid ones, in addition to those whose compatibility form is valid. */
 const LOOK_ALIKE: readonly (readonly [string, RegExp])[] = [
   ['-', /[\p{Pd}\u2212\u00ad\u02d7]/u],
   ['*', /[\u2217\u204e\u00d7\u2022\u22c6\u066d\u2731\u2733\u274b\ua673\u00b7]/u],

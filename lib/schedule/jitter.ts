@@ -12,9 +12,7 @@ export function jitterMs(id: string, jitterSeconds: number): number {
   return Math.floor(fraction * (jitterSeconds + 1)) * 1_000;
 }
 
-/**
- * Returns the most by which the occurrences of a schedule may be late: half of its shortest interval, in whole seconds.
- */
+/** Returns the longest allowed jitter of a schedule: half of its shortest interval, in whole seconds. */
 export function maxJitterSeconds(schedule: ParsedSchedule): number {
   return (shortestInterval(schedule) * 60) / 2;
 }

@@ -40,7 +40,7 @@ export function dateOf(minute: number): Date {
 export interface OccurrenceSummary {
   /** How many there are; at the cap, `truncated` says that there are more. */
   readonly count: number;
-  /** The earliest and the latest of all of them, counted or not; undefined when there are none. */
+  /** The earliest and the latest of all of them, counted or not; undefined without any. */
   readonly first: Date | undefined;
   readonly last: Date | undefined;
   readonly truncated: boolean;

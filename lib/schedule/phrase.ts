@@ -229,7 +229,7 @@ function everySoOften(every: number, { window, minute, days }: Within): string |
   return `${minute} ${step === 1 ? (span ?? '*') : `${span ?? '*'}/${step}`} ${days}`;
 }
 
-/** Returns the hours of a span: the last one with it for hourly runs, and without it for those within an hour. */
+/** Returns the hours of a span, with the last one for hourly runs, and without it for runs within an hour. */
 function hoursOf({ from, to }: Of<'window'>, every: number): string | Refusal {
   const [start, end] = [onTheClock(from, undefined), onTheClock(to, undefined)];
   if (start instanceof Refusal || end instanceof Refusal) return new Refusal('does not say from when to when exactly');

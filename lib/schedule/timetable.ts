@@ -15,7 +15,7 @@ export interface Timetable {
   readonly skipDates: readonly string[];
 }
 
-/** Returns the first occurrence strictly after `after`, or undefined when the window holds none. */
+/** Returns the first occurrence strictly after `after`; undefined when the window has no more. */
 export function nextInTimetable(timetable: Timetable, after: Date): Date | undefined {
   const minute = nextTimetableMinute(timetable, minuteAfter(after));
   return minute === Infinity ? undefined : dateOf(minute);

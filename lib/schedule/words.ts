@@ -3,8 +3,8 @@ import { parseStoredSchedule } from './parse-schedule.ts';
 import type { ParsedSchedule, ScheduledDays } from './parsed-schedule.ts';
 
 /**
- * Says a schedule in words: "Every Monday at 07:00", "On the 1st to 7th, and also every Monday, at 09:00". One that cannot
- * be read is returned as it is.
+ * Words a schedule: "Every Monday at 07:00", "On the 1st to 7th, and also every Monday, at 09:00". An invalid one is
+ * returned unchanged.
  */
 export function scheduleInWords(expression: string): string {
   try {

@@ -15,8 +15,8 @@ export class UnknownKey extends Error {
 const KNOWN = { table: 'encryption_check', row: 'known', column: 'sealed' };
 
 /**
- * Checks that this process holds the key of the database, by a known text that the first process to start seals. Where
- * there is none yet, it is sealed if one of the stored secrets opens, or if there is no secret.
+ * Checks that this process has the key of the database, by a known text that the first process to start seals. Without
+ * such a text, it is sealed if one of the stored secrets opens, or if there is no secret.
  * @throws {UnknownKey}
  */
 export async function checkEncryptionKey(db: Db, secrets: SecretBox): Promise<void> {

@@ -6,7 +6,7 @@ export interface RotatedColumn {
   readonly column: string;
   /** Texts that were sealed again. */
   readonly rotated: number;
-  /** Texts that neither key opens; they are left as they are. */
+  /** Texts that neither key opens; they stay unchanged. */
   readonly unreadable: number;
 }
 
@@ -91,7 +91,7 @@ export function placeOf({ table, rowOf, sealedAs, column }: SealedColumn, keys: 
   return { table, row: rowOf(keys), column: sealedAs ?? column };
 }
 
-/** A column that holds sealed texts, and how the row gives the place that a text was sealed to. */
+/** A column with sealed texts, and how the row gives the place of a text. */
 export interface SealedColumn {
   readonly table: string;
   readonly column: string;
@@ -99,7 +99,7 @@ export interface SealedColumn {
   readonly keys: readonly string[];
   /** `row` of the place. */
   readonly rowOf: (keys: readonly (string | Buffer)[]) => string;
-  /** `column` of the place, where a text may have moved here from another column. Default: this column. */
+  /** `column` of the place, for a text that may have moved here from another column. Default: this column. */
   readonly sealedAs?: string;
 }
 

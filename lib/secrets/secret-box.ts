@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
 import { AppError } from '../errors.ts';
 
-/** Names where a ciphertext is stored. It is authenticated with the text, so a value cannot be moved elsewhere. */
+/** Names the place of a ciphertext. It is authenticated with the text, so a value cannot be moved elsewhere. */
 export interface SecretPlace {
   readonly table: string;
   readonly row: string;

@@ -51,7 +51,7 @@ class LazyConnection implements ConnectionLike {
   }
 
   /**
-   * The deadline holds for all that `work` does, although the native half counts it for each of its attempts.
+   * The deadline applies to all of `work`, although the native half counts it for each of its attempts.
    * @throws {Error} at the deadline
    */
   async withDeadline<T>(deadline: number | Date, work: () => Promise<T>): Promise<T> {

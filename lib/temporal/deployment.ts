@@ -11,7 +11,10 @@ export interface Build {
   readonly buildId: string;
 }
 
-/** Names the worker deployment of an installation. Unless it is named, each task queue is one of its own. */
+/**
+ * Names the worker deployment of an installation. Without a configured name, each task queue is a deployment of its
+ * own.
+ */
 export function deploymentNameOf(config: Pick<Config, 'WORKER_DEPLOYMENT_NAME' | 'TEMPORAL_TASK_QUEUE'>): string {
   return config.WORKER_DEPLOYMENT_NAME ?? config.TEMPORAL_TASK_QUEUE.replaceAll(/[^\w-]/g, '-');
 }
@@ -32,7 +35,7 @@ export async function currentBuildOf(
 
 /**
  * Makes workflows start on this build from now on; without a build, on workers that have none. Open workflows stay on
- * the build that they began on.
+ * their build.
  * @throws the server's refusal while the build does not poll every task queue that the current one polls
  */
 export async function setCurrentBuild(

@@ -19,7 +19,7 @@ export function schedulerWorkflowId(taskQueue: string): string {
 /** The header that carries a W3C `traceparent` into workflows and activities. */
 export const TRACE_HEADER = 'traceparent';
 
-/** Keywords by which runs are found in the Temporal UI. Ids only: nothing private is searchable. */
+/** Keywords for finding runs in the Temporal UI. Ids only: nothing private is searchable. */
 export const SEARCH_ATTRIBUTE = {
   project: defineSearchAttributeKey('RasProject', 'KEYWORD'),
   routine: defineSearchAttributeKey('RasRoutine', 'KEYWORD'),

@@ -1,4 +1,4 @@
-// By their paths, as in `connection.ts`.
+// Imported by path, as in `connection.ts`.
 import type { Logger } from '@temporalio/worker/lib/logger.js';
 import { Runtime } from '@temporalio/worker/lib/runtime.js';
 import type { Log } from '../log.ts';
@@ -25,8 +25,8 @@ export function installRuntime(
 
 /**
  * Drops lines below the log's level before they are kept. The runtime keeps each line for a tenth of a second to order
- * those of its two halves, debug lines with whole workflow activations included, and checks the level only afterwards.
- * Call it while a connection is open: without one the runtime may be made again, and loses this setting.
+ * the lines of its two halves, including debug lines with whole workflow activations, and checks the level only
+ * afterwards. Call it while a connection is open: without one the runtime may be made again, and loses this setting.
  */
 export function dropDetail(log: Log): void {
   if (log.isLevelEnabled('debug')) return;
@@ -35,7 +35,7 @@ export function dropDetail(log: Log): void {
   logger.debug = () => undefined;
 }
 
-/** What Temporal logs as information is detail here. Our serializer drops what an error among it quotes. */
+/** Information of Temporal is detail here. Our serializer drops quotations in errors. */
 function temporalLogger(log: Log) {
   const write =
     (level: 'debug' | 'info' | 'warn' | 'error') =>

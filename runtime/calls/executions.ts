@@ -25,7 +25,7 @@ export interface Executions {
   /** Ends the calls of lower epochs. */
   fence(below: number): void;
   readonly count: number;
-  /** Resolves when no call is left or the time is over. What is left then is given up. */
+  /** Resolves when no call is left or the time is over. Remaining calls are given up. */
   drain(graceMs: number): Promise<void>;
 }
 
@@ -54,7 +54,7 @@ export interface ExecutionSettings {
   readonly maxAtOnce: number;
   /** The longest time of any call, even with a later deadline. */
   readonly maxMs: number;
-  /** Time for which a call goes on after its last caller has gone. */
+  /** Time for which a call continues after its last caller has left. */
   readonly lonelyMs: number;
   readonly log: Log;
 }

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { createFrameSealer, type FrameContent, type OpenedRequest } from '#lib/envelope/index.ts';
 import type { EnvelopeKeys } from '#lib/envelope/index.ts';
 
-/** Interval at which a caller is told that its call goes on. */
+/** Interval of the frames that say that a call continues. */
 const ALIVE_MS = 5_000;
 
 /** The response to one request: sealed frames, one a line, in their order. */

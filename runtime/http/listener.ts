@@ -10,7 +10,7 @@ import { openFrameStream } from './frame-stream.ts';
 
 export interface RuntimeServer {
   readonly port: number;
-  /** Takes no more connections; resolves when those that are open have ended. */
+  /** Takes no more connections; resolves when the open ones have ended. */
   close(): Promise<void>;
   /** Cuts the remaining connections. Some may never have sent a request. */
   cut(): void;

@@ -79,7 +79,7 @@ export function providerHeaders({ file }: LoadedProvider, credential: Credential
   return headers;
 }
 
-/** Reads the wait that a provider asks for, in milliseconds. The reader judges whether it is sane. */
+/** Reads the wait that a provider asks for, in milliseconds. The caller judges whether it is sane. */
 export function retryAfterIn(headers: Headers): number | undefined {
   return parseRetryAfter(headers.get('retry-after'), {
     now: new Date(),

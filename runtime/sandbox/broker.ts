@@ -24,7 +24,7 @@ export interface BrokerJob {
 }
 
 /**
- * The only way out of one session: a unix socket. The session sends method, path and body; the address and the rest
+ * The only way out of one session: a unix socket. The session sends method, path and body; the address and other parts
  * come from the file, and the broker adds the credential. A captured session has nothing to steal and nowhere to go.
  */
 export interface Broker {

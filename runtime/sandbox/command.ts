@@ -28,7 +28,7 @@ const DEVICES = ['/dev/null', '/dev/random', '/dev/urandom'];
 /** Lists the files of the machine that every session can read, for a check of the others. */
 export const READABLE = [...LIBRARIES, ...CODE.map((part) => path.join(ROOT, part))];
 
-/** The folder in which the product, with its `.env` and `.data`, lies; only `CODE` of it is bound. */
+/** The folder of the product, with its `.env` and `.data`; only `CODE` of it is bound. */
 export const CODE_ROOT = ROOT;
 
 const SOCKET_INSIDE = '/run/broker.sock';
@@ -79,7 +79,7 @@ export function bubblewrapCommand({
           : [],
       ),
       ...[PRLIMIT, ...programs].flatMap((program) => bind(program, program)),
-      // The very Node that runs here, wherever it is.
+      // The Node that runs this process, wherever it is.
       ...bind(process.execPath, '/node'),
       ...code.flatMap((part) => bind(path.join(ROOT, part), `/app/${part}`)),
       ...(isOurs ? [] : bind(script, inside)),
@@ -121,7 +121,7 @@ export function processCommand({ script, socketPath, args = [] }: SandboxEntry):
   };
 }
 
-/** A bundle holds all that it needs, and sees no other code. */
+/** A bundle is complete, and sees no other code. */
 function codeOf(script: string): readonly string[] {
   return script.endsWith('.mjs') ? [script] : CODE;
 }

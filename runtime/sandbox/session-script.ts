@@ -3,17 +3,17 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { CODE_ROOT } from './command.ts';
 
-/** Entry of a session, as it was written. */
+/** Entry of a session in the source. */
 export const SESSION_SOURCE = 'runtime/session/session.ts';
-/** Folders with bundles: those of `npm run build`, and those of tests. */
+/** Folders with bundles: of `npm run build`, and of tests. */
 export const BUILT = 'dist';
 export const CACHE = 'node_modules/.cache/model-sessions';
 
-/** Folders that hold every module of ours that a session imports. */
+/** Folders with every module of ours that a session imports. */
 const SOURCES = ['runtime/session', 'lib/provider-file', 'lib/exact-json'];
 
 /**
- * Returns the path of a session's script, below the root of the code: a bundle of these very sources where there is
+ * Returns the path of a session's script, below the root of the code: a bundle of exactly these sources if there is
  * one, else the sources. A bundle starts in 0.27 s of CPU, the sources in 0.47 s: they are 145 modules, most of them of
  * the model library.
  */
@@ -31,7 +31,7 @@ export function bundleName(root = CODE_ROOT): string {
       hash.update(`${folder}/${file}\0`).update(readFileSync(path.join(root, folder, file)));
     }
   }
-  // The lock file fixes the model library. The other file holds the bundler's options.
+  // The lock file fixes the model library. The other file has the bundler's options.
   for (const file of ['package-lock.json', 'runtime/build.ts']) {
     const whole = path.join(root, file);
     hash.update(existsSync(whole) ? readFileSync(whole) : '');

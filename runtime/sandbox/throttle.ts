@@ -3,7 +3,7 @@ import { setPriority } from 'node:os';
 
 /** Processor time that a session may use at once: several times that of its start and a model step. */
 const BURST_SECONDS = 1;
-/** Part of one core that a session may use for long: several times what it takes to pass on a long response. */
+/** Share of one core that a session may use for long: several times the need of a long response. */
 const SHARE = 0.05;
 const INTERVAL_MS = 250;
 /** The same after a session was stopped. A call beside it may have to wait this long. */
@@ -68,7 +68,7 @@ async function hold(pid: number, watched: Watched): Promise<void> {
   watched.used = used;
   watched.at = now;
   const isStopped = watched.left < 0;
-  // At each look, for processes that were started after the last.
+  // Repeated at each check, because new processes may have started.
   if (isStopped) signalAll(family, 'SIGSTOP');
   else if (watched.isStopped) signalAll(family, 'SIGCONT');
   watched.isStopped = isStopped;
@@ -109,8 +109,8 @@ function read(file: string): Promise<string | undefined> {
 const LOWEST = 19;
 
 /**
- * Gives the processes of a session the lowest priority. Linux shares the processor between threads and, where
- * `autogroup` is on, between terminal sessions, of which each sandbox is one: both are lowered.
+ * Gives the processes of a session the lowest priority. Linux shares the processor between threads and, with
+ * `autogroup`, between terminal sessions; each sandbox is one, so both are lowered.
  * @param family a process and its descendants
  * @returns false when it has to be tried again
  */

@@ -20,7 +20,7 @@ const LONGEST_BURST_MS = 10 * 60_000;
 /**
  * Reads a response with an error's status.
  * @param response.retryAfterMs the wait of its `Retry-After`, read outside of the session; undefined without one
- * @param response.body parsed JSON, or undefined when it was none
+ * @param response.body parsed JSON; undefined for another body
  */
 export function classifyStatus(
   response: { status: number; retryAfterMs: number | undefined; body: unknown },

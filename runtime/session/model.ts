@@ -5,7 +5,7 @@ import type { LanguageModel, streamText } from 'ai';
 import type { Protocol } from '#lib/provider-file/protocols.ts';
 import type { LimitWords } from './classify.ts';
 
-/** Input of a session, one line on its standard input. It holds no credential. */
+/** Input of a session, one line on its standard input. It contains no credential. */
 export interface SessionJob {
   readonly protocol: Protocol;
   /** The only path that the broker allows. */
@@ -33,7 +33,7 @@ export interface SessionJob {
 
 type StreamOptions = Pick<Parameters<typeof streamText>[0], 'instructions' | 'providerOptions'>;
 
-/** A placeholder of the right form: the broker knows the provider's address and holds the credential. */
+/** A placeholder in the right form: the broker knows the provider's address and has the credential. */
 const BASE_URL = 'http://broker.internal';
 const NO_KEY = 'none';
 

@@ -109,7 +109,7 @@ function toolSet(tools: SessionJob['tools'], namespace: string): ToolSet {
   );
 }
 
-/** Asks for a text by a JSON Schema. What comes is checked where the run is, so the library takes it as it is. */
+/** Asks for a text by a JSON Schema. The run checks the text, so the library takes it as it is. */
 function structuredOutput(schema: SessionJob['resultSchema']) {
   if (schema === undefined) return {};
   const responseFormat = Promise.resolve(jsonSchema({ ...schema }).jsonSchema).then((json) => ({
@@ -125,7 +125,7 @@ function failureOf(error: unknown, job: SessionJob): Classified {
   if (/JSONParse|TypeValidation|InvalidResponse|NoContent|EmptyResponse|NoOutput/.test(name)) {
     return { code: 'malformed', details: {} };
   }
-  // A provider's error event comes as it was sent, alone or with the library's error about it.
+  // A provider's error event arrives unchanged, alone or with the library's error about it.
   if (!(error instanceof Error)) return classifyStreamError(error, job.limits);
   const sent: unknown = 'data' in error ? error.data : undefined;
   return sent === undefined ? BROKEN_OFF : classifyStreamError(sent, job.limits);

@@ -76,8 +76,8 @@ export function createJournal(
 const EVERY_MS = 60_000;
 
 /**
- * Prunes the journal now and every minute. On a full disk that fails and the runtime goes on: each call that cannot
- * begin says so.
+ * Prunes the journal now and every minute. On a full disk that fails and the runtime continues: each call that cannot
+ * begin reports it.
  * @returns ends it
  */
 export function keepPruned(journal: Pick<Journal, 'prune'>, log: Pick<Log, 'error'>, everyMs = EVERY_MS): () => void {

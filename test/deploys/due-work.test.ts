@@ -1,16 +1,14 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { createTickParts } from '#core/scheduling/index.ts';
-import { freePort } from '#dev/stack/ports.ts';
 import { AT_ONCE, sql, type Sql } from '#lib/database/index.ts';
 import { schedulerWorkflowId, WORKFLOW } from '#lib/temporal/index.ts';
 import { confirmedPerson, EVERYTHING, newsTo, REFUSED } from '#test/core/delivery/notifications/fixture.ts';
 import { connectByDevice, revoke, startModelFixture } from '#test/core/models/connections/fixture.ts';
 import { startReceiver } from '#test/lib/outbound/receiver.ts';
 import type { ApiClient } from '#test/support/client.ts';
-import { changeMessages, changeRevocations, changeWork, ifAny } from '#test/support/given.ts';
+import { ahead, changeMessages, changeRevocations, changeWork, ifAny } from '#test/support/given.ts';
 import { checkOutCommit, lastRelease } from '#test/support/last-release.ts';
 import { startMailbox } from '#test/support/mail.ts';
-import { startNode } from '#test/support/node-process.ts';
 import { FULL_SIZE } from '#test/support/properties.ts';
 import { createRoutine, runEnded } from '#test/support/routines.ts';
 import type { Service } from '#test/support/service.ts';
@@ -96,15 +94,7 @@ test.runIf(FULL_SIZE && release !== undefined)(
     // Each is put off once: mails by a greylist, pings and revocations by a 503.
     mailbox.faults.deferred = 2 * EACH;
     authorizationServer.control.revocationFaults.push(...Array.from({ length: 2 * EACH }, () => 503));
-    const before = await startApi(service, fixture.env(mailbox.env), checkout.folder);
-    for (let nth = 0; nth < EACH; nth += 1) {
-      for (const client of [session.at(before), session]) {
-        const { id } = await connectByDevice(fixture, session);
-        expect((await revoke(client, id)).status).toBe(200);
-      }
-    }
-    const { revocationRequests } = authorizationServer.control;
-    await expect.poll(() => revocationRequests).toHaveLength(2 * EACH);
+    const { url: before } = await workers.api(fixture.env(mailbox.env), { cwd: checkout.folder });
     const tickBefore = () => tickOverHttp(service.anonymous.at(before), service);
     const tickNow = async () => {
       const parts = createTickParts(service.deps);
@@ -114,10 +104,31 @@ test.runIf(FULL_SIZE && release !== undefined)(
     const paths = () => monitor.received.map(({ path }) => path).toSorted();
     const once = ['earlier', 'later'].flatMap((build) => Array.from({ length: EACH }, (_, nth) => `/${build}/${nth}`));
 
+    const waits = (column: Sql) => sql`${column} < 'infinity'`;
+    /** Moves the next attempts of both, where they wait for one. */
+    const moveAttempts = async (to: Sql) => {
+      await changeMessages(database, ifAny({ state: 'pending', nextAttemptAt: waits }), { nextAttemptAt: to });
+      await changeRevocations(database, ifAny({ nextAttemptAt: waits }), { nextAttemptAt: to });
+      await changeWork(database, ifAny({ attempts: 1 }), { dueAt: to });
+    };
+    // However long the test takes, no wait is over by itself.
+    const later = ahead('1 hour');
+
     await tickBefore();
     expect(paths()).toEqual(once.slice(0, EACH));
     expect(mailbox.faults.deferred).toBe(EACH);
+    await moveAttempts(later);
     await tickNow();
+    for (let nth = 0; nth < EACH; nth += 1) {
+      for (const client of [session.at(before), session]) {
+        const { id } = await connectByDevice(fixture, session);
+        expect((await revoke(client, id)).status).toBe(200);
+      }
+    }
+    const { revocationRequests } = authorizationServer.control;
+    await expect.poll(() => revocationRequests).toHaveLength(2 * EACH);
+    await service.deps.work.idle();
+    await moveAttempts(later);
     await Promise.all([tickBefore(), tickNow()]);
     // Neither makes a second attempt at what waits for one of the other.
     expect(paths()).toEqual(once);
@@ -125,10 +136,7 @@ test.runIf(FULL_SIZE && release !== undefined)(
     expect(await newsTo(mailbox, owner)).toEqual([]);
     expect(revocationRequests).toEqual(Array.from({ length: 2 * EACH }, () => 'faulty'));
 
-    const waits = (column: Sql) => sql`${column} < 'infinity'`;
-    await changeMessages(database, { state: 'pending', nextAttemptAt: waits }, { nextAttemptAt: AT_ONCE });
-    await changeRevocations(database, { nextAttemptAt: waits }, { nextAttemptAt: AT_ONCE });
-    await changeWork(database, ifAny({ failedAt: null }), { dueAt: AT_ONCE });
+    await moveAttempts(AT_ONCE);
     await Promise.all([tickBefore(), tickNow()]);
     await Promise.all([tickBefore(), tickNow()]);
 
@@ -150,36 +158,6 @@ test.runIf(FULL_SIZE && release !== undefined)(
 
 interface Revoked {
   readonly revocation: { readonly providerRevocation: string };
-}
-
-/** Starts the API of the last release on the parts of the service; returns its address. */
-async function startApi({ config, databaseUrl }: Service, env: Record<string, string>, cwd: string): Promise<string> {
-  const port = await freePort();
-  const url = `http://localhost:${port}`;
-  const api = startNode(
-    'api/server.ts',
-    {
-      NODE_ENV: 'test',
-      LOG_LEVEL: 'info',
-      HOST: '127.0.0.1',
-      PORT: String(port),
-      PUBLIC_URL: config.PUBLIC_URL,
-      DATABASE_URL: databaseUrl,
-      TEMPORAL_ADDRESS: config.TEMPORAL_ADDRESS,
-      TEMPORAL_TASK_QUEUE: config.TEMPORAL_TASK_QUEUE,
-      ENCRYPTION_KEY: config.ENCRYPTION_KEY,
-      BETTER_AUTH_SECRET: config.BETTER_AUTH_SECRET,
-      SCHEDULER_SECRET: config.SCHEDULER_SECRET ?? '',
-      GATEWAY_BASE_URL: config.GATEWAY_BASE_URL,
-      GATEWAY_API_KEY: 'test-gateway-key',
-      ALLOW_PRIVATE_NETWORK: 'true',
-      ...env,
-    },
-    { cwd },
-  );
-  onTestFinished(async () => void (await api.end('SIGKILL')));
-  await api.until('listening', 120_000);
-  return url;
 }
 
 /** Makes a tick and waits for its end, which is when the next one begins. */

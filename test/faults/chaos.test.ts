@@ -2,7 +2,8 @@ import { expect, test } from 'vitest';
 import { sql, transaction } from '#lib/database/index.ts';
 import { FULL_SIZE } from '#test/support/properties.ts';
 import { chaos, SLOTS } from './chaos.ts';
-import { violations, type Evidence } from './invariants.ts';
+import { violations } from './invariants.ts';
+import type { Evidence } from './load.ts';
 
 const KILLS = FULL_SIZE ? 30 : 1;
 

@@ -1,10 +1,7 @@
 import type { Db } from '#lib/database/index.ts';
 import { kindOf } from './ledger.ts';
-import type { Load } from './load.ts';
+import type { Evidence } from './load.ts';
 import { toolCalls } from './tool-invariants.ts';
-
-/** What the sentences are read from; the database may be a transaction that no process of the cluster sees. */
-export type Evidence = Pick<Load, 'ledger' | 'receiver' | 'modelCalls' | 'tools'> & { readonly database: Db };
 
 /** Returns a sentence for each thing that must not be. */
 export async function violations(load: Evidence): Promise<string[]> {

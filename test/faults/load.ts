@@ -1,4 +1,4 @@
-import { openDatabase, type Database } from '#lib/database/index.ts';
+import { openDatabase, type Database, type Db } from '#lib/database/index.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import { signUp } from '#test/support/people.ts';
 import { createRoutine, runEnded } from '#test/support/routines.ts';
@@ -24,6 +24,9 @@ export interface Load {
   finish(): Promise<void>;
   close(): Promise<void>;
 }
+
+/** What invariants are read from; the database may be a transaction that no process of the cluster sees. */
+export type Evidence = Pick<Load, 'ledger' | 'receiver' | 'modelCalls' | 'tools'> & { readonly database: Db };
 
 export interface LoadOptions {
   readonly random: () => number;

@@ -1,5 +1,5 @@
 import { kindOf } from './ledger.ts';
-import type { Evidence } from './invariants.ts';
+import type { Evidence } from './load.ts';
 import { callsByRun } from './tools.ts';
 
 /**

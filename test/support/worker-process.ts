@@ -1,3 +1,4 @@
+import { freePort } from '#dev/stack/ports.ts';
 import { endScheduler, startNode, type NodeProcess, type StartOptions } from './node-process.ts';
 import type { Service } from './service.ts';
 
@@ -6,6 +7,11 @@ export interface WorkerProcesses {
   start(overrides?: Readonly<Record<string, string>>, options?: StartOptions): Promise<NodeProcess>;
   /** The same without waiting, for one that may not come to work at all. */
   launch(overrides?: Readonly<Record<string, string>>, options?: StartOptions): NodeProcess;
+  /** Starts an API beside them and waits until it listens. */
+  api(
+    overrides?: Readonly<Record<string, string>>,
+    options?: StartOptions,
+  ): Promise<NodeProcess & { readonly url: string }>;
   /** Runs an operator's command on the same parts: its exit code and what it wrote. */
   command(entry: string, ...args: string[]): Promise<{ code: number | null; output: string }>;
   /** Tells all that are left to stop, and waits until they have. */
@@ -39,6 +45,24 @@ export function workerProcesses(service: Service): WorkerProcesses {
   };
   return {
     launch,
+    async api(overrides = {}, options = {}) {
+      const port = await freePort();
+      const url = `http://localhost:${port}`;
+      const own = {
+        LOG_LEVEL: 'info',
+        HOST: '127.0.0.1',
+        PORT: String(port),
+        PUBLIC_URL: url,
+        UI_ORIGIN: config.UI_ORIGIN,
+        BETTER_AUTH_SECRET: config.BETTER_AUTH_SECRET,
+        SCHEDULER_SECRET: config.SCHEDULER_SECRET ?? '',
+        TRUSTED_PROXIES: '127.0.0.0/8,::1',
+      };
+      const api = startNode('api/server.ts', { ...environment, ...own, ...overrides }, options);
+      running.add(api);
+      await api.until('listening');
+      return { ...api, url };
+    },
     async command(entry, ...args) {
       const process = startNode(entry, environment, { args });
       const code = await process.exited;

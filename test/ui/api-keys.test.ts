@@ -16,7 +16,7 @@ test('a key is replaced in two steps, and between them both work', async ({ serv
   });
   await page.getByRole('button', { name: 'Replace Nightly import' }).click();
   const dialog = page.getByRole('dialog', { name: 'Replace Nightly import' });
-  await dialog.getByText(`The old one, ${old.prefix}, goes on working`).waitFor();
+  await dialog.getByText(`The old one, ${old.prefix}, works until you revoke it`).waitFor();
   expect(await dialog.getByLabel('Name').inputValue()).toBe('Nightly import');
   await makeKey(page, 'Nightly import on the new machine');
   await page.getByText(`The old key, ${old.prefix}, still works`).waitFor();

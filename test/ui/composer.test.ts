@@ -36,13 +36,13 @@ test('a schedule of two day fields is said as it runs, before and after it is sa
   await page.getByText(words).waitFor();
   await page
     .getByRole('status')
-    .getByText(/either is enough/)
+    .getByText(/day of month or day of week is enough/)
     .waitFor();
   const client = person.session.with({ 'X-Project-Id': person.projectId });
   const id = await createRoutine(client, { name: 'Either', schedule: '0 9 1-7 * 1' });
   await page.goto(new URL(`/p/${person.projectId}/routines/${id}`, page.url()).href);
   await page.getByText(words).first().waitFor();
-  await page.getByText(/either is enough/).waitFor();
+  await page.getByText(/day of month or day of week is enough/).waitFor();
 });
 
 test('two tabs that change the same thing are shown both, and one is chosen', async ({ visit, person }) => {

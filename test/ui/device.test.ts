@@ -59,7 +59,7 @@ test('who follows the link signed out comes back to it after the sign-in, and ca
   await page.getByRole('button', { name: 'Sign in', exact: true }).click();
   await page.getByText(terminal.host).waitFor();
   await page.getByRole('button', { name: 'Deny' }).click();
-  await page.getByText('gets nothing, and is told so').waitFor();
+  await page.getByText('gets no key, and a message about it').waitFor();
   expect((await terminal.poll()).body.error).toBe('access_denied');
 });
 

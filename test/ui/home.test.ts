@@ -45,7 +45,7 @@ test('a bad morning names what is wrong, each with the action that mends it', as
   await photograph(visit, 'home', [{ as: owner, path, name: 'bad-morning' }]);
 
   const { page, complaints } = await visit(path, { as: owner });
-  const needs = page.getByRole('region', { name: 'Needs attention' });
+  const needs = page.getByRole('region', { name: 'Needs you' });
   const row = (text: string) => needs.getByRole('listitem').filter({ hasText: text });
   await row('Budget at 93%').getByRole('link', { name: 'Change the budget' }).waitFor();
   await row('Provider of models').getByRole('link', { name: 'Sign in again' }).waitFor();
@@ -54,11 +54,10 @@ test('a bad morning names what is wrong, each with the action that mends it', as
   await row('Paused after 5 failed runs').getByRole('button', { name: 'Activate again' }).click();
   await row('Daily site check').waitFor({ state: 'detached' });
   expect((await key.get(`/v1/routines/${stopped}`)).data.state).toBe('active');
-  // A failure stands among the new results until it is read, and once only.
-  await needs.getByText('A failure stands among the new results above.').waitFor();
+  // A failure stands where it can be mended, and once only.
   const news = page.getByRole('region', { name: 'New results' });
-  const failure = news.getByRole('listitem').filter({ hasText: 'and 1 earlier' });
-  await failure.getByRole('button', { name: 'Mark as read' }).click();
+  await page.getByText(/^Four things need you/).waitFor();
+  expect(await news.getByRole('link', { name: 'Prices of three competitors' }).count()).toBe(0);
   await row('2 times, last').getByRole('button', { name: 'Run again' }).click();
   await page.getByText('Started again').waitFor();
   await expect.poll(async () => (await key.get(`/v1/routines/${broken}/runs`)).data.length).toBe(3);
@@ -82,7 +81,7 @@ test('a run that did its work without its tools is no success on any page', asyn
   scriptCalls(service, mark, { name: 'lookup', arguments: { query: 'pages' } });
   await runOnce(key, routineId);
   const { page, complaints } = await visit(`/p/${owner.projectId}`, { as: owner });
-  const row = page.getByRole('region', { name: 'Needs attention' }).getByRole('listitem');
+  const row = page.getByRole('region', { name: 'Needs you' }).getByRole('listitem');
   await row.filter({ hasText: 'Every call to the tools of a connection failed' }).waitFor();
   await row.getByRole('link', { name: 'See its calls' }).click();
   const verdict = page.locator('[data-verdict]');
@@ -124,9 +123,9 @@ test('home of five hundred routines, and of a project in which everything has fa
   await photograph(visit, 'home', states);
   const [, { as: owner, path } = states[0]!] = states;
   const { page, complaints } = await visit(path, { as: owner });
-  const needs = page.getByRole('region', { name: 'Needs attention' });
-  await needs.getByText('20 failures stand among the new results above.').waitFor();
-  expect(await needs.getByRole('listitem').count()).toBe(0);
+  const needs = page.getByRole('region', { name: 'Needs you' });
+  await needs.getByRole('button', { name: 'Show 14 more' }).waitFor();
+  expect(await needs.getByRole('listitem').count()).toBe(6);
   const results = page.locator('[data-run]');
   expect(await results.count()).toBe(8);
   const more = page.getByRole('button', { name: 'Show more' });

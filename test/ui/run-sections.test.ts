@@ -1,26 +1,13 @@
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { startHostileTools } from '#dev/fakes/hostile-tools/server.ts';
-import { EVERYTHING, sendNow } from '#test/core/delivery/notifications/fixture.ts';
-import { startReceiver } from '#test/lib/outbound/receiver.ts';
-import { startMailbox } from '#test/support/mail.ts';
-import { newEmail, PASSWORD, postAuth, signIn } from '#test/support/people.ts';
 import { plantToolCalls } from '#test/support/given.ts';
-import { activeRoutine, createRoutine, runEnded, runOnce } from '#test/support/routines.ts';
-import { marker, routineWith, toolSteps } from '#test/core/integrations/tools/support.ts';
+import { createRoutine, runOnce } from '#test/support/routines.ts';
+import { marker, routineWith } from '#test/core/integrations/tools/support.ts';
 import { dashboardTest } from './support/fixtures.ts';
 import { photograph } from './support/photograph.ts';
 
-const mailbox = await startMailbox();
-const CONFIRMATION = /(https?:\/\/\S+verify-email\?\S+)/;
-
-const test = dashboardTest({ env: mailbox.env })
-  .override('person', async ({ service }) => {
-    const email = newEmail();
-    await postAuth(service, '/auth/sign-up/email', { email, password: PASSWORD, name: 'Ada' });
-    await fetch(await mailbox.find(email, CONFIRMATION), { redirect: 'manual' });
-    return signIn(service, email);
-  })
+const test = dashboardTest()
   .extend('key', { scope: 'file' }, ({ person }) => person.key())
   .extend('tools', { scope: 'file' }, async ({ uiPort: _port }, { onCleanup }) => {
     const server = await startHostileTools();
@@ -39,154 +26,6 @@ test.afterEach(({ service, tools }) => {
 });
 
 const LOOKUP = { name: 'lookup', arguments: { query: 'site:example.com changed' } };
-
-test('a run that failed beside the last good one, its mails, a cancelled run, and one of a backfill', async ({
-  service,
-  key,
-  visit,
-  at,
-  person,
-}) => {
-  const { control } = service.gateway;
-  const mark = marker();
-  const monitor = await startReceiver((_request, response) => response.writeHead(204).end());
-  const id = await createRoutine(key, {
-    name: 'Sources of the week',
-    instructions: `${mark}: name the sources on {{topic}}.`,
-    variables: { topic: 'tides' },
-    checks: [{ type: 'result_not_empty' }, { type: 'distinct_sources', atLeast: 2 }],
-    notifications: { mail: EVERYTHING, successPingUrl: `${monitor.origin}/ping` },
-  });
-  const say = (text: string) => control.script({ marker: mark, behaviour: { kind: 'text', text } });
-  say('See https://a.example/1 and https://b.example/2.');
-  const good = await runOnce(key, id);
-  say('I only know https://a.example/1 and what it says about the moon.');
-  const failed = await runOnce(key, id, { variables: { topic: 'the moon' } });
-  await sendNow(service);
-  say('See https://a.example/1 and https://b.example/2.');
-  const repaired = await runOnce(key, id);
-
-  control.script({ marker: mark, behaviour: { kind: 'hang' } });
-  const { data: hanging } = await key.post(`/v1/routines/${id}/run`);
-  await expect.poll(async () => (await key.get(`/v1/runs/${hanging.id}`)).data.steps.length).toBe(1);
-  await key.post(`/v1/runs/${hanging.id}/cancel`);
-  const cancelled = await runEnded(key, hanging.id);
-
-  const daily = await activeRoutine(key, { name: 'Daily numbers' });
-  const day = 86_400_000;
-  const { data: backfill } = await key.post(`/v1/routines/${daily}/backfill`, {
-    from: new Date(Date.now() - 3 * day).toISOString(),
-    to: new Date(Date.now() - day).toISOString(),
-    acceptForecast: true,
-  });
-  for (const run of backfill.runs) await runEnded(key, run.id);
-
-  await photograph(visit, 'run', [
-    {
-      ...at(failed.id),
-      name: 'check-failed',
-      act: async (page) => {
-        const aside = page.getByRole('complementary', { name: 'About this run' });
-        await aside.getByText('Distinct sources, failed').waitFor();
-        const against = aside.getByRole('region', { name: 'Against the last good run' });
-        await against.getByText('topic: the moon').waitFor();
-        expect(await against.getByRole('link').getAttribute('href')).toContain(good.id);
-        await page.getByText('Mail that it failed').waitFor();
-      },
-    },
-    {
-      ...at(repaired.id),
-      name: 'repaired',
-      act: (page) => page.getByText('Ping to the monitor').waitFor(),
-    },
-    {
-      ...at(cancelled.id),
-      name: 'cancelled',
-      act: async (page) => {
-        await page.getByText('Someone cancelled it.').waitFor();
-        await page.getByRole('button', { name: 'Model Cancelled' }).click();
-        await page.getByText('The run was cancelled.').waitFor();
-      },
-    },
-    {
-      ...at(backfill.runs[0].id),
-      name: 'of-backfill',
-      act: (page) => page.getByRole('link', { name: 'Backfill' }).waitFor(),
-    },
-    {
-      as: person,
-      name: 'backfill-list',
-      path: `/p/${person.projectId}/runs?backfillId=${backfill.id}`,
-      act: async (page) => {
-        await page.getByText('Of one backfill').waitFor();
-        await expect.poll(() => page.getByRole('row', { name: /Daily numbers/ }).count()).toBe(backfill.runs.length);
-      },
-    },
-  ]);
-});
-
-test('a result that made room in the context window says from which step on, and that step says how many did', async ({
-  service,
-  key,
-  tools,
-  visit,
-  at,
-}) => {
-  const mark = marker();
-  const { routineId, connectionId } = await routineWith(key, ['lookup'], {
-    connection: { url: tools.url('honest'), name: 'Library' },
-    routine: {
-      name: 'Reader of long pages',
-      instructions: mark,
-      model: { provider: 'gateway', connectionId: null, modelId: 'fixture/unpriced' },
-    },
-    limits: { maxCallsPerRun: 20 },
-  });
-  tools.control.answer = () => 'word '.repeat(1_600);
-  service.gateway.control.script({
-    marker: mark,
-    times: 6,
-    behaviour: { kind: 'tool-calls', calls: [LOOKUP], text: null },
-  });
-  const run = await runOnce(key, routineId);
-  const from = toolSteps(run).map(({ tool }) => tool.omittedFromStep as number | null);
-  const [first = null] = from;
-  if (first === null) throw new Error('Nothing had to make room.');
-  const others = from.filter((each) => each === first).length;
-  const stepOf = async (page: Page, index: number) => {
-    const rows = page.getByRole('list', { name: 'Steps' }).getByRole('listitem');
-    const row = rows.filter({ has: page.getByRole('button') }).nth(index);
-    await row.getByRole('button').first().click();
-    return row;
-  };
-  await photograph(visit, 'run', [
-    {
-      ...at(run.id),
-      name: 'left-out',
-      act: async (page) => {
-        const open = (index: number) => stepOf(page, index);
-        const call = await open(1);
-        await call.getByRole('link', { name: 'Library' }).waitFor();
-        await call.getByText(`From step ${first + 1} on it is no longer sent`).waitFor();
-        const step = await open(first);
-        await step.getByText(new RegExp(`${others} earlier results? (is|are) left out`)).waitFor();
-        const newest = await open(11);
-        await newest.getByText('Result', { exact: true }).waitFor();
-        expect(await newest.getByText('no longer sent').count()).toBe(0);
-      },
-    },
-    {
-      ...at(run.id),
-      name: 'connection-deleted',
-      before: () => key.delete(`/v1/connections/${connectionId}`),
-      act: async (page) => {
-        const call = await stepOf(page, 1);
-        await call.getByText('Library, deleted since').waitFor();
-        expect(await call.getByRole('link').count()).toBe(0);
-      },
-    },
-  ]);
-});
 
 test('a run of a hundred steps is followed until the reader moves, and then stays where it is read', async ({
   service,

@@ -105,7 +105,7 @@ const previewRoutine = route({
   params: routineParams,
   body: z
     .strictObject({
-      variables: variables.default({}).meta({ description: 'Values over those of the routine.' }),
+      variables: variables.default({}).meta({ description: 'Values that override those of the routine.' }),
     })
     .meta({ id: 'PreviewRoutine' }),
   bodyOptional: true,

@@ -28,8 +28,7 @@ const leftOut = z
   });
 
 const nextFrom = timestamp.nullable().meta({
-  description:
-    'The first instant of the window beyond `max`: where the next backfill goes on. Null when there is none.',
+  description: 'The first instant of the window beyond `max`: the next backfill continues there. Null without one.',
 });
 
 const madeBackfill = z

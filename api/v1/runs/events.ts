@@ -13,7 +13,7 @@ import { run, runParams } from './schemas.ts';
 import { presentStep, step } from './step-schema.ts';
 
 const id = z.string().meta({
-  description: 'Send it back as `Last-Event-ID` to go on after this event.',
+  description: 'Send it back as `Last-Event-ID` to continue after this event.',
   example: '2.running',
 });
 

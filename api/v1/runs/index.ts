@@ -12,6 +12,7 @@ import { route, type Route } from '../../route.ts';
 import { routineParams } from '../routines/fields.ts';
 import { backfillRoutine, forecastBackfill } from './backfill.ts';
 import { followRun, readRunEvent } from './events.ts';
+import { followUpRun, giveVerdict } from './reader.ts';
 import { listRecentRuns } from './recent.ts';
 import { presentRun, presentRunDetail, presentRunSummary } from './present.ts';
 import { RUN_VIEW, run, runDetail, runParams, runQuery, runSummary } from './schemas.ts';
@@ -204,7 +205,8 @@ const retryRun = route({
   id: 'retryRun',
   tag,
   summary: 'Run again with the same inputs',
-  description: 'A new manual run of the routine as it is now, with the variables of this one.',
+  description:
+    'A new manual run of the routine as it is now, with the variables of this one. A follow-up is asked once more.',
   auth: 'key-or-session',
   mcp: { toolset: 'runs', view: ['id', 'routineId', 'state', 'retryOf'] },
   scope: 'runs:write',
@@ -282,6 +284,8 @@ export const runRoutes: readonly Route[] = [
   followRun,
   cancelRun,
   retryRun,
+  giveVerdict,
+  followUpRun,
   redeliverWebhook,
   redeliverChat,
 ];

@@ -11,6 +11,7 @@ export function presentRun(row: Run) {
   return {
     ...presentShort(row),
     variables: { ...row.variables },
+    message: row.message,
     result: row.result,
     data: row.data,
     changes: presentChanges(row),
@@ -43,6 +44,8 @@ function presentShort(row: Run | RunSummary) {
     backfillId: row.backfillId,
     skipped: presentSkipped(row),
     retryOf: row.retryOf,
+    followsUp: row.followsUp,
+    verdict: presentVerdict(row.verdict),
     model: row.model,
     stepCount: row.stepCount,
     usage: presentUsage(row.usage),
@@ -74,8 +77,22 @@ export function presentRunDetail(row: RunDetail, config: WorkflowUrlConfig) {
     webhookDeliveries: row.deliveries.map(presentDelivery),
     chatDeliveries: row.chatDeliveries.map(presentChatDelivery),
     notifications: row.messages.map(presentNotification),
+    followUps: row.followUps.map((each) => ({
+      id: each.id,
+      message: each.message,
+      state: each.state,
+      errorMessage: each.errorMessage,
+      result: each.result,
+      createdAt: iso(each.createdAt),
+    })),
     workflowUrl: workflowUrl(row, config),
   };
+}
+
+function presentVerdict(verdict: Run['verdict']) {
+  if (verdict === null) return null;
+  const { useful, note, by, at } = verdict;
+  return { useful, note, by: by && { kind: by.kind, id: by.id, name: by.name }, at: iso(new Date(at)) };
 }
 
 function presentSkipped({ skippedCount, scheduledFor, skippedUntil }: Run | RunSummary) {

@@ -2,12 +2,13 @@ import { z } from 'zod';
 import {
   OUTCOMES,
   RUN_WARNINGS,
+  urgencyOf,
   type RunWarning,
   type ChangeCounts,
   type Changes,
   type Outcome,
-  type RunOutcome,
 } from '#core/authoring/outcomes/index.ts';
+import { URGENCIES } from '#core/integrations/tools/index.ts';
 import { RESULT_CHECK_TYPES } from '#core/authoring/definition/index.ts';
 import { WITHHELD, type Withheld } from '#core/execution/run-states/index.ts';
 import type { diffRun, Run, RunSummary } from '#core/execution/runs/index.ts';
@@ -144,6 +145,8 @@ const checkResult = z
   })
   .meta({ id: 'CheckResult' });
 
+export const urgency = z.enum(URGENCIES);
+
 /** Outcome of a run, as runs and their events show it. */
 export const outcomeFields = {
   outcome: outcomes.nullable().meta({
@@ -152,6 +155,10 @@ export const outcomeFields = {
   outcomeSummary: z.string().nullable().meta({
     description:
       'What the model said when it stated its outcome, cut at 500 characters; also of a run that could not do its work.',
+  }),
+  urgency: urgency.nullable().meta({
+    description:
+      'How soon the result should be read, null unless the run succeeded: `high` is always the word of the model, and no one is told by it alone. Where the model states none, `none` for `nothing_to_report` and for unchanged data, else `normal`.',
   }),
   checks: z.array(checkResult).meta({
     description:
@@ -163,10 +170,12 @@ export const outcomeFields = {
   }),
 };
 
-export function presentOutcome({ outcome, outcomeSummary, checks, warnings }: RunOutcome) {
+export function presentOutcome(row: Run | RunSummary) {
+  const { outcome, outcomeSummary, checks, warnings } = row;
   return {
     outcome,
     outcomeSummary,
+    urgency: urgencyOf(row),
     checks: checks.map(({ type, passed, detail }) => ({ type, passed, detail })),
     warnings: [...warnings],
   };

@@ -11,6 +11,7 @@ import { WAITS, type Wait } from '#core/execution/admission/index.ts';
 import { MODEL_PROVIDERS } from '#core/models/directory/index.ts';
 import { timestamp } from '#lib/schemas.ts';
 import { anyId, EXAMPLE, idOf, pageQuery, searchedIn, wordOf } from '../../http/schemas.ts';
+import { author } from '../routines/version-schemas.ts';
 import { chatDelivery, delivery, notification } from './delivery-schema.ts';
 import { gateVerdict } from './gate-schema.ts';
 import { changes, changesSummary, data, outcomeFields, outcomes, usage, withheld } from './result-schema.ts';
@@ -67,6 +68,18 @@ const shortShape = {
   retryOf: idOf('run', EXAMPLE.run).nullable().meta({
     description: 'The run that it repeats, which may have been deleted since.',
   }),
+  followsUp: idOf('run', EXAMPLE.run).nullable().meta({
+    description: 'Of a `follow_up`: the run whose result it is asked about, which may have been deleted since.',
+  }),
+  verdict: z
+    .strictObject({
+      useful: z.boolean(),
+      note: z.string().nullable().meta({ description: 'Null where there is none, and once content is erased.' }),
+      by: author.nullable().meta({ description: 'The last writer; null when they are gone.' }),
+      at: timestamp,
+    })
+    .nullable()
+    .meta({ id: 'RunVerdict', description: 'What a reader thinks of its result; null until one says so.' }),
   model: z
     .strictObject({
       provider: wordOf(MODEL_PROVIDERS),
@@ -91,12 +104,13 @@ const shortShape = {
 const shape = {
   ...shortShape,
   variables: z.record(z.string(), z.string()).meta({ description: "This run's own values." }),
+  message: z.string().nullable().meta({ description: 'The question of a `follow_up`.' }),
   result: z.string().nullable().meta({ description: 'The text of its last step.' }),
   data,
   changes: changes.nullable().meta({ description: 'Null unless it has data.' }),
 };
 
-const routineName = z.string().meta({ description: 'The name of the routine as it is now.' });
+const routineName = z.string().meta({ description: 'The present name of the routine.' });
 
 export const runSummary = z
   .strictObject({
@@ -157,6 +171,20 @@ export const runDetail = z
     webhookDeliveries: z.array(delivery),
     chatDeliveries: z.array(chatDelivery).meta({ description: 'What was sent of it to chats.' }),
     notifications: z.array(notification).meta({ description: 'Mails and pings about it.' }),
+    followUps: z
+      .array(
+        z
+          .strictObject({
+            id: idOf('run', EXAMPLE.run),
+            message: z.string().nullable(),
+            state: z.enum(RUN_STATES),
+            errorMessage: z.string().nullable(),
+            result: z.string().nullable(),
+            createdAt: timestamp,
+          })
+          .meta({ id: 'FollowUp' }),
+      )
+      .meta({ description: 'The last 50 questions about its result, in order, each a run of its own.' }),
     workflowUrl: z.string().nullable().meta({
       description:
         'Where the Temporal UI shows its workflow; null where the operator names no such UI, and for a run that never had a workflow.',
@@ -171,7 +199,7 @@ export const runQuery = pageQuery('run', {
   outcome: outcomes.optional().meta({ description: 'Only those that succeeded with this outcome.' }),
   backfillId: idOf('backfill', EXAMPLE.backfill)
     .optional()
-    .meta({ description: 'Only those of this backfill.', example: EXAMPLE.backfill }),
+    .meta({ description: 'Only runs of this backfill.', example: EXAMPLE.backfill }),
   since: z.iso
     .datetime({ offset: true })
     .transform((text) => new Date(text))

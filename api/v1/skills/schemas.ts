@@ -26,7 +26,7 @@ const summaryShape = {
   ...shownName,
   formerly: z.array(z.string()).meta({
     description:
-      'Slugs of curated skills that were folded into this one. They go on working in its place; empty for a custom skill.',
+      'Slugs of curated skills that were folded into this one. They stay valid as names of this one; empty for a custom skill.',
   }),
   name: z.string(),
   description: z.string().nullable(),

@@ -155,6 +155,7 @@ async function get(context: Context, given: string): Promise<void> {
     Steps: run.steps.length,
     Used: used(run.usage),
     Summary: run.outcomeSummary,
+    Urgency: run.urgency,
     Warnings: run.warnings.join(', ') || null,
   });
   if (context.isTerminal && run.result !== null) context.out.text(`\n${run.result}`);

@@ -52,7 +52,7 @@ interface NewApiKey {
   readonly name: string;
   readonly scopes: readonly Scope[];
   readonly expiresAt: Date | null;
-  /** How the key was requested, where not in the dashboard. */
+  /** How the key was requested, if not in the dashboard. */
   readonly through?: string;
   /** The CI sign-in that it was made for, with which it ends. */
   readonly trustId?: string;

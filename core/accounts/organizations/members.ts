@@ -91,8 +91,8 @@ export async function endMembership(
 }
 
 /**
- * Takes a person who deletes their account out of an organization. @throws {AppError} `organization_not_found`,
- * `last_owner`
+ * Removes a person who deletes their account from an organization.
+ * @throws {AppError} `organization_not_found`, `last_owner`
  */
 export async function leaveOrganization(tx: Db, by: Actor, member: Member): Promise<void> {
   await lockOrganization(tx, member.organizationId);

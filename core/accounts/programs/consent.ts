@@ -11,7 +11,7 @@ import { includeWriting } from './terminals.ts';
 export interface AskedConsent {
   readonly clientId: string;
   readonly clientName: string;
-  /** Host, or scheme of an app, to which the person is sent with the code. */
+  /** Host, or scheme of an app, that gets the code. */
   readonly redirectHost: string;
   /** True where the operator has entered the client. */
   readonly isVerified: boolean;

@@ -147,7 +147,7 @@ export const DEFINITION = {
       .max(100_000)
       .meta({ example: 'Audit the site {{site}} and report what changed since last week.' }),
     label: 'Instructions',
-    help: 'What the model is told. `{{placeholders}}` are filled for each run.',
+    help: 'The text for the model. `{{placeholders}}` are filled in for each run.',
     since: '0.1.0',
     long: true,
     blank: 'This release cannot read the instructions.',
@@ -175,13 +175,13 @@ export const DEFINITION = {
   skills: {
     schema: skills.default([]),
     label: 'Skills',
-    help: 'Texts that are told after the instructions, in this order.',
+    help: 'Texts that follow the instructions, in this order.',
     since: '0.1.0',
   },
   facts: {
     schema: z.boolean().meta({ description: 'Tells each run the facts of its project.' }).default(false),
     label: 'Project facts',
-    help: 'Each run is told the facts of the project, which its people keep in one place under Settings.',
+    help: 'Each run gets the facts of the project, which its people keep in one place under Settings.',
     since: '0.2.0',
   },
   limits: {
@@ -202,7 +202,7 @@ export const DEFINITION = {
       })
       .default(true),
     label: 'Previous result',
-    help: 'Each run is told the result of the last good one, so that it can say what changed.',
+    help: 'Each run gets the result of the last good one, so that it can report changes.',
     since: '0.1.0',
   },
   builtInTools: {

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 
-/** What people read of a field, or of a part of one. */
+/** Texts for people about a field, or about a part of one. */
 export interface Said {
   readonly label: string;
-  /** A sentence or two beside it. */
+  /** Help in a sentence or two. */
   readonly help?: string;
   /** Unit of its number: "steps", "seconds". */
   readonly unit?: string;
@@ -63,7 +63,7 @@ type Patched<F extends Field> = F extends { readonly merged: true }
   : Bare<F['schema']>;
 type Shown<F extends Field> = F extends { readonly shown: infer S extends z.ZodType } ? S : Bare<F['schema']>;
 
-/** A value that nothing changes. */
+/** An unchangeable value. */
 export type Frozen<T> = T extends Date
   ? T
   : T extends readonly (infer I)[]
@@ -72,7 +72,7 @@ export type Frozen<T> = T extends Date
       ? { readonly [K in keyof T]: Frozen<T[K]> }
       : T;
 
-/** Values of fields in the code. */
+/** Values of the fields, by name. */
 export type ValuesOf<T extends Fields> = {
   readonly [K in keyof T]: Frozen<z.output<T[K]['schema']>>;
 };

@@ -42,7 +42,7 @@ export interface Draft {
   readonly blueprints: readonly Named[];
   /** Routines of the project that seem to do the like. */
   readonly similar: readonly Named[];
-  /** What asking the model has used; null where none was asked. */
+  /** Usage of the request to the model; null without one. */
   readonly spent: ModelDraft['spent'];
 }
 

@@ -88,7 +88,7 @@ export const NO_CHANGES = JSON.stringify({
 } satisfies ChangeCounts);
 
 /** Tells whether there is no difference. */
-export function areNone({ counts: { added, removed, changed } }: Changes): boolean {
+export function areNone({ counts: { added, removed, changed } }: Pick<Changes, 'counts'>): boolean {
   return added + removed + changed === 0;
 }
 

@@ -1,4 +1,6 @@
 import type { ResultCheckType, ResultCheck } from '#core/authoring/definition/index.ts';
+import type { URGENCIES } from '#core/integrations/tools/index.ts';
+import { areNone, type ComparedResult } from './changes.ts';
 import { countSources, type CallCount } from './evidence.ts';
 
 /** The outcomes of a run that succeeded. A run that could not do its work has failed, with `could_not`. */
@@ -8,6 +10,9 @@ export const OUTCOMES = {
   partial: 'a part of the work could not be done',
 } as const;
 export type Outcome = keyof typeof OUTCOMES;
+
+/** How soon a result should be read. */
+export type Urgency = (typeof URGENCIES)[number];
 
 /** Warnings of a run that succeeded. Such a run is `partial` at best, and proves nothing. */
 export const RUN_WARNINGS = {
@@ -29,17 +34,38 @@ export interface RunOutcome {
   readonly outcome: Outcome | null;
   /** The model's own words at the end of the run; null when it wrote none. */
   readonly outcomeSummary: string | null;
+  /** The model's word; null where it stated none. */
+  readonly statedUrgency: Urgency | null;
   /** Empty when nothing was checked. */
   readonly checks: readonly CheckResult[];
   /** Warnings about missing tools or texts; empty for nearly every run. */
   readonly warnings: readonly RunWarning[];
 }
 
+/**
+ * Returns how soon the result of a run should be read: by the model's word, unless the run had nothing to report, or
+ * else by whether its data has changed. Null unless the run succeeded.
+ */
+export function urgencyOf({
+  outcome,
+  statedUrgency,
+  changes,
+}: {
+  readonly outcome: string | null;
+  readonly statedUrgency: Urgency | null;
+  readonly changes: Pick<ComparedResult, 'against' | 'counts'> | null;
+}): Urgency | null {
+  if (outcome === null) return null;
+  if (outcome === 'nothing_to_report') return 'none';
+  if (statedUrgency !== null) return statedUrgency;
+  return changes !== null && changes.against !== null && areNone(changes) ? 'none' : 'normal';
+}
+
 /** The facts that checks look at. */
 export interface Evidence {
   readonly outcome: Outcome;
   readonly result: string;
-  /** Whether the result matches the pattern of a check, by the check's index; undefined where that is unknown. */
+  /** Whether the result matches the pattern of a check, by the check's index; undefined when unknown. */
   readonly patterns: ReadonlyMap<number, boolean | undefined>;
   readonly calls: readonly CallCount[];
 }

@@ -1,7 +1,8 @@
 import type { ModelMessage } from 'ai';
 import type { OutcomeRule } from '#core/authoring/definition/index.ts';
-import { FINISH, STATED_OUTCOMES } from '#core/integrations/tools/index.ts';
+import { FINISH, STATED_OUTCOMES, URGENCIES } from '#core/integrations/tools/index.ts';
 import { isJsonObject } from '#lib/json.ts';
+import type { Urgency } from './checks.ts';
 
 /** What a run says of the runs after it. */
 export interface NextRuns {
@@ -32,6 +33,8 @@ export type Finish =
       /** Undefined where the routine requires none. */
       readonly outcome: (typeof STATED_OUTCOMES)[number] | undefined;
       readonly summary: string;
+      /** Undefined where the model states none, or another word: no result is refused for it. */
+      readonly urgency: Urgency | undefined;
       /** JSON text of the result; null when the call has none. */
       readonly result: string | null;
       readonly next?: NextRuns | undefined;
@@ -55,10 +58,10 @@ const WITH_OTHERS = 'the response asks for other tools too; look at what they re
 const TWICE = 'finish was called more than once; call it once, with one outcome';
 
 function readInput(input: unknown, rule: EndRule, now: Date): Finish {
-  const { outcome, summary, result, final, nextNotBefore } = isJsonObject(input) ? input : {};
+  const { outcome, summary, urgency: word, result, final, nextNotBefore } = isJsonObject(input) ? input : {};
   if (rule.outcomeRule !== 'required') {
     const text = result === undefined ? null : jsonText(result);
-    return { kind: 'stated', outcome: undefined, summary: '', result: text };
+    return { kind: 'stated', outcome: undefined, summary: '', urgency: undefined, result: text };
   }
   const stated = STATED_OUTCOMES.find((each) => each === outcome);
   if (stated === undefined) {
@@ -70,12 +73,16 @@ function readInput(input: unknown, rule: EndRule, now: Date): Finish {
   const next = readNext({ final, nextNotBefore }, rule, now);
   if (typeof next === 'string') return { kind: 'refused', why: next };
   const text = result === undefined ? null : jsonText(result);
-  return { kind: 'stated', outcome: stated, summary: summary.trim(), result: text, next };
+  const urgency = URGENCIES.find((each) => each === word);
+  return { kind: 'stated', outcome: stated, summary: summary.trim(), urgency, result: text, next };
 }
 
 const HOUR_MS = 3_600_000;
 
-/** Reads what a run says of those after it; a text says why that does not count. */
+/**
+ * Reads what a run decides about later runs.
+ * @returns a text with the reason when that does not count
+ */
 function readNext(
   { final = false, nextNotBefore = null }: Readonly<Record<'final' | 'nextNotBefore', unknown>>,
   { mayComplete, mayPutOffHours }: EndRule,

@@ -28,5 +28,7 @@ export {
   RUN_WARNINGS,
   type RunOutcome,
   type RunWarning,
+  type Urgency,
+  urgencyOf,
 } from './checks.ts';
 export { asksForRepair, readData, repairRequest, repairsText } from './read-data.ts';

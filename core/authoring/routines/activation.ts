@@ -38,7 +38,7 @@ export interface RoutineDetail extends Routine {
   readonly warnings: readonly RoutineWarning[];
   /** Skills of an active routine with a newer text than its scheduled runs take; else empty. */
   readonly skillsBehind: readonly SkillBehind[];
-  /** The facts of the project when they are newer than an active routine's scheduled runs take; else null. */
+  /** The project's facts when they are newer than the facts of an active routine's scheduled runs; else null. */
   readonly factsBehind: FactsBehind | null;
 }
 

@@ -34,7 +34,7 @@ interface Untouched {
   /** False when instructions, variables, skills and facts stay: a skill may have grown since. */
   readonly textChanged?: boolean;
   readonly scheduleChanged?: boolean;
-  /** False where what its model has shown since blocks nothing. */
+  /** False when the change keeps the model: later findings about the model then block nothing. */
   readonly modelChanged?: boolean;
 }
 

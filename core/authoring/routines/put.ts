@@ -19,7 +19,7 @@ import { routineWarnings } from './warnings.ts';
 /**
  * Creates the routine of a key, or gives its routine these fields. Unchanged fields are not checked, and without a
  * change nothing is written.
- * @throws {AppError} `precondition_failed`, and those of `createRoutine` and `patchRoutine`
+ * @throws {AppError} `precondition_failed`, and the errors of `createRoutine` and `patchRoutine`
  */
 export function putRoutine(
   deps: SaveDeps,

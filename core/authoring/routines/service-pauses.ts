@@ -3,7 +3,7 @@ import type { PausedRoutine } from '#core/events.ts';
 import { sql, type Db, type Sql } from '#lib/database/index.ts';
 import { routineStatesBefore } from './states.ts';
 
-/** Ids of routines that cannot go on, by reason. */
+/** Ids of routines that must be paused, by reason. */
 interface Stopped {
   /** This process cannot compute their stored schedule. */
   readonly unreadable: readonly string[];

@@ -14,7 +14,7 @@ export type Refuse = (refused: {
   readonly message?: string | undefined;
   /** The finish reason of a response that does not count. */
   readonly finishWord?: string | undefined;
-  /** A part of the response has come. */
+  /** A part of the response has arrived. */
   readonly begun: boolean;
   readonly usage?: unknown;
 }) => Refusal;

@@ -2,7 +2,7 @@ import { isJsonObject, jsonObjectsIn, parseJson, type JsonObject } from '#lib/js
 import { isSaid, wordsBeside } from './error-body.ts';
 import { finishWord } from './finish-words.ts';
 
-/** An error that a server sends with status 200, as the body and the status that it would have had as a response. */
+/** An error with status 200, as the body and the status of a usual error response. */
 export interface Fault {
   readonly body: string;
   /** Undefined where the error names none. */

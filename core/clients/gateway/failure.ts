@@ -41,7 +41,10 @@ export class GatewayFailure extends Error {
   }
 }
 
-/** Makes the failure of a call whose connection broke. @param cutOff something had come, which may be billed */
+/**
+ * Makes the failure of a call whose connection broke.
+ * @param cutOff a part of the response had arrived, which may be billed
+ */
 export function brokenOff(cutOff: boolean): GatewayFailure {
   return new GatewayFailure('unreachable', 'The model provider broke off the call.', { retryable: true, cutOff });
 }

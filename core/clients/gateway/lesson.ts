@@ -46,7 +46,7 @@ interface Named {
   readonly said: string;
   /** The words of the server's own. */
   readonly own: string;
-  /** Places that begin with a field that was sent. */
+  /** Places that begin with a field of the request. */
   readonly places: readonly string[];
 }
 

@@ -254,7 +254,7 @@ function callsAsText(message: ChatMessage): ChatMessage {
   return { ...rest, content: [textOf(message.content), ...written].join('\n') };
 }
 
-/** Gives each call a turn of its own, with its result behind it, for templates that take one call a turn. */
+/** Gives each call a turn of its own, followed by its result, for templates that take one call a turn. */
 function splitTurns(messages: readonly ChatMessage[]): ChatMessage[] {
   const results = new Map(messages.flatMap((each) => (each.role === 'tool' ? [[each['tool_call_id'], each]] : [])));
   const split = new Set<unknown>();

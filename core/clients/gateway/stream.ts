@@ -8,7 +8,7 @@ import { StreamedCalls } from './streamed-calls.ts';
 
 /**
  * Collects the events of a streamed completion into the body that a server sends without streaming.
- * @throws {Refusal} for an error among the events, wherever it comes
+ * @throws {Refusal} for an error among the events, at any place
  * @throws {GatewayFailure} when the stream ends before the completion does
  */
 export async function collectStream(chunks: AsyncIterable<Uint8Array>, refuse: Refuse): Promise<JsonObject> {

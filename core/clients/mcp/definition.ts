@@ -17,7 +17,7 @@ export interface ToolDefinition {
 export function unseenCharacter(
   definition: Pick<ToolDefinition, 'name' | 'description' | 'inputSchema'>,
 ): string | undefined {
-  // JSON escapes some of them, so texts and names are looked at before they are written as JSON.
+  // Texts and names are checked before they are written as JSON, because JSON escapes some of these characters.
   const waiting: unknown[] = [definition];
   while (waiting.length > 0) {
     const value = waiting.pop();

@@ -78,8 +78,8 @@ export function isStatusOfLostSession(status: number): boolean {
 const STATUSES: ReadonlySet<number> = new Set([400, 401, 404, 410]);
 
 /**
- * Tells whether a JSON-RPC error speaks of a session that is gone: by its words, or by a code that servers use for it
- * where the words say nothing else.
+ * Tells whether a JSON-RPC error reports an unknown session: by its words, or by a code that servers use for it when
+ * the words say nothing.
  */
 export function speaksOfLostSession(
   { code, words }: { readonly code: number; readonly words: string },

@@ -12,7 +12,7 @@ import { createResponseWatch, type ResponseWatch } from './session-life.ts';
 export interface ServerFetch {
   readonly fetch: typeof globalThis.fetch;
   readonly watch: ResponseWatch;
-  /** The result of the latest `tools/…` request, as the server sent it: the MCP client sees another in its place. */
+  /** The unchanged result of the latest `tools/…` request; the MCP client gets a stand-in. */
   held(this: void): unknown;
   /** The error of the latest request came without an id, so that it proves nothing of the request. */
   isUnnamed(this: void): boolean;
@@ -123,7 +123,7 @@ export function createServerFetch({
         throw new ToolServerError('sign_in', { challenge });
       }
       await response.body?.cancel();
-      // A second refusal is of credentials that were renewed in between: they do not work, or lack a scope.
+      // A second refusal means that the renewed credentials do not work, or lack a scope.
       const other = isHome ? await credentials.refused(auth, signal, demandedScopes, repeated) : undefined;
       if (other === undefined || repeated) throw new ToolServerError('sign_in', { challenge });
       auth = other;

@@ -134,7 +134,7 @@ export function createToolSessions(deps: { readonly outbound: Pick<OutboundClien
     async lease({ server, version, holder }, limits, { fresh = false } = {}) {
       const bound = `${holder} ${version}`;
       const kept = fresh ? undefined : take([bound, version]);
-      // Another session, and behind it maybe another server: what this one has is not known yet.
+      // Another session may lead to another server, whose tools are unknown.
       if (kept === undefined) lists.delete(bound);
       const { session, reused } =
         kept === undefined ? await open(version, server, limits, fresh) : { session: kept, reused: true };

@@ -56,7 +56,7 @@ export function readRegistration(body: unknown): Read<Registration> {
 
 const AUTH_METHODS: ReadonlySet<string> = new Set(['client_secret_basic', 'client_secret_post']);
 
-/** Reads fields of a JSON object one by one. Null says the same as a field that is left out. */
+/** Reads fields of a JSON object one by one. Null counts as missing. */
 export function fieldsOf(body: unknown) {
   const dropped: string[] = [];
   const read = <T>(name: string, take: (value: unknown) => T | undefined): T | undefined => {

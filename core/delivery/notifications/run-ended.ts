@@ -29,6 +29,8 @@ const endedRun = z.object({
   pausedBecause: z.string().nullable(),
   /** True for the first success after failures. */
   recovered: z.boolean(),
+  /** True for a run that answers a question: only its spending is news. */
+  answers: z.boolean().default(false),
   /** The budget that left too little for the next step; null when none did, or when it is unknown which. */
   passedLimit: z.object({ scope: z.string(), name: z.string() }).nullable(),
 });
@@ -53,14 +55,15 @@ export function noteEnd({ state, reasonInWords, warnings = [], passedLimit }: En
   const turned =
     state === 'failed'
       ? sql`insert into notification_states as s (routine_id, failing)
-          select routine_id, true from follower where has_mail
+          select routine_id, true from follower where has_mail and not answers
           on conflict (routine_id) do update set failing = true where not s.failing returning routine_id`
       : isWhole
         ? sql`update notification_states s set failing = false from follower
-          where s.routine_id = follower.routine_id and has_mail and s.failing returning s.routine_id`
+          where s.routine_id = follower.routine_id and has_mail and not answers and s.failing returning s.routine_id`
         : sql`select where false`;
   return sql`follower as (
-      select ended.id, ended.routine_id, ended.state, ended.reason, ended.outcome, ended.warnings,
+      select ended.id, ended.trigger = 'follow_up' as answers, ended.routine_id, ended.state, ended.reason,
+        ended.outcome, ended.warnings,
         p.organization_id, coalesce(r.notify_mail, p.notify_mail) is not null as has_mail,
         ended.state <> 'succeeded' or routine.paused or ${followsSuccess} as is_news,
         case when routine.paused then routine.state_reason end as paused_because
@@ -72,7 +75,7 @@ export function noteEnd({ state, reasonInWords, warnings = [], passedLimit }: En
     ), news as (
       ${addWork(sql`select 'run_ended', id, organization_id, ${AT_ONCE}, jsonb_build_object('routineId', routine_id,
         'state', state, 'reason', reason, 'outcome', outcome, 'warnings', warnings,
-        'reasonInWords', ${reasonInWords}::text, 'pausedBecause', paused_because,
+        'reasonInWords', ${reasonInWords}::text, 'answers', answers, 'pausedBecause', paused_because,
         'recovered', ${isWhole}::boolean and exists (select from turned),
         'passedLimit', ${JSON.stringify(passedLimit ?? null)}::jsonb) from follower where is_news`)}
     )`;
@@ -92,19 +95,22 @@ export const runEndedKind: RecordKind = {
 async function notifyRunEnded(tx: Db, runId: string, run: ToldRun, subscription: Subscription): Promise<void> {
   const { successPingUrl: url } = subscription;
   const isWhole = run.state === 'succeeded' && run.warnings.length === 0;
-  if (isWhole && url !== null) await enqueuePing(tx, { ...messageSubjectOf(subscription, runId), url });
+  if (isWhole && !run.answers && url !== null) await enqueuePing(tx, { ...messageSubjectOf(subscription, runId), url });
   // Before the state of the routine, as with the news of spending: locks are taken in one order everywhere.
   const crossings = await findCrossings(tx, subscription, usedUpBy(run));
-  const news = [
+  const news = [...(run.answers ? [] : newsOf(run)), ...routineBudgetNews(crossings)];
+  if (!run.answers && subscription.hasReaders && run.state !== 'cancelled') await noteResult(tx, subscription, runId);
+  await tell(tx, subscription, { runId, news });
+  await tellOfSharedBudgets(tx, subscription, { runId, crossings });
+}
+
+function newsOf(run: ToldRun): News[] {
+  return [
     ...(run.state === 'failed' ? [failed(run)] : []),
     ...(run.pausedBecause === null ? [] : [paused(run.pausedBecause)]),
     ...(run.outcome === 'partial' ? [partial(run.warnings)] : []),
     ...(run.recovered ? [RECOVERED] : []),
-    ...routineBudgetNews(crossings),
   ];
-  if (subscription.hasReaders && run.state !== 'cancelled') await noteResult(tx, subscription, runId);
-  await tell(tx, subscription, { runId, news });
-  await tellOfSharedBudgets(tx, subscription, { runId, crossings });
 }
 
 /** Notes that the result is to be sent to people; what it says is read by the work `result`. */

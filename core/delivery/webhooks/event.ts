@@ -1,6 +1,6 @@
 import type { Trigger } from '#core/foundation/engine/index.ts';
 import type { Routine } from '#core/authoring/routines/index.ts';
-import type { ComparedResult } from '#core/authoring/outcomes/index.ts';
+import { urgencyOf, type ComparedResult, type Urgency } from '#core/authoring/outcomes/index.ts';
 import { utf8Start } from '#lib/text.ts';
 
 /** An ended run with what its event says. Skipped occurrences have no event. */
@@ -20,6 +20,7 @@ export interface ReportedRun {
   /** Outcome of the run; null unless it succeeded. */
   readonly outcome: string | null;
   readonly outcomeSummary: string | null;
+  readonly statedUrgency: Urgency | null;
   readonly checks: readonly {
     readonly type: string;
     readonly passed: boolean;
@@ -94,6 +95,7 @@ export function eventBody(run: ReportedRun): string {
       finishedAt: run.finishedAt,
       outcome: run.outcome,
       outcomeSummary: run.outcomeSummary,
+      urgency: urgencyOf(run),
       checks: run.checks.map(({ type, passed, detail }) => ({ type, passed, detail })),
       warnings: run.warnings,
       ...limitedResult(run.result),

@@ -5,7 +5,7 @@ import { sql, type Sql } from '#lib/database/index.ts';
 export interface AdmissionRule {
   readonly taskQueue: string;
   readonly planRule: PlanRule;
-  /** Runs at a time on one account of a connected provider, by provider; one where it has no entry. */
+  /** Runs at a time on one account of a connected provider, by provider; one for a provider without an entry. */
   readonly runsAtATimeOfAccounts: Readonly<Record<string, number>>;
 }
 
@@ -16,11 +16,11 @@ export const RUN_START_LEASE = sql`interval '30 seconds'`;
 export const waiting = sql`state = 'queued' and admitted_at is null and not held`;
 
 /**
- * Returns the rank of a run within its organization, as an SQL expression: manual, then scheduled, then of a backfill.
+ * Returns the rank of a run within its organization, as an SQL expression: of a person, then scheduled, then of a backfill.
  * Equal ranks go by id. The index of waiting runs has the same expression.
  */
 export function rankOf(run: Sql): Sql {
-  return sql`(case ${run}.trigger when 'manual' then 0 when 'schedule' then 1 else 2 end)`;
+  return sql`(case ${run}.trigger when 'schedule' then 1 when 'backfill' then 2 else 0 end)`;
 }
 
 /**
@@ -30,10 +30,11 @@ export function rankOf(run: Sql): Sql {
 export const behindPrevious = sql`(after_previous and (
     exists (
       select from runs previous where previous.routine_id = runs.routine_id
-        and previous.state in ('queued', 'running') and previous.admitted_at is not null)
+        and previous.state in ('queued', 'running') and previous.admitted_at is not null and previous.trigger <> 'follow_up')
     or exists (
       select from runs earlier where earlier.routine_id = runs.routine_id
         and earlier.state = 'queued' and earlier.admitted_at is null and not earlier.held
+        and earlier.trigger <> 'follow_up'
         and (${rankOf(sql`earlier`)}, earlier.id) < (${rankOf(sql`runs`)}, runs.id))))`;
 
 /** SQL expression that is true when any run waits. Reads one entry of a small index. */
@@ -45,12 +46,12 @@ export const othersWait = sql`
 export const isAdmitted = sql`state in ('queued', 'running') and admitted_at is not null`;
 
 /**
- * SQL condition on `runs`: the run sleeps until others have settled what they reserved of a budget. It takes no place
- * of the workers meanwhile, but still one of its plan and of its account.
+ * SQL condition on `runs`: the run sleeps until others have settled their reservations of a budget. Meanwhile it takes
+ * no place of the workers, but still one of its plan and of its account.
  */
 export const waitsForBudget = sql`state = 'running' and waits_until is not null`;
 
-/** SQL condition on `runs`: the run sleeps, likewise, until the provider of a connection is asked again. */
+/** SQL condition on `runs`: the run sleeps until the provider of a connection is asked again. */
 export const waitsForConnection = sql`state = 'running' and waits_since is not null and waits_until is null`;
 
 /**
@@ -59,7 +60,7 @@ export const waitsForConnection = sql`state = 'running' and waits_since is not n
  */
 export const MOST_FOR_BUDGET = 10;
 
-/** Selects one column of the live workers that take new runs: those of the current build, where there are builds. */
+/** Selects one column of the live workers that take new runs: with builds, only those of the current build. */
 export function workersTakingRuns(taskQueue: string, column: Sql): Sql {
   return sql`select ${column} from worker_slots
     where task_queue = ${taskQueue} and takes_runs and expires_at > now()`;
@@ -67,9 +68,9 @@ export function workersTakingRuns(taskQueue: string, column: Sql): Sql {
 
 /**
  * Returns the free places as an SQL expression: the slots of the workers that take new runs, less the admitted runs
- * that do not sleep. A tenth more than there are slots, at least one, is admitted ahead, because starting a workflow
- * takes longer than a slot should stand empty. Without a worker that takes new runs there is no room. Runs that end on
- * an earlier build take no place; a run that has not begun has no build yet, and takes one.
+ * that do not sleep. A tenth more than the slots, at least one, is admitted ahead, because starting a workflow takes
+ * longer than a slot should be idle. Without a worker that takes new runs there is no room. Runs that end on an earlier
+ * build take no place; a run that has not begun has no build yet, and takes one.
  */
 export function freePlaces(taskQueue: string): Sql {
   return sql`free_places(${taskQueue})`;
@@ -79,8 +80,9 @@ export function freePlaces(taskQueue: string): Sql {
 const SHARE = sql`3 / 4`;
 
 /**
- * Returns the places that runs of an organization may take, at least one, as an SQL expression; null, for no bound,
- * where no other organization has runs. Runs may take hours, so the first to come would keep all others out.
+ * Returns the places that runs of an organization may take, at least one, as an SQL expression; null, for no limit,
+ * while no other organization has runs. Runs may take hours, so the first organization would otherwise keep all others
+ * out.
  */
 export function shareOf(taskQueue: string, organizationId: Sql): Sql {
   return sql`(select case when ${othersHaveRun(organizationId)}
@@ -93,9 +95,9 @@ export const takesPlace = sql`${isAdmitted} and waits_since is null`;
 
 /**
  * Takes the right to admit one run, as an SQL expression that is true when there is a place and no run waits for it. It
- * holds the lock of admission until the transaction ends, and is false when another transaction has the lock. It is a
- * function of the database because it must count after it has the lock, while a statement sees only what was there when
- * it began.
+ * has the lock of admission until the transaction ends, and is false when another transaction has the lock. It is a
+ * function of the database because it must count after it has the lock, while a statement sees only the rows from
+ * before it began.
  */
 export function takePlace(taskQueue: string): Sql {
   return sql`take_place(${taskQueue})`;

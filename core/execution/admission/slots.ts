@@ -38,9 +38,7 @@ export async function withdrawSlots(db: Db, workerId: string): Promise<void> {
   await db.run`delete from worker_slots where worker_id = ${workerId}`;
 }
 
-/**
- * Counts the live workers of a build, and those among them that take new runs. Null stands for workers without a build.
- */
+/** Counts the live workers of a build, and how many of them take new runs. Null means workers without a build. */
 export async function workersOfBuild(
   db: Db,
   taskQueue: string,

@@ -29,7 +29,7 @@ export const WAITS = {
 } as const;
 export type Wait = keyof typeof WAITS;
 
-/** Returns what a run waits for; null when it does not wait. */
+/** Returns the reason why a run waits; null when it does not wait. */
 export async function waitOf(db: Db, rule: AdmissionRule, runId: string): Promise<Wait | null> {
   const found = await db.row<{ wait: Wait | null }>`
     select case

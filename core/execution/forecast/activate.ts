@@ -9,9 +9,9 @@ import type { LimitForecast } from './limits.ts';
 import { plannedRuns } from './planned-runs.ts';
 
 /**
- * Activates a routine, and warns where its forecast says that a limit runs out.
+ * Activates a routine, and warns when its forecast says that a limit runs out.
  * @param input.refuseOverBudget refuses it then
- * @throws {AppError} `forecast_over_budget` where it is to be refused, and what `activateRoutine` throws
+ * @throws {AppError} `forecast_over_budget` for that refusal, and the errors of `activateRoutine`
  */
 export async function activateWithForecast(
   deps: ForecastDeps & { readonly database: Database },
@@ -37,7 +37,7 @@ export async function activateWithForecast(
   return { routine, warnings };
 }
 
-/** Warns where a limit runs out in the next 30 days, were the routine active from now on. */
+/** Warns when a limit would run out in the next 30 days if the routine were active from now on. */
 export async function warnOfForecast(deps: ForecastDeps, subject: ForecastSubject): Promise<RoutineWarning[]> {
   const active = { ...subject.routine, state: 'active' };
   const planned = plannedRuns(active, await databaseTime(deps.database));
@@ -51,7 +51,7 @@ export interface FirstToRunOut {
   readonly day: string;
 }
 
-/** Finds the limit that runs out first at p95, so that one run in twenty may cost more; undefined where none does. */
+/** Finds the limit that runs out first at p95, so that one run in twenty may cost more; undefined without one. */
 export function firstToRunOut({ runs, limits }: Pick<Forecast, 'runs' | 'limits'>): FirstToRunOut | undefined {
   if (runs.count === 0) return undefined;
   const over = limits.flatMap((limit) => {
@@ -61,7 +61,7 @@ export function firstToRunOut({ runs, limits }: Pick<Forecast, 'runs' | 'limits'
   return over.toSorted((a, b) => a.day.localeCompare(b.day))[0];
 }
 
-/** Says which limit the forecast exceeds first, on which day, and who may raise it; undefined where it exceeds none. */
+/** Names the limit that the forecast exceeds first, the day, and who may raise it; undefined without one. */
 export function overLimit(forecast: Forecast): string | undefined {
   const first = firstToRunOut(forecast);
   if (first === undefined) return undefined;

@@ -6,12 +6,12 @@ import type { Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { usageOfVersion, type UsedByRun } from './version-usage.ts';
 
-/** Lists what an estimate can be based on. */
+/** Bases of an estimate. */
 export const ESTIMATE_BASES = ['version_runs', 'proof_run', 'limits'] as const;
 
 /**
- * Sources of an estimate's prices: the model directory as it is now, or the runs themselves where the directory has
- * none.
+ * Sources of an estimate's prices: the present model directory, or the costs of the runs themselves when the directory
+ * has none.
  */
 export const ESTIMATE_PRICINGS = ['directory', 'recorded', 'unpriced'] as const;
 
@@ -22,10 +22,10 @@ export interface Amount {
   readonly costUsd: string | null;
 }
 
-/** Estimate of what one run of a routine's present version uses and costs. */
+/** Estimated usage and cost of one run of a routine's present version. */
 export interface RunEstimate {
   readonly basis: (typeof ESTIMATE_BASES)[number];
-  /** Number of runs that it is taken from. */
+  /** Number of runs in the sample. */
   readonly sampleSize: number;
   readonly pricing: (typeof ESTIMATE_PRICINGS)[number];
   readonly p50: Amount;
@@ -43,8 +43,8 @@ export interface EstimatedRoutine {
 }
 
 /**
- * Estimates a run by the usage of the version's own runs at today's prices. Where the proof run is the only one, that
- * is the estimate; where there is none, the most that the routine's limits allow.
+ * Estimates a run from the usage of the version's own runs at today's prices. With the proof run alone, the estimate is
+ * its usage; without any run, the most that the routine's limits allow.
  */
 export async function estimateRun(
   { database, models }: { readonly database: Db; readonly models: ProjectModels },
@@ -75,10 +75,7 @@ export async function estimateRun(
   };
 }
 
-/**
- * Finds the model; undefined where it is gone or the directory cannot be reached, neither of which prevents an
- * estimate.
- */
+/** Finds the model; undefined when it is gone or the directory cannot be reached. The estimate is made all the same. */
 export async function findQuoted(
   models: ProjectModels,
   { projectId, model }: Pick<EstimatedRoutine, 'projectId' | 'model'>,

@@ -35,7 +35,7 @@ export interface Forecast {
 }
 
 /**
- * Forecasts what a routine will use in the next 30 days.
+ * Forecasts the usage of a routine in the next 30 days.
  * @throws {AppError} `routine_not_found`
  */
 export async function readForecast(
@@ -47,7 +47,7 @@ export async function readForecast(
   return forecastOf(deps, { ...input, routine }, planned);
 }
 
-/** Forecasts what planned runs of a routine will use, and which limits they reach beside what is already spent. */
+/** Forecasts the usage of planned runs of a routine, and the limits that they reach together with past spending. */
 export async function forecastOf(
   deps: ForecastDeps,
   { routine, organizationId, plan }: ForecastSubject,

@@ -11,7 +11,7 @@ import {
 import type { Amount, RunEstimate } from './estimate.ts';
 import type { ForecastDay } from './planned-runs.ts';
 
-/** A limit, how much of it is used, and when it runs out. Amounts are decimal strings in the limit's own unit. */
+/** A limit, its use so far, and when it runs out. Amounts are decimal strings in the limit's own unit. */
 export interface LimitForecast {
   readonly scope: LimitScope;
   readonly name: LimitName;
@@ -20,7 +20,7 @@ export interface LimitForecast {
   readonly used: string;
   /** Pace of the others that share the limit, a day. */
   readonly othersPerDay: string;
-  /** The first day (UTC) on which too little is left, null for none; null as a whole where it cannot be computed. */
+  /** The first day (UTC) on which too little is left, null for none; null as a whole when it cannot be computed. */
   readonly runsOut: { readonly p50: string | null; readonly p95: string | null } | null;
 }
 
@@ -149,7 +149,7 @@ interface Draw {
   readonly periodOf: (day: string) => string;
 }
 
-/** Returns the first day on which more is asked of a limit than it has left, or null when there is none. */
+/** Returns the first day on which more is needed than the limit has left, or null. */
 export function dayOfRunningOut(days: readonly ForecastDay[], draw: Draw): string | null {
   const max = new Big(draw.max);
   let used = new Big(draw.used);

@@ -41,12 +41,12 @@ interface Scheduled {
   readonly skipDates?: readonly string[];
 }
 
-/** Plans the runs of a routine for the next 30 days: none where it is archived, as it never runs again. */
+/** Plans the runs of a routine for the next 30 days; an archived routine has none. */
 export function plannedRuns(routine: Scheduled & { readonly state: string }, now: Date): PlannedRuns {
   const lateMs = jitterMs(routine.id, routine.jitterSeconds ?? 0);
-  // Occurrences are whole minutes, so a plan holds for the minute that it was made in, later by the jitter.
+  // Occurrences are whole minutes, so a plan is right for the minute that it was made in, later by the jitter.
   const minute = minuteAtOrBefore(later(now, -lateMs));
-  // What is used belongs to today, so that a minute that began yesterday is planned from midnight on.
+  // Past usage belongs to today, so a minute that began yesterday is planned from midnight on.
   const from = new Date(Math.max(minute * MINUTE_MS + lateMs, midnightBefore(now).getTime()));
   if (routine.state === 'archived') return planOf(from, () => NONE);
   const { schedule, timezone, startsAt, endsAt, skipDates = [] } = routine;

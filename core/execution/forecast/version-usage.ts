@@ -14,7 +14,7 @@ export interface VersionKey {
 /** Usage of a run that has ended. */
 export interface UsedByRun extends Omit<Usage, 'estimated'> {
   readonly id: string;
-  /** US dollars at the prices of its time; null where there were none. */
+  /** US dollars at the prices of its time; null without prices. */
   readonly costUsd: string | null;
 }
 
@@ -22,8 +22,8 @@ export interface UsedByRun extends Omit<Usage, 'estimated'> {
 const LATEST = 100;
 
 /**
- * Reads what the latest runs of a version have used, the latest first: those that succeeded and those that failed after
- * a call of their model, which was paid for as well.
+ * Reads the usage of the latest runs of a version, the latest first: runs that succeeded, and runs that failed after a
+ * paid call of their model.
  */
 export function usageOfVersion(db: Db, version: VersionKey): Promise<UsedByRun[]> {
   return db.rows<UsedByRun>`
@@ -39,14 +39,14 @@ export function usageOfVersion(db: Db, version: VersionKey): Promise<UsedByRun[]
 
 /** The median of the latest runs of a version. */
 export interface MedianOfRuns {
-  /** The runs that it is taken from. */
+  /** Number of runs in the median. */
   readonly runs: number;
   readonly tokens: number;
-  /** Null where one of them has no cost. */
+  /** Null when one of them has no cost. */
   readonly costUsd: string | null;
 }
 
-/** Reads the median of the latest runs of a version that succeeded: those say what is normal. */
+/** Reads the median of the latest successful runs of a version, which defines normal usage. */
 export async function medianOfVersion(db: Db, version: VersionKey): Promise<MedianOfRuns> {
   const found = await db.row<MedianOfRuns>`
     select count(*) as runs, coalesce(percentile_disc(0.5) within group (order by tokens), 0)::bigint as tokens,
@@ -67,6 +67,7 @@ function latest({ projectId, routineId }: VersionKey, state: Sql): Sql {
         select id, routine_revision, input_tokens, cached_input_tokens, output_tokens, reasoning_tokens, cost_usd
         from runs
         where ${ownedBy(sql`routine_id`, routineId)} and project_id = ${projectId} and state = ${state}
+          and trigger <> 'follow_up'
         order by routine_id, id desc limit ${LATEST}`;
 }
 

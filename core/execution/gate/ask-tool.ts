@@ -36,8 +36,8 @@ export interface AskingRun {
 }
 
 /**
- * Makes the tool call of a gate. The rules are those of a call that a model asks for; the tool also has to be one that
- * only reads, so that the call may be repeated after a crash.
+ * Makes the tool call of a gate. The rules for a model's calls apply; the tool must also be read-only, so that the call
+ * may be repeated after a crash.
  * @throws the signal's reason, when it was aborted
  */
 export async function askTool(

@@ -42,7 +42,7 @@ export async function keepSeen(tx: Db, runId: string): Promise<void> {
   `;
 }
 
-/** Deletes what the gates of a deleted project have seen. */
+/** Deletes the values that gates of a deleted project have seen. */
 export async function forgetSeen(db: Db, projectId: string): Promise<void> {
   await db.run`delete from gate_baselines where project_id = ${projectId}`;
 }

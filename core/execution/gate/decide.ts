@@ -48,8 +48,8 @@ export function decideGate(question: GateQuestion, seen: Seen): GateDecision {
 }
 
 /**
- * Returns the entity tag for the request; only where a response of 304 would end the run, as it has no body and a run
- * that goes on is told the value.
+ * Returns the entity tag for the request, but only if a 304 would end the run: a 304 has no body, and a run that
+ * continues needs the value.
  */
 export function conditionalTag(question: GateQuestion): string | null {
   const { baseline } = question;
@@ -89,7 +89,7 @@ export type GateFailure = Extract<
   'unreachable' | 'status' | 'tool_refused' | 'tool_failed' | 'too_slow' | 'too_large' | 'not_json' | 'pointer_missing'
 >;
 
-/** The gate's request, as it is shown. */
+/** The gate's request for display. */
 export interface GateCall {
   readonly tool: { readonly policyId: string; readonly name: string | null } | null;
   /** Address without its query, which may hold secrets. */
@@ -111,7 +111,7 @@ export interface SeenValue {
 export interface GateVerdict {
   readonly at: string;
   readonly call: GateCall;
-  /** True when the value differs from the one that the last run acted on; null when that cannot be known. */
+  /** True when the value differs from the one that the last run acted on; null when that is unknown. */
   readonly changed: boolean | null;
   readonly failed: boolean;
   readonly reason: GateReason;

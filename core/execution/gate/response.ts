@@ -27,7 +27,7 @@ export function gateFailed(reason: GateFailure, error: string): GateFault {
   return { kind: 'failed', reason, error };
 }
 
-/** Limits what a gate reads, in bytes of a body and in characters of a tool's result. */
+/** Limits of a gate's value, in bytes of a body and in characters of a tool's result. */
 export const MAX_GATE_BODY = 64 * 1_024;
 
 export const TOO_LARGE = gateFailed('too_large', `The response has more than ${MAX_GATE_BODY} bytes.`);

@@ -32,11 +32,11 @@ export interface PromptRun {
   /** Form of its result; null where any text will do. */
   readonly resultForm: ResultForm | null;
   readonly carryResult: boolean;
-  /** Undefined where there is none, or the run is not told of it. */
+  /** Undefined without a previous result, or when the run does not use it. */
   readonly previous: PreviousRun | undefined;
-  /** Null where there is none, or the instructions do not ask for it. */
+  /** Null without a gate, or when the instructions do not ask for its value. */
   readonly previousData: PreviousData | null;
-  /** True where the routine is told the facts of its project; `toldFacts` is null where there are none. */
+  /** True when the routine uses the facts of its project; `toldFacts` is null without facts. */
   readonly facts?: boolean;
   readonly toldFacts?: ToldFacts | null;
   /** Lines that say other fields of the definition. */
@@ -76,6 +76,7 @@ const OR_FAILED = '; a run that ends without it counts as failed';
 
 function startedBy({ trigger, retryOf }: PromptRun): string {
   if (trigger === 'schedule') return 'its schedule';
+  if (trigger === 'follow_up') return 'a reader of a result, with a question about it';
   if (trigger === 'backfill') return 'a person or a program, to make up for the time that it is scheduled for';
   return retryOf === null ? 'a person or a program, by hand' : 'hand, to repeat an earlier run';
 }
@@ -100,7 +101,7 @@ function limitsInWords(run: PromptRun): string {
   ].join('; ');
 }
 
-/** Says for the briefing why the run goes on. */
+/** Explains in the briefing why the gate woke the run. */
 function wordsOnGate({ reason, error, changed }: GateVerdict): string {
   switch (reason) {
     case 'first':
@@ -123,7 +124,7 @@ function sinceLast(changed: boolean | null): string {
   return `what it watches has ${changed ? '' : 'not '}changed since the last run that succeeded`;
 }
 
-// Making a format takes most of a millisecond, longer than rendering the rest of a prompt, and it serves every run.
+// Making a format takes most of a millisecond, longer than the rest of a prompt, so all runs share one.
 const formats = new LRUCache<string, ReturnType<typeof formatsOf>>({
   max: 200,
   memoMethod: (timeZone) => formatsOf(timeZone),

@@ -11,9 +11,9 @@ export interface TranscriptStep {
 
 export interface FittedTranscript {
   readonly messages: readonly ModelMessage[];
-  /** The steps whose results had to make room, with the messages that stand in their place. */
+  /** The steps whose results had to make room, with the messages that replace them. */
   readonly omitted: readonly TranscriptStep[];
-  /** The tokens that the whole call has at least, where the model has no room for them. */
+  /** The fewest tokens of the whole call, when the model has no room for them. */
   readonly tooLong: { readonly tokens: number; readonly contextTokens: number } | undefined;
 }
 
@@ -21,8 +21,8 @@ export interface FittedTranscript {
 const OUTPUT_SHARE = 1 / 4;
 
 /**
- * The part of its room to which a transcript is cut once it is too long: less than would fit, so that the following
- * steps begin with the same messages.
+ * Share of its room to which a transcript is cut once it is too long: less than would fit, so that the following steps
+ * begin with the same messages.
  */
 const KEPT_SHARE = 3 / 4;
 
@@ -70,7 +70,7 @@ function omittable(steps: readonly TranscriptStep[]): readonly TranscriptStep[] 
     .filter(({ messages }) => messages.some((message) => message !== withoutResults(message)));
 }
 
-/** Puts a note of its length in the place of each long result; a message without one is returned as it is. */
+/** Replaces each long result by a note of its length; a message without one is returned unchanged. */
 function withoutResults(message: ModelMessage): ModelMessage {
   if (message.role !== 'tool') return message;
   const content = message.content.map((part) => {

@@ -2,9 +2,9 @@ import { createHash, randomBytes } from 'node:crypto';
 import { withoutUnseen } from '#lib/text.ts';
 
 /**
- * Wraps a text of foreign origin between marks that its author cannot have known, so that it cannot close its fence,
- * and says where it comes from. A fence does not make a text harmless: a run is protected by having only the tools it
- * was given. Invisible characters are left out, as a model would read what a person cannot see.
+ * Wraps a foreign text between marks that its author cannot have known, so that the text cannot close its fence, and
+ * names its source. A fence does not make a text harmless: a run is protected because it has only its own tools.
+ * Invisible characters are left out, as a model would read them and a person could not see them.
  * @param what begins the sentence that announces the text
  */
 export function fence(what: string, text: string): string {
@@ -12,8 +12,8 @@ export function fence(what: string, text: string): string {
 }
 
 /**
- * Fences a text that is the same in many runs with the same marks each time, so that providers cache what stands behind
- * it. The mark is a digest of the text: to write a text that holds its own takes 2^72 tries.
+ * Fences a text that is the same in many runs with the same marks each time, so that providers cache the text after it.
+ * The mark is a digest of the text: to write a text with its own digest takes 2^72 tries.
  */
 export function steadyFence(what: string, text: string): string {
   return between(digestOf, what, text);

@@ -5,10 +5,13 @@ import { ownedBy, sql, type Sql } from '#lib/database/index.ts';
 import { cut } from '#lib/text.ts';
 import { fence } from './fence.ts';
 
-/** The latest run of a routine that succeeded. A backfill makes up for past times, so it is no run's previous one. */
+/**
+ * The latest successful run of a routine. A backfill makes up for past times, and a follow-up answers a question, so
+ * their runs do not count.
+ */
 export interface PreviousRun {
   readonly finishedAt: Date;
-  /** Null when it is no longer kept; a run cannot succeed without a result. */
+  /** Null once the result is deleted; a run cannot succeed without one. */
   readonly result: string | null;
 }
 
@@ -16,14 +19,14 @@ export interface PreviousRun {
 export type PreviousRunJson = Omit<PreviousRun, 'finishedAt'> & { readonly finishedAt: string };
 
 /**
- * Selects the previous run of a routine as one JSON value, null where there is none: the first entry of the index of
- * ended runs, as part of a statement that reads more of the run.
+ * Selects the previous run of a routine as one JSON value, or null: the first entry of the index of ended runs, as part
+ * of a statement that reads more of the run.
  */
 export function previousRunJson(run: { projectId: Sql; routineId: Sql }): Sql {
   return sql`(
     select json_build_object('finishedAt', p.finished_at, 'result', p.result) from runs p
     where ${ownedBy(sql`p.routine_id`, run.routineId)} and p.project_id = ${run.projectId} and p.state = 'succeeded'
-      and p.trigger <> 'backfill'
+      and p.trigger not in ('backfill', 'follow_up')
     order by p.routine_id, p.id desc limit 1
   )`;
 }
@@ -43,12 +46,12 @@ export function asksForData(instructions: Sql): Sql {
   return sql`${instructions} ~ 'previous[.](data|changes)'`;
 }
 
-/** Selects the previous data of a routine as one JSON value, null where there is none. */
+/** Selects the previous data of a routine as one JSON value, or null. */
 export function previousDataJson(run: { projectId: Sql; routineId: Sql }): Sql {
   return sql`(
     select json_build_object('data', p.data, 'changes', p.changes - 'by') from runs p
     where p.project_id = ${run.projectId} and p.routine_id = ${run.routineId} and p.data is not null
-      and p.trigger <> 'backfill'
+      and p.trigger not in ('backfill', 'follow_up')
     order by p.compared_at desc limit 1
   )`;
 }
@@ -57,10 +60,10 @@ export function previousDataJson(run: { projectId: Sql; routineId: Sql }): Sql {
 const LEAST_LENGTH = 1_000;
 
 /**
- * Says what the run is told about the previous result. A skill distinguishes three cases: there is none, so everything
- * is new; there is one that cannot be read, or the routine does not carry it, so nothing is known to be new.
- * @param room characters that are left for the text of the run
- * @param inInstructions true when the instructions hold it already, by their placeholder
+ * Describes the previous result for the run. A skill distinguishes three cases: without a previous result everything is
+ * new; with one that cannot be read, or that the routine does not carry, nothing is known to be new.
+ * @param room characters left for the text of the run
+ * @param inInstructions true when the instructions contain it already, by their placeholder
  */
 export function wordsOnPrevious(
   previous: PreviousRun | undefined,
@@ -94,7 +97,7 @@ export function previousText(previous: PreviousRun | undefined): string {
   return fence('The previous result', cutKeepingState(previous.result, MAX_CARRIED_LENGTH));
 }
 
-/** Fills a placeholder with a value as fenced JSON, cut where it is long; empty when there is none. */
+/** Fills a placeholder with a value as fenced JSON, cut if it is long; empty without a value. */
 export function jsonText(what: string, value: unknown): string {
   if (value === undefined) return '';
   const json = JSON.stringify(value);

@@ -17,8 +17,8 @@ export interface Opening {
 
 /**
  * Renders the text for the model: the routine's own instructions with their placeholders filled, then each skill
- * verbatim under its heading, in the routine's order, then how to write state blocks where a skill shows one, the facts
- * of the project and the form of the result; and the briefing.
+ * verbatim under its heading, in the routine's order, then how to write state blocks if a skill shows one, the facts of
+ * the project and the form of the result; and the briefing.
  * @returns undefined when the text would be too large
  */
 export function renderPrompt(
@@ -33,7 +33,7 @@ export function renderPrompt(
     date: localDate(run.startedAt, run.timezone),
     'routine.name': run.routineName,
     'run.id': run.runId,
-    // What a person starts stands for the time that it was asked for, or else for its own.
+    // A run that a person started has the time that it was asked for, or else its own.
     scheduledFor: (run.scheduledFor ?? run.runAt ?? run.startedAt).toISOString(),
     'previous.result': previousText(previous),
     'previous.finishedAt': previous?.finishedAt.toISOString() ?? '',

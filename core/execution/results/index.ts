@@ -1,4 +1,4 @@
-export { forgetReader, markRead, UNREAD_DAYS } from './marks.ts';
+export { forgetReader, markRead, markUnread, UNREAD_DAYS } from './marks.ts';
 export {
   countUnread,
   listResults,

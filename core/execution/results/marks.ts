@@ -25,18 +25,16 @@ export async function markRead(
 ): Promise<void> {
   await transaction(database, async (tx) => {
     if (until !== undefined) {
-      // The marks of single runs up to then say nothing more.
+      // The marks of single runs stay until the next time, so that it can be undone.
       await tx.run`
-        with reader as (
-          insert into result_readers as reader (project_id, reader_id, read_until)
-          values (${projectId}, ${readerId}, least(${until}, now()))
-          on conflict (project_id, reader_id)
-            do update set read_until = greatest(reader.read_until, excluded.read_until)
-          returning read_until
-        )
-        delete from result_reads using reader, runs
-        where reader_id = ${readerId} and runs.id = run_id and runs.project_id = ${projectId}
-          and finished_at <= reader.read_until
+        delete from result_reads using result_readers reader, runs
+        where result_reads.reader_id = ${readerId} and runs.id = run_id and runs.project_id = ${projectId}
+          and reader.project_id = ${projectId} and reader.reader_id = ${readerId} and finished_at <= reader.read_until
+      `;
+      await tx.run`
+        insert into result_readers as reader (project_id, reader_id, read_until)
+        values (${projectId}, ${readerId}, least(${until}, now()))
+        on conflict (project_id, reader_id) do update set read_until = greatest(reader.read_until, excluded.read_until)
       `;
     }
     await tx.run`
@@ -44,6 +42,31 @@ export async function markRead(
       select id, ${readerId} from runs
       where id = any(${runIds}) and project_id = ${projectId} and state in ('succeeded', 'failed')
       on conflict do nothing
+    `;
+  });
+}
+
+/**
+ * Takes marks back: those of single runs, and the one on all that ended after `since`; null takes back that on all. What
+ * was marked both ways is read until both are taken back.
+ */
+export async function markUnread(
+  database: Database,
+  { projectId, readerId }: Reader,
+  { runIds = [], since }: { readonly runIds?: readonly string[] | undefined; readonly since?: Date | null | undefined },
+): Promise<void> {
+  await transaction(database, async (tx) => {
+    if (since === null) {
+      await tx.run`delete from result_readers where project_id = ${projectId} and reader_id = ${readerId}`;
+    } else if (since !== undefined) {
+      await tx.run`
+        update result_readers set read_until = least(read_until, ${since})
+        where project_id = ${projectId} and reader_id = ${readerId}
+      `;
+    }
+    await tx.run`
+      delete from result_reads using runs
+      where reader_id = ${readerId} and run_id = any(${runIds}) and runs.id = run_id and runs.project_id = ${projectId}
     `;
   });
 }

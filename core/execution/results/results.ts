@@ -1,4 +1,10 @@
-import { NO_CHANGES, type ComparedResult, type Outcome } from '#core/authoring/outcomes/index.ts';
+import {
+  NO_CHANGES,
+  urgencyOf,
+  type ComparedResult,
+  type Outcome,
+  type Urgency,
+} from '#core/authoring/outcomes/index.ts';
 import type { Trigger } from '#core/execution/run-states/index.ts';
 import { empty, ownedBy, raw, sql, type Db, type Sql } from '#lib/database/index.ts';
 import { findLineChanges, type LineChanges } from '#lib/line-changes.ts';
@@ -17,7 +23,7 @@ export const RESULT_KINDS = {
 
 export type ResultKind = keyof typeof RESULT_KINDS;
 
-/** The end of a run as news: how it went, how it begins, and what is new in it. */
+/** An ended run as news: its outcome, its beginning and its differences. */
 export interface Result {
   /** Id of the run. */
   readonly id: string;
@@ -30,13 +36,14 @@ export interface Result {
   readonly errorMessage: string | null;
   readonly outcome: Outcome | null;
   readonly outcomeSummary: string | null;
-  /** The beginning of the text, in whole lines where they are short; null where the run has none. */
+  readonly urgency: Urgency | null;
+  /** The beginning of the text, in whole lines if they are short; null without a text. */
   readonly excerpt: string | null;
-  /** True when the text goes on after the excerpt. */
+  /** True when the text continues after the excerpt. */
   readonly goesOn: boolean;
   /** Changes of its data, with the first items of each kind; null without data. */
   readonly changes: Pick<ComparedResult, 'against' | 'by' | 'counts' | 'added' | 'removed' | 'changed'> | null;
-  /** Changes of its text against the one before; null with data, and where there is no text before. */
+  /** Changes of its text against the previous one; null with data, and without a previous text. */
   readonly lines: LineChanges | null;
   /** The run whose result came before, if there is one. */
   readonly previousRunId: string | null;
@@ -45,6 +52,21 @@ export interface Result {
   readonly startedAt: Date | null;
   readonly finishedAt: Date;
   readonly unread: boolean;
+  /** The first later run of the routine that succeeded and says something else: what the result says is over. */
+  readonly overtakenBy: Overtaking | null;
+}
+
+/** The run that ended an episode: the results of a routine that say the same. */
+interface Overtaking {
+  /** Id of the run. */
+  readonly runId: string;
+  readonly finishedAt: Date;
+  readonly outcome: Outcome;
+  readonly outcomeSummary: string | null;
+  /** The beginning of its text. */
+  readonly resultPreview: string | null;
+  /** True when it is by another version of the routine, which may look at something else. */
+  readonly versionChanged: boolean;
 }
 
 export interface ResultFilter {
@@ -71,7 +93,8 @@ const EXCERPT = 600;
 const COMPARED = 20_000;
 const ITEMS_OF_A_KIND = 5;
 
-interface Found extends Omit<Result, 'excerpt' | 'goesOn' | 'lines'> {
+interface Found extends Omit<Result, 'excerpt' | 'goesOn' | 'lines' | 'urgency'> {
+  readonly statedUrgency: Urgency | null;
   readonly text: string | null;
   readonly before: string | null;
 }
@@ -97,13 +120,13 @@ export async function listResults(
     select last.id as last, chosen.id, chosen.routine_id as "routineId", routines.name as "routineName", kind, trigger,
       chosen.state, reason, error_message as "errorMessage",
       case when chosen.state = 'succeeded' then coalesce(outcome, 'done') end as outcome,
-      outcome_summary as "outcomeSummary", left(result, ${COMPARED}) as text,
+      outcome_summary as "outcomeSummary", urgency as "statedUrgency", left(result, ${COMPARED}) as text,
       case when changes is not null then jsonb_build_object('against', compared_with, 'by', changes->'by',
         'counts', changes->'counts', 'added', ${firstOf('added')}, 'removed', ${firstOf('removed')},
         'changed', ${firstOf('changed')}) end as changes,
       case when data is null and kind = 'changed' then left(previous_result, ${COMPARED}) end as before,
       previous_id as "previousRunId", trim_scale(cost_usd)::text as "costUsd", started_at as "startedAt",
-      finished_at as "finishedAt", unread
+      finished_at as "finishedAt", unread, overtaking.run as "overtakenBy"
     from (
       select case when count(*) > ${looked} then (
         select id from looked_at order by finished_at desc, id desc offset ${looked - 1} limit 1
@@ -111,12 +134,41 @@ export async function listResults(
     ) last
     left join chosen on true
     left join routines on routines.id = chosen.routine_id and routines.project_id = ${reader.projectId}
+    left join lateral (${overtaking(reader)}) overtaking on true
     order by finished_at desc, chosen.id desc
   `;
   const all = found.filter(({ id }) => id !== null);
   const results = all.slice(0, page.limit);
   const nextCursor = all.length > page.limit ? results.at(-1)?.id : found[0]?.last;
   return { results: results.map(withTexts), nextCursor: nextCursor ?? undefined };
+}
+
+/** Later results that are looked at for one that says something else: of more, Postgres would read and sort all. */
+const MAX_LATER = 20;
+
+/**
+ * Selects the run that has overtaken a row of `chosen`. A result that says nothing new has nothing to overtake. Lengths
+ * are compared first, as they are known without unpacking the text.
+ */
+function overtaking({ projectId }: Reader): Sql {
+  return sql`
+      select jsonb_build_object('runId', later.id, 'finishedAt', later.finished_at,
+        'outcome', coalesce(later.outcome, 'done'), 'outcomeSummary', later.outcome_summary,
+        'resultPreview', left(later.result, 200),
+        'versionChanged', later.routine_revision <> chosen.routine_revision) as run
+      from (
+        select * from runs
+        where ${ownedBy(sql`routine_id`, sql`chosen.routine_id`)} and project_id = ${projectId}
+          and state = 'succeeded' and id > chosen.id and trigger not in ('backfill', 'follow_up')
+        order by routine_id, id limit ${MAX_LATER}
+      ) later
+      where chosen.kind <> 'unchanged' and later.finished_at > chosen.finished_at and (
+        chosen.state = 'failed' or coalesce(later.outcome, 'done') <> coalesce(chosen.outcome, 'done')
+        or case when later.changes is not null and chosen.changes is not null
+          then later.compared_with is null or later.changes->'counts' <> ${NO_CHANGES}::jsonb
+          else octet_length(later.result) is distinct from octet_length(chosen.result)
+            or later.result is distinct from chosen.result end)
+      order by later.id limit 1`;
 }
 
 function firstOf(items: 'added' | 'removed' | 'changed'): Sql {
@@ -135,9 +187,11 @@ export interface Unread {
   readonly more: boolean;
   /** End of the newest; null where all is read. */
   readonly until: Date | null;
+  /** Until when the reader has marked all as read; null where they never did. */
+  readonly readUntil: Date | null;
 }
 
-/** Counts the unread results of a reader: the newest ones, or those of a period. */
+/** Counts the unread results of a reader: the newest ones, or the ones of a period. */
 export async function countUnread(
   db: Db,
   reader: Reader,
@@ -155,7 +209,9 @@ export async function countUnread(
       count(distinct routine_id) filter (where kind <> 'unchanged')::integer as "worthReadingRoutines",
       count(*) filter (where kind = 'unchanged')::integer as unchanged,
       count(distinct routine_id) filter (where kind = 'unchanged')::integer as "unchangedRoutines",
-      count(*) = ${MAX_LOOKED_AT} as more, max(finished_at) as until
+      count(*) = ${MAX_LOOKED_AT} as more, max(finished_at) as until,
+      (select read_until from result_readers
+        where project_id = ${reader.projectId} and reader_id = ${reader.readerId}) as "readUntil"
     from classified
   `;
   if (counts === undefined) throw new Error('an aggregate has one row');
@@ -163,8 +219,8 @@ export async function countUnread(
 }
 
 /**
- * Writes the CTEs `looked_at`, the newest results that the filter lets through, and `classified`, the same with their
- * kind and the result before.
+ * Writes the CTEs `looked_at`, the newest results that pass the filter, and `classified`, the same with their kind and
+ * the previous result.
  */
 function lookAt(
   { projectId, readerId }: Reader,
@@ -181,6 +237,7 @@ function lookAt(
     looked_at as (
       select *, ${isUnread} as unread from runs
       where ${ownedBy(sql`project_id`, projectId)} and state in ('succeeded', 'failed') and content_erased_at is null
+        and trigger <> 'follow_up'
         ${since === undefined ? empty : sql`and finished_at >= ${since}`}
         ${until === undefined ? empty : sql`and finished_at < ${until}`}
         ${unread === undefined ? empty : sql`and ${isUnread} = ${unread}::boolean`} ${later}
@@ -203,17 +260,19 @@ function lookAt(
       left join lateral (
         select id, result from runs
         where ${ownedBy(sql`routine_id`, sql`looked_at.routine_id`)} and project_id = ${projectId}
-          and state = 'succeeded' and id < looked_at.id
+          and state = 'succeeded' and id < looked_at.id and trigger <> 'follow_up'
         order by routine_id, id desc limit 1
       ) previous on true
     )
   `;
 }
 
-function withTexts({ text, before, ...found }: Found): Result {
+function withTexts({ text, before, overtakenBy, ...found }: Found): Result {
   const excerpt = text === null ? null : beginningOf(text);
   return {
     ...found,
+    urgency: urgencyOf(found),
+    overtakenBy: overtakenBy && { ...overtakenBy, finishedAt: new Date(overtakenBy.finishedAt) },
     excerpt,
     goesOn: text !== null && excerpt !== text,
     lines: text === null || before === null ? null : findLineChanges(before, text),

@@ -36,7 +36,7 @@ export async function countByDay(
     with latest as (
       select finished_at, state from runs
       where ${ownedBy(sql`project_id`, projectId)} and state in ('succeeded', 'failed') and content_erased_at is null
-        and finished_at >= ${midnights[0]}
+        and finished_at >= ${midnights[0]} and trigger <> 'follow_up'
       order by project_id, finished_at desc, id desc limit ${MOST_COUNTED}
     )
     select width_bucket(finished_at, ${midnights}::timestamptz[]) as day,

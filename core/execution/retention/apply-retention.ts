@@ -17,9 +17,9 @@ export interface RetentionReport {
 
 /**
  * Erases the content of runs and deletes runs when their days are over, for `forMs` at most. Each stage gets half of
- * the time, and what the other leaves of its half. The next pass goes on; passes of several processes share the work.
+ * the time, and the unused time of the other. The next pass continues; passes of several processes share the work.
  * Stops between two batches when `signal` aborts.
- * @throws the first error of a scope, once all others have had their turn
+ * @throws the first error of a scope, after the work on all others
  */
 export async function applyRetention(
   deps: RetentionDeps,

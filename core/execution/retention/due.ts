@@ -25,8 +25,8 @@ export interface Batch {
 const BATCH = 200;
 
 /**
- * Takes one batch of due runs through a stage in one transaction, oldest first, and skips runs that another transaction
- * has locked. After a crash the rest is due again.
+ * Takes one batch of due runs through a stage in one transaction, oldest first, and skips locked runs. After a crash
+ * the rest is due again.
  * @param from the `until` of the batch before, so that erased runs at the beginning of the index are passed once
  */
 export function applyToBatch(database: Database, stage: Stage, scope: Scope, from: Date | undefined): Promise<Batch> {
@@ -78,8 +78,8 @@ export function retentionBacklog(rule: RetentionRule): Readonly<Record<Stage['na
 }
 
 /**
- * Looks at the oldest run of all projects and at that of each project that chose its own days, each at the beginning of
- * an index.
+ * Looks at the oldest run of all projects, and at the oldest run of each project with its own days, each at the
+ * beginning of an index.
  */
 function overdueSeconds(stage: Stage, rule: RetentionRule): Sql {
   const days = stage.daysOf(rule, sql`p`);

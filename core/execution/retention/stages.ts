@@ -5,7 +5,7 @@ import { deleteChatDeliveries, eraseChatResponses } from '#core/delivery/chats/i
 import { keepProofs } from '#core/authoring/routines/index.ts';
 import { sql, type Db, type Sql } from '#lib/database/index.ts';
 
-/** One of the two stages of retention, erasing and deleting. Each has an index of the runs that it is still due for. */
+/** One of the two stages of retention, erasing and deleting. Each has an index of the runs that still need it. */
 export interface Stage {
   readonly name: 'content' | 'runs';
   /** SQL condition on runs for which this stage is next, written as its partial indexes have it. */
@@ -57,15 +57,15 @@ async function eraseContent(tx: Db, runIds: readonly string[]): Promise<number> 
       where run_id = any(${ids})
     )
     update runs set prompt = null, briefing = null, result = null, outcome_summary = null, data = null, changes = null,
-      variables = '{}', gate = case when gate is not null then ${erasedGate} end, content_erased_at = now(),
+      variables = '{}', message = null, verdict = verdict || '{"note": null}', gate = case when gate is not null then ${erasedGate} end, content_erased_at = now(),
       error_message = case when reason is distinct from 'result_invalid' then error_message end
     where id = any(${ids})
   `;
 }
 
 /**
- * SQL expression for what is left of a gate's verdict. Its error goes too, since it may quote the routine's
- * instructions.
+ * SQL expression for the remaining fields of a gate's verdict. Its error is erased too, since it may quote the
+ * routine's instructions.
  */
 const erasedGate = sql`jsonb_build_object(
   'at', gate->'at', 'changed', gate->'changed', 'failed', gate->'failed', 'reason', gate->'reason', 'error', null,
@@ -73,9 +73,9 @@ const erasedGate = sql`jsonb_build_object(
     'tool', gate->'call'->'tool', 'url', null, 'status', gate->'call'->'status', 'sent', gate->'call'->'sent'))`;
 
 /**
- * SQL expression for what is left of a tool call. It lists the fields that hold nothing private, so that a new field is
- * erased. The name of a tool that was never offered is the model's invention, a person wrote that of a connection, and
- * the error of a call may quote the response.
+ * SQL expression for the remaining fields of a tool call. It lists the fields without private content, so that a new
+ * field is erased. The name of a tool that was never offered is the model's invention, a person wrote the name of a
+ * connection, and the error of a call may quote the response.
  */
 const erasedTool = sql`jsonb_build_object(
   'name', case when tool->>'toolName' is null then '' else tool->>'name' end,

@@ -8,7 +8,7 @@ export interface StreamRequest {
   /** Who follows: streams are counted by API key or session, and by organization. */
   readonly follower: { readonly credential: string; readonly organizationId: string };
   readonly lastEventId: string;
-  /** Ends the stream. The follower is told the reason when it is a `StreamEnd`. */
+  /** Ends the stream. A `StreamEnd` is sent to the follower as the reason. */
   readonly signal: AbortSignal;
 }
 
@@ -62,7 +62,7 @@ export type RunEvent =
   | { readonly event: 'step'; readonly id: string; readonly data: RunDetail['steps'][number] }
   | StreamEndEvent;
 
-/** Says why the stream ends before its run. It has no id, so a follower goes on after the event before. */
+/** Reports why the stream ends before its run. It has no id, so a follower continues after the event before. */
 export interface StreamEndEvent {
   readonly event: 'end';
   /** Milliseconds after which a follower should reconnect. */
@@ -71,9 +71,9 @@ export interface StreamEndEvent {
 }
 
 /**
- * Yields the events of a run from `after` on: each state that is seen, each step in order once it is finished, and the
+ * Yields the events of a run from `after` on: each observed state, each step in order once it is finished, and the
  * final state last. Events are read from the tables, so a follower that reconnects misses nothing. While Postgres is
- * away, waits until it is back or `signal` aborts.
+ * down, waits until it is back or `signal` aborts.
  */
 async function* followRun(watch: RunWatch, after: RunCursor, signal: AbortSignal): AsyncGenerator<RunEvent> {
   let sent = after;

@@ -17,9 +17,9 @@ interface Waiting extends PromiseWithResolvers<RunSnapshot> {
 }
 
 /**
- * Reads for all followers of a process. Followers that want the same snapshot share it; followers that ask while reads
- * are under way go into the next read together. Each read begins after its followers have asked, so none gets a state
- * older than the change that it was told of.
+ * Reads for all followers of a process. Followers that want the same snapshot share it; followers that ask during a
+ * read share the next one. Each read begins after its followers have asked, so none gets a state older than the change
+ * that woke it.
  */
 export function createSnapshotReader(db: Db): SnapshotReader {
   const waiting = new Map<string, Waiting>();
@@ -95,8 +95,8 @@ type Step = RunDetail['steps'][number];
 type StepJson = Omit<Step, 'startedAt' | 'finishedAt'> & Readonly<Record<'startedAt' | 'finishedAt', string | null>>;
 
 /**
- * Reads snapshots in the order of the requests; undefined where a project has no such run. One statement reads a run
- * and all its steps in one state of the database, in one round trip.
+ * Reads snapshots in the order of the requests; undefined when a project has no such run. One statement reads a run and
+ * all its steps in one state of the database, in one round trip.
  */
 async function readSnapshots(db: Db, requests: readonly SnapshotRequest[]): Promise<(RunSnapshot | undefined)[]> {
   const found = await db.rows<Run & { n: number; stepsJson: readonly StepJson[] }>`

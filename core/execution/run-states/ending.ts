@@ -1,6 +1,6 @@
 import type { PassedLimit } from '#core/usage/index.ts';
 import type { ResultKey } from '#core/authoring/definition/index.ts';
-import type { CheckResult, NextRuns, Outcome, RunWarning } from '#core/authoring/outcomes/index.ts';
+import type { CheckResult, NextRuns, Outcome, RunWarning, Urgency } from '#core/authoring/outcomes/index.ts';
 import {
   CLASS_OF_FAILURE,
   RUN_REASONS,
@@ -10,26 +10,28 @@ import {
   type RunReason,
 } from './states.ts';
 
-/** The way in which a run ends: its state, its reason and its result. */
+/** The end of a run: its state, its reason and its result. */
 export interface RunEnding {
   readonly state: EndState;
   readonly reason: RunReason | null;
   readonly errorMessage: string | null;
   readonly result: string | null;
-  /** Class of the failure: whose fault it is; null for every other end. */
+  /** Class of the failure, which says whose fault it is; null for every other end. */
   readonly failureClass: FailureClass | null;
-  /** Outcome of a run that succeeded; `done` where it is left out. */
+  /** Outcome of a successful run; default `done`. */
   readonly outcome?: Outcome;
   readonly outcomeSummary?: string | null | undefined;
+  /** The model's word for how soon the result should be read. */
+  readonly urgency?: Urgency | undefined;
   /** Undefined where nothing was checked. */
   readonly checks?: readonly CheckResult[];
-  /** What the run lacked; nothing where it is left out. */
+  /** Warnings about missing tools or texts; default none. */
   readonly warnings?: readonly RunWarning[] | undefined;
-  /** The budget that left too little for the next step, where one did and it is known which. */
+  /** The budget that left too little for the next step, if it is known. */
   readonly passedLimit?: PassedLimit | undefined;
   /** What a run that succeeded says of the runs after it. */
   readonly next?: NextRuns | undefined;
-  /** Data of the result in the form that the routine asks for; undefined where it asks for none. */
+  /** Data of the result in the form that the routine asks for; undefined without a form. */
   readonly data?: ResultData;
 }
 

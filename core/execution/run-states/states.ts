@@ -192,7 +192,7 @@ export const MEANINGS_OF_STEP_STATES = {
   outcome_unknown: 'the call may have taken effect, and nothing says whether it did; it is not made again',
 } as const satisfies Record<StepState, string>;
 
-/** Warnings of a step: what a person should know although the run went on. */
+/** Warnings of a step: a problem that did not end the run. */
 export const STEP_WARNINGS = {
   outcome_unknown:
     'Nothing says whether this call took effect. Look at the system of the tool before you start the run again.',
@@ -205,10 +205,11 @@ export const STEP_WARNINGS = {
 } as const;
 export type StepWarning = keyof typeof STEP_WARNINGS;
 
-/** Lists the reasons for which a webhook is not told of the end of a run; users choose which apply. */
+/** Lists the reasons for which a webhook gets no event about the end of a run; users choose which apply. */
 export const WITHHELD = {
   no_change: 'the routine delivers changes, and the run brought none',
   not_failed: 'the routine delivers failures only',
   no_webhook: 'the routine had no webhook that takes deliveries',
+  follow_up: 'the run answers a question about a result',
 } as const;
 export type Withheld = keyof typeof WITHHELD;

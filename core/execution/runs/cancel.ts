@@ -24,7 +24,7 @@ export async function cancelRun(deps: EndDeps, projectId: string, id: string): P
 
 /**
  * Records the request, and ends a run that is still queued. The next step and every tick look for the request, so it
- * holds even when Temporal cannot be reached now.
+ * works even when Temporal cannot be reached now.
  */
 function requestCancellation(deps: EndDeps, projectId: string, id: string): Promise<Run> {
   return transaction(deps.database, async (tx) => {
@@ -43,8 +43,8 @@ function requestCancellation(deps: EndDeps, projectId: string, id: string): Prom
 }
 
 /**
- * Cancels the open runs of routines, also those that a person started. Each run has a transaction of its own, which
- * waits for the run's row and holds nothing that another could wait for. A run that starts meanwhile stays.
+ * Cancels the open runs of routines, also runs that a person started. Each run has a transaction of its own, which
+ * waits for the run's row and has no other lock. A run that starts meanwhile stays.
  * @throws the first error of a run that could not be stopped, after the others were
  */
 export async function stopRuns(deps: EndDeps, routineIds: readonly string[]): Promise<void> {
@@ -73,7 +73,8 @@ export async function pauseWithRuns(
 ): Promise<Routine> {
   const { projectId, id, cancelRuns } = input;
   const routine = await stopRoutine(deps, by, { projectId, id, state: 'paused' });
-  // Outside the transaction that holds the routine: a run that is ending holds its row and waits for the routine's.
+  // Outside the transaction that has locked the routine: a run that is ending has locked its row and waits for the
+  // routine's.
   if (cancelRuns) await stopRuns(deps, [id]);
   return routine;
 }

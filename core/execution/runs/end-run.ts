@@ -26,9 +26,8 @@ export interface EndDeps extends Pick<Core, 'database' | 'engine' | 'log' | 'met
 }
 
 /**
- * Ends a run in a transaction of its own. A run that has ended already stays as it is. The run is locked first, so that
- * the statement which ends it sees every step recorded by then. What a running call has reserved stays reserved, as its
- * response may still come.
+ * Ends a run in a transaction of its own. An ended run stays unchanged. The run is locked first, so that the statement
+ * which ends it sees every step recorded by then. Reservations of a running call stay, as its response may still come.
  */
 export async function endRun(deps: EndDeps, runId: string, ending: RunEnding): Promise<void> {
   await transaction(deps.database, async (tx) => {
@@ -103,8 +102,8 @@ export async function recordEnd(
 }
 
 /**
- * Does what follows the commit of an end: counts the run, admits the next one, and has its followers told. A tick does
- * what this process does not come to.
+ * Does the work after the commit of an end: counts the run, admits the next one, and starts the mails to its followers.
+ * A tick does what this process could not.
  */
 export function afterEnd(
   { metrics, log, admission, work }: Omit<EndDeps, 'database' | 'engine'>,
@@ -135,9 +134,9 @@ function messageAtEnd({ state, errorMessage }: RunEnding): Sql {
 }
 
 /** Writes the outcome of a run: assignments for the update of `runs` that ends it. */
-export function outcomeOf({ state, outcome, outcomeSummary, checks, warnings = [] }: RunEnding): Sql {
+export function outcomeOf({ state, outcome, outcomeSummary, urgency, checks, warnings = [] }: RunEnding): Sql {
   return sql`outcome = ${state === 'succeeded' ? (outcome ?? 'done') : null},
-    outcome_summary = ${outcomeSummary ?? null},
+    outcome_summary = ${outcomeSummary ?? null}, urgency = ${urgency ?? null},
           checks = ${checks === undefined ? null : storableJson(checks)}::jsonb, warnings = ${warnings}::text[]`;
 }
 
@@ -158,7 +157,7 @@ async function recordConsequences(deps: EndDeps, tx: Db, ended: EndedRun, { data
   await followPauses(deps, tx, [paused], new Map([[paused.id, ended.id]]));
 }
 
-/** A run that the transaction has just ended, with what its statement knows of the routine, whose row it holds. */
+/** A run that the transaction has just ended, with fields of the routine, whose row is locked. */
 export interface EndedRun extends Omit<ReportedRun, 'data' | 'changes' | 'reason'> {
   readonly reason: RunReason | null;
   readonly webhookUrl: string | null;
@@ -169,7 +168,7 @@ export interface EndedRun extends Omit<ReportedRun, 'data' | 'changes' | 'reason
   readonly stateReason: string | null;
   /** True when other runs wait to be admitted, now that this one has made room. */
   readonly othersWait: boolean;
-  /** True when people or a monitor are told of the end. */
+  /** True when people or a monitor get news of the end. */
   readonly isFollowed: boolean;
 }
 

@@ -12,12 +12,11 @@ import {
   takePlace,
   takesPlace,
   waitsForBudget,
-  type AdmissionRule,
   type Admission,
+  type AdmissionRule,
 } from '#core/execution/admission/index.ts';
-import { isEndState } from '#core/execution/run-states/index.ts';
 import { runColumns, type Run } from './run.ts';
-import { findRun, readRun } from './queries.ts';
+import { findRun } from './queries.ts';
 
 export interface ManualRun {
   readonly id: string;
@@ -40,6 +39,10 @@ export interface ManualRun {
 /** How many runs of a project may wait for their times. */
 const MAX_HELD = 1_000;
 
+export interface StartDeps extends Pick<Core, 'database' | 'engine' | 'log' | 'providerEnabled'> {
+  readonly admission: Admission;
+}
+
 export interface EnqueuedRun {
   readonly run: Run;
   /** Set when the run was admitted at once: the caller starts its workflow. Otherwise it waits for admission. */
@@ -48,8 +51,8 @@ export interface EnqueuedRun {
 
 /**
  * Inserts a manual run as `queued` and counts it against the month's allowance, in one statement. The same statement
- * admits it when no other run waits, its share has room and its organization has no bound of its own, which spares an
- * idle service a round of admission. Otherwise it waits its turn.
+ * admits it when no other run waits, its share has room and its organization has no limit of its own, so that an idle
+ * service needs no round of admission. Otherwise the run waits for its turn.
  * @throws {AppError} `routine_not_found`, `routine_archived`, `invalid_variable`, `invalid_request` for a `runAt` that
  * is not within the next year, `limit_reached`, `allowance_exceeded`, `provider_disabled`
  */
@@ -173,38 +176,6 @@ function refusalOf({
 }
 
 /**
- * Enqueues a new manual run with the inputs of a finished one.
- * @throws {AppError} `run_not_found`, `run_not_finished`, `content_erased` when its inputs are gone, and everything
- * that `enqueueManualRun` throws
- */
-export async function enqueueRetry(
-  db: Db,
-  rule: AdmissionRule,
-  input: Omit<ManualRun, 'routineId' | 'variables' | 'valuesFenced' | 'retryOf' | 'runAt' | 'standsFor'> & {
-    readonly runId: string;
-  },
-): Promise<EnqueuedRun> {
-  const run: Run = await readRun(db, input.projectId, input.runId);
-  if (!isEndState(run.state)) throw new AppError('run_not_finished');
-  if (run.contentErasedAt !== null) throw new AppError('content_erased');
-  // Values keep the rank that they were first given with.
-  const { routineId, variables, scheduledFor: standsFor } = run;
-  const again = {
-    routineId,
-    variables,
-    valuesFenced: false,
-    retryOf: run.id,
-    runAt: null,
-    standsFor,
-  };
-  return enqueueManualRun(db, rule, { ...input, ...again });
-}
-
-export interface StartDeps extends Pick<Core, 'database' | 'engine' | 'log' | 'providerEnabled'> {
-  readonly admission: Admission;
-}
-
-/**
  * Puts a manual run on record and starts its workflow.
  * @throws {AppError} `routine_not_found`, `routine_archived`, `invalid_variable`, `invalid_request`, `limit_reached`,
  * `allowance_exceeded`, `provider_disabled`
@@ -213,28 +184,16 @@ export async function startManualRun(
   deps: StartDeps,
   input: Omit<ManualRun, 'retryOf' | 'standsFor' | 'disabledProviders'>,
 ): Promise<Run> {
-  const manual = { ...input, retryOf: null, standsFor: null, disabledProviders: disabled(deps) };
+  const manual = { ...input, retryOf: null, standsFor: null, disabledProviders: disabledProviders(deps) };
   return start(deps, await enqueueManualRun(deps.database, deps.admission.rule, manual));
 }
 
-/**
- * Starts a new manual run with the inputs of one that has ended.
- * @throws {AppError} `run_not_found`, `run_not_finished`, `content_erased`, and what `startManualRun` throws
- */
-export async function retryRun(
-  deps: StartDeps,
-  input: Omit<Parameters<typeof enqueueRetry>[2], 'disabledProviders'>,
-): Promise<Run> {
-  const retry = { ...input, disabledProviders: disabled(deps) };
-  return start(deps, await enqueueRetry(deps.database, deps.admission.rule, retry));
-}
-
-function disabled({ providerEnabled }: StartDeps): readonly string[] {
+export function disabledProviders({ providerEnabled }: StartDeps): readonly string[] {
   return SLOTS.filter((slot) => !providerEnabled(slot));
 }
 
 /** Starts an admitted run. When Temporal cannot be reached, the row stays as it is and the next admission starts it. */
-async function start(deps: StartDeps, { run, startable }: EnqueuedRun): Promise<Run> {
+export async function start(deps: StartDeps, { run, startable }: EnqueuedRun): Promise<Run> {
   if (startable === undefined) {
     deps.admission.nudge();
     return run;

@@ -4,12 +4,12 @@ import { ownedBy, sql, type Db } from '#lib/database/index.ts';
 import { newId } from '#lib/ids.ts';
 
 /** A row of `runs` for one occurrence that runs, or for one or more that are skipped. */
-export interface OccurrenceRow {
+interface OccurrenceRow {
   readonly id: string;
   readonly routine_id: string;
   readonly state: Extract<RunState, 'queued' | 'skipped'>;
   readonly reason: RunReason | null;
-  /** What the reason leaves out, in words. */
+  /** Details beyond the reason, in words. */
   readonly error_message: string | null;
   readonly scheduled_for: Date;
   readonly skipped_count: number | null;
@@ -81,7 +81,7 @@ export async function insertOccurrences(tx: Db, occurrences: readonly Occurrence
 /** How long a run of a backfill may wait for its turn, which comes after everything else. */
 const QUEUE_FOR = sql`interval '7 days'`;
 
-/** A run of a backfill, and the instant of the schedule that it stands for. */
+/** A run of a backfill, and its instant of the schedule. */
 interface BackfillRun {
   readonly id: string;
   readonly scheduledFor: Date;
@@ -90,9 +90,7 @@ interface BackfillRun {
 /** The runs recorded for an instant of a routine's schedule. */
 interface OnRecord {
   readonly scheduledFor: Date;
-  /**
-   * True when a run by schedule or by hand stands for the instant and was not skipped, or when the gate saw no change.
-   */
+  /** True when the instant has a scheduled or manual run that was not skipped, or when the gate saw no change. */
   readonly ran: boolean;
   /** The backfill run of the instant, and the backfill that it belongs to. */
   readonly backfillRunId: string | null;

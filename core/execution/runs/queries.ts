@@ -10,6 +10,7 @@ import { afterCursor, type Page } from '#lib/paging.ts';
 import { type Admission, waitsForBudget, waitsForConnection, waitOf } from '#core/execution/admission/index.ts';
 import type { RunState, Trigger } from '#core/execution/run-states/index.ts';
 import {
+  type Answer,
   comparedWith,
   type Nearby,
   runColumns,
@@ -17,10 +18,8 @@ import {
   type Run,
   type RunDetail,
   type RunSummary,
-  stepColumns,
-  stepColumnsWithout,
-  type Step,
 } from './run.ts';
+import { readAllSteps } from './read-steps.ts';
 
 const PREVIEW_LENGTH = 200;
 
@@ -107,6 +106,7 @@ const BY_TRIGGER = {
   manual: sql`trigger = 'manual'`,
   schedule: sql`trigger = 'schedule'`,
   backfill: sql`trigger = 'backfill'`,
+  follow_up: sql`trigger = 'follow_up'`,
 };
 
 /**
@@ -163,10 +163,14 @@ export async function readRunDetail(
   ];
   const waits = run.state === 'queued' || run.waits;
   const waitingFor = waits ? await waitOf(db, admission.rule, id) : null;
+  const followUps = await listFollowUps(db, run);
   const resultSchema = run.data === null ? null : await schemaOf(db, run);
   const texts = { steps, textsLeftOutFrom: leftOutFrom };
-  return { ...run, resultSchema, waitingFor, ...texts, deliveries, chatDeliveries, messages };
+  return { ...run, resultSchema, waitingFor, ...texts, deliveries, chatDeliveries, messages, followUps };
 }
+
+/** SQL condition on a run `o`: it does the work of its routine, and does not answer a question about it. */
+const ofWork = sql`o.trigger <> 'follow_up'`;
 
 /**
  * One row, `nearby`: the results beside a run. Successes are entries of the index by state. Failures are looked for
@@ -175,17 +179,30 @@ export async function readRunDetail(
 const nearby = sql`
   (select good.before as "lastGoodRunId",
     coalesce((select o.id from runs o where o.routine_id = runs.routine_id and o.project_id = runs.project_id
-      and o.state = 'failed' and o.result is not null and o.id < runs.id and o.id > coalesce(good.before, '')
+      and ${ofWork} and o.state = 'failed' and o.result is not null
+      and o.id < runs.id and o.id > coalesce(good.before, '')
       order by o.id desc limit 1), good.before) as "previousResultId",
     coalesce((select o.id from runs o where o.routine_id = runs.routine_id and o.project_id = runs.project_id
-      and o.state = 'failed' and o.result is not null and o.id > runs.id and (good.after is null or o.id < good.after)
+      and ${ofWork} and o.state = 'failed' and o.result is not null
+      and o.id > runs.id and (good.after is null or o.id < good.after)
       order by o.id limit 1), good.after) as "nextResultId"
   from (select
     (select o.id from runs o where o.routine_id = runs.routine_id and o.project_id = runs.project_id
-      and o.state = 'succeeded' and o.id < runs.id order by o.id desc limit 1) as before,
+      and ${ofWork} and o.state = 'succeeded' and o.id < runs.id order by o.id desc limit 1) as before,
     (select o.id from runs o where o.routine_id = runs.routine_id and o.project_id = runs.project_id
-      and o.state = 'succeeded' and o.id > runs.id order by o.id limit 1) as after
+      and ${ofWork} and o.state = 'succeeded' and o.id > runs.id order by o.id limit 1) as after
   ) good) nearby`;
+
+/** Questions about one result that its page shows, the latest. */
+const MOST_FOLLOW_UPS = 50;
+
+async function listFollowUps(db: Db, { id, projectId }: Run): Promise<readonly Answer[]> {
+  const found = await db.rows<Answer>`
+    select id, message, state, error_message as "errorMessage", result, created_at as "createdAt" from runs
+    where follows_up = ${id} and project_id = ${projectId} order by id desc limit ${MOST_FOLLOW_UPS}
+  `;
+  return found.toReversed();
+}
 
 /** Null once the version is deleted. */
 async function schemaOf(db: Db, { projectId, routineId, routineRevision }: Run): Promise<RunDetail['resultSchema']> {
@@ -198,84 +215,10 @@ async function schemaOf(db: Db, { projectId, routineId, routineRevision }: Run):
 }
 
 /**
- * Seconds from its row, or the time that was asked for, to its first step, its end, or now, whichever came first; null
- * for a skipped occurrence.
+ * Seconds from its row, or the requested time, to its first step, its end, or now, whichever came first; null for a
+ * skipped occurrence.
  */
 const queuedSeconds = sql`case when skipped_count is null then
   round(greatest(extract(epoch from coalesce(started_at, finished_at, now()) - coalesce(run_at, created_at)), 0),
   3)::float8
   end`;
-
-/** Characters of texts that one response has: a run may have a hundred times as many, which no process should hold. */
-const MAX_TEXTS = 4_000_000;
-
-/** Steps read at a time; most runs have fewer. */
-const AT_ONCE = 25;
-
-interface StepsOf {
-  readonly projectId: string;
-  readonly runId: string;
-}
-
-/** From the step `leftOutFrom` on, the texts of models and tools are left out. */
-async function readAllSteps(db: Db, of: StepsOf): Promise<{ steps: readonly Step[]; leftOutFrom: number | null }> {
-  const { steps, more } = await readWithTexts(db, of, { after: -1, limit: Infinity });
-  if (!more) return { steps, leftOutFrom: null };
-  const after = steps.at(-1)?.index ?? -1;
-  const others = await readRows(db, of, { after, limit: null, columns: stepColumnsWithout });
-  return { steps: [...steps, ...others], leftOutFrom: others[0]?.index ?? null };
-}
-
-/**
- * Lists steps of a run in order, with their texts. A page whose texts are long has fewer steps than its limit.
- * @throws {AppError} `run_not_found`
- */
-export async function listSteps(
-  db: Db,
-  of: StepsOf,
-  { limit, after = '-1' }: Page,
-): Promise<{ steps: readonly Step[]; nextCursor: string | undefined }> {
-  const run = await db.row`select from runs where id = ${of.runId} and project_id = ${of.projectId}`;
-  if (run === undefined) throw new AppError('run_not_found');
-  const { steps, more } = await readWithTexts(db, of, { after: Number(after), limit });
-  return { steps, nextCursor: more ? String(steps.at(-1)?.index) : undefined };
-}
-
-/** Reads steps until there are enough of them, or of their texts; always one, where there is one. */
-async function readWithTexts(
-  db: Db,
-  of: StepsOf,
-  { after, limit }: { readonly after: number; readonly limit: number },
-): Promise<{ steps: Step[]; more: boolean }> {
-  const steps: Step[] = [];
-  let length = 0;
-  for (;;) {
-    const wanted = Math.min(AT_ONCE, limit - steps.length);
-    const last = steps.at(-1)?.index ?? after;
-    const found = await readRows(db, of, { after: last, limit: wanted + 1, columns: stepColumns });
-    for (const step of found.slice(0, wanted)) {
-      length += lengthOf(step);
-      if (length > MAX_TEXTS && steps.length > 0) return { steps, more: true };
-      steps.push(step);
-    }
-    if (found.length <= wanted) return { steps, more: false };
-    if (steps.length >= limit) return { steps, more: true };
-  }
-}
-
-function readRows(
-  db: Db,
-  { projectId, runId }: StepsOf,
-  { after, limit, columns }: { after: number; limit: number | null; columns: Sql },
-): Promise<Step[]> {
-  return db.rows<Step>`
-    select ${columns} from steps
-    where run_id = ${runId} and project_id = ${projectId} and index > ${after}
-    order by index limit ${limit}
-  `;
-}
-
-function lengthOf({ text, tool }: Step): number {
-  const texts = [text, tool?.arguments, tool?.result, tool?.structured];
-  return texts.reduce((sum, each) => sum + (each?.length ?? 0), 0);
-}

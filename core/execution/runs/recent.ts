@@ -3,7 +3,7 @@ import { ownedBy, sql, type Db, type Sql } from '#lib/database/index.ts';
 import { afterCursor, type Page } from '#lib/paging.ts';
 import type { RunState } from '#core/execution/run-states/index.ts';
 
-/** How many runs of one routine a list of recent runs holds. */
+/** Runs of one routine in a list of recent runs. */
 export const MAX_RECENT = 20;
 
 /** A recent run in a list: how it went, and when. */
@@ -85,5 +85,6 @@ export function listRecentRuns(
 function latestId(projectId: string, state: Sql): Sql {
   return sql`(select id from runs
               where ${ownedBy(sql`routine_id`, sql`page.id`)} and project_id = ${projectId} and state = ${state}
+                and trigger <> 'follow_up'
               order by routine_id, id desc limit 1)`;
 }

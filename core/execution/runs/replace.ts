@@ -37,10 +37,10 @@ export async function replaceMissed(deps: EndDeps): Promise<void> {
 }
 
 /**
- * Cancels the open runs of routines in the caller's transaction: queued runs end, running ones get a request that their
- * next step and every sweep look for, and after the commit Temporal is told.
- * @param cancel.waits waits for locked runs instead of skipping them; only for a transaction that holds no routine,
- * because the end of a run locks the run before its routine
+ * Cancels the open runs of routines in the caller's transaction: queued runs end; running ones get a request, for which
+ * their next step and every sweep look; after the commit Temporal gets the request too.
+ * @param cancel.waits waits for locked runs instead of skipping them; only for a transaction that has locked no
+ * routine, because the end of a run locks the run before its routine
  */
 export async function cancelOpenRuns(
   deps: EndDeps,
@@ -78,7 +78,7 @@ function tellEngine({ engine, log }: EndDeps, runId: string): void {
 }
 
 /**
- * SQL condition on `runs`: an open run holds up the next occurrence of its routine. A run that waits for its time does
- * not, since that may be a year away, nor does one of a backfill, which comes last.
+ * SQL condition on `runs`: an open run delays the next occurrence of its routine. A run that waits for its time does
+ * not, since that may be a year away, nor a run of a backfill, which comes last, nor an answer to a question.
  */
-export const inTheWay = sql`not held and trigger <> 'backfill'`;
+export const inTheWay = sql`not held and trigger not in ('backfill', 'follow_up')`;

@@ -9,16 +9,23 @@ import {
   type Changes,
   type Items,
 } from '#core/authoring/outcomes/index.ts';
+import { recordProjectAudit, type Actor } from '#core/foundation/audit/index.ts';
 import type { Routine } from '#core/authoring/routines/index.ts';
 import { hasLostDelivery, type ReportedRun } from '#core/delivery/webhooks/index.ts';
-import { sql, storableJson, type Db } from '#lib/database/index.ts';
+import { sql, storableJson, transaction, type Database, type Db } from '#lib/database/index.ts';
 import { AppError, invalid } from '#lib/errors.ts';
-import { type ResultData, isEndState, type RunState, type Withheld } from '#core/execution/run-states/index.ts';
+import {
+  type ResultData,
+  isEndState,
+  type RunState,
+  type Trigger,
+  type Withheld,
+} from '#core/execution/run-states/index.ts';
 import { readRun } from './queries.ts';
-import type { Run } from './run.ts';
+import { runColumns, type Run } from './run.ts';
 
-/** What is read of a run that the transaction has just ended. */
-type EndedRun = Pick<ReportedRun, 'id' | 'projectId' | 'routineId' | 'state' | 'outcome' | 'deliver'> & {
+/** Fields of a run that the transaction has just ended. */
+type EndedRun = Pick<ReportedRun, 'id' | 'projectId' | 'routineId' | 'trigger' | 'state' | 'outcome' | 'deliver'> & {
   readonly webhookUrl: string | null;
   readonly webhookFailedAt: Date | null;
 };
@@ -29,14 +36,14 @@ export interface RecordedResult {
 }
 
 /**
- * Records the data of a run that has just ended, what changed since the data delivered last, and whether the webhook is
- * told. Costs nothing where there is no data and the routine delivers everything.
+ * Records the data of a run that has just ended, its changes since the last delivered data, and whether the webhook
+ * gets an event. Costs nothing when there is no data and the routine delivers everything.
  */
 export async function recordResult(tx: Db, run: EndedRun, result: ResultData | undefined): Promise<RecordedResult> {
-  const { id, projectId, routineId, state, outcome, deliver } = run;
+  const { id, projectId, routineId, trigger, state, outcome, deliver } = run;
   const hasWebhook = run.webhookUrl !== null && run.webhookFailedAt === null;
   if (result === undefined) {
-    const withheld = hasWebhook ? withheldBy(deliver, { state, outcome, changes: null }) : null;
+    const withheld = hasWebhook ? withheldBy(deliver, { trigger, state, outcome, changes: null }) : null;
     if (withheld !== null) {
       await tx.run`update runs set withheld = ${withheld} where id = ${id}`;
     }
@@ -45,7 +52,7 @@ export async function recordResult(tx: Db, run: EndedRun, result: ResultData | u
   const delivers = hasWebhook && deliver !== 'failed';
   const delivered = await findDelivered(tx, { id, projectId, routineId, delivers });
   const changes = compareWith(delivered, result.value, result.by);
-  const withheld = hasWebhook ? withheldBy(deliver, { state, outcome, changes }) : 'no_webhook';
+  const withheld = hasWebhook ? withheldBy(deliver, { trigger, state, outcome, changes }) : 'no_webhook';
   const { against, unchangedRuns, ...kept } = changes;
   // The clock and not the beginning of the transaction, which may have waited for the routine.
   await tx.run`
@@ -58,6 +65,7 @@ export async function recordResult(tx: Db, run: EndedRun, result: ResultData | u
 }
 
 interface EndedResult {
+  readonly trigger: Trigger;
   readonly state: RunState;
   readonly outcome: string | null;
   /** Null without data. */
@@ -65,11 +73,12 @@ interface EndedResult {
 }
 
 /**
- * Decides whether a routine's webhook is told of the end of a run. It is told of every failure: silence means that
- * nothing has changed, never that nothing works. The first data of all counts as a change.
- * @returns the reason for not telling it, or null
+ * Decides whether a routine's webhook gets an event about the end of a run. It gets every failure of its work: silence means that
+ * nothing has changed, never that nothing works. The first data counts as a change.
+ * @returns the reason for sending none, or null
  */
-function withheldBy(deliver: Routine['deliver'], { state, outcome, changes }: EndedResult): Withheld | null {
+function withheldBy(deliver: Routine['deliver'], { trigger, state, outcome, changes }: EndedResult): Withheld | null {
+  if (trigger === 'follow_up') return 'follow_up';
   if (deliver === 'always' || state === 'failed') return null;
   if (deliver === 'failed') return 'not_failed';
   if (state === 'cancelled') return 'no_change';
@@ -83,10 +92,10 @@ function withheldBy(deliver: Routine['deliver'], { state, outcome, changes }: En
 const MAX_LOOKED_AT = 200;
 
 /**
- * Finds the data that was delivered last. A run whose delivery was given up does not count, nor one that ended while
- * nothing was to be delivered. One that brought no change stands for the run that it was compared with: its data is the
- * same, and is kept longer.
- * @param run.delivers whether the webhook is told of results; where it is not, every run counts as delivered
+ * Finds the last delivered data. A run does not count when its delivery was given up, or when nothing was to be
+ * delivered. A run without a change refers to the run that it was compared with: its data is the same, and is kept
+ * longer.
+ * @param run.delivers whether the webhook gets results; if it does not, every run counts as delivered
  */
 function findDelivered(
   tx: Db,
@@ -116,10 +125,10 @@ interface RunDiff extends Changes {
 }
 
 /**
- * Compares the data of a run with that of another one, by its own key.
+ * Compares the data of a run with the data of another one, by its own key.
  * @param input.against undefined for the run that it was compared with when it ended
  * @throws {AppError} `run_not_found`, `run_not_finished`, `run_without_data`, `content_erased`, and `invalid_request`
- * where the other run is not one of the same routine, or its data has no items by that key
+ * when the other run belongs to another routine, or its data has no items by that key
  */
 export async function diffRun(
   db: Db,
@@ -155,4 +164,35 @@ function itemsOf({ data }: Run, by: Changes['by']): Items {
 
 function refused(message: string): AppError {
   return invalid([{ path: 'against', message }]);
+}
+
+/**
+ * Keeps with a run what a reader thinks of its result. The last writer is named; the audit log has them all.
+ * @throws {AppError} `run_not_found`, `run_not_finished`, `content_erased`
+ */
+export function giveVerdict(
+  database: Database,
+  by: Actor,
+  input: { projectId: string; id: string; useful: boolean; note: string | null },
+): Promise<Run> {
+  const { projectId, id, useful, note } = input;
+  return transaction(database, async (tx) => {
+    const before = await tx.row<Pick<Run, 'state' | 'contentErasedAt'>>`
+      select state, content_erased_at as "contentErasedAt" from runs
+      where id = ${id} and project_id = ${projectId} for no key update
+    `;
+    if (before === undefined) throw new AppError('run_not_found');
+    if (!isEndState(before.state)) throw new AppError('run_not_finished');
+    if (before.contentErasedAt !== null) throw new AppError('content_erased');
+    const run = await tx.row<Run>`
+      update runs set verdict = jsonb_build_object('useful', ${useful}::boolean, 'note', ${note}::text,
+        'by', ${by.id}::text, 'at', now())
+      where id = ${id} and project_id = ${projectId}
+      returning ${runColumns}
+    `;
+    if (run === undefined) throw new AppError('run_not_found');
+    const details = { routineId: run.routineId, useful };
+    await recordProjectAudit(tx, { by, projectId, action: 'run.judged', targetId: id, details });
+    return run;
+  });
 }

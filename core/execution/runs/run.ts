@@ -1,3 +1,4 @@
+import { authorJson, type Author } from '#core/foundation/audit/index.ts';
 import type { GateVerdict } from '#core/execution/gate/index.ts';
 import type { Usage } from '#core/foundation/cost/index.ts';
 import type { ComparedResult, RunOutcome } from '#core/authoring/outcomes/index.ts';
@@ -22,6 +23,15 @@ export interface RunUsage extends Usage {
   readonly costUsd: string | null;
 }
 
+export interface RunVerdict {
+  readonly useful: boolean;
+  /** Null where there is none, and once it is erased. */
+  readonly note: string | null;
+  /** The last writer; null when they are gone. */
+  readonly by: Author | null;
+  readonly at: string;
+}
+
 export interface Run extends RunOutcome {
   readonly id: string;
   readonly projectId: string;
@@ -31,7 +41,7 @@ export interface Run extends RunOutcome {
   readonly state: RunState;
   readonly reason: string | null;
   readonly errorMessage: string | null;
-  /** Instant of the schedule for which it was made, past or present; a repeated run has that of the run it repeats. */
+  /** Scheduled time of the run, past or present; a retry has the time of the run that it repeats. */
   readonly scheduledFor: Date | null;
   /** Requested time, before which it does not start. */
   readonly runAt: Date | null;
@@ -42,17 +52,25 @@ export interface Run extends RunOutcome {
   readonly skippedUntil: Date | null;
   readonly variables: Readonly<Record<string, string>>;
   readonly retryOf: string | null;
+  /** The run that began the thread of a follow-up. */
+  readonly followsUp: string | null;
+  /** What a reader thinks of its result; null until one says so. */
+  readonly verdict: RunVerdict | null;
   readonly model: {
     readonly provider: string;
     readonly connectionId: string | null;
     readonly modelId: string;
   } | null;
   readonly result: string | null;
-  /** Data of the result in the form of the version's `resultSchema`; null where it has none. */
+  /** The question of a follow-up; null for every other run, and once it is erased. */
+  readonly message: string | null;
+  /** True when a caller who may not write routines gave its values or its question. */
+  readonly valuesFenced: boolean;
+  /** Data of the result in the form of the version's `resultSchema`; null without one. */
   readonly data: unknown;
   /** Null unless it has data. */
   readonly changes: ComparedResult | null;
-  /** The reason why no webhook was told of its end; null where one was, or where nothing is withheld. */
+  /** The reason why no webhook got an event about its end; null when one did, or when nothing is withheld. */
   readonly withheld: Withheld | null;
   readonly stepCount: number;
   readonly usage: RunUsage;
@@ -67,7 +85,10 @@ export interface Run extends RunOutcome {
 }
 
 /** A run as lists show it: without its long texts. */
-export interface RunSummary extends Omit<Run, 'result' | 'variables' | 'data' | 'changes'> {
+export interface RunSummary extends Omit<
+  Run,
+  'result' | 'message' | 'valuesFenced' | 'variables' | 'data' | 'changes'
+> {
   readonly routineName: string;
   readonly changes: Pick<ComparedResult, 'against' | 'unchangedRuns' | 'counts'> | null;
   /** The beginning of the result. */
@@ -84,7 +105,7 @@ export interface Step {
   readonly text: string | null;
   /** Thinking that was taken out of the text. */
   readonly thinking: string | null;
-  /** In the model server's own word; that of the last response that did not count, where none was recorded. */
+  /** The model server's own word; without a recorded response, the word of the last one that did not count. */
   readonly finishReason: string | null;
   readonly errorMessage: string | null;
   /** Null on a model step. */
@@ -95,9 +116,9 @@ export interface Step {
   readonly finishedAt: Date | null;
 }
 
-/** Ids of the runs of the same routine that a reader of one goes to; each null where there is none. */
+/** Ids of other runs of the same routine for the reader of one; each null without such a run. */
 export interface Nearby {
-  /** The newest earlier run that succeeded, or failed and has a result all the same. */
+  /** The newest earlier run that succeeded, or failed with a result. */
   readonly previousResultId: string | null;
   readonly nextResultId: string | null;
   /** The newest earlier run that succeeded. */
@@ -116,15 +137,27 @@ export interface RunDetail extends Run, Nearby {
   readonly queuedSeconds: number | null;
   /** Null unless it is queued, or waits for a budget. */
   readonly waitingFor: Wait | null;
-  /** The schema by which its data was made; null without data, and once its version is deleted. */
+  /** The schema of its data; null without data, and once its version is deleted. */
   readonly resultSchema: Definition['resultSchema'];
   readonly steps: readonly Step[];
-  /** Index of the first step whose texts are left out; null where none is. */
+  /** Index of the first step without its texts; null when all have them. */
   readonly textsLeftOutFrom: number | null;
   readonly deliveries: readonly Delivery[];
   readonly chatDeliveries: readonly ChatDelivery[];
   /** Mails and pings about it. */
   readonly messages: readonly RunMessage[];
+  /** Questions about its result, in order. */
+  readonly followUps: readonly Answer[];
+}
+
+/** A follow-up in the thread of the run that it asks about. */
+export interface Answer {
+  readonly id: string;
+  readonly message: string | null;
+  readonly state: RunState;
+  readonly errorMessage: string | null;
+  readonly result: string | null;
+  readonly createdAt: Date;
 }
 
 /** Returns the instant of the schedule for which a run was made; a backfill has a column of its own for it. */
@@ -135,6 +168,7 @@ export function scheduledFor(run: Sql): Sql {
 /** Selects the fields of `RunOutcome` from `runs`. A success without one counts as `done`. */
 export const runOutcome = sql`
   coalesce(outcome, case when state = 'succeeded' then 'done' end) as outcome, outcome_summary as "outcomeSummary",
+  urgency as "statedUrgency",
   coalesce(checks, '[]') as checks, warnings
 `;
 
@@ -148,20 +182,25 @@ export const shortColumns = sql`
   step_count as "stepCount", ${runOutcome}, ${usageWith(sql`estimated_usage`)},
   created_at as "createdAt", started_at as "startedAt", finished_at as "finishedAt",
   cancel_requested_at as "cancelRequestedAt", pinned,
-  content_erased_at as "contentErasedAt", withheld
+  content_erased_at as "contentErasedAt", withheld, follows_up as "followsUp",
+  case when verdict is not null then verdict || jsonb_build_object('by', ${authorJson({
+    createdBy: sql`(verdict->>'by')`,
+    projectId: sql`runs.project_id`,
+  })}) end as verdict
 `;
 
-/** What a run was compared with, beside its changes. */
+/** The other side of the comparison, beside the changes. */
 export const comparedWith = sql`jsonb_build_object('against', compared_with, 'unchangedRuns', unchanged_runs)`;
 
 /** The columns of `Run`. */
-export const runColumns = sql`${shortColumns}, variables, result, data,
+export const runColumns = sql`${shortColumns}, variables, result, message,
+  values_fenced as "valuesFenced", data,
   case when changes is not null then changes || ${comparedWith} end as changes`;
 
 /** The columns of `Step`. */
 export const stepColumns = columns(sql`text, tool, messages #>> '{0,providerOptions,kept,thinking}' as thinking`);
 
-/** The same without the texts of models and tools, of which the lengths stay. */
+/** The same without the texts of models and tools, but with their lengths. */
 export const stepColumnsWithout = columns(sql`null as text, null as thinking,
   case when tool is not null then tool - 'input'
     || '{"arguments": null, "result": null, "structured": null, "attachments": []}'::jsonb end as tool`);
@@ -181,17 +220,15 @@ function usageWith(estimated: Sql): Sql {
   'estimated', ${estimated}) as usage`;
 }
 
-/**
- * The clock of a run, as pieces of SQL. It starts with the first step and stands still while the run waits for a
- * budget.
- */
+/** The clock of a run, as pieces of SQL. It starts with the first step and stops while the run waits for a budget. */
 export const runClock = {
   /** Returns the milliseconds that it has left; not positive once its time is over. */
   remainingMs: (run: Sql) =>
     sql`((${run}.timeout_seconds - extract(epoch from ${stoppedAt(run)} - ${run}.started_at)) * 1000
     + ${run}.waited_ms)::float8`,
   /**
-   * Returns the milliseconds that the run may still wait: in all as long as it might have waited for its first step.
+   * Returns the milliseconds that the run may still wait: its waits together may last as long as the wait for its first
+   * step.
    */
   patienceMs: (
     run: Sql,
@@ -203,7 +240,7 @@ export const runClock = {
             + coalesce((extract(epoch from now() - runs.waits_since) * 1000)::bigint, 0), waits_since = null`,
 };
 
-/** The clock of a run stands still from this time on; while it runs, that is now. */
+/** The time at which the clock of a run has stopped; now while it runs. */
 function stoppedAt(run: Sql): Sql {
   return sql`coalesce(${run}.waits_since, now())`;
 }

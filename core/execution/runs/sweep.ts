@@ -16,10 +16,9 @@ const BATCH = 200;
 
 /**
  * Checks open runs, in this order. Carries out cancellations that were missed or that Temporal may not have received,
- * so that they never wait behind thousands of runs. Ends runs whose time is long over, also those that Temporal calls
- * open. Settles runs whose workflow is gone, the one checked longest ago first: a run that never began is started
- * again, also when its workflow waits for a build that no worker serves; one that was under way ends as
- * `workflow_lost`.
+ * so that they never wait behind thousands of runs. Ends runs far past their deadline, even if Temporal calls them
+ * open. Settles runs whose workflow is gone, the longest unchecked first: a run that never began is started again, also
+ * when its workflow waits for a build that no worker serves; a run that had begun ends as `workflow_lost`.
  * @returns how many runs had lost their workflow
  */
 export async function sweepOpenRuns(deps: EndDeps, signal: AbortSignal): Promise<number> {
@@ -53,7 +52,7 @@ async function check(deps: EndDeps, waiting: OpenRun[], signal: AbortSignal): Pr
       waiting.shift();
     }
   } finally {
-    // Temporal went away, so the rest is unchecked: the next tick checks it.
+    // Temporal is down, so the next tick checks the rest.
     await giveBack(database, waiting);
   }
   return settled;
@@ -154,7 +153,7 @@ async function isStranded({ database, engine, admission }: EndDeps, runId: strin
   return buildIsGone(database, admission.rule.taskQueue, buildId);
 }
 
-/** Runs skipped in one round. The next tick goes on. */
+/** Runs skipped in one round. The next tick continues. */
 const SKIPPED_AT_ONCE = 500;
 
 /**

@@ -13,8 +13,8 @@ type UnwantedReason = 'paused' | 'superseded' | 'archived';
 
 /**
  * Selects why a run that has not begun is no longer wanted; null when it is wanted. Reads `runs`, and its routine as
- * `r`. A scheduled run is wanted while its version is the proven one of an active routine; a manual run keeps the
- * version that it was started with.
+ * `r`. A scheduled run is wanted while its version is the proven one of an active routine; a manual run keeps its
+ * version from the start.
  */
 export const unwantedReason = sql`case
   when runs.state <> 'queued' then null
@@ -55,8 +55,8 @@ async function skipUnwanted(tx: Db, routineIds: readonly string[], reason: Unwan
 type SkipDeps = Pick<Core, 'metrics'> & { readonly admission: Pick<Admission, 'nudge'> };
 
 /**
- * Skips the scheduled runs of routines that have not begun, and those that people started too when the routine is
- * archived. After the commit, counts them and admits others.
+ * Skips scheduled runs of routines that have not begun, and for an archived routine also runs that people started.
+ * After the commit, counts them and admits others.
  */
 export async function skipQueued(
   { metrics, admission }: SkipDeps,
@@ -71,13 +71,13 @@ export async function skipQueued(
   });
 }
 
-export type PauseDeps = SkipDeps & Pick<Core, 'work'>;
+type PauseDeps = SkipDeps & Pick<Core, 'work'>;
 
 /**
- * Records pauses that the service makes by itself, in their transaction: skips waiting scheduled runs unless the
- * schedule has merely ended, writes an audit event, and queues the webhook events. The caller mails the subscribers, who
- * get one mail about a failed run and the pause that it caused.
- * @param runIds by routine, the run because of which it was paused
+ * Records pauses by the service, in their transaction: skips waiting scheduled runs unless the schedule has merely
+ * ended, writes an audit event, and queues the webhook events. The caller mails the subscribers, who get one mail about
+ * a failed run and the pause that it caused.
+ * @param runIds by routine, the run that caused the pause
  */
 export async function followPauses(
   deps: PauseDeps,

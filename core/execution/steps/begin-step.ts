@@ -11,6 +11,8 @@ import type { SkillRevisions } from '#core/authoring/skills/index.ts';
 import { budgetColumns, type Attempt, type Budgets } from '#core/usage/index.ts';
 import {
   asksForData,
+  followUpJson,
+  type FollowUp,
   previousDataJson,
   previousRunJson,
   previousRunOf,
@@ -42,7 +44,9 @@ export interface StepRun
   readonly prompt: string | null;
   /** The briefing, whose text differs in every run; recorded with the prompt. */
   readonly briefing: string | null;
-  /** Verdict of the gate, once the gate was asked and the run goes on. */
+  /** What a follow-up asks, until its briefing is recorded; null for every other run. */
+  readonly followUp: FollowUp | null;
+  /** Verdict of the gate, once the gate was asked and the run continues. */
   readonly gateVerdict: GateVerdict | null;
   readonly budgets: Budgets;
   /** Model steps recorded before this one. */
@@ -64,7 +68,7 @@ export interface StepRun
   /** The messages of the steps recorded before this one, in order, by step and one after the other. */
   readonly transcriptSteps: readonly TranscriptStep[];
   readonly transcript: readonly ModelMessage[];
-  /** True when a program is told of the end of the run. */
+  /** True when a program gets news of the end of the run. */
   readonly hasWebhook: boolean;
 }
 
@@ -130,6 +134,7 @@ export async function beginStep(
       (select jsonb_build_object('routine', routine_budget, 'project', ${budgetColumns('p')},
           'organization', ${budgetColumns('o')})
         from projects p join organizations o on o.id = p.organization_id where p.id = begun.project_id) as budgets,
+      case when briefing is null and begun.follows_up is not null then ${followUpJson(sql`begun`)} end as "followUp",
       prompt, briefing, begun.gate as "gateVerdict",
       case when prompt is null and (definition ->> 'carryResult' is distinct from 'false'
         or position('previous.' in definition ->> 'instructions') > 0) then ${previous} end as previous,
@@ -150,7 +155,8 @@ export async function beginStep(
   if (found === undefined || found.stepState === null) return undefined;
   const { stepState: _, definition, given, valuesFenced, previous: earlier, ...run } = found;
   const transcriptSteps = run.transcriptSteps ?? [];
-  const defined = definitionForm.read(definition);
+  const read = definitionForm.read(definition);
+  const defined = run.trigger === 'follow_up' ? { ...read, value: { ...read.value, ...AS_TEXT } } : read;
   return {
     ...run,
     index,
@@ -161,6 +167,9 @@ export async function beginStep(
     transcript: transcriptSteps.flatMap(({ messages }) => messages),
   };
 }
+
+/** Fields of a definition for a run that answers a question: any text will do. */
+const AS_TEXT = { outcome: 'optional', checks: [], resultSchema: null, resultKey: null } as const;
 
 /** Returns the fields that a run has of a definition, with the values that were given for its variables. */
 export function definedFields(
@@ -204,7 +213,7 @@ export function takeBackAttempt({ runId, index, attempt }: Attempt): Sql {
         where run_id = ${runId} and index = ${index} and state = 'started' and attempt = ${attempt}`;
 }
 
-/** Tells whether a run goes on: it is running, is not cancelled, and has time left. */
+/** Tells whether a run continues: it is running, is not cancelled, and has time left. */
 export async function isStillWanted(db: Db, runId: string): Promise<boolean> {
   const run = await db.row<{ wanted: boolean }>`
     select state = 'running' and cancel_requested_at is null and ${runClock.remainingMs(sql`runs`)} > 0 as wanted
@@ -213,7 +222,7 @@ export async function isStillWanted(db: Db, runId: string): Promise<boolean> {
   return run?.wanted === true;
 }
 
-/** Tells in SQL whether a run goes on and its model step has no response yet. */
+/** Tells in SQL whether a run continues and its model step has no response yet. */
 export function isAwaited({ runId, index }: { readonly runId: string; readonly index: number }): Sql {
   return sql`exists (
     select from runs join steps on steps.run_id = runs.id and steps.index = ${index}

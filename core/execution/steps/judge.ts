@@ -39,11 +39,11 @@ import { CALL_REQUEST, wasAskedToCall, writtenCall } from './written-call.ts';
 
 /** Consequence of a response: the end of the run, or a next step. */
 export interface JudgedResponse {
-  /** Undefined where the run goes on. */
+  /** Undefined when the run continues. */
   readonly ending: RunEnding | undefined;
   /** Results of searching the text for patterns, by the index of the check. */
   readonly patterns: Evidence['patterns'];
-  /** The messages of the step: the model's own, refusals of its calls, and what the service asks it next. */
+  /** The messages of the step: the model's own, refusals of its calls, and the next request of the service. */
   readonly messages: readonly ModelMessage[];
   /** The calls that follow; none are made where the run ends. */
   readonly calls: Omit<CallPlan, 'messages'>;
@@ -52,7 +52,7 @@ export interface JudgedResponse {
   readonly costUsd: string | null;
 }
 
-/** Judges what a response leads to, by what is on record. It writes nothing. */
+/** Decides what follows from a response and the recorded steps. It writes nothing. */
 export async function judgeResponse(
   { database }: { readonly database: Db },
   run: StepRun,
@@ -85,14 +85,14 @@ function requestAfter({ toolCalls }: ModelResponse, isCallWritten: boolean): rea
 
 interface Answered {
   readonly response: ModelResponse;
-  /** The tool whose call the text of the response holds; undefined where it holds none. */
+  /** The tool whose call is written in the text of the response; undefined without one. */
   readonly written: string | undefined;
   /** The limit that lowered the output of this step, if one did. */
   readonly cutBy: FailureReason | undefined;
 }
 
 /**
- * Returns how this response ends the run; undefined when the run goes on, with the tools that the response asks for or
+ * Returns the ending by this response; undefined when the run continues, with the tools that the response asks for or
  * with a reminder to state its outcome.
  */
 function endingOf(run: StepRun, answered: Answered): RunEnding | undefined {
@@ -101,7 +101,7 @@ function endingOf(run: StepRun, answered: Answered): RunEnding | undefined {
   const end = finishClass(response.finishReason);
   if (end === 'withheld') return { ...failure('content_filtered'), result };
   const required = run.outcomeRule === 'required';
-  // The last call was cut with the output, and was not meant as it stands.
+  // The last call was cut with the output, so its arguments are not meant.
   if (end === 'cut' && response.toolCalls.at(-1)?.invalid === true) {
     return { ...failure(cutBy ?? 'output_truncated'), result };
   }
@@ -145,7 +145,7 @@ const SUMMARY_LENGTH = 500;
  * else the one before the reminder, else the summary.
  */
 function statedEnding(
-  { outcome, summary, result: called, next }: Extract<Finish, { kind: 'stated' }>,
+  { outcome, summary, urgency, result: called, next }: Extract<Finish, { kind: 'stated' }>,
   { transcript }: StepRun,
   { response: { text }, written }: Answered,
 ): RunEnding {
@@ -154,20 +154,20 @@ function statedEnding(
   if (outcome === undefined) return success(result);
   const outcomeSummary = cut(summary, SUMMARY_LENGTH);
   if (outcome === 'could_not') return { ...failure('could_not'), result, outcomeSummary };
-  return { ...success(result), outcome, outcomeSummary, next };
+  return { ...success(result), outcome, outcomeSummary, urgency, next };
 }
 
 /** The end of a run, once its result was checked against the form that the routine asks for. */
 interface FormedEnding {
-  /** Undefined where the run goes on. */
+  /** Undefined when the run continues. */
   readonly ending: RunEnding | undefined;
-  /** Messages to the model where it has to send its result again. */
+  /** Messages to the model when it has to send its result again. */
   readonly messages?: readonly ModelMessage[];
 }
 
 /**
- * Reads the data of a run that would succeed. A result of another form is requested once more where a step is left for
- * it; else the run fails. A run with nothing to report may leave its data out.
+ * Reads the data of a run that would succeed. A result of another form is requested once more if a step is left for it;
+ * else the run fails. A run with nothing to report may leave its data out.
  */
 async function endingByForm(
   run: StepRun,
@@ -192,7 +192,7 @@ async function endingByForm(
 
 /**
  * Returns the ending of a run that would succeed, by its tool calls and its routine's checks: a failed check makes it
- * fail. It reads what is recorded, so it runs in the transaction that ends the run.
+ * fail. It reads recorded steps, so it runs in the transaction that ends the run.
  */
 export async function endingByChecks(
   db: Db,
@@ -226,7 +226,7 @@ function responseWarnings(
   { usage, call }: ModelResponse,
   { sentTokens, isCallWritten }: { readonly sentTokens: number; readonly isCallWritten: boolean },
 ): StepWarning[] {
-  // What an account's provider counts goes through its own protocol.
+  // The token counts of an account's provider include its own protocol.
   const isCut = call === undefined && sentTokens > WORTH_COMPARING && usage.inputTokens < sentTokens / 2;
   return [
     ...(isCut ? (['prompt_cut'] as const) : []),
@@ -235,10 +235,7 @@ function responseWarnings(
   ];
 }
 
-/**
- * The fewest earlier runs that say what is normal. With fewer, a version that is tried out would end its own first long
- * run.
- */
+/** The fewest earlier runs that define normal usage. With fewer, a new version would end its own first long run. */
 const LEAST_RUNS = 5;
 
 /**

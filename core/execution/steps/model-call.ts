@@ -10,7 +10,7 @@ import type { OfferedTool, ToolCallDeps } from '#core/integrations/tools/index.t
 import { storable, storableJson } from '#lib/database/index.ts';
 import { parseExact } from '#lib/exact-json/parse.ts';
 
-/** The core with what the steps of a run take from other subjects. */
+/** The core with the parts of other subjects that steps use. */
 export interface StepsCore extends Core, ToolCallDeps {
   readonly admission: Admission;
   readonly caller: ModelCaller;
@@ -25,7 +25,7 @@ export interface ModelResponse extends GatewayResponse {
 }
 
 export interface ModelCall extends GatewayCall {
-  /** The organization for which it is made; what its refusals show holds for that one alone. */
+  /** The organization of the call; lessons from its refusals apply to it alone. */
   readonly organizationId: string;
   readonly modelId: string;
   /** The model at its server; null on an account. */
@@ -55,7 +55,7 @@ export interface AccountStep {
   readonly remainingMs: number;
 }
 
-/** Sends each call to the gateway, or to the account that it is made on. */
+/** Sends each call to the gateway, or to its account. */
 export function chooseCaller(callers: { readonly gateway: ModelCaller; readonly accounts: ModelCaller }): ModelCaller {
   const { gateway, accounts } = callers;
   return {
@@ -67,7 +67,7 @@ export function chooseCaller(callers: { readonly gateway: ModelCaller; readonly 
   };
 }
 
-/** Returns a response as the tables store it, so that a step works with exactly what is recorded. */
+/** Returns a response in its stored form, so that a step works with exactly the recorded values. */
 export function storedResponse(response: ModelResponse): ModelResponse {
   const { text, messages, toolCalls } = response;
   return {

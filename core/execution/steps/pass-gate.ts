@@ -57,7 +57,7 @@ async function recordQuiet(
   runId: string,
   verdict: GateVerdict,
 ): Promise<GateVerdict | undefined> {
-  // A statement of its own, so that the next ones see what the last holder of the run recorded.
+  // A separate statement, so that the next ones see the writes of the run's last lock holder.
   const run = await tx.row<{
     state: RunState;
     gate: GateVerdict | null;

@@ -13,7 +13,7 @@ import { cut } from '#lib/text.ts';
 import type { ModelResponse } from './model-call.ts';
 import { shownArguments } from './tool-step-end.ts';
 
-/** Limit of calls for one response; a model that asks for more is told that the rest were refused. */
+/** Limit of calls for one response; the model gets a refusal for each further one. */
 const MAX_CALLS_OF_ANSWER = 32;
 
 export interface CallPlan {
@@ -39,8 +39,8 @@ export function toolSet(offered: readonly OfferedTool[]): ToolSet {
 }
 
 /**
- * Decides for each call that a model asked for whether it is made or refused; every call gets a result. A call of
- * `finish` is never made: either it has ended the run, or it is refused.
+ * Decides for each call of a response whether it is made or refused; every call gets a result. A call of `finish` is
+ * never made: either it has ended the run, or it is refused.
  */
 export function planToolCalls(
   response: ModelResponse,
@@ -87,7 +87,7 @@ function unusableArguments(input: unknown): string {
   return (typeof input === 'string' ? argumentsFault(input) : undefined) ?? 'the arguments are not valid JSON';
 }
 
-/** A refusal that the model is told as the result of its call. */
+/** A refusal, which the model gets as the result of its call. */
 interface ToldRefusal {
   readonly call: ToolCallRequest;
   readonly error: string;
@@ -124,7 +124,7 @@ function refusalOf(refusals: readonly ToldRefusal[]): ModelMessage {
   };
 }
 
-/** Reads the call of `finish` in a response; a run that is not offered it has none. */
+/** Reads the call of `finish` in a response; undefined in a run without `finish`. */
 export function finishIn(
   { toolCalls }: Pick<ModelResponse, 'toolCalls'>,
   run: EndRule & { readonly tools: readonly Pick<OfferedTool, 'name'>[] },

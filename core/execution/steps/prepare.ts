@@ -7,6 +7,7 @@ import {
   PREAMBLE,
   type TranscriptStep,
   type Opening,
+  renderFollowUp,
   renderPrompt,
 } from '#core/execution/prompt/index.ts';
 import { connectionsReady } from '#core/integrations/connections/index.ts';
@@ -100,8 +101,8 @@ function counterOf(call: ModelCall): () => number {
 }
 
 /**
- * Records which results are left out from this step on, with the notes that stand for them: every later step sends the
- * same. The steps of the tools go on showing the results.
+ * Records the results that are left out from this step on, with the notes that replace them: every later step sends the
+ * same. The steps of the tools still show the results.
  */
 async function recordOmitted(db: Db, { runId, index }: StepRun, omitted: readonly TranscriptStep[]): Promise<void> {
   await db.run`
@@ -112,8 +113,8 @@ async function recordOmitted(db: Db, { runId, index }: StepRun, omitted: readonl
 }
 
 /**
- * Finds the model of a run that may go on with it.
- * @throws {Stop} where the routine, its definition, the provider or the account does not allow it, and where no source
+ * Finds the model of a run that may continue with it.
+ * @throws {Stop} when the routine, its definition, the provider or the account does not allow it, and when no source
  * has the model
  */
 export async function findModel(deps: StepsCore, run: StepRun): Promise<ModelOption> {
@@ -137,24 +138,24 @@ async function assertAccountUsable(deps: StepsCore, { projectId, model, modelSte
   const account = await findUsableConnection(deps.database, deps.modelProviders, projectId, model.connectionId);
   if (account === undefined || account.provider !== model.provider) throw Stop.fails('blocked_connection');
   const { notBefore } = account;
-  // By the clock that all workers share: that of this machine may be wrong.
+  // By the clock that all workers share; the clock of this machine may be wrong.
   if (notBefore !== null && notBefore > (await databaseTime(deps.database))) {
     throw Stop.usedUp(notBefore, modelSteps === 0);
   }
 }
 
-/** The text of a run, with the versions of what it was rendered from. */
+/** The text of a run, with the versions of its parts. */
 export interface PreparedOpening extends Opening {
   /** Revisions of the skills in the text; null where an earlier step has rendered it. */
   readonly skillRevisions: SkillRevisions;
-  /** Version of the facts in the text; null where it has none, and where an earlier step has rendered it. */
+  /** Version of the facts in the text; null without facts, and when an earlier step has rendered the text. */
   readonly factsVersion: number | null;
 }
 
 /**
- * Renders the text of a run before its first step; later steps send what that has recorded.
- * @param askGate called when all else holds, for its verdict
- * @throws {Stop} where the run has to end, or waits for a sign-in, and what `askGate` throws
+ * Renders the text of a run before its first step; later steps send the recorded text.
+ * @param askGate called for its verdict when all other checks pass
+ * @throws {Stop} when the run has to end, or waits for a sign-in, and the errors of `askGate`
  */
 export async function prepareOpening(
   deps: StepsCore,
@@ -164,6 +165,10 @@ export async function prepareOpening(
 ): Promise<PreparedOpening> {
   const { prompt, briefing } = run;
   if (prompt !== null && briefing !== null) return { prompt, briefing, skillRevisions: null, factsVersion: null };
+  if (prompt !== null && run.followUp !== null) {
+    await assertConnected(deps, run, signal);
+    return { prompt, briefing: renderFollowUp(run, run.followUp), skillRevisions: null, factsVersion: null };
+  }
   if (unknownPlaceholders(run.instructions, run.variables, run.gate !== null).length > 0) {
     throw Stop.fails('blocked_variable');
   }
@@ -185,8 +190,8 @@ const AWAY =
   'The provider of a connection could not be reached to renew a sign-in that has expired. Runs wait for it as long as limits.maxQueueSeconds.';
 
 /**
- * Checks that the connections of a run's tools can be used. Where a sign-in cannot be renewed just now, the run waits:
- * its clock stands still, and another run takes its place.
+ * Checks that the connections of a run's tools can be used. When a sign-in cannot be renewed just now, the run waits:
+ * its clock stops, and another run takes its place.
  */
 async function assertConnected(deps: StepsCore, run: StepRun, signal: AbortSignal): Promise<void> {
   const { stepAgeMs, patienceMs } = run;

@@ -37,12 +37,12 @@ export interface Preview {
   /** Undefined where the text cannot be rendered; `blocked` then has the reason. */
   readonly opening: Opening | undefined;
   readonly skills: readonly { readonly reference: string; readonly name: string }[];
-  /** Facts that the run would be told, with version 0 where there are none; null for a routine that uses none. */
+  /** Facts for the run, with version 0 without facts; null for a routine that uses none. */
   readonly facts: { readonly version: number; readonly length: number } | null;
   readonly tools: StepRun['tools'];
-  /** The gate, with the reason why it may not be asked now (undefined where it may); null for a routine without one. */
+  /** The gate, with the reason why it may not be asked now (undefined if it may); null for a routine without one. */
   readonly gate: { readonly asks: Gate; readonly fault: string | undefined } | null;
-  /** The reason why the run would end before its model is called; undefined where it would not. */
+  /** The reason why the run would end before its model is called; undefined if it would not. */
   readonly blocked: { readonly reason: RunReason | null; readonly message: string } | undefined;
   readonly estimate: {
     /** Estimated tokens of the first step's input; undefined without a text. */
@@ -55,9 +55,8 @@ export interface Preview {
 }
 
 /**
- * Shows what a run of a routine would be told, may call and may cost, and whether it could begin. It
- * creates no run, calls no model and writes nothing, except that a sign-in which is due for renewal is renewed, as by
- * any run.
+ * Shows the text, the tools and the cost of a run of a routine, and whether it could begin. It creates no run, calls no
+ * model and writes nothing, except that a sign-in which is due for renewal is renewed, as by any run.
  * @throws {AppError} `routine_not_found`, `invalid_variable` for a variable that cannot be given
  */
 export async function previewRun(
@@ -142,7 +141,7 @@ function inputOf(inputTokens: number) {
 }
 
 /**
- * Reads what the first step of a manual run would read, for a run that is never created.
+ * Reads the input of the first step of a manual run, for a run that is never created.
  * @throws {AppError} `routine_not_found`, `invalid_variable` for a variable that cannot be given
  */
 async function plannedRun(
@@ -208,7 +207,7 @@ async function plannedRun(
   };
 }
 
-/** The fields of a run that nothing has happened to yet. It has no patience, so that what would wait is shown. */
+/** The fields of a run that has just been made. Its waiting time is zero, so that every wait is shown as an end. */
 const atItsFirstStep = {
   index: 0,
   attempt: 1,
@@ -219,6 +218,7 @@ const atItsFirstStep = {
   prompt: null,
   briefing: null,
   gateVerdict: null,
+  followUp: null,
   modelSteps: 0,
   stepAgeMs: 0,
   totalTokens: 0,

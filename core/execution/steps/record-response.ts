@@ -40,8 +40,8 @@ export async function recordStep(
 }
 
 /**
- * @returns the state in which the run has ended; undefined where the step or the end of the run had been recorded, when
- * the usage alone was added
+ * @returns the state of the run when it has ended; undefined when the step or the end of the run was recorded before,
+ * and only the usage was added
  */
 async function recordJudged(
   deps: EndDeps,
@@ -75,7 +75,7 @@ async function recordJudged(
     }
     const decided = await endingByChecks(tx, run, ending, patterns);
     const ended = await recordEnd(deps, tx, run.runId, decided);
-    // A run that lacked its tools has not worked on what its gate saw.
+    // A run without its tools has not acted on the value of its gate.
     if (run.gate !== null && ended?.state === 'succeeded' && decided.warnings === undefined)
       await keepSeen(tx, run.runId);
     return ended?.state;

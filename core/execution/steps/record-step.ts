@@ -7,7 +7,7 @@ import type { SkillRevisions } from '#core/authoring/skills/index.ts';
 import { othersWait } from '#core/execution/admission/index.ts';
 import { breakerAfterRun } from '#core/execution/breaker/index.ts';
 import type { RunEnding, StepWarning } from '#core/execution/run-states/index.ts';
-import { outcomeOf, type EndedRun } from '#core/execution/runs/index.ts';
+import { outcomeOf, type recordEnd } from '#core/execution/runs/index.ts';
 import type { PlannedCall } from '#core/integrations/tools/index.ts';
 import { sql, storable, storableJson, type Db, type Sql } from '#lib/database/index.ts';
 import type { StepRun } from './begin-step.ts';
@@ -83,6 +83,8 @@ function noteIfLimited(budgets: StepRun['budgets'] | undefined): Sql {
   const isLimitedRun = budgets !== undefined && Object.values(budgets).some(isLimited);
   return isLimitedRun ? noteSpending(sql`step`) : sql`select where false`;
 }
+
+type EndedRun = NonNullable<Awaited<ReturnType<typeof recordEnd>>>;
 
 /**
  * Records the last step of a run and its success in one statement, which is all that most runs need.

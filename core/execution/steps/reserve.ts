@@ -22,7 +22,7 @@ import { settleLostCalls } from './unanswered-calls.ts';
 export interface GrantedOutput {
   /** Undefined leaves the limit of the output to the provider. */
   readonly maxOutputTokens: number | undefined;
-  /** The reason with which the run ends if the model stops at that many tokens; set where a limit lowered them. */
+  /** The reason with which the run ends if the model reaches that many tokens; set when a limit lowered them. */
   readonly cutBy: FailureReason | undefined;
   /** True when something is held against a limit, which a call without a response has to release. */
   readonly isHeld: boolean;
@@ -46,7 +46,8 @@ const HELD =
 /**
  * Reserves the most that the next model step can use: its counted input, and its output. A run without a limit costs no
  * statement.
- * @throws {Stop} where a limit refuses the step or other runs hold what is left, and where a later attempt performs it
+ * @throws {Stop} when a limit refuses the step; when other runs have reserved the rest, and a later attempt performs
+ * the step
  */
 export async function reserveStep(
   deps: Pick<StepsCore, 'admission' | 'caller' | 'database' | 'log' | 'maxCostUsdPerOrganization' | 'metrics'>,
@@ -75,7 +76,7 @@ export async function reserveStep(
   const outputTokens = Math.min(wanted, left);
   const cutByRun = outputTokens < wanted ? 'max_total_tokens' : undefined;
 
-  // The first in line looks often, so that what is free does not lie idle behind it.
+  // The first in line looks often, so that a free amount does not stay idle.
   const [firstMs, laterMs] = [delayAfter(run.stepAgeMs, 3_000), delayAfter(run.stepAgeMs)];
   const reservation = await reserve(
     deps.database,
@@ -143,8 +144,8 @@ export function outputBound(option: ModelOption, inputTokens: number): number {
 
 /**
  * Locks the run before its step, as every other statement does, and only for the latest attempt: a run that has ended
- * sends nothing more, and a new attempt waits for the reservation and sees it. Not `for share`: the run is changed by
- * the same statement where it has to wait, and two that share a lock could not both take it for themselves.
+ * sends nothing more, and a new attempt waits for the reservation and sees it. Not `for share`: the same statement
+ * changes a run that has to wait, and two that share a lock would deadlock.
  */
 function attemptUnderWay({ runId, index, attempt }: StepRun) {
   return sql`
@@ -157,7 +158,7 @@ function attemptUnderWay({ runId, index, attempt }: StepRun) {
         for no key update of s`;
 }
 
-/** Time after which a run that does not come back from its sleep holds its place in line no more. */
+/** Time after which a run that does not return from its sleep loses its place in line. */
 const LATE = sql`interval '30 seconds'`;
 
 /**
@@ -177,7 +178,7 @@ function leaveLine({ runId }: StepRun): Sql {
   return sql`update runs set waits_until = null where id = ${runId}`;
 }
 
-/** Names the cost limit that refuses a model without prices, and who may lift it; undefined where there is none. */
+/** Names the cost limit that refuses a model without prices, and who may lift it; undefined without one. */
 export function limitOnUnpriced(
   limits: readonly ScopeLimits[],
   { prices }: Pick<ModelOption, 'prices'>,

@@ -26,7 +26,7 @@ export type StepOutcome =
       readonly remainingMs: number;
     };
 
-/** Consequence of a model step that gets no response. */
+/** Consequence of a model step without a response. */
 export type Consequence =
   /** The run ends so. */
   | { readonly kind: 'ends'; readonly ending: RunEnding }
@@ -84,7 +84,7 @@ export function delayAfter(waitedMs: number, soonMs = 15_000): number {
 /** Records the end of a call. @returns false when it had ended already */
 type EndCutCall = (tx: Db) => Promise<boolean>;
 
-/** A model call without a usable response. `message` quotes nothing, so it may stand in Temporal's history. */
+/** A model call without a usable response. `message` quotes nothing, so it may appear in Temporal's history. */
 export class ModelFailure extends Error {
   override readonly name = 'ModelFailure';
   readonly reason: Extract<RunReason, `model_${string}`> | 'context_exceeded';
@@ -93,17 +93,17 @@ export class ModelFailure extends Error {
   /** True when the service itself gave up a call that was under way, so that its usage is never stated. */
   readonly cutOff: boolean;
   /**
-   * Ends the call on an account that was cut off, in the transaction that settles it: several attempts may be given the
-   * same outcome, and the one that ends the call counts it. Undefined at the gateway.
+   * Ends the call on an account that was cut off, in the transaction that settles it: several attempts may get the same
+   * outcome, and the one that ends the call counts it. Undefined at the gateway.
    */
   readonly endCall: EndCutCall | undefined;
-  /** The provider's own words, cleaned; empty where it said nothing. They are for those who may read the run. */
+  /** The provider's own words, cleaned; empty without words. They are for those who may read the run. */
   readonly words: string;
   /** True when the server does not accept work yet, so that waiting for minutes may help. */
   readonly isStarting: boolean;
   /** Usage that the provider stated for a call that was cut off. */
   readonly usage: Usage | undefined;
-  /** The finish reason of a response that does not count; undefined where it gave none. */
+  /** The finish reason of a response that does not count; undefined without one. */
   readonly finishWord: string | undefined;
   /** Delay that the provider asked for in `Retry-After`, in milliseconds. */
   readonly retryAfterMs: number | undefined;
@@ -152,7 +152,7 @@ const LONGEST_PAUSE_MS = 30_000;
 /**
  * Returns the pause before the next attempt at a model step: the provider's own, or one that doubles. Counts the
  * provider's failures, not the attempts that were lost with a worker.
- * @param firstPauseMs the pause that doubles, before the second attempt
+ * @param firstPauseMs the pause before the second attempt, which doubles
  * @returns undefined when there is no next attempt: it would be useless, one too many, or too late for the run
  */
 export function retryDelayMs(

@@ -1,6 +1,6 @@
 import type { ModelMessage } from 'ai';
 import {
-  type BuiltInOutcome,
+  type builtInTool,
   type MadeCall,
   redact,
   SHOWN_LENGTH,
@@ -51,8 +51,10 @@ export function endOf(tool: PendingTool, call: Made<'answered' | 'failed' | 'ref
 const UNKNOWN =
   'Whether it was carried out is unknown: it may have taken effect. Do not repeat it; say in the result that this has to be checked.';
 
+type BuiltInTool = NonNullable<ReturnType<typeof builtInTool>>;
+
 /** Returns the end of a call that the service carried out itself. */
-export function builtInEnd(tool: PendingTool, outcome: BuiltInOutcome): ToolStepEnd {
+export function builtInEnd(tool: PendingTool, outcome: ReturnType<BuiltInTool['execute']>): ToolStepEnd {
   const { ok } = outcome;
   const text = ok ? JSON.stringify(outcome.result) : outcome.error;
   return {
@@ -66,14 +68,14 @@ export function builtInEnd(tool: PendingTool, outcome: BuiltInOutcome): ToolStep
       result: cut(text, SHOWN_LENGTH),
       resultLength: text.length,
     },
-    // It may repeat what the model took from a page, like the lines of a list.
+    // The error may repeat text that the model took from a page, like the lines of a list.
     message: toolMessage(tool, fenced(text), !ok),
   };
 }
 
 function answeredEnd(tool: PendingTool, { result, unusable, secrets }: Made<'answered'>): ToolStepEnd {
   const { record, text } = readResult(result, secrets);
-  // What the tool said stays on record for a person; the model is not given what may be wrong.
+  // The tool's own words stay on record for a person; the model does not get them, as they may be wrong.
   if (unusable !== undefined) {
     const told = `The call was made and may have taken effect, but its answer cannot be used: ${unusable}.`;
     return {
@@ -117,7 +119,7 @@ function toolMessage(tool: PendingTool, value: string, failed: boolean): ModelMe
   };
 }
 
-/** Returns the arguments of a call as its step shows them, without these secrets and what has the form of one. */
+/** Returns the arguments of a call for display, without these secrets and texts in the form of one. */
 export function shownArguments(
   args: unknown,
   secrets: readonly string[],

@@ -23,8 +23,8 @@ interface StepKey {
 }
 
 /**
- * Performs one tool call of a run. A call that fails is a result for the model, never an error; one that may have been
- * carried out is made again only where that does no harm.
+ * Performs one tool call of a run. A failed call is a result for the model, never an error; a call that may have been
+ * carried out is repeated only if that does no harm.
  * @throws the signal's reason, when it was aborted
  */
 export async function performToolStep(deps: ToolCallDeps, key: StepKey, signal: AbortSignal): Promise<ToolStepOutcome> {
@@ -65,7 +65,7 @@ interface ToolStep {
   readonly state: 'pending' | 'started' | 'succeeded' | 'failed' | 'outcome_unknown';
   readonly attempt: number;
   readonly tool: PendingTool;
-  /** The calls that this run has sent before under the same policy, that of its gate with them. */
+  /** The calls that this run has sent before under the same policy, including the gate's. */
   readonly earlierCalls: number;
   /** Undefined where the policy or the connection is gone. */
   readonly target: ToolTarget | undefined;

@@ -22,9 +22,9 @@ import { ModelFailure } from './stop.ts';
 
 /**
  * Settles a call that this service or its runtime cut off, because its run was cancelled, its time was over or the
- * worker stops: the provider has had the input and may bill it, and the usage is never stated. So the input is
- * counted, as estimated. On an account a call outlives the worker, and the attempt that goes on with it settles it.
- * @returns whether it was settled; it never throws, as what ended the call is the error that matters
+ * worker stops: the provider has the input and may bill it, and never reports the usage. So the estimated input is
+ * counted. On an account a call outlives the worker, and the attempt that continues it settles it.
+ * @returns whether it was settled; it never throws, as the error that ended the call matters more
  */
 export async function settleCutCall(
   { database, log, metrics }: Pick<Core, 'database' | 'log' | 'metrics'>,
@@ -42,7 +42,7 @@ export async function settleCutCall(
     const endCall = error instanceof ModelFailure ? error.endCall : undefined;
     const record = () =>
       transaction(database, async (tx) => {
-        // A statement of its own: the next ones see what the last holder of the run recorded.
+        // A separate statement: the next ones see the writes of the run's last lock holder.
         await tx.row`select id from runs where id = ${runId} for update`;
         if ((await endCall?.(tx)) === false) return false;
         const isFirst = await settleUnanswered(tx, spent, { onAccount: call.account !== undefined });
@@ -72,18 +72,18 @@ async function isCutOff(db: Db, runId: string, call: ModelCall, { error, isOver 
   return call.account === undefined || !(await isStillWanted(db, runId));
 }
 
-/** Calls settled at a time: as many as a few workers lose together. The next caller goes on. */
+/** Calls settled at a time: as many as a few workers lose together. The next caller continues. */
 const BATCH = 500;
 
 /** Enough to make room for one step: waiting steps would otherwise settle the same hundreds, beside the sweep. */
 const BATCH_OF_WAITER = 20;
 
 /**
- * Settles calls that were lost with their process, once their time is over: the provider may bill the input, so it
- * counts, as estimated, and the rest of the reservation is free again. Otherwise a worker that dies of each response
- * would spend past every limit. Calls of runs without a limit reserve nothing and are not found. A call that cannot be
+ * Settles calls that were lost with their process, once their time is over: the provider may bill the input, so its
+ * estimate counts, and the rest of the reservation is free again. Otherwise a worker that dies of each response would
+ * spend past every limit. Calls of runs without a limit reserve nothing and are not found. A call that cannot be
  * settled now is left to the next caller.
- * @param waiter a run that waits for a budget; only calls that hold something of its budgets are settled for it
+ * @param waiter a run that waits for a budget; only calls with reservations of its budgets are settled for it
  */
 export async function settleLostCalls(
   deps: Pick<Core, 'database' | 'log' | 'metrics'>,
@@ -110,8 +110,8 @@ export async function settleLostCalls(
 
 async function settleLostCall({ database, metrics }: Pick<Core, 'database' | 'metrics'>, attempt: Attempt) {
   const counted = await transaction(database, async (tx) => {
-    // Run, step, reservation, totals: the order of locks of every statement. A run that another statement holds comes
-    // next time.
+    // Run, step, reservation, totals: the order of locks of every statement. A run that another statement has locked is
+    // left for the next time.
     const run = await tx.row<{ routineId: string; modelId: string }>`
       select routine_id as "routineId",
         (select model_id from steps where run_id = runs.id and index = ${attempt.index}) as "modelId"
@@ -132,7 +132,7 @@ async function settleLostCall({ database, metrics }: Pick<Core, 'database' | 'me
   if (counted !== undefined) metrics.modelCost(counted.modelId, counted.costUsd);
 }
 
-/** Returns the usage of a call without a response: what the model had written by then is unknown. */
+/** The usage of a call without a response: its output is unknown, so only the input counts. */
 function inputOnly(inputTokens: number): Usage {
   return {
     inputTokens,
@@ -146,7 +146,7 @@ function inputOnly(inputTokens: number): Usage {
 /**
  * Adds the usage of a call without a response to its step, its run, the ledger and the totals, whether or not the run
  * has ended.
- * @param tx transaction that holds the run
+ * @param tx transaction that has locked the run
  * @param options.onAccount a call on an account is made once for all attempts, and one of them may have recorded its
  * response
  * @returns whether it was added; false when it is in the ledger already
@@ -168,7 +168,7 @@ async function settleUnanswered(tx: Db, spent: Spent, { onAccount }: { onAccount
   return settled > 0;
 }
 
-/** One account without money fails every run on it, and is told once a day. */
+/** One account without money fails every run on it, so the mail is sent once a day. */
 const TOLD: ThrottleRule = { name: 'model-account-empty', limit: 1, windowSeconds: 24 * 60 * 60 };
 
 /**

@@ -3,8 +3,8 @@ import type { OfferedTool } from '#core/integrations/tools/index.ts';
 import { isJsonObject, parseJson } from '#lib/json.ts';
 
 /**
- * Returns the name of the tool whose call a text holds, in the markup of a model family or as JSON at its end; undefined
- * where it holds none. Code that more text follows is a quotation.
+ * Returns the name of the tool whose call is written in a text, in the markup of a model family or as JSON at its end;
+ * undefined without one. Code that more text follows is a quotation.
  */
 export function writtenCall(text: string, tools: readonly Pick<OfferedTool, 'name'>[]): string | undefined {
   if (tools.length === 0) return undefined;
@@ -27,16 +27,16 @@ function withoutQuotations(text: string): string {
   return said.trim() === '' ? text : said;
 }
 
-/** The marks by which model families write calls that their server should have parsed. */
+/** Marks with which model families write calls that their server should have parsed. */
 const MARKS = new RegExp(
   [
-    // DeepSeek's DSML, in which the bars differ.
+    // DeepSeek's DSML; its bars vary.
     String.raw`</?[|｜‖]{1,2} ?DSML ?[|｜‖]{1,2}\w*`,
     // Hermes, Qwen, GLM, Claude, MiniMax and Grok.
     String.raw`<(?:\w{2,10}:)?(?:tool_calls?|tool_use|function_calls?|invoke)\b|<function=`,
     // Special tokens of DeepSeek, Kimi, Granite, Gemma, Llama, Command and InternLM.
     String.raw`<[|｜] ?(?:tool|python_tag|start_action|action_start|plugin)[^>\n]{0,30}>?`,
-    // Mistral, Gemini, Qwen of old.
+    // Mistral, Gemini and older Qwen models.
     String.raw`\[(?:tool|function)_calls?\]|(?:${'```'}|~~~)tool_(?:code|calls?)|✿FUNCTION✿`,
     // Channels of gpt-oss, whole and without their marks.
     String.raw`\bto=(?=functions\.)|<\|channel\|>[^<\n]{0,40}\bto=`,
@@ -46,7 +46,7 @@ const MARKS = new RegExp(
   'gim',
 );
 
-/** Length of text behind a mark in which the name of its tool stands. */
+/** Characters after a mark in which the name of its tool is searched. */
 const REACH = 300;
 
 /** Marks that are looked at. */
@@ -72,7 +72,7 @@ function inMarkup(text: string, names: ReadonlySet<string>): string | undefined 
 const NAME_FIELDS = ['name', 'tool', 'tool_name', 'toolName', 'function', 'function_name', 'action', 'recipient_name'];
 const ARGUMENT_FIELDS = ['arguments', 'parameters', 'args', 'params', 'input', 'action_input', 'tool_input'];
 
-/** Places at which JSON may begin that are tried. */
+/** The most places that are tried as the beginning of JSON. */
 const MOST_PLACES = 8;
 
 function inJson(text: string, names: ReadonlySet<string>): string | undefined {

@@ -62,6 +62,7 @@ export const AUDIT_ACTIONS = [
   'chat.deleted',
   'run.pinned',
   'run.unpinned',
+  'run.judged',
 ] as const;
 
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];

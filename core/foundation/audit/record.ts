@@ -7,7 +7,7 @@ export interface Actor {
   readonly kind: 'person' | 'key' | 'system';
   /** The id of the person or of the API key; null for the service itself. */
   readonly id: string | null;
-  /** The address of the caller; null where the service acts by itself. */
+  /** The address of the caller; null when the service acts by itself. */
   readonly address: string | null;
   /** The face that the call came by, where that is not HTTP itself, and the name that its client gave. */
   readonly via?: { readonly via: 'mcp'; readonly client: string };
@@ -29,7 +29,7 @@ interface AuditEntry {
   readonly details?: AuditDetails;
 }
 
-/** An entry about a thing of a project, from which the organization follows. */
+/** An entry about a subject in a project; its organization follows from the project. */
 type ProjectAuditEntry = Omit<AuditEntry, 'organizationId' | 'projectId'> & {
   readonly projectId: string;
 };
@@ -65,7 +65,7 @@ export interface Author {
   readonly name: string | null;
 }
 
-/** Selects an author as one JSON value; null where none is on record, or the service itself made the change. */
+/** Selects an author as one JSON value; null without one, or when the service itself made the change. */
 export function authorJson(made: { readonly createdBy: Sql; readonly projectId: Sql }): Sql {
   const { createdBy, projectId } = made;
   return sql`case when starts_with(${createdBy}, 'key_')

@@ -40,8 +40,8 @@ export function totalTokens(usage: Pick<Usage, 'inputTokens' | 'outputTokens'>):
 }
 
 /**
- * Returns the step's cost in US dollars as a decimal string, or null when the directory quotes no price. For a sum of
- * steps the prices are given without those of long steps.
+ * Returns the step's cost in US dollars as a decimal string, or null when the directory has no price. For a sum of
+ * steps the prices are given without the prices of long steps.
  */
 export function costOf(usage: Omit<Usage, 'estimated'>, prices: Prices | null): string | null {
   if (prices === null) return null;

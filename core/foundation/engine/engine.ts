@@ -3,7 +3,7 @@ import { TypedSearchAttributes } from '@temporalio/common';
 import { SEARCH_ATTRIBUTE, WORKFLOW } from '#lib/temporal/index.ts';
 
 /** Ways in which a run is started. */
-export const TRIGGERS = ['schedule', 'manual', 'backfill'] as const;
+export const TRIGGERS = ['schedule', 'manual', 'backfill', 'follow_up'] as const;
 export type Trigger = (typeof TRIGGERS)[number];
 
 /** Input of a run's workflow: ids and small values, nothing private. */
@@ -25,17 +25,17 @@ export interface StartableDelivery {
 
 /** Starts, cancels and looks up workflows. Every method but `isHealthy` throws when Temporal cannot be reached. */
 export interface Engine {
-  /** Starts a run's workflow: one that is open or completed is left as it is, one that was terminated starts again. */
+  /** Starts a run's workflow: an open or completed one stays unchanged, a terminated one starts again. */
   startRun(run: StartableRun): Promise<void>;
   /** Starts the workflow that makes a delivery's next attempt, unless it is open already. */
   startDelivery(delivery: StartableDelivery): Promise<void>;
-  /** Asks the run's workflow to cancel; one that is gone counts as cancelled. */
+  /** Asks the run's workflow to cancel; a missing one counts as cancelled. */
   cancelRun(runId: string): Promise<void>;
-  /** Ends the run's workflow without asking it; one that is gone counts as ended. */
+  /** Ends the run's workflow without asking it; a missing one counts as ended. */
   terminateRun(runId: string, reason: string): Promise<void>;
   /** Tells whether the run's workflow is open, completed, or gone: terminated, failed, or unknown to Temporal. */
   workflowState(runId: string): Promise<'open' | 'completed' | 'gone'>;
-  /** Names the build that the run's workflow stays on; undefined while it has none, or is gone. */
+  /** Names the build of the run's workflow; undefined while it has none, or is gone. */
   buildOf(runId: string): Promise<string | undefined>;
   isHealthy(): Promise<boolean>;
 }
@@ -43,10 +43,10 @@ export interface Engine {
 /** The longest wait for a first step that a routine may allow (`limits.maxQueueSeconds`): a week. */
 const LONGEST_QUEUE_SECONDS = 604_800;
 
-/** An attempt and its few retries take minutes; one that no worker carries on is made again by a tick. */
+/** An attempt and its few retries take minutes; a tick repeats one that no worker continues. */
 const DELIVERY_TIMEOUT = '1h';
 
-/** A request that has waited this long for Temporal goes on without it; the row is there, and a tick does the rest. */
+/** After this wait a request continues without Temporal; the row is stored, and a tick does the rest. */
 const DEADLINE_MS = 3_000;
 
 export function createEngine(client: Client, taskQueue: string): Engine {

@@ -7,7 +7,7 @@ import type { SecretBox, SecretPlace } from '#lib/secrets/index.ts';
 import { accountPage } from './mail-body.ts';
 import { findWaiting, NOT_THERE, queueMessages, recordSending } from './waiting.ts';
 
-/** A mail about an account. Its link opens something, so that it is stored sealed. */
+/** A mail about an account. It is stored sealed, because its link opens something. */
 const accountMail = z.object({ to: z.string(), subject: z.string(), text: z.string() });
 type AccountMail = z.output<typeof accountMail>;
 

@@ -5,7 +5,7 @@ import { NOT_THERE, queueMessages } from './waiting.ts';
 
 /**
  * Queues a mail to each of these people, in the transaction of the event, so that neither is ever stored without the
- * other. Their addresses are looked up when it is sent.
+ * other. Addresses are looked up when the mail is sent.
  * @param mail.dedupeKey ensures that it is queued only once, ever
  */
 export async function enqueueMail(
@@ -105,7 +105,10 @@ export interface HeldCount {
   readonly count: number;
 }
 
-/** Counts what is held about the routines of a project, and marks it as merged into the mail that this transaction queues. */
+/**
+ * Counts the held mails about the routines of a project, and marks them as merged into the mail that this transaction
+ * queues.
+ */
 export function mergeHeld(tx: Db, projectId: string): Promise<HeldCount[]> {
   return tx.rows`
     with merged as (

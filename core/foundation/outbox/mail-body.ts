@@ -16,8 +16,8 @@ interface Places {
 const OURS: ReadonlySet<string> = new Set(['path', 'url', 'tone', 'sign', 'button', 'replyTo']);
 
 /**
- * Takes what would be a link, and what no reader sees, out of every text of a mail but its own addresses: people,
- * models and pages wrote names and results, and the mail comes from the operator's domain.
+ * Removes links and invisible characters from every text of a mail except its own addresses: people, models and pages
+ * wrote names and results, and the mail comes from the operator's domain.
  */
 export function withoutForeignLinks<T>(content: T): T {
   const each = (value: unknown, name = ''): unknown => {
@@ -110,8 +110,8 @@ function buttonTo(url: string, label: string): string {
 }
 
 /**
- * Writes the page of a mail under the name of the instance, which is its host. Each element carries its own style, as many
- * mail programs drop the head; those that keep it also follow a dark screen. There is no image and nothing that is loaded.
+ * Writes the page of a mail under the name of the instance, its host. Each element has its own style, as many mail
+ * programs drop the head; those that keep it also follow a dark screen. There are no images, and nothing is loaded.
  */
 function pageOf({
   subject,

@@ -4,7 +4,7 @@ import type { MailContent, MailPart } from './message.ts';
 const NAMED = 3;
 const NAME_LENGTH = 40;
 
-/** Makes one mail of what it says of each project. */
+/** Joins the parts about several projects into one mail. */
 export function joinParts(parts: readonly MailPart[]): MailContent {
   const [first] = parts;
   if (first !== undefined && parts.length === 1) {

@@ -24,8 +24,8 @@ export const MESSAGE_KINDS = [
 export type MessageKind = (typeof MESSAGE_KINDS)[number];
 
 /**
- * States of a message: `pending` until it is sent, also after a failed attempt; `held` while the mails of this hour have
- * gone, and `merged` once the summary has counted it; `cancelled` when no one wants it any more; `failed` when it was
+ * States of a message: `pending` until it is sent, also after a failed attempt; `held` when the mails of this hour are
+ * used up, and `merged` once the summary has counted it; `cancelled` when it is no longer wanted; `failed` when it was
  * given up.
  */
 export const MESSAGE_STATES = ['pending', 'held', 'sent', 'merged', 'cancelled', 'failed'] as const;
@@ -36,7 +36,7 @@ export interface MailContent {
   readonly subject: string;
   /** Paragraphs of the text. */
   readonly lines: readonly string[];
-  /** What it shows below the lines. */
+  /** Sections below the lines. */
   readonly sections?: readonly MailSection[];
   /** Path of the page in the dashboard with the details. */
   readonly path?: string;
@@ -44,15 +44,14 @@ export interface MailContent {
   readonly button?: string;
   readonly replyTo?: string;
   /**
-   * Set for a mail about several projects, of which each has a part; its subject and text are made of them when it is
-   * sent.
+   * Set for a mail about several projects, with a part for each; its subject and text are made of them when it is sent.
    */
   readonly parts?: readonly MailPart[];
 }
 
 /**
- * What a mail says of one project. It is left out when its reader may not read the project any more, or wants no digest
- * of it.
+ * The part of a mail about one project. It is left out when its reader may no longer read the project, or wants no
+ * digest of it.
  */
 export interface MailPart {
   readonly projectId: string;

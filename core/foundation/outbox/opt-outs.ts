@@ -36,8 +36,8 @@ export interface UnsubscribeLinks {
 export const UNSUBSCRIBE_PATH = '/public/unsubscribe/';
 
 /**
- * Signs links with a key of their own, derived from the encryption key. A link is valid while the key that signed it is
- * the current or the previous one.
+ * Signs links with a key that is derived from the encryption key. A link is valid while its key is the current or the
+ * previous one.
  */
 export function createUnsubscribeLinks(options: {
   readonly publicUrl: string;

@@ -59,7 +59,7 @@ interface Stops {
   readonly url?: string;
 }
 
-/** Returns the links that end digests: of the project of the mail, or where it has several of all, and of each. */
+/** Returns the links that end digests: of the project of the mail, or for several projects of all, and of each. */
 function endingDigests(userId: string, parts: readonly MailPart[], links: UnsubscribeLinks): Stops {
   const [first] = parts;
   if (first !== undefined && parts.length === 1) {

@@ -4,7 +4,7 @@ import { sql, type Db, type Sql } from '#lib/database/index.ts';
 import { hasEndedDigests, hasOptedOut } from './opt-outs.ts';
 import type { MailContent, MessageKind } from './message.ts';
 
-/** A message that waits to be sent, with what is known of its recipient now. */
+/** A message that waits to be sent, with the present data of its recipient. */
 export interface WaitingMessage {
   readonly id: string;
   readonly kind: MessageKind;
@@ -57,7 +57,10 @@ export async function recordSending(tx: Db, { key, attempt }: WorkItem, outcome:
   `;
 }
 
-/** The due time of a message in its own row: the release before sends what is due there, so that it sends none of ours. */
+/**
+ * The due time of a message in its own row. The previous release sends messages that are due there, so ours must not
+ * be.
+ */
 export const NOT_THERE = sql`'infinity'::timestamptz`;
 
 /** The kind of work that sends a message, by its row of `outbox`. */
@@ -68,7 +71,7 @@ export function queueMessages(rows: Sql): Sql {
   return addWork(sql`select ${kindOfWork}, id, organization_id, date_trunc('milliseconds', now()), '{}' from ${rows}`);
 }
 
-/** Rows moved by one tick; the next one goes on. */
+/** Rows moved by one tick; the next one continues. */
 const MOST = 5_000;
 
 /**

@@ -16,9 +16,9 @@ export interface WindowUse {
 }
 
 /**
- * Counts an event of `subject`, over all replicas, before what it allows is done, so that many at a time do not pass
- * the limit together.
- * @returns undefined when it is within the limit, else the seconds until the next window
+ * Counts an event of `subject` over all replicas, before the event is allowed, so that many at a time do not pass the
+ * limit together.
+ * @returns undefined within the limit, else the seconds until the next window
  */
 export async function throttle(db: Db, rule: ThrottleRule, subject: string): Promise<number | undefined> {
   const { count, resetSeconds } = await countWithin(db, rule, subject);
@@ -43,8 +43,8 @@ export async function countUse(db: Db, credential: string): Promise<WindowUse> {
 }
 
 /**
- * Returns the statement that counts events: all limits over replicas are rows of this one table. With a start that is
- * rounded down, windows are those of the clock; with the present time, a window begins with its first event.
+ * Returns the statement that counts events; all limits over replicas are rows of this one table. With a rounded start,
+ * windows follow the clock; with the present time, a window begins with its first event.
  * @param events a select of key, start of the window, and number of events
  */
 export function counting(events: Sql, windowSeconds: number): Sql {
@@ -90,9 +90,12 @@ export async function assertMayBeginSignIn(db: Db, userId: string, at: string): 
   });
 }
 
-/** Deletes counts that no window holds any more; the longest is a day. @returns how many */
+/**
+ * Deletes counts of windows that are over; the longest window is a day.
+ * @returns how many
+ */
 export function forgetCounts(db: Db, limit: number): Promise<number> {
-  // There is no index, which each request would have to keep up.
+  // There is no index, because every request would have to update it.
   return deleteBatch(db, {
     table: 'rate_limits',
     where: sql`window_start < now() - interval '1 day'`,

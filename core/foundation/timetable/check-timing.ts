@@ -13,9 +13,9 @@ import {
 import type { TimingFields } from './timetable.ts';
 
 /**
- * Checks window and jitter against the schedule, which is known to be valid, and the end against the clock that claims
- * go by, so that nothing that is due is lost to it.
- * @param before what the routine had; an end that has passed since does not block another change
+ * Checks window and jitter against a valid schedule, and the end against the clock of claims, so that no due occurrence
+ * is lost.
+ * @param before the earlier settings; an end that has passed since does not block another change
  * @throws {AppError} `invalid_request`
  */
 export async function checkTiming(
@@ -35,7 +35,7 @@ function endFaults({ endsAt }: Pick<TimingFields, 'endsAt'>, now: Date): Fault[]
   return endsAt !== null && endsAt <= now ? [{ path: 'endsAt', message: 'must not be in the past' }] : [];
 }
 
-/** Returns what is wrong with window and jitter at any time, for a schedule that is known to be valid. */
+/** Returns the faults of window and jitter that do not depend on the time, for a valid schedule. */
 function timingFaults({ schedule, startsAt, endsAt, jitterSeconds }: TimingFields): Fault[] {
   const faults: Fault[] = [];
   if (endsAt !== null && startsAt !== null && endsAt <= startsAt) {

@@ -27,7 +27,7 @@ export interface Timing extends TimingFields {
   readonly id: string;
 }
 
-/** A time at which an active routine is looked at next; null while it is on no schedule. */
+/** Time at which the schedule next looks at an active routine; null while the routine has no schedule. */
 interface Timed extends Timing {
   readonly nextRunAt: Date | null;
 }
@@ -79,7 +79,7 @@ export function isOver(timing: Timing, nextRunAt: Date): boolean {
   return timing.endsAt !== null && nextRunAt >= overAt(timing);
 }
 
-/** Returns a routine's next time as users see it: null where the window holds no more occurrences. */
+/** Returns a routine's next time for users: null when the window has no more occurrences. */
 export function shownNextRun(timing: Timed): Date | null {
   const { nextRunAt } = timing;
   return nextRunAt === null || isOver(timing, nextRunAt) ? null : nextRunAt;

@@ -185,8 +185,8 @@ function mayPass(error: unknown, lease: LeasedSession | undefined): boolean {
 const PASSING: ReadonlySet<ToolServerErrorKind> = new Set(['unreachable', 'broken', 'session_lost']);
 
 /**
- * Sends a call that may be made. It is prepared and sent once more on another session where the server was not reached,
- * or where it forgot the session and a second call does no harm.
+ * Sends an allowed call. It is prepared and sent once more on another session when the server was not reached, or when
+ * the server forgot the session and a second call does no harm.
  */
 async function send(
   deps: ToolCallDeps,

@@ -124,10 +124,10 @@ async function assertRoomForTool(tx: Db, routineId: string): Promise<void> {
 }
 
 /**
- * Checks the schemas that a patch puts into force. A person's own must be right; unreadable parts of the server's are
+ * Checks the schemas that a patch puts into force. A person's own must be valid; unreadable parts of the server's are
  * left out.
- * @returns the readable part of the server's; null where all of it is
- * @throws {AppError} `invalid_request` for a schema that nothing can be checked against, `rate_limited`
+ * @returns the readable part of the server's; null when all of it is readable
+ * @throws {AppError} `invalid_request` for a schema that cannot be used, `rate_limited`
  */
 async function readSchemas(policy: ToolPolicy, patch: PolicyPatch): Promise<ReadableSchemas | null> {
   const { projectId } = policy;

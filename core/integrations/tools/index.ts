@@ -1,4 +1,4 @@
-export { BUILT_IN_TOOLS, builtInTool, FINISH, STATED_OUTCOMES, type BuiltInOutcome } from './own-tools.ts';
+export { BUILT_IN_TOOLS, builtInTool, FINISH, STATED_OUTCOMES, URGENCIES } from './own-tools.ts';
 export { callOnce, type MadeCall, type ToolCallDeps } from './call.ts';
 export { changePolicy } from './change-policy.ts';
 export { discoverTools } from './discover.ts';

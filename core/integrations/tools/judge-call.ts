@@ -39,10 +39,10 @@ export interface MaybeSent {
 
 /**
  * Decides whether a call may be made: a person confirmed the tool before the run began, the run keeps to the policy,
- * and the server still defines the tool as confirmed. Nothing else decides that; the statement that records the sending
- * only checks that the decision still stands.
- * @param findNow finds the tool at its server with the hash of its definition, once everything else holds; undefined
- * when it is gone
+ * and the server still defines the tool as confirmed. This is the only decision; the statement that records the sending
+ * checks that it is still valid.
+ * @param findNow finds the tool at its server with the hash of its definition, after all other checks; undefined when
+ * it is gone
  */
 export async function judgeCall<Found extends { readonly hash: string }>(
   wanted: WantedCall,
@@ -147,7 +147,7 @@ const REFUSALS = {
 } as const;
 export type RefusalReason = keyof typeof REFUSALS;
 
-/** A call that is not made. Nothing of it was sent to the server. */
+/** A refused call, of which nothing was sent to the server. */
 export interface RefusedCall {
   readonly kind: 'refused';
   readonly reason: RefusalReason;
@@ -166,8 +166,8 @@ export interface FixedCall {
 }
 
 /**
- * Finds why a routine may not make a fixed call of a read-only tool, as far as the record shows. The call itself is
- * decided when it is made (`callOnce`).
+ * Finds why a routine may not make a fixed call of a read-only tool, from the record alone. The call itself is decided
+ * when it is made (`callOnce`).
  * @throws {AppError} `rate_limited` while many other schemas of the project are being checked
  */
 export async function fixedCallFault(

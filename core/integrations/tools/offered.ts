@@ -88,8 +88,8 @@ function automatic({ projectId, routineId }: { projectId: Sql; routineId: Sql })
 }
 
 /**
- * Names the tools of a run: the service's own tools of its version first, then those of its connections. A tool with an
- * invisible character in its definition is left out: discovery refuses it now, and did not always.
+ * Names the tools of a run: the service's own tools of its version first, then the tools of its connections. A tool
+ * with an invisible character in its definition is left out: discovery refuses it now, but older policies may have one.
  */
 export function offeredTools(confirmed: readonly OfferedToolJson[], rule: OwnToolRule): OfferedTool[] {
   const found = confirmed.filter(({ toolName: name, ...rest }) => unseenCharacter({ name, ...rest }) === undefined);
@@ -124,8 +124,8 @@ function ofOwn(name: OwnToolName, rule: OwnToolRule): CallableTool {
 }
 
 /**
- * Returns the server's own name, within the providers' rules, where no other tool of the run has it. A tool of the
- * service keeps its name, because skills and briefings use it.
+ * Returns the server's own name, within the providers' rules, if no other tool of the run has it. A tool of the service
+ * keeps its name, because skills and briefings use it.
  */
 function nameFor(
   tool: { readonly toolName: string; readonly policyId: string },
@@ -133,6 +133,6 @@ function nameFor(
   own: readonly string[],
 ): string {
   const plain = tool.toolName.replaceAll(/[^a-zA-Z0-9_-]/g, '_').slice(0, 64);
-  // The whole id: another server could choose a name that ends in a part of it.
+  // The whole id, because another server could choose a name that ends in a part of it.
   return clashes || own.includes(plain) ? `${plain.slice(0, 64 - 27)}_${tool.policyId.slice('pol_'.length)}` : plain;
 }

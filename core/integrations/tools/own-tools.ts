@@ -37,9 +37,7 @@ interface BuiltInTool extends ToolDefinition {
   execute(args: unknown): BuiltInOutcome;
 }
 
-export type BuiltInOutcome =
-  | { readonly ok: true; readonly result: object }
-  | { readonly ok: false; readonly error: string };
+type BuiltInOutcome = { readonly ok: true; readonly result: object } | { readonly ok: false; readonly error: string };
 
 const TOOLS: Readonly<Record<BuiltInToolName, BuiltInTool>> = { calculate: calculateTool };
 
@@ -59,6 +57,9 @@ export function ownDefinition(name: OwnToolName, rule: FinishRule): ToolDefiniti
 /** Outcomes that a model can state. A run that could not do its work fails; the others succeed. */
 export const STATED_OUTCOMES = ['done', 'nothing_to_report', 'partial', 'could_not'] as const;
 
+/** How soon a result should be read, by the model that wrote it. */
+export const URGENCIES = ['none', 'normal', 'high'] as const;
+
 /** Tool by which a run states its outcome. A call of it ends the run or is refused. */
 export const FINISH = 'finish';
 
@@ -73,9 +74,7 @@ interface FinishRule {
   readonly resultSchema: JsonObject | null;
 }
 
-/**
- * Returns the definition of `finish`: it takes the outcome where one is required, and the result where it has a schema.
- */
+/** Returns the definition of `finish`: it takes the outcome if one is required, and the result if it has a schema. */
 function finishTool({ outcome, resultSchema, mayComplete, mayPutOffHours }: FinishRule): {
   readonly description: string;
   readonly inputSchema: JsonObject;
@@ -96,7 +95,7 @@ function finishTool({ outcome, resultSchema, mayComplete, mayPutOffHours }: Fini
         ...(mayPutOffHours === null ? {} : { nextNotBefore: nextNotBefore(mayPutOffHours) }),
       },
       // A run with nothing to report has no result.
-      required: states ? Object.keys(OUTCOME_PROPERTIES) : ['result'],
+      required: states ? ['outcome', 'summary'] : ['result'],
       additionalProperties: false,
     },
   };
@@ -120,6 +119,11 @@ const OUTCOME_PROPERTIES = {
     type: 'string',
     minLength: 1,
     description: 'One to three sentences: what was done, and what came of it.',
+  },
+  urgency: {
+    type: 'string',
+    enum: URGENCIES,
+    description: 'high only where a person should act today; left out, it follows from the outcome.',
   },
 };
 

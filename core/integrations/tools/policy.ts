@@ -67,7 +67,7 @@ export function checkedSchemas({
 
 /**
  * Tells whether a call that may have been carried out can be repeated. The server's hint counts because a person
- * confirmed the definition that holds it; a contradiction in it counts as no.
+ * confirmed the definition with it; a contradictory hint counts as no.
  */
 export function isRepeatable(
   policy: Pick<ToolPolicy, 'state' | 'annotations' | 'definitionHash' | 'confirmedHash'>,
@@ -79,7 +79,7 @@ export function isRepeatable(
   return idempotentHint === true;
 }
 
-/** Says what is missing where the server does not declare the tool read-only, or contradicts itself. */
+/** Names the missing hint when the server does not declare the tool read-only, or contradicts itself. */
 export function notReadOnly({ annotations }: Pick<ToolPolicy, 'annotations'>): string | undefined {
   return annotations?.['readOnlyHint'] === true && annotations['destructiveHint'] !== true
     ? undefined

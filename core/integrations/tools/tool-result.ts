@@ -16,7 +16,9 @@ export interface ReadResult {
   readonly text: string;
 }
 
-/** Reads a tool's result: its text, its structured content unless the text repeats it, and references to the rest. */
+/**
+ * Reads a tool's result: its text, its structured content unless the text repeats it, and references to other parts.
+ */
 export function readResult(result: ToolResult, secrets: readonly string[]): ReadResult {
   const attachments: ToolAttachment[] = [];
   const parts = result.content.map((block) => readBlock(block, attachments));
@@ -91,8 +93,8 @@ function shortType(mimeType: string | null): string | null {
 }
 
 /**
- * Removes secrets from a text before it is recorded or shown to a model: the given ones wherever they occur, and
- * anything in the unmistakable form of a credential.
+ * Removes secrets from a text before it is recorded or shown to a model: the given ones, and any text in the clear form
+ * of a credential.
  */
 export function redact(text: string, secrets: readonly string[]): string {
   let clean = text;
@@ -121,7 +123,7 @@ function toBase64(text: string): string {
 export interface ToolRecord {
   /** The name by which the model calls it. */
   readonly name: string;
-  /** Server's own name of it; null for a tool that was never offered. */
+  /** The server's own name for it; null for a tool that was never offered. */
   readonly toolName: string | null;
   readonly connectionId: string | null;
   /** Name of the connection at the time of the call. */
@@ -137,7 +139,7 @@ export interface ToolRecord {
   readonly structured: string | null;
   readonly structuredLength: number | null;
   readonly attachments: readonly ToolAttachment[];
-  /** First model step that was sent without the result, to make room; none while it is sent. */
+  /** First model step that was sent without the result, to make room; absent while it is sent. */
   readonly omittedFromStep?: number;
   /** Set on a call that was refused after it had been planned. */
   readonly refused?: true;

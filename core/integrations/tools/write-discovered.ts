@@ -54,12 +54,12 @@ export async function writeDiscovered(
 }
 
 /**
- * JSON that is written at once. A server may list megabytes, and hashing and writing all of it would block the event
- * loop.
+ * Size of JSON that is written at once. A server may list megabytes, and hashing and writing all of it would block the
+ * event loop.
  */
 const BATCH_LENGTH = 256 * 1024;
 
-/** Writes the tools as lists of JSON, each when it is asked for. */
+/** Writes the tools as lists of JSON, each on demand. */
 function* batchesOf(tools: readonly ToolDefinition[]): Generator<string> {
   let batch: string[] = [];
   let length = 0;
@@ -146,8 +146,8 @@ function markVanished(
 }
 
 /**
- * Disables the policy of a tool that a run found changed or gone. The live definition then stands beside the confirmed
- * hash, and the routine returns to draft.
+ * Disables the policy of a tool that a run found changed or gone. The policy then has the live definition and the
+ * confirmed hash, and the routine returns to draft.
  */
 export async function retirePolicy(
   { database, emit }: Pick<Core, 'database' | 'emit'>,

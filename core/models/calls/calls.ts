@@ -39,15 +39,15 @@ export type Issue =
   | { readonly kind: 'unusable' }
   /** The allowance of the account is used up. */
   | { readonly kind: 'limited'; readonly until: Date }
-  /** No process holds the lease on the runtime. */
+  /** No process has the lease on the runtime. */
   | { readonly kind: 'unleased' }
-  /** The step awaits no response any more. */
+  /** The step no longer waits for a response. */
   | { readonly kind: 'unwanted' };
 
 /**
- * Issues a call of a step. An earlier call of the step that has no outcome yet is issued again under its request id,
- * even when its worker is gone. The account is locked first, so that two callers at the same moment do not both find a
- * place: the second statement sees what the first has waited for.
+ * Issues a call of a step. An earlier call of the step without an outcome is issued again under its request id, even
+ * when its worker is gone. The account is locked first, so that two callers at the same moment do not both find a
+ * place: the second statement sees the result of the first.
  */
 export function issueCall(database: Database, providers: ModelProviders, order: CallOrder): Promise<Issue> {
   return transaction(database, async (tx) => {
@@ -92,7 +92,7 @@ interface Found extends RuntimeLease {
 /** @returns undefined when no lease runs */
 function insertOrReuse(tx: Db, order: CallOrder, limited: boolean): Promise<Found | undefined> {
   const { connection, runId, step, credentialVersion, concurrency } = order;
-  // A call that its worker lost goes on at the runtime; its place is not given to another before.
+  // A call that its worker lost continues at the runtime, so its place is not free yet.
   const leasedUntil = new Date(order.deadline + LONELY_MS);
   return tx.row<Found>`
     with lease as (
@@ -153,7 +153,7 @@ export async function endCall(
 
 /**
  * Returns the condition under which the response of a call is recorded: the call has not ended, and the lease on the
- * runtime is the one that it was issued under.
+ * runtime has not changed.
  */
 export function callHolds({ requestId, lease }: IssuedCall): Sql {
   return sql`exists (

@@ -27,8 +27,8 @@ export function accountKinds(deps: CatalogueCore & AccountsCore): Kinds {
 
 /**
  * Fetches the catalogues of accounts in the background, so that no request waits for a provider. An account whose
- * catalogue cannot be fetched keeps the last one. Undefined where no runtime is configured. Few at a time: the runtime
- * takes eight calls, and those of runs matter more.
+ * catalogue cannot be fetched keeps the last one. Undefined without a runtime. Few at a time: the runtime takes eight
+ * calls, and calls of runs matter more.
  */
 function catalogueKind(deps: CatalogueCore): RequestKind | undefined {
   const { modelRuntime: runtime } = deps;
@@ -155,7 +155,7 @@ export interface OfferedModel extends CatalogueModel {
   readonly connectionId: string;
 }
 
-/** Lists the models of the accounts that may be used now: all of a project, or those of one. */
+/** Lists the models of the accounts that may be used now: all of a project, or of one account. */
 export function listOfferedModels(
   db: Db,
   providers: ModelProviders,

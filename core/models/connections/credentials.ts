@@ -23,7 +23,7 @@ import { markNotReady } from './store/queries.ts';
 /** Credential of one call through the runtime. */
 export interface CallCredential {
   readonly credential: { readonly value: string; readonly account: string | null };
-  /** Tells a credential from the ones that replace it. */
+  /** Distinguishes a credential from later ones. */
   readonly version: number;
 }
 
@@ -32,15 +32,15 @@ export interface ModelCredentials {
   /**
    * Gives the credential for a call that ends by the deadline (Unix milliseconds), renewed first when it would not
    * last.
-   * @throws {AppError} `connection_not_ready` when there is none that works, `provider_disabled`, `provider_error`
+   * @throws {AppError} `connection_not_ready` without a working credential, `provider_disabled`, `provider_error`
    */
   forCall(
     ref: ModelConnectionRef,
     call: { readonly deadline: number; readonly signal: AbortSignal },
   ): Promise<CallCredential>;
   /**
-   * Takes note that the provider refused the credential of this version.
-   * @returns another to repeat the call with, once; undefined when there is none, and the account is marked then
+   * Notes that the provider refused the credential of this version.
+   * @returns another one to repeat the call with, once; undefined without one, and then the account is marked
    */
   refused(ref: ModelConnectionRef, version: number, signal: AbortSignal): Promise<CallCredential | undefined>;
 }
@@ -123,8 +123,8 @@ export function createModelCredentials(deps: RenewalCore & Pick<AccountsCore, 'm
 }
 
 /**
- * Tells whether a credential is good for a call that ends by then. A new one that would not outlast the call either is
- * asked for once half of the life is over, and not before each call.
+ * Tells whether a credential is good for a call that ends by then. When a new one would not last that long either, it
+ * is renewed once half of its life is over, and not before each call.
  */
 function outlasts({ expiresAt, lifeSeconds }: StoredCredential, endsAt: number): boolean {
   if (expiresAt === null || expiresAt.getTime() > endsAt) return true;
@@ -146,8 +146,8 @@ type RenewalCore = Pick<AccountsCore, 'database' | 'findModelServer' | 'log' | '
 
 /**
  * Renews a credential once, however many callers ask in however many processes: the one that takes the lease asks the
- * provider, the others wait for what it stores. New tokens are stored before they are used.
- * @returns false when there are no other tokens now, and it may be that there are never
+ * provider, the others wait for the stored result. New tokens are stored before they are used.
+ * @returns false when there are no other tokens now, and perhaps never
  * @throws {AppError} `connection_not_ready` when a person has to sign in again, `provider_error` when it may pass
  */
 function renewCredential(
@@ -201,7 +201,7 @@ async function renewHeld(
   const next: OAuthCredential = {
     ...old,
     accessToken: tokens.accessToken,
-    // Some leave it out on renewal, and then the old one goes on (RFC 6749, section 6).
+    // Some leave it out on renewal; the old one stays valid (RFC 6749, section 6).
     refreshToken: tokens.refreshToken ?? old.refreshToken,
   };
   const stored = await replaceCredential(database, ref, held.version, {

@@ -12,12 +12,12 @@ interface Revocation {
   readonly connectionId: string;
   readonly by: Actor;
   readonly reason: RevokedReason;
-  /** Ids of the routines that were paused because of it, for the audit record. */
+  /** Ids of the routines that were paused with it, for the audit record. */
   readonly pausedRoutines: number;
 }
 
 /**
- * Revokes an account in the caller's transaction: it is of no use from the commit on, and its credential is on its way
+ * Revokes an account in the caller's transaction: from the commit on it cannot be used, and its credential is handed
  * back to the provider and then erased. The record stays. Revoking again changes nothing.
  */
 export async function revokeAccount(
@@ -71,7 +71,7 @@ export function accountsOfProject(tx: Db, projectId: string): Promise<ModelConne
   `;
 }
 
-/** Opens a credential. One that no key opens any more cannot be revoked at its provider; it is erased all the same. */
+/** Opens a credential. Without its key it cannot be revoked at its provider; it is erased all the same. */
 function openOrUndefined({ secrets, log }: AccountsCore, connectionId: string, sealed: string) {
   try {
     return openCredential(secrets, connectionId, sealed);
@@ -98,7 +98,9 @@ export async function keepForRevocation(
   `;
 }
 
-/** The due time of a revocation in its own row: the release before attempts what is due there, so none of ours. */
+/**
+ * The due time of a revocation in its own row. The previous release attempts what is due there, so ours must not be.
+ */
 const NOT_THERE = sql`'infinity'::timestamptz`;
 
 /** Moves revocations that the release before has left, or leaves while it still runs, into the queue of work. */

@@ -4,22 +4,22 @@ import type { Log } from '#lib/log.ts';
 
 /**
  * Abilities that requests of an organization have shown of its models, kept in the database and, for a minute, in this
- * process. They hold for that organization alone: what a server refuses depends on what it was sent.
+ * process. They apply to that organization alone, because a refusal depends on the request.
  */
 export interface AbilityStore {
-  /** Returns what an organization has learned of a model; empty where it has learned nothing, or it is not read yet. */
+  /** Returns the lessons of an organization about a model; empty without any, and before they are read. */
   of(model: ServedModel, organizationId: string): ModelAbilities;
-  /** Remembers what an accepted request or a test has shown. */
+  /** Remembers the abilities that an accepted request or a test has shown. */
   learn(model: ServedModel, organizationId: string, learned: ModelAbilities): Promise<void>;
   /** Forgets abilities that a request did well without, unless another process has learned them otherwise since. */
   forget(model: ServedModel, organizationId: string, learned: ModelAbilities): Promise<void>;
-  /** Reads what other processes have learned, at most once a minute. Never throws. */
+  /** Reads the lessons of other processes, at most once a minute. Never throws. */
   refresh(): Promise<void>;
 }
 
 const FRESH_MS = 60_000;
 
-/** An upgrade of a server brings abilities, so each one that was learned is tried again after a week. */
+/** An upgrade of a server brings abilities, so each lesson is tested again after a week. */
 const IS_OLD = sql`learned_at < now() - interval '7 days'`;
 
 interface Learned extends ServedModel {

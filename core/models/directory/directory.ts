@@ -18,7 +18,7 @@ export interface ModelList {
   readonly options: readonly ModelOption[];
   /** The age of the oldest list among them. */
   readonly fetchedAt: Date;
-  /** True when a source cannot be reached now, and its last list stands in for it. */
+  /** True when a source cannot be reached now and its last list is used. */
   readonly stale: boolean;
 }
 
@@ -55,9 +55,9 @@ export interface DirectorySettings extends CacheSettings {
 const PATIENCE_MS = 1_000;
 
 /**
- * Joins the lists of all sources, each cached on its own: a source that is away hides no model of the others. Where
- * there are several, the name of a source stands before its ids, unless it is configured otherwise. A reference never
- * leads to another source than the one that it names.
+ * Joins the lists of all sources, each cached on its own: a source that is down hides no model of the others. With
+ * several sources, the name of a source precedes its ids, unless it is configured otherwise. A reference never leads to
+ * another source than the one that it names.
  */
 export function createModelDirectory(settings: DirectorySettings): ModelDirectory {
   const { abilities, names } = settings;
@@ -136,7 +136,7 @@ export function createModelDirectory(settings: DirectorySettings): ModelDirector
       const exact = candidates.map((source) =>
         source.find(isPrefixed(source) || isTaken(modelId) ? (alias?.rest ?? '') : modelId),
       );
-      // Of two models with one id the list shows the first, and a reference means it.
+      // Of two models with one id, the list shows the first, and a reference means the first.
       const found = exact.find((model) => model !== undefined) ?? alias?.source.find(alias.rest);
       if (found !== undefined) return shownTo(looking, found, modelId);
       const unread = candidates.filter((source) => !hasList(source));
@@ -179,7 +179,7 @@ function patience(): Promise<void> {
 
 /** Names that sources of this installation have put before the ids of their models. */
 export interface KnownNames {
-  /** Records the names of this process once, and reads those of others at most once a minute. */
+  /** Records the names of this process once, and reads the names of others at most once a minute. */
   refresh(): Promise<void>;
   /** Returns true for a name whose source is no longer configured. */
   isFormer(name: string): boolean;

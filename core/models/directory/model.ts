@@ -16,13 +16,13 @@ export function isModelProvider(name: string): name is ModelProvider {
 }
 
 /**
- * Origins of a figure, the first that has one: the server's own list, the operator's file, the free server, what the
- * server named in a refusal, what the organization entered, the catalogue that ships.
+ * Origins of a figure; the first with a value counts: the server's own list, the operator's file, the free server, a
+ * refusal of the server, the organization's entry, the catalogue of the service.
  */
 export const FIGURE_ORIGINS = ['list', 'operator', 'local', 'learned', 'by_hand', 'catalogue'] as const;
 export type FigureOrigin = (typeof FIGURE_ORIGINS)[number];
 
-/** Figures of a model, which steps are measured and paid by; null where it is unknown. */
+/** Figures of a model, by which steps are measured and paid; null when unknown. */
 export interface Figures {
   readonly contextTokens: number | null;
   /** The most tokens that it writes in one response. */
@@ -31,7 +31,7 @@ export interface Figures {
   readonly prices: Prices | null;
 }
 
-/** The origin of each figure; null where it is unknown. */
+/** The origin of each figure; null when unknown. */
 type Origins = { readonly [Name in keyof Figures]: FigureOrigin | null };
 
 /** A model that a routine can run on. The same model id on two accounts is two options. */

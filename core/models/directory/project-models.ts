@@ -7,7 +7,7 @@ import type { SourceState } from './source.ts';
 import type { ModelDirectory, ModelList } from './directory.ts';
 import { isModelProvider, sameModel, type ModelOption, type ModelReference } from './model.ts';
 
-/** Models on which routines of a project can run: those of the operator's sources, and those of people's accounts. */
+/** Models for routines of a project: models of the operator's sources, and of people's accounts. */
 export interface ProjectModels {
   /**
    * Returns the newest lists of the sources with the models of the accounts behind them.

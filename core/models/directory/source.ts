@@ -17,7 +17,7 @@ import type { ModelDialect, ModelSource } from '#lib/config/index.ts';
 import type { Log } from '#lib/log.ts';
 import { firstKnown, type FigureOrigin, type ModelOption, type SomeFigures } from './model.ts';
 
-/** A model with the figures that list, operator and catalogue state of it. */
+/** A model with its figures from list, operator and catalogue. */
 export interface SourcedModel {
   readonly served: ServedModel;
   readonly name: string;
@@ -99,7 +99,7 @@ export interface SourceState {
   /** Null where callers may not see it. */
   readonly baseUrl: string | null;
   readonly state: 'ready' | 'stale' | 'unavailable';
-  /** One sentence on the last request where it failed, with the remedy. */
+  /** One sentence about a failed last request, with the remedy. */
   readonly lastError: string | null;
   /** Duration of the last request that gave a list. */
   readonly latencyMs: number | null;
@@ -127,7 +127,7 @@ export interface CachedSource {
    */
   refresh(rests: boolean): Promise<void>;
   find(modelId: string): SourcedModel | undefined;
-  /** One sentence on its last request; undefined where nothing is wrong. */
+  /** One sentence on its last request; undefined after a success. */
   problem(): string | undefined;
   state(): SourceState;
 }
@@ -143,7 +143,7 @@ export interface CacheSettings {
 const FRESH_MS = 60_000;
 const RETRY_AFTER_FAILURE_MS = 5_000;
 
-/** Keeps the last list of a source, and what its last request came back with. */
+/** Keeps the last list of a source, and the outcome of its last request. */
 export function createCachedSource(source: ModelSource, settings: CacheSettings): CachedSource {
   const { log, showAddresses, timeoutMs = 10_000 } = settings;
   let last: LastList | undefined;

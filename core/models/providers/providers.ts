@@ -62,8 +62,8 @@ function clientOf(settings: ModelProviderSettings, slot: ProviderSlot): Provider
 }
 
 /**
- * Hashes who a provider is: where its tokens come from and where they are sent. An account that was connected under
- * another identity is not used, as its credential would go to a host that it was not meant for. Paths may change.
+ * Hashes the identity of a provider: the source of its tokens and their destination. An account of another identity is
+ * not used, as its credential would go to a wrong host. Paths may change.
  */
 function providerIdentity({ auth, api, verify }: ProviderFile): string {
   const issuer = auth.kind === 'api_key' ? null : (auth.issuer ?? originOf(auth.tokenEndpoint));

@@ -14,8 +14,8 @@ export interface ModelRuntime {
   /** Returns the lease that runs, or takes the next. @throws {RuntimeUnreachable} */
   lease(): Promise<RuntimeLease>;
   /**
-   * Makes sure that the runtime would take work for the provider, by what it said in the last seconds.
-   * @throws {AppError} `runtime_unavailable`, and `provider_disabled` where its flag is off or its file is another
+   * Makes sure that the runtime would take work for the provider, by its report of the last seconds.
+   * @throws {AppError} `runtime_unavailable`, and `provider_disabled` when its flag is off or its file differs
    */
   requireProvider(provider: ProviderRef): Promise<void>;
   /** Says whether it would, within a second and a half: a list does not wait for a runtime that hangs. */
@@ -34,7 +34,7 @@ export interface ModelRuntimeDeps extends Pick<Core, 'database'> {
   readonly freshMs?: number;
 }
 
-/** Opens the runtime that the configuration names; undefined where it names none. */
+/** Opens the configured runtime; undefined without one. */
 export function openModelRuntime(
   config: ConfigOf<'worker'>,
   database: Database,
@@ -155,7 +155,7 @@ export async function keepRuntimeLease(deps: KeeperDeps, signal: AbortSignal): P
 }
 
 /**
- * Renews the lease once, or takes the next one where it has run out.
+ * Renews the lease once, or takes the next one when it has run out.
  * @returns false while the lease belongs to another instance than the one that responds, or its epoch is not the
  * runtime's own
  * @throws {RuntimeUnreachable} when no runtime responds
@@ -179,10 +179,10 @@ export function readRuntimeLease(db: Db): Promise<RuntimeLease | undefined> {
 }
 
 /**
- * Takes the lease with the next epoch, once it has run out. While it runs no other instance gets it, even one that
- * responds in place of an instance that is gone: the two might work at the same time.
+ * Takes the lease with the next epoch, once it has run out. Until then no other instance gets it, even one that
+ * replaces an instance that is gone: the two might work at the same time.
  * @param input.seenEpoch the highest epoch that the runtime has seen
- * @returns undefined when it runs, because another process has just taken it
+ * @returns undefined when another process has just taken it
  */
 export function takeRuntimeLease(
   db: Db,

@@ -26,7 +26,7 @@ export interface BackfillPlan {
 }
 
 export interface PlannedWindow extends PastWindow {
-  /** Undefined while it is only forecast. */
+  /** Undefined for a forecast. */
   readonly backfillId: string | undefined;
   readonly max: number;
 }
@@ -80,7 +80,7 @@ export interface PastWindow {
 export interface PastInstants {
   /** The first instants of the schedule in the window, ascending. */
   readonly instants: readonly Date[];
-  /** The first instant after these; null when the window holds no more. */
+  /** The first instant after these; null when the window has no more. */
   readonly nextFrom: Date | null;
 }
 

@@ -119,7 +119,7 @@ function failedRoutines(
   return db.rows`
     with failed as (
       select id, routine_id, reason, error_message, finished_at from runs
-      where ${ownedBy(sql`project_id`, projectId)} and state = 'failed'
+      where ${ownedBy(sql`project_id`, projectId)} and state = 'failed' and trigger <> 'follow_up'
       order by project_id, state, id desc limit ${MOST_FAILED_RUNS}
     ), latest as (
       select distinct on (routine_id) routine_id, id, reason, error_message, finished_at,
@@ -133,7 +133,7 @@ function failedRoutines(
     where r.state <> 'archived' and r.state_reason is null and not exists (
       select from runs later
       where ${ownedBy(sql`later.routine_id`, sql`latest.routine_id`)} and later.project_id = ${projectId}
-        and later.state = 'succeeded' and later.id > latest.id
+        and later.state = 'succeeded' and later.id > latest.id and later.trigger <> 'follow_up'
     )
     order by latest.finished_at desc limit ${limit}
   `;
@@ -149,6 +149,7 @@ function routinesWithoutTools(
     from routines r cross join lateral (
       select id, state, warnings, finished_at from runs
       where ${ownedBy(sql`routine_id`, sql`r.id`)} and project_id = ${projectId} and state in ('succeeded', 'failed')
+        and trigger <> 'follow_up'
       order by routine_id, id desc limit 1
     ) latest
     where r.project_id = ${projectId} and r.state <> 'archived' and latest.state = 'succeeded'

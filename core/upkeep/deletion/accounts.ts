@@ -15,7 +15,7 @@ import { cancelAtRuntime, endOpenCalls } from '#core/models/calls/index.ts';
 import { afterCommit, transaction, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 
-/** What a routine shows as the reason when it was paused with its account. */
+/** The reason shown on a routine that was paused with its account. */
 const SHOWN_REASON: Readonly<Record<RevokedReason, string>> = {
   owner: 'its model account was revoked by its owner',
   member_removed: 'the owner of its model account has left the organization',
@@ -44,8 +44,8 @@ export async function revokeModelConnection(
 }
 
 /**
- * Revokes every account that a person has in an organization, in the transaction that removes them from it. The
- * provider is told after the commit.
+ * Revokes every account of a person in an organization, in the transaction that removes them from it. The provider is
+ * asked after the commit.
  * @returns the ids of the accounts
  */
 export async function revokeAccountsOfMember(

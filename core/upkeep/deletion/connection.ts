@@ -15,9 +15,9 @@ interface RemovedConnection {
 }
 
 /**
- * Deletes a connection with its credentials and policies. Routines that used one of its tools return to draft and say
- * why, since their proof no longer holds. A sign-in is revoked at its provider afterwards; the caller does not wait, as
- * the credentials are already gone here.
+ * Deletes a connection with its credentials and policies. Routines that used one of its tools return to draft with a
+ * reason, since their proof is no longer valid. A sign-in is revoked at its provider afterwards; the caller does not
+ * wait, as the credentials are already deleted here.
  * @throws {AppError} `connection_not_found`
  */
 export async function deleteConnection(

@@ -78,8 +78,8 @@ async function empty(deps: DeletionDeps, tx: Db, by: Actor, projectId: string) {
 }
 
 /**
- * Stops the runs that were under way and hands sign-ins back to their providers. Not in the transaction, which holds the
- * routines: a run that is ending holds its row and waits for the routine's.
+ * Stops the open runs and hands sign-ins back to their providers. Not in the transaction, which has locked the
+ * routines: a run that is ending has locked its row and waits for the routine's.
  */
 async function afterwards(deps: DeletionDeps, emptied: readonly EmptiedProject[]): Promise<void> {
   await stopRuns(
@@ -101,8 +101,8 @@ const ERASERS: readonly ((db: Db, projectIds: readonly string[], limit: number) 
 ];
 
 /**
- * Erases what people wrote in deleted projects: skills, facts, versions, texts and addresses of routines, and webhook
- * bodies that name them. What a run under way needs stays until it has ended. After a crash the next call does the
+ * Erases texts of people in deleted projects: skills, facts, versions, texts and addresses of routines, and webhook
+ * bodies that name them. Texts that an open run needs stay until it has ended. After a crash the next call does the
  * rest.
  * @param limit the most rows that one statement erases
  * @returns `limit` when there may be more to erase

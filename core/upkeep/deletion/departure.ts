@@ -49,7 +49,8 @@ export async function leaveOrganizations(deps: AccountsCore, userId: string): Pr
 }
 
 /**
- * Ends the sign-ins of a person in an organization, and forgets what they had read there and when they were mailed.
+ * Ends the sign-ins of a person in an organization, and deletes their marks of read results and the times of their
+ * digests.
  * @returns the connections that need another sign-in
  */
 async function endRights(deps: AccountsCore, tx: Db, by: Actor, member: Membership) {
@@ -85,7 +86,7 @@ export function endSessionsOfMember(
   });
 }
 
-/** Ends what programs may do in a person's name in all organizations, on their request with a new password. */
+/** Ends the programs of a person in all organizations, on their request with a new password. */
 export async function endProgramsOf({ database }: { readonly database: Database }, userId: string): Promise<void> {
   const by = { kind: 'person', id: userId, address: null } as const;
   await transaction(database, async (tx) => {

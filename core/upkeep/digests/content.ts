@@ -15,7 +15,7 @@ const DIFFERENCES_OF_RESULT = 4;
 const LINE_LENGTH = 200;
 const NAME_LENGTH = 120;
 
-/** Tells whether there is something to mail. What has gone on since an earlier digest alone is no news. */
+/** Tells whether there is something to mail. A problem that an earlier digest has reported is no news by itself. */
 export function isNews(found: {
   readonly unread: Unread;
   readonly attention: Attention;
@@ -112,8 +112,8 @@ export function resultEntry(
 }
 
 /**
- * Returns the lines that stand under a result: the reason of a failure, or how the result begins where no difference is
- * told.
+ * Returns the lines below a result: the reason of a failure, or the beginning of the result when no difference is
+ * shown.
  */
 function tellingLines(result: Result, differs: boolean): string[] {
   if (result.kind === 'failed') {
@@ -137,7 +137,7 @@ function needsAttention({ truncated }: Attention, entries: readonly MailEntry[])
   };
 }
 
-/** Writes an entry for each thing that needs attention, with the page on which it is mended. */
+/** Writes an entry for each problem, with the page on which it is solved. */
 function attentionEntries(attention: Attention, projectId: string): MailEntry[] {
   const at = `/p/${projectId}`;
   const entry = (title: string, path: string, label: string, lines: readonly string[]) => ({

@@ -1,7 +1,7 @@
 import type { Result } from '#core/execution/results/index.ts';
 import { isJsonObject } from '#lib/json.ts';
 
-/** A line by which a result differs from the one before. */
+/** A line about a difference from the previous result. */
 export interface Difference {
   readonly sign: '+' | '-' | '~';
   readonly text: string;

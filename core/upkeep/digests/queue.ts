@@ -79,7 +79,7 @@ async function queueOne(tx: Db, userId: string): Promise<void> {
   });
 }
 
-/** Locks the due digests of a person; none where another worker has them. */
+/** Locks the due digests of a person; none when another worker has locked them. */
 async function holdDigests(tx: Db, userId: string): Promise<HeldDigest[]> {
   // The release before takes no work from the queue: locked row by row, both would get some and send two mails.
   const lock = await tx.row<{
@@ -114,7 +114,7 @@ async function moveOn(
   `;
 }
 
-/** Writes what is new in a project; undefined when nothing is. */
+/** Writes the news of a project; undefined without news. */
 async function contentOf(
   tx: Db,
   {

@@ -93,9 +93,7 @@ export async function patchDigest(tx: Db, reader: Reader, patch: DigestPatch): P
   return { ...times, nextAt };
 }
 
-/**
- * Takes back that a person has unsubscribed. After an unsubscription from all digests those of other projects stay off.
- */
+/** Takes back an unsubscription. After an unsubscription from all digests the digests of other projects stay off. */
 async function wantAgain(tx: Db, { userId, projectId }: Reader): Promise<void> {
   const others = await tx.rows<{ projectId: string }>`
     select project_id as "projectId" from result_digests
@@ -109,7 +107,7 @@ async function wantAgain(tx: Db, { userId, projectId }: Reader): Promise<void> {
 /**
  * Returns the next time of a digest after an instant. As for all schedules, an hour that the clock skips comes at once,
  * and one that it shows twice counts once.
- * @param lastDate the date of the last digest: no second one comes on it, not even after a change of the zone
+ * @param lastDate the date of the last digest: no second one follows on that date, even after a change of the zone
  */
 export function nextDigest(times: DigestTimes, after: Date, lastDate: string | null): Date {
   const { frequency, weekday, hour, timezone } = times;
@@ -122,7 +120,7 @@ export function nextDigest(times: DigestTimes, after: Date, lastDate: string | n
   }
 }
 
-/** Deletes the digests of a deleted project, or those of a person who leaves an organization. */
+/** Deletes the digests of a deleted project, or of a person who leaves an organization. */
 export async function forgetDigests(
   tx: Db,
   of: { readonly projectId: string } | { readonly organizationId: string; readonly userId: string },

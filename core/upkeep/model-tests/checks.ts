@@ -10,13 +10,13 @@ export interface CheckVerdict {
   readonly passed: boolean;
   /** What came back, in one sentence. */
   readonly words: string;
-  /** What the response shows about the abilities of the model's server. */
+  /** Abilities of the model's server that the response shows. */
   readonly shows: ModelAbilities;
 }
 
 export const CHECKS = ['text', 'tool', 'schema'] as const;
 
-/** One request to a model, and what its response shows. */
+/** One request to a model, and the findings from its response. */
 export interface ModelCheck {
   readonly kind: (typeof CHECKS)[number];
   readonly request: Pick<ModelCall, 'instructions' | 'messages' | 'tools' | 'resultSchema'>;

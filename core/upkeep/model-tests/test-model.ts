@@ -11,7 +11,7 @@ import { CHECKS_TO_MAKE, MAX_CHECK_OUTPUT, type ModelCheck } from './checks.ts';
 export interface MadeCheck {
   readonly kind: ModelCheck['kind'];
   readonly state: 'passed' | 'failed' | 'not_made';
-  /** Words that came back, the provider's own where it refused; null for a check that was not made. */
+  /** The response in words, the provider's own for a refusal; null for a check that was not made. */
   readonly words: string | null;
   readonly durationMs: number | null;
 }
@@ -27,7 +27,7 @@ export interface TestEstimate {
 export interface ModelTest {
   readonly estimate: TestEstimate;
   readonly checks: readonly MadeCheck[];
-  /** Null where no check was made. */
+  /** Null when no check was made. */
   readonly usage: Usage | null;
   readonly costUsd: string | null;
 }
@@ -65,10 +65,9 @@ export function estimateTest(option: TestedModel): ModelTest {
 }
 
 /**
- * Tests a model: one short text, one tool call, one schema. It tries again what the organization learned about the model
- * before, since the server may have changed, and remembers for it what the test shows. What it uses counts towards the
- * budgets.
- * @throws {AppError} `rate_limited`, `allowance_exceeded` where a budget leaves too little
+ * Tests a model: one short text, one tool call, one schema. It tests again what the organization learned about the
+ * model before, since the server may have changed, and remembers the findings. Its usage counts towards the budgets.
+ * @throws {AppError} `rate_limited`, `allowance_exceeded` when a budget leaves too little
  */
 export async function testModel(
   deps: ModelTestDeps,
@@ -109,7 +108,7 @@ interface Made {
   readonly result: MadeCheck;
   readonly usage: Usage;
   readonly shows: ModelAbilities;
-  /** True where no later check can end better. */
+  /** True when no later check can succeed. */
   readonly isOver: boolean;
 }
 
@@ -120,7 +119,7 @@ interface ToMake {
 }
 
 async function make({ caller }: ModelTestDeps, { option, check, organizationId }: ToMake): Promise<Made> {
-  // The first check tries again what was learned before; the others go by what it and they themselves show.
+  // The first check tests earlier lessons again; the others follow its findings and their own.
   const afresh = check.kind === 'text';
   const call = { ...callOf(option, check, AbortSignal.timeout(CHECK_MS)), organizationId, afresh };
   const started = performance.now();

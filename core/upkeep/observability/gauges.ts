@@ -30,9 +30,9 @@ interface Known {
 }
 
 /**
- * Measures what waits in Postgres at each scrape. Each figure reads a partial index, so its cost grows with what is
- * open and not with the tables. Every process reports the same figures: take the maximum over them. While Postgres is
- * away they are NaN, not wrong.
+ * Measures at each scrape what waits in Postgres. Each figure reads a partial index, so its cost grows with the open
+ * rows and not with the tables. Every process reports the same figures: take the maximum over them. While Postgres is
+ * down they are NaN, not wrong.
  */
 export function watchBacklog(registry: Registry, database: Db, known: Known): void {
   // A scrape reads all gauges at once; they share one query.

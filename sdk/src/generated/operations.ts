@@ -21,7 +21,9 @@ export const OPERATIONS = {
   discoverTools: { method: 'POST', path: '/v1/routines/{routineId}/connections/{connectionId}/discover' },
   draftRoutine: { method: 'POST', path: '/v1/routines/draft' },
   followRun: { method: 'GET', path: '/v1/runs/{runId}/events' },
+  followUpRun: { method: 'POST', path: '/v1/runs/{runId}/follow-up', keyed: true },
   forecastBackfill: { method: 'GET', path: '/v1/routines/{routineId}/backfill/forecast' },
+  giveVerdict: { method: 'PUT', path: '/v1/runs/{runId}/verdict' },
   listAccountModels: { method: 'GET', path: '/v1/model-connections/{connectionId}/models' },
   listBlueprints: { method: 'GET', path: '/v1/blueprints' },
   listChats: { method: 'GET', path: '/v1/chats' },
@@ -45,6 +47,7 @@ export const OPERATIONS = {
   listSkills: { method: 'GET', path: '/v1/skills' },
   listTools: { method: 'GET', path: '/v1/routines/{routineId}/tools' },
   markResultsRead: { method: 'POST', path: '/v1/results/read' },
+  markResultsUnread: { method: 'POST', path: '/v1/results/unread' },
   pauseRoutine: { method: 'POST', path: '/v1/routines/{routineId}/pause' },
   previewRoutine: { method: 'POST', path: '/v1/routines/{routineId}/preview' },
   previewSchedule: { method: 'GET', path: '/v1/schedules/preview' },
@@ -149,6 +152,7 @@ export type ErrorCode =
   | 'run_not_cancellable'
   | 'run_not_finished'
   | 'run_without_data'
+  | 'run_without_result'
   | 'content_erased'
   | 'webhook_not_configured'
   | 'rotation_in_progress'

@@ -127,7 +127,7 @@ export interface components {
             id: string;
             /** @description How many instants of the window get no run, and why. */
             leftOut: components["schemas"]["LeftOut"];
-            /** @description The first instant of the window beyond `max`: where the next backfill goes on. Null when there is none. */
+            /** @description The first instant of the window beyond `max`: the next backfill continues there. Null without one. */
             nextFrom: string | null;
             /** @description Id of the routine. */
             routineId: string;
@@ -143,7 +143,7 @@ export interface components {
             leftOut: components["schemas"]["LeftOut"];
             /** @description Every limit that binds the runs of the routine. */
             limits: components["schemas"]["LimitForecast"][];
-            /** @description The first instant of the window beyond `max`: where the next backfill goes on. Null when there is none. */
+            /** @description The first instant of the window beyond `max`: the next backfill continues there. Null without one. */
             nextFrom: string | null;
             occurrences: components["schemas"]["DraftForecastOccurrences"];
             perRun: components["schemas"]["RunEstimate"];
@@ -820,7 +820,7 @@ export interface components {
             message: string;
         };
         ErrorDetail: {
-            /** @description What is wrong with it. */
+            /** @description The fault. */
             message: string;
             /** @description Path of the field. */
             param: string;
@@ -880,6 +880,23 @@ export interface components {
             error: components["schemas"]["Error"];
             /** @description Names the request in the logs of the service. */
             requestId: string;
+        };
+        FollowUp: {
+            /**
+             * Format: date-time
+             * @description RFC 3339, UTC.
+             */
+            createdAt: string;
+            errorMessage: string | null;
+            /** @description Id of the run. */
+            id: string;
+            message: string | null;
+            result: string | null;
+            /** @enum {string} */
+            state: "queued" | "running" | "succeeded" | "failed" | "cancelled" | "skipped";
+        };
+        FollowUpRun: {
+            message: string;
         };
         ForecastAmount: {
             /** @description US dollars, a decimal string; null for a model without prices. */
@@ -975,6 +992,11 @@ export interface components {
             /** @description Id of the policy. */
             policyId: string;
         };
+        GiveVerdict: {
+            /** @default null */
+            note?: string | null;
+            useful: boolean;
+        };
         ItemOfSeries: {
             key: string | number | boolean | null;
             /** @description One for each run; null where it has none. */
@@ -1038,6 +1060,10 @@ export interface components {
             runIds?: string[];
             /** Format: date-time */
             until?: string;
+        };
+        MarkResultsUnread: {
+            runIds?: string[];
+            since?: string | null;
         };
         /** @description What the model can do by its list, its kind of server, a test or earlier calls; null where that is not known. */
         ModelAbilities: {
@@ -1236,6 +1262,23 @@ export interface components {
             /** @description The `cursor` of the next page. */
             nextCursor: string | null;
         };
+        /** @description The first later run of the routine that succeeded and says something else, so that this result is over; null while it holds, and for an `unchanged` one. Of later runs the first 20 are looked at. */
+        OvertakingRun: {
+            /**
+             * Format: date-time
+             * @description RFC 3339, UTC.
+             */
+            finishedAt: string;
+            /** @enum {string} */
+            outcome: "done" | "nothing_to_report" | "partial";
+            outcomeSummary: string | null;
+            /** @description The first 200 characters of its result. */
+            resultPreview: string | null;
+            /** @description Id of the run. */
+            runId: string;
+            /** @description Whether another version of the routine made it, which may look at something else. */
+            versionChanged: boolean;
+        };
         PauseRoutine: {
             /**
              * @description Also cancels the runs of the routine that are open.
@@ -1289,7 +1332,7 @@ export interface components {
         };
         PreviewRoutine: {
             /**
-             * @description Values over those of the routine.
+             * @description Values that override those of the routine.
              * @default {}
              */
             variables?: {
@@ -1302,7 +1345,7 @@ export interface components {
             createdBy: components["schemas"]["RoutineVersionAuthor"] | null;
             /** @description Brand terms, margin, markets, owners, permitted claims, voice: what all routines of the project should go by, in any form; at most 24000 characters, kept as given. Empty for none. */
             text: string;
-            /** @description Counts the changes; 0 while no one has written any. */
+            /** @description Number of changes; 0 before the first. */
             version: number;
         };
         ProjectUsage: {
@@ -1515,7 +1558,7 @@ export interface components {
              * @description RFC 3339, UTC.
              */
             finishedAt: string;
-            /** @description Whether the text goes on after the excerpt. */
+            /** @description Whether the text continues after the excerpt. */
             goesOn: boolean;
             /**
              * @description What it is to a reader who knows the one before: `failed` (the run failed), `partial` (it says that a part of the work is missing), `first` (the first of its routine), `changed` (it differs from the one before), `unchanged` (it says that there is nothing to report, or the same as the one before). All but `unchanged` are worth reading.
@@ -1525,6 +1568,7 @@ export interface components {
             lines: components["schemas"]["ResultLines"] | null;
             outcome: ("done" | "nothing_to_report" | "partial") | null;
             outcomeSummary: string | null;
+            overtakenBy: components["schemas"]["OvertakingRun"] | null;
             /** @description The run of the routine that succeeded before it. */
             previousRunId: string | null;
             /** @description Why the run failed. */
@@ -1538,8 +1582,10 @@ export interface components {
             /** @enum {string} */
             state: "succeeded" | "failed";
             /** @enum {string} */
-            trigger: "schedule" | "manual" | "backfill";
+            trigger: "schedule" | "manual" | "backfill" | "follow_up";
             unread: boolean;
+            /** @description As on the run. */
+            urgency: ("none" | "normal" | "high") | null;
         };
         /** @description What differs in its data from the data that was delivered last: all counts, and the first five items of each kind. */
         ResultChanges: {
@@ -1881,7 +1927,7 @@ export interface components {
              * @enum {string}
              */
             deliver: "always" | "changed" | "failed";
-            /** @description When it was changed otherwise than by what keeps it, which has not put it since; null while it is as that left it. */
+            /** @description When it was last changed by another than its keeper; null once the keeper has put it again. */
             driftedAt: string | null;
             /** @description The person or the API key that changed it last, while it differs. */
             driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
@@ -2062,8 +2108,12 @@ export interface components {
             errorMessage: string | null;
             failureClass: ("routine" | "provider" | "platform") | null;
             finishedAt: string | null;
+            /** @description Of a `follow_up`: the run whose result it is asked about, which may have been deleted since. */
+            followsUp: string | null;
             /** @description Id of the run. */
             id: string;
+            /** @description The question of a `follow_up`. */
+            message: string | null;
             model: components["schemas"]["RunModel"] | null;
             /** @description The outcome of a run that succeeded, null for every other: `done` (the work was done), `nothing_to_report` (the work was done, and nothing was found that is worth reporting), `partial` (a part of the work could not be done). It is `done` where the routine does not require its runs to state it. The list may grow. */
             outcome: ("done" | "nothing_to_report" | "partial") | null;
@@ -2091,16 +2141,19 @@ export interface components {
             /** @description Model steps on record. */
             stepCount: number;
             /** @enum {string} */
-            trigger: "schedule" | "manual" | "backfill";
+            trigger: "schedule" | "manual" | "backfill" | "follow_up";
+            /** @description How soon the result should be read, null unless the run succeeded: `high` is always the word of the model, and no one is told by it alone. Where the model states none, `none` for `nothing_to_report` and for unchanged data, else `normal`. */
+            urgency: ("none" | "normal" | "high") | null;
             usage: components["schemas"]["Usage"];
             /** @description This run's own values. */
             variables: {
                 [key: string]: string;
             };
+            verdict: components["schemas"]["RunVerdict"] | null;
             /** @description What a run that would succeed lacked; it is `partial` at best, and proves nothing for activation: `tools_failed` (every call to the tools of a connection failed, so the run did its work without them). The list may grow. */
             warnings: "tools_failed"[];
-            /** @description Why no webhook was told of its end: `no_change` (the routine delivers changes, and the run brought none), `not_failed` (the routine delivers failures only), `no_webhook` (the routine had no webhook that takes deliveries). Null where one was, or where there is nothing to tell. */
-            withheld: ("no_change" | "not_failed" | "no_webhook") | null;
+            /** @description Why no webhook was told of its end: `no_change` (the routine delivers changes, and the run brought none), `not_failed` (the routine delivers failures only), `no_webhook` (the routine had no webhook that takes deliveries), `follow_up` (the run answers a question about a result). Null where one was, or where there is nothing to tell. */
+            withheld: ("no_change" | "not_failed" | "no_webhook" | "follow_up") | null;
         };
         /** @description What differs from the data that was delivered last, found by code. Applied to the items of that run it gives the items of this one. */
         RunChanges: {
@@ -2135,6 +2188,8 @@ export interface components {
             chatDeliveries: components["schemas"]["ChatDelivery"][];
             /** @description The version of the facts of the project that it was told; null for a run that was told none. `GET /v1/projects/{projectId}/facts/versions/{factsVersion}` has it. */
             factsVersion: number | null;
+            /** @description The last 50 questions about its result, in order, each a run of its own. */
+            followUps: components["schemas"]["FollowUp"][];
             gate: components["schemas"]["GateVerdict"] | null;
             /** @description The newest earlier run of the routine that succeeded. */
             lastGoodRunId: string | null;
@@ -2152,7 +2207,7 @@ export interface components {
             resultSchema: {
                 [key: string]: unknown;
             } | null;
-            /** @description The name of the routine as it is now. */
+            /** @description The present name of the routine. */
             routineName: string;
             steps: components["schemas"]["Step"][];
             /** @description Index of the step from which on the texts of models and tools are left out, as there are more than 4,000,000 characters; null where all are there. `GET /v1/runs/{runId}/steps` has them. */
@@ -2238,7 +2293,9 @@ export interface components {
             /** @enum {string} */
             state: "succeeded" | "failed" | "cancelled";
             /** @enum {string} */
-            trigger: "schedule" | "manual" | "backfill";
+            trigger: "schedule" | "manual" | "backfill" | "follow_up";
+            /** @description How soon the result should be read, null unless the run succeeded: `high` is always the word of the model, and no one is told by it alone. Where the model states none, `none` for `nothing_to_report` and for unchanged data, else `normal`. */
+            urgency: ("none" | "normal" | "high") | null;
             usage: components["schemas"]["Usage"];
             /** @description What a run that would succeed lacked; it is `partial` at best, and proves nothing for activation: `tools_failed` (every call to the tools of a connection failed, so the run did its work without them). The list may grow. */
             warnings: "tools_failed"[];
@@ -2260,14 +2317,14 @@ export interface components {
             data: components["schemas"]["Run"];
             /** @enum {string} */
             event: "state";
-            /** @description Send it back as `Last-Event-ID` to go on after this event. */
+            /** @description Send it back as `Last-Event-ID` to continue after this event. */
             id: string;
         };
         RunEventOutputStep: {
             data: components["schemas"]["Step"];
             /** @enum {string} */
             event: "step";
-            /** @description Send it back as `Last-Event-ID` to go on after this event. */
+            /** @description Send it back as `Last-Event-ID` to continue after this event. */
             id: string;
         };
         /**
@@ -2387,6 +2444,8 @@ export interface components {
             errorMessage: string | null;
             failureClass: ("routine" | "provider" | "platform") | null;
             finishedAt: string | null;
+            /** @description Of a `follow_up`: the run whose result it is asked about, which may have been deleted since. */
+            followsUp: string | null;
             /** @description Id of the run. */
             id: string;
             model: components["schemas"]["RunModel"] | null;
@@ -2403,7 +2462,7 @@ export interface components {
             retryOf: string | null;
             /** @description Id of the routine. */
             routineId: string;
-            /** @description The name of the routine as it is now. */
+            /** @description The present name of the routine. */
             routineName: string;
             routineRevision: number;
             /** @description The time that it was asked for, before which it does not start. */
@@ -2418,12 +2477,28 @@ export interface components {
             /** @description Model steps on record. */
             stepCount: number;
             /** @enum {string} */
-            trigger: "schedule" | "manual" | "backfill";
+            trigger: "schedule" | "manual" | "backfill" | "follow_up";
+            /** @description How soon the result should be read, null unless the run succeeded: `high` is always the word of the model, and no one is told by it alone. Where the model states none, `none` for `nothing_to_report` and for unchanged data, else `normal`. */
+            urgency: ("none" | "normal" | "high") | null;
             usage: components["schemas"]["Usage"];
+            verdict: components["schemas"]["RunVerdict"] | null;
             /** @description What a run that would succeed lacked; it is `partial` at best, and proves nothing for activation: `tools_failed` (every call to the tools of a connection failed, so the run did its work without them). The list may grow. */
             warnings: "tools_failed"[];
-            /** @description Why no webhook was told of its end: `no_change` (the routine delivers changes, and the run brought none), `not_failed` (the routine delivers failures only), `no_webhook` (the routine had no webhook that takes deliveries). Null where one was, or where there is nothing to tell. */
-            withheld: ("no_change" | "not_failed" | "no_webhook") | null;
+            /** @description Why no webhook was told of its end: `no_change` (the routine delivers changes, and the run brought none), `not_failed` (the routine delivers failures only), `no_webhook` (the routine had no webhook that takes deliveries), `follow_up` (the run answers a question about a result). Null where one was, or where there is nothing to tell. */
+            withheld: ("no_change" | "not_failed" | "no_webhook" | "follow_up") | null;
+        };
+        /** @description What a reader thinks of its result; null until one says so. */
+        RunVerdict: {
+            /**
+             * Format: date-time
+             * @description RFC 3339, UTC.
+             */
+            at: string;
+            /** @description The last writer; null when they are gone. */
+            by: components["schemas"]["RoutineVersionAuthor"] | null;
+            /** @description Null where there is none, and once content is erased. */
+            note: string | null;
+            useful: boolean;
         };
         RunWebhookEvent: {
             data: components["schemas"]["RunEventData"];
@@ -2541,12 +2616,12 @@ export interface components {
             checked: string | null;
             createdAt: string | null;
             description: string | null;
-            /** @description When it was changed otherwise than by what keeps it, which has not put it since; null while it is as that left it. */
+            /** @description When it was last changed by another than its keeper; null once the keeper has put it again. */
             driftedAt: string | null;
             /** @description The person or the API key that changed it last, while it differs. */
             driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
             externalKey: string | null;
-            /** @description Slugs of curated skills that were folded into this one. They go on working in its place; empty for a custom skill. */
+            /** @description Slugs of curated skills that were folded into this one. They stay valid as names of this one; empty for a custom skill. */
             formerly: string[];
             /** @description Of a custom skill; null for a curated one. */
             id: string | null;
@@ -2697,6 +2772,8 @@ export interface components {
         UnreadResults: {
             /** @description Whether there are more than the 1,000 counted ones. */
             more: boolean;
+            /** @description Until when the caller has marked all as read, to take that back; null where they never did. */
+            readUntil: string | null;
             unchanged: number;
             /** @description The routines that the unchanged ones are of. */
             unchangedRoutines: number;
@@ -3452,7 +3529,7 @@ export interface operations {
                 since?: string;
                 /** @description Only what the caller, a person or an API key, has not marked as read, or only the rest. After 30 days a result counts as read. */
                 unread?: "true" | "false";
-                /** @description Only those of all kinds but `unchanged`, or only unchanged ones. */
+                /** @description True for all kinds but `unchanged`, false for unchanged results only. */
                 worthReading?: "true" | "false";
             };
         };
@@ -3506,6 +3583,24 @@ export interface operations {
         };
     };
     countUnreadResults: {
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        /** @description What the caller has not read, of the last 30 days. */
+                        data: components["schemas"]["UnreadResults"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    markResultsUnread: {
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MarkResultsUnread"];
+            };
+        };
         responses: {
             200: {
                 content: {
@@ -3832,7 +3927,7 @@ export interface operations {
     listRoutineRuns: {
         parameters: {
             query?: {
-                /** @description Only those of this backfill. */
+                /** @description Only runs of this backfill. */
                 backfillId?: string;
                 /** @description From the `Link: <…>; rel="next"` header of the page before. */
                 cursor?: components["parameters"]["cursor-2"];
@@ -3849,7 +3944,7 @@ export interface operations {
                 /** @description Only those in this state. */
                 state?: "queued" | "running" | "succeeded" | "failed" | "cancelled" | "skipped";
                 /** @description Only those started so. */
-                trigger?: "schedule" | "manual" | "backfill";
+                trigger?: "schedule" | "manual" | "backfill" | "follow_up";
                 /** @description Created before this time. */
                 until?: string;
             };
@@ -4121,7 +4216,7 @@ export interface operations {
     listRuns: {
         parameters: {
             query?: {
-                /** @description Only those of this backfill. */
+                /** @description Only runs of this backfill. */
                 backfillId?: string;
                 /** @description From the `Link: <…>; rel="next"` header of the page before. */
                 cursor?: components["parameters"]["cursor-2"];
@@ -4139,7 +4234,7 @@ export interface operations {
                 /** @description Only those in this state. */
                 state?: "queued" | "running" | "succeeded" | "failed" | "cancelled" | "skipped";
                 /** @description Only those started so. */
-                trigger?: "schedule" | "manual" | "backfill";
+                trigger?: "schedule" | "manual" | "backfill" | "follow_up";
                 /** @description Created before this time. */
                 until?: string;
             };
@@ -4293,6 +4388,29 @@ export interface operations {
             };
         };
     };
+    followUpRun: {
+        parameters: {
+            path: {
+                /** @description Id of the run. */
+                runId: components["parameters"]["runId"];
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["FollowUpRun"];
+            };
+        };
+        responses: {
+            202: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Run"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
     retryRun: {
         parameters: {
             path: {
@@ -4333,6 +4451,29 @@ export interface operations {
                         data: components["schemas"]["Step"][];
                         /** @description Where `page=body` asks for it. Null on the last page. */
                         page?: components["schemas"]["NextPage"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    giveVerdict: {
+        parameters: {
+            path: {
+                /** @description Id of the run. */
+                runId: components["parameters"]["runId"];
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["GiveVerdict"];
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Run"];
                         requestId: string;
                     };
                 };

@@ -32,6 +32,11 @@ export class Results {
   markRead(body: Body<'markResultsRead'>, options?: CallOptions): Call<Data<'markResultsRead'>> {
     return this.#transport.send('markResultsRead', { ...options, body });
   }
+
+  /** Takes marks back. */
+  markUnread(body: Body<'markResultsUnread'>, options?: CallOptions): Call<Data<'markResultsUnread'>> {
+    return this.#transport.send('markResultsUnread', { ...options, body });
+  }
 }
 
 export class Schedules {

@@ -57,6 +57,16 @@ export class Runs {
     return this.#transport.send('retryRun', { ...options, ids: [runId] });
   }
 
+  /** Says whether its result was useful, and why. */
+  giveVerdict(runId: string, body: Body<'giveVerdict'>, options?: CallOptions): Call<Data<'giveVerdict'>> {
+    return this.#transport.send('giveVerdict', { ...options, ids: [runId], body });
+  }
+
+  /** Asks about its result; the run that is returned answers. */
+  followUp(runId: string, body: Body<'followUpRun'>, options?: CreateOptions): Call<Data<'followUpRun'>> {
+    return this.#transport.send('followUpRun', { ...options, ids: [runId], body });
+  }
+
   /** The webhook event of the run. */
   event(runId: string, options?: CallOptions): Call<Data<'readRunEvent'>> {
     return this.#transport.send('readRunEvent', { ...options, ids: [runId] });

@@ -16,7 +16,7 @@ test('a routine that may call the service reads it, and starts and changes nothi
   for (const name of ['run_routine', 'archive_routine', 'update_routine']) {
     const refused = await routine.call(name, { routineId });
     expect(refused, name).toMatchObject({ isError: true });
-    expect(refused.text).toMatch(/^forbidden: A routine may read this service/);
+    expect(refused.text).toMatch(/^forbidden: A routine may only read this service/);
   }
   await routine.close();
 });

@@ -50,7 +50,7 @@ own('prune stops before most of what a folder keeps, and without a name', async 
   await folder.remove('routines/b.md');
   const stopped = await folder.ras(['apply', '--yes', '--prune']);
   expect(stopped.code).toBe(1);
-  expect(stopped.stderr).toContain('--prune would take 2 of the 3 that this folder keeps: nothing was done.');
+  expect(stopped.stderr).toContain('--prune would delete 2 of the 3 that this folder keeps, so nothing was done.');
   expect((await folder.ras(['apply', '--yes', '--prune-all'])).json.applied).toMatchObject([
     { key: 'a', result: 'archived' },
     { key: 'b', result: 'archived' },
@@ -60,7 +60,7 @@ own('prune stops before most of what a folder keeps, and without a name', async 
   for (const each of ['x', 'y', 'z']) await nameless.routine(each);
   await nameless.ras(['apply', '--yes']);
   await nameless.remove('routines/x.md');
-  expect((await nameless.ras(['apply', '--yes', '--prune'])).stderr).toContain('ras.yaml gives it no name');
+  expect((await nameless.ras(['apply', '--yes', '--prune'])).stderr).toContain('set name in ras.yaml');
 });
 
 own('a skill that a file or another routine names is not deleted', async ({ own: key }) => {

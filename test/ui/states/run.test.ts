@@ -531,5 +531,15 @@ test('a result that made room in the context window says from which step on, and
         expect(await newest.getByText('no longer sent').count()).toBe(0);
       },
     },
+    {
+      path: PATH,
+      name: 'connection-deleted',
+      before: refusing(/^\/v1\/connections\//, 404, { code: 'connection_not_found', message: 'It was deleted.' }),
+      act: async (page) => {
+        const call = await open(page, 1);
+        await call.getByText('Library, deleted since').waitFor();
+        expect(await call.getByRole('link').count()).toBe(0);
+      },
+    },
   ]);
 });

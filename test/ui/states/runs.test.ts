@@ -72,6 +72,11 @@ test('the list of runs in all its states', async ({ api, visit }) => {
       },
     },
     {
+      name: 'of-backfill',
+      path: `${path}?backfillId=bkf_01kx3k9y6wfd8r0v5m2c7t4q2k`,
+      act: (page) => page.getByText('Of one backfill').waitFor(),
+    },
+    {
       name: 'filtered',
       path: `${path}?state=failed&trigger=manual`,
       async act(page) {

@@ -282,6 +282,7 @@ export interface paths {
     };
     "/v1/results/unread": {
         get: operations["countUnreadResults"];
+        post: operations["markResultsUnread"];
     };
     "/v1/routines": {
         get: operations["listRoutines"];
@@ -377,11 +378,17 @@ export interface paths {
     "/v1/runs/{runId}/events": {
         get: operations["followRun"];
     };
+    "/v1/runs/{runId}/follow-up": {
+        post: operations["followUpRun"];
+    };
     "/v1/runs/{runId}/retry": {
         post: operations["retryRun"];
     };
     "/v1/runs/{runId}/steps": {
         get: operations["listRunSteps"];
+    };
+    "/v1/runs/{runId}/verdict": {
+        put: operations["giveVerdict"];
     };
     "/v1/runs/{runId}/webhook-deliveries/{deliveryId}/redeliver": {
         post: operations["redeliverWebhook"];
@@ -456,7 +463,7 @@ export interface components {
             checks: components["schemas"]["RoutineChecks"];
             createdAt: components["schemas"]["Timestamp"];
             deliver: components["schemas"]["RoutineDeliver"];
-            /** @description When it was changed otherwise than by what keeps it, which has not put it since; null while it is as that left it. */
+            /** @description When it was last changed by another than its keeper; null once the keeper has put it again. */
             driftedAt: components["schemas"]["Timestamp"] | null;
             /** @description The person or the API key that changed it last, while it differs. */
             driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
@@ -569,7 +576,7 @@ export interface components {
             name: string;
         };
         ApproveAssistantConsentBody: {
-            /** @description The `request` with which the authorization server led to the page, as it is. */
+            /** @description The unchanged `request` of the redirect from the authorization server. */
             oauthQuery: string;
             scopes: ("models:read" | "routines:read" | "routines:write" | "runs:read" | "runs:write" | "connections:read" | "connections:write")[];
         };
@@ -579,7 +586,7 @@ export interface components {
         AskedConsent: {
             clientId: string;
             clientName: string;
-            /** @description Whether the operator has entered it; one that registered itself may be anyone. */
+            /** @description True when the operator registered it. A client that registered itself is unverified. */
             isVerified: boolean;
             /** @description Where the browser is led afterwards, with the code. */
             redirectHost: string;
@@ -590,7 +597,7 @@ export interface components {
             createdAt: components["schemas"]["Timestamp"];
             grantedBy: components["schemas"]["ApiKeyCreatedBy"];
             id: string;
-            /** @description Whether the operator has entered it; one that registered itself may be anyone. */
+            /** @description True when the operator registered it. A client that registered itself is unverified. */
             isVerified: boolean;
             /** @description Written at most once a minute. */
             lastUsedAt: components["schemas"]["Timestamp"] | null;
@@ -668,7 +675,7 @@ export interface components {
         };
         AuditEvent: {
             /** @enum {string} */
-            action: "organization.created" | "organization.renamed" | "organization.deleted" | "organization.second_factor_set" | "project.created" | "project.renamed" | "project.deleted" | "member.joined" | "member.role_changed" | "member.removed" | "member.left" | "member.sessions_ended" | "member.second_factor_added" | "member.second_factor_removed" | "member.recovery_code_used" | "member.recovery_codes_replaced" | "member.passkey_added" | "member.passkey_removed" | "invitation.created" | "invitation.deleted" | "api_key.created" | "api_key.revoked" | "ci_trust.created" | "ci_trust.deleted" | "assistant.approved" | "assistant.connected" | "assistant.disconnected" | "mcp.switched" | "connection.created" | "connection.changed" | "connection.deleted" | "model_connection.created" | "model_connection.changed" | "model_connection.revoked" | "model_figures.changed" | "policy.changed" | "budget.changed" | "retention.changed" | "notifications.changed" | "plan.changed" | "skill.created" | "skill.changed" | "skill.deleted" | "facts.changed" | "routine.changed" | "routine.activated" | "routine.skills_updated" | "routine.facts_updated" | "routine.deactivated" | "routine.paused" | "routine.archived" | "routine.restored" | "routine.backfilled" | "webhook.changed" | "webhook_secret.rotated" | "success_ping.changed" | "results_to.changed" | "chat.created" | "chat.changed" | "chat.deleted" | "run.pinned" | "run.unpinned";
+            action: "organization.created" | "organization.renamed" | "organization.deleted" | "organization.second_factor_set" | "project.created" | "project.renamed" | "project.deleted" | "member.joined" | "member.role_changed" | "member.removed" | "member.left" | "member.sessions_ended" | "member.second_factor_added" | "member.second_factor_removed" | "member.recovery_code_used" | "member.recovery_codes_replaced" | "member.passkey_added" | "member.passkey_removed" | "invitation.created" | "invitation.deleted" | "api_key.created" | "api_key.revoked" | "ci_trust.created" | "ci_trust.deleted" | "assistant.approved" | "assistant.connected" | "assistant.disconnected" | "mcp.switched" | "connection.created" | "connection.changed" | "connection.deleted" | "model_connection.created" | "model_connection.changed" | "model_connection.revoked" | "model_figures.changed" | "policy.changed" | "budget.changed" | "retention.changed" | "notifications.changed" | "plan.changed" | "skill.created" | "skill.changed" | "skill.deleted" | "facts.changed" | "routine.changed" | "routine.activated" | "routine.skills_updated" | "routine.facts_updated" | "routine.deactivated" | "routine.paused" | "routine.archived" | "routine.restored" | "routine.backfilled" | "webhook.changed" | "webhook_secret.rotated" | "success_ping.changed" | "results_to.changed" | "chat.created" | "chat.changed" | "chat.deleted" | "run.pinned" | "run.unpinned" | "run.judged";
             /** @description Who, and from where. */
             actor: components["schemas"]["AuditEventActor"];
             createdAt: components["schemas"]["Timestamp"];
@@ -696,7 +703,7 @@ export interface components {
             /** @description Id of the backfill. */
             id: string;
             leftOut: components["schemas"]["LeftOut"];
-            /** @description The first instant of the window beyond `max`: where the next backfill goes on. Null when there is none. */
+            /** @description The first instant of the window beyond `max`: the next backfill continues there. Null without one. */
             nextFrom: components["schemas"]["Timestamp"] | null;
             /** @description Id of the routine. */
             routineId: string;
@@ -711,7 +718,7 @@ export interface components {
             leftOut: components["schemas"]["LeftOut"];
             /** @description Every limit that binds the runs of the routine. */
             limits: components["schemas"]["LimitForecast"][];
-            /** @description The first instant of the window beyond `max`: where the next backfill goes on. Null when there is none. */
+            /** @description The first instant of the window beyond `max`: the next backfill continues there. Null without one. */
             nextFrom: components["schemas"]["Timestamp"] | null;
             occurrences: components["schemas"]["DraftForecastOccurrences"];
             perRun: components["schemas"]["RunEstimate"];
@@ -1310,7 +1317,7 @@ export interface components {
             checks: components["schemas"]["RoutineChecks"];
             createdAt: components["schemas"]["Timestamp"];
             deliver: components["schemas"]["RoutineDeliver"];
-            /** @description When it was changed otherwise than by what keeps it, which has not put it since; null while it is as that left it. */
+            /** @description When it was last changed by another than its keeper; null once the keeper has put it again. */
             driftedAt: components["schemas"]["Timestamp"] | null;
             /** @description The person or the API key that changed it last, while it differs. */
             driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
@@ -1595,7 +1602,7 @@ export interface components {
             name: string;
         };
         DecidedConsent: {
-            /** @description Where the browser goes on. */
+            /** @description Address to which the browser goes. */
             redirectTo: string;
         };
         DeletedConnection: {
@@ -1756,7 +1763,7 @@ export interface components {
             message: string;
         };
         ErrorDetail: {
-            /** @description What is wrong with it. */
+            /** @description The fault. */
             message: string;
             /** @description Path of the field. */
             param: string;
@@ -1812,6 +1819,19 @@ export interface components {
             error: components["schemas"]["Error"];
             /** @description Names the request in the logs of the service. */
             requestId: string;
+        };
+        FollowUp: {
+            createdAt: components["schemas"]["Timestamp"];
+            errorMessage: string | null;
+            /** @description Id of the run. */
+            id: string;
+            message: string | null;
+            result: string | null;
+            /** @enum {string} */
+            state: "queued" | "running" | "succeeded" | "failed" | "cancelled" | "skipped";
+        };
+        FollowUpRun: {
+            message: string;
         };
         ForecastAmount: {
             /** @description US dollars, a decimal string; null for a model without prices. */
@@ -1914,6 +1934,11 @@ export interface components {
             session: components["schemas"]["PresentSession"];
             user: components["schemas"]["User"];
         };
+        GiveVerdict: {
+            /** @default null */
+            note?: string | null;
+            useful: boolean;
+        };
         Health: {
             /** @enum {string} */
             status: "ok";
@@ -1992,6 +2017,10 @@ export interface components {
             runIds?: string[];
             /** Format: date-time */
             until?: string;
+        };
+        MarkResultsUnread: {
+            runIds?: string[];
+            since?: string | null;
         };
         Member: {
             email: string;
@@ -2241,6 +2270,19 @@ export interface components {
             maxCostUsdPerMonth: string | null;
             maxTokensPerDay: number | null;
         };
+        /** @description The first later run of the routine that succeeded and says something else, so that this result is over; null while it holds, and for an `unchanged` one. Of later runs the first 20 are looked at. */
+        OvertakingRun: {
+            finishedAt: components["schemas"]["Timestamp"];
+            /** @enum {string} */
+            outcome: "done" | "nothing_to_report" | "partial";
+            outcomeSummary: string | null;
+            /** @description The first 200 characters of its result. */
+            resultPreview: string | null;
+            /** @description Id of the run. */
+            runId: string;
+            /** @description Whether another version of the routine made it, which may look at something else. */
+            versionChanged: boolean;
+        };
         /** @description Options in JSON as WebAuthn Level 3 has them. */
         PasskeyOptions: {
             challenge: string;
@@ -2315,7 +2357,7 @@ export interface components {
         };
         PreviewRoutine: {
             /**
-             * @description Values over those of the routine.
+             * @description Values that override those of the routine.
              * @default {}
              */
             variables?: {
@@ -2366,7 +2408,7 @@ export interface components {
             createdBy: components["schemas"]["RoutineVersionAuthor"] | null;
             /** @description Brand terms, margin, markets, owners, permitted claims, voice: what all routines of the project should go by, in any form; at most 24000 characters, kept as given. Empty for none. */
             text: string;
-            /** @description Counts the changes; 0 while no one has written any. */
+            /** @description Number of changes; 0 before the first. */
             version: number;
         };
         ProjectUsage: {
@@ -2581,7 +2623,7 @@ export interface components {
             name: string;
         };
         ReadAssistantConsentBody: {
-            /** @description The `request` with which the authorization server led to the page, as it is. */
+            /** @description The unchanged `request` of the redirect from the authorization server. */
             oauthQuery: string;
         };
         Readiness: {
@@ -2643,7 +2685,7 @@ export interface components {
             /** @description The beginning of the text, at most 600 characters. */
             excerpt: string | null;
             finishedAt: components["schemas"]["Timestamp"];
-            /** @description Whether the text goes on after the excerpt. */
+            /** @description Whether the text continues after the excerpt. */
             goesOn: boolean;
             /**
              * @description What it is to a reader who knows the one before: `failed` (the run failed), `partial` (it says that a part of the work is missing), `first` (the first of its routine), `changed` (it differs from the one before), `unchanged` (it says that there is nothing to report, or the same as the one before). All but `unchanged` are worth reading.
@@ -2653,6 +2695,7 @@ export interface components {
             lines: components["schemas"]["ResultLines"] | null;
             outcome: ("done" | "nothing_to_report" | "partial") | null;
             outcomeSummary: string | null;
+            overtakenBy: components["schemas"]["OvertakingRun"] | null;
             /** @description The run of the routine that succeeded before it. */
             previousRunId: string | null;
             /** @description Why the run failed. */
@@ -2666,8 +2709,10 @@ export interface components {
             /** @enum {string} */
             state: "succeeded" | "failed";
             /** @enum {string} */
-            trigger: "schedule" | "manual" | "backfill";
+            trigger: "schedule" | "manual" | "backfill" | "follow_up";
             unread: boolean;
+            /** @description As on the run. */
+            urgency: ("none" | "normal" | "high") | null;
         };
         /** @description What differs in its data from the data that was delivered last: all counts, and the first five items of each kind. */
         ResultChanges: {
@@ -2776,7 +2821,7 @@ export interface components {
             checks: components["schemas"]["RoutineChecks"];
             createdAt: components["schemas"]["Timestamp"];
             deliver: components["schemas"]["RoutineDeliver"];
-            /** @description When it was changed otherwise than by what keeps it, which has not put it since; null while it is as that left it. */
+            /** @description When it was last changed by another than its keeper; null once the keeper has put it again. */
             driftedAt: components["schemas"]["Timestamp"] | null;
             /** @description The person or the API key that changed it last, while it differs. */
             driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
@@ -2846,7 +2891,7 @@ export interface components {
             checks: components["schemas"]["RoutineChecks"];
             createdAt: components["schemas"]["Timestamp"];
             deliver: components["schemas"]["RoutineDeliver"];
-            /** @description When it was changed otherwise than by what keeps it, which has not put it since; null while it is as that left it. */
+            /** @description When it was last changed by another than its keeper; null once the keeper has put it again. */
             driftedAt: components["schemas"]["Timestamp"] | null;
             /** @description The person or the API key that changed it last, while it differs. */
             driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
@@ -2928,7 +2973,7 @@ export interface components {
             checks: components["schemas"]["RoutineChecks"];
             createdAt: components["schemas"]["Timestamp"];
             deliver: components["schemas"]["RoutineDeliver"];
-            /** @description When it was changed otherwise than by what keeps it, which has not put it since; null while it is as that left it. */
+            /** @description When it was last changed by another than its keeper; null once the keeper has put it again. */
             driftedAt: components["schemas"]["Timestamp"] | null;
             /** @description The person or the API key that changed it last, while it differs. */
             driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
@@ -3163,7 +3208,7 @@ export interface components {
             checks: components["schemas"]["RoutineChecks"];
             createdAt: components["schemas"]["Timestamp"];
             deliver: components["schemas"]["RoutineDeliver"];
-            /** @description When it was changed otherwise than by what keeps it, which has not put it since; null while it is as that left it. */
+            /** @description When it was last changed by another than its keeper; null once the keeper has put it again. */
             driftedAt: components["schemas"]["Timestamp"] | null;
             /** @description The person or the API key that changed it last, while it differs. */
             driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
@@ -3304,8 +3349,12 @@ export interface components {
             errorMessage: string | null;
             failureClass: components["schemas"]["RunFailureClass"] | null;
             finishedAt: components["schemas"]["Timestamp"] | null;
+            /** @description Of a `follow_up`: the run whose result it is asked about, which may have been deleted since. */
+            followsUp: string | null;
             /** @description Id of the run. */
             id: string;
+            /** @description The question of a `follow_up`. */
+            message: string | null;
             model: components["schemas"]["RunModel"] | null;
             /** @description The outcome of a run that succeeded, null for every other: `done` (the work was done), `nothing_to_report` (the work was done, and nothing was found that is worth reporting), `partial` (a part of the work could not be done). It is `done` where the routine does not require its runs to state it. The list may grow. */
             outcome: ("done" | "nothing_to_report" | "partial") | null;
@@ -3333,16 +3382,19 @@ export interface components {
             /** @description Model steps on record. */
             stepCount: number;
             /** @enum {string} */
-            trigger: "schedule" | "manual" | "backfill";
+            trigger: "schedule" | "manual" | "backfill" | "follow_up";
+            /** @description How soon the result should be read, null unless the run succeeded: `high` is always the word of the model, and no one is told by it alone. Where the model states none, `none` for `nothing_to_report` and for unchanged data, else `normal`. */
+            urgency: ("none" | "normal" | "high") | null;
             usage: components["schemas"]["Usage"];
             /** @description This run's own values. */
             variables: {
                 [key: string]: string;
             };
+            verdict: components["schemas"]["RunVerdict"] | null;
             /** @description What a run that would succeed lacked; it is `partial` at best, and proves nothing for activation: `tools_failed` (every call to the tools of a connection failed, so the run did its work without them). The list may grow. */
             warnings: "tools_failed"[];
-            /** @description Why no webhook was told of its end: `no_change` (the routine delivers changes, and the run brought none), `not_failed` (the routine delivers failures only), `no_webhook` (the routine had no webhook that takes deliveries). Null where one was, or where there is nothing to tell. */
-            withheld: ("no_change" | "not_failed" | "no_webhook") | null;
+            /** @description Why no webhook was told of its end: `no_change` (the routine delivers changes, and the run brought none), `not_failed` (the routine delivers failures only), `no_webhook` (the routine had no webhook that takes deliveries), `follow_up` (the run answers a question about a result). Null where one was, or where there is nothing to tell. */
+            withheld: ("no_change" | "not_failed" | "no_webhook" | "follow_up") | null;
         };
         /** @description What differs from the data that was delivered last, found by code. Applied to the items of that run it gives the items of this one. */
         RunChanges: {
@@ -3392,11 +3444,17 @@ export interface components {
             factsVersion: number | null;
             failureClass: components["schemas"]["RunFailureClass"] | null;
             finishedAt: components["schemas"]["Timestamp"] | null;
+            /** @description Of a `follow_up`: the run whose result it is asked about, which may have been deleted since. */
+            followsUp: string | null;
+            /** @description The last 50 questions about its result, in order, each a run of its own. */
+            followUps: components["schemas"]["FollowUp"][];
             gate: components["schemas"]["GateVerdict"] | null;
             /** @description Id of the run. */
             id: string;
             /** @description The newest earlier run of the routine that succeeded. */
             lastGoodRunId: string | null;
+            /** @description The question of a `follow_up`. */
+            message: string | null;
             model: components["schemas"]["RunModel"] | null;
             /** @description The result after it, found in the same way. */
             nextResultId: string | null;
@@ -3425,7 +3483,7 @@ export interface components {
             retryOf: string | null;
             /** @description Id of the routine. */
             routineId: string;
-            /** @description The name of the routine as it is now. */
+            /** @description The present name of the routine. */
             routineName: string;
             routineRevision: number;
             /** @description The time that it was asked for, before which it does not start. */
@@ -3443,19 +3501,22 @@ export interface components {
             /** @description Index of the step from which on the texts of models and tools are left out, as there are more than 4,000,000 characters; null where all are there. `GET /v1/runs/{runId}/steps` has them. */
             textsLeftOutFrom: number | null;
             /** @enum {string} */
-            trigger: "schedule" | "manual" | "backfill";
+            trigger: "schedule" | "manual" | "backfill" | "follow_up";
+            /** @description How soon the result should be read, null unless the run succeeded: `high` is always the word of the model, and no one is told by it alone. Where the model states none, `none` for `nothing_to_report` and for unchanged data, else `normal`. */
+            urgency: ("none" | "normal" | "high") | null;
             usage: components["schemas"]["Usage"];
             /** @description This run's own values. */
             variables: {
                 [key: string]: string;
             };
+            verdict: components["schemas"]["RunVerdict"] | null;
             /** @description Of a run that waits: `run_at` (the time that it was asked for has not come), `worker` (no worker is there that takes new runs), `slot` (the workers are busy), `organization_limit` (the organization has as many runs at a time as its plan allows), `organization_share` (the organization has three quarters of the places, and other organizations run here too), `account` (its model account has as many runs at a time as the provider allows), `previous_run` (an earlier run of the routine is still open), `budget` (other runs hold what is left of a budget; its clock stands still, and it asks again within seconds), `connection` (the provider of a connection is away, so that an expired sign-in cannot be renewed; its clock stands still, and it asks again), `start` (it has been let in and its workflow is about to begin). */
             waitingFor: ("run_at" | "worker" | "slot" | "organization_limit" | "organization_share" | "account" | "previous_run" | "budget" | "connection" | "start") | null;
             /** @description What a run that would succeed lacked; it is `partial` at best, and proves nothing for activation: `tools_failed` (every call to the tools of a connection failed, so the run did its work without them). The list may grow. */
             warnings: "tools_failed"[];
             webhookDeliveries: components["schemas"]["WebhookDelivery"][];
-            /** @description Why no webhook was told of its end: `no_change` (the routine delivers changes, and the run brought none), `not_failed` (the routine delivers failures only), `no_webhook` (the routine had no webhook that takes deliveries). Null where one was, or where there is nothing to tell. */
-            withheld: ("no_change" | "not_failed" | "no_webhook") | null;
+            /** @description Why no webhook was told of its end: `no_change` (the routine delivers changes, and the run brought none), `not_failed` (the routine delivers failures only), `no_webhook` (the routine had no webhook that takes deliveries), `follow_up` (the run answers a question about a result). Null where one was, or where there is nothing to tell. */
+            withheld: ("no_change" | "not_failed" | "no_webhook" | "follow_up") | null;
             /** @description Where the Temporal UI shows its workflow; null where the operator names no such UI, and for a run that never had a workflow. */
             workflowUrl: string | null;
         };
@@ -3522,7 +3583,9 @@ export interface components {
             /** @enum {string} */
             state: "succeeded" | "failed" | "cancelled";
             /** @enum {string} */
-            trigger: "schedule" | "manual" | "backfill";
+            trigger: "schedule" | "manual" | "backfill" | "follow_up";
+            /** @description How soon the result should be read, null unless the run succeeded: `high` is always the word of the model, and no one is told by it alone. Where the model states none, `none` for `nothing_to_report` and for unchanged data, else `normal`. */
+            urgency: ("none" | "normal" | "high") | null;
             usage: components["schemas"]["Usage"];
             /** @description What a run that would succeed lacked; it is `partial` at best, and proves nothing for activation: `tools_failed` (every call to the tools of a connection failed, so the run did its work without them). The list may grow. */
             warnings: "tools_failed"[];
@@ -3544,14 +3607,14 @@ export interface components {
             data: components["schemas"]["Run"];
             /** @enum {string} */
             event: "state";
-            /** @description Send it back as `Last-Event-ID` to go on after this event. */
+            /** @description Send it back as `Last-Event-ID` to continue after this event. */
             id: string;
         };
         RunEventOutputStep: {
             data: components["schemas"]["Step"];
             /** @enum {string} */
             event: "step";
-            /** @description Send it back as `Last-Event-ID` to go on after this event. */
+            /** @description Send it back as `Last-Event-ID` to continue after this event. */
             id: string;
         };
         /**
@@ -3652,6 +3715,8 @@ export interface components {
             errorMessage: string | null;
             failureClass: components["schemas"]["RunFailureClass"] | null;
             finishedAt: components["schemas"]["Timestamp"] | null;
+            /** @description Of a `follow_up`: the run whose result it is asked about, which may have been deleted since. */
+            followsUp: string | null;
             /** @description Id of the run. */
             id: string;
             model: components["schemas"]["RunModel"] | null;
@@ -3668,7 +3733,7 @@ export interface components {
             retryOf: string | null;
             /** @description Id of the routine. */
             routineId: string;
-            /** @description The name of the routine as it is now. */
+            /** @description The present name of the routine. */
             routineName: string;
             routineRevision: number;
             /** @description The time that it was asked for, before which it does not start. */
@@ -3683,12 +3748,24 @@ export interface components {
             /** @description Model steps on record. */
             stepCount: number;
             /** @enum {string} */
-            trigger: "schedule" | "manual" | "backfill";
+            trigger: "schedule" | "manual" | "backfill" | "follow_up";
+            /** @description How soon the result should be read, null unless the run succeeded: `high` is always the word of the model, and no one is told by it alone. Where the model states none, `none` for `nothing_to_report` and for unchanged data, else `normal`. */
+            urgency: ("none" | "normal" | "high") | null;
             usage: components["schemas"]["Usage"];
+            verdict: components["schemas"]["RunVerdict"] | null;
             /** @description What a run that would succeed lacked; it is `partial` at best, and proves nothing for activation: `tools_failed` (every call to the tools of a connection failed, so the run did its work without them). The list may grow. */
             warnings: "tools_failed"[];
-            /** @description Why no webhook was told of its end: `no_change` (the routine delivers changes, and the run brought none), `not_failed` (the routine delivers failures only), `no_webhook` (the routine had no webhook that takes deliveries). Null where one was, or where there is nothing to tell. */
-            withheld: ("no_change" | "not_failed" | "no_webhook") | null;
+            /** @description Why no webhook was told of its end: `no_change` (the routine delivers changes, and the run brought none), `not_failed` (the routine delivers failures only), `no_webhook` (the routine had no webhook that takes deliveries), `follow_up` (the run answers a question about a result). Null where one was, or where there is nothing to tell. */
+            withheld: ("no_change" | "not_failed" | "no_webhook" | "follow_up") | null;
+        };
+        /** @description What a reader thinks of its result; null until one says so. */
+        RunVerdict: {
+            at: components["schemas"]["Timestamp"];
+            /** @description The last writer; null when they are gone. */
+            by: components["schemas"]["RoutineVersionAuthor"] | null;
+            /** @description Null where there is none, and once content is erased. */
+            note: string | null;
+            useful: boolean;
         };
         RunWebhookEvent: {
             data: components["schemas"]["RunEventData"];
@@ -3704,7 +3781,7 @@ export interface components {
             checks: components["schemas"]["RoutineChecks"];
             createdAt: components["schemas"]["Timestamp"];
             deliver: components["schemas"]["RoutineDeliver"];
-            /** @description When it was changed otherwise than by what keeps it, which has not put it since; null while it is as that left it. */
+            /** @description When it was last changed by another than its keeper; null once the keeper has put it again. */
             driftedAt: components["schemas"]["Timestamp"] | null;
             /** @description The person or the API key that changed it last, while it differs. */
             driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
@@ -3900,12 +3977,12 @@ export interface components {
             checked: string | null;
             createdAt: components["schemas"]["Timestamp"] | null;
             description: string | null;
-            /** @description When it was changed otherwise than by what keeps it, which has not put it since; null while it is as that left it. */
+            /** @description When it was last changed by another than its keeper; null once the keeper has put it again. */
             driftedAt: components["schemas"]["Timestamp"] | null;
             /** @description The person or the API key that changed it last, while it differs. */
             driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
             externalKey: components["schemas"]["ExternalKey"] | null;
-            /** @description Slugs of curated skills that were folded into this one. They go on working in its place; empty for a custom skill. */
+            /** @description Slugs of curated skills that were folded into this one. They stay valid as names of this one; empty for a custom skill. */
             formerly: string[];
             /** @description Of a custom skill; null for a curated one. */
             id: string | null;
@@ -3950,12 +4027,12 @@ export interface components {
             checked: string | null;
             createdAt: components["schemas"]["Timestamp"] | null;
             description: string | null;
-            /** @description When it was changed otherwise than by what keeps it, which has not put it since; null while it is as that left it. */
+            /** @description When it was last changed by another than its keeper; null once the keeper has put it again. */
             driftedAt: components["schemas"]["Timestamp"] | null;
             /** @description The person or the API key that changed it last, while it differs. */
             driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
             externalKey: components["schemas"]["ExternalKey"] | null;
-            /** @description Slugs of curated skills that were folded into this one. They go on working in its place; empty for a custom skill. */
+            /** @description Slugs of curated skills that were folded into this one. They stay valid as names of this one; empty for a custom skill. */
             formerly: string[];
             /** @description Of a custom skill; null for a curated one. */
             id: string | null;
@@ -4011,12 +4088,12 @@ export interface components {
             checked: string | null;
             createdAt: components["schemas"]["Timestamp"] | null;
             description: string | null;
-            /** @description When it was changed otherwise than by what keeps it, which has not put it since; null while it is as that left it. */
+            /** @description When it was last changed by another than its keeper; null once the keeper has put it again. */
             driftedAt: components["schemas"]["Timestamp"] | null;
             /** @description The person or the API key that changed it last, while it differs. */
             driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
             externalKey: components["schemas"]["ExternalKey"] | null;
-            /** @description Slugs of curated skills that were folded into this one. They go on working in its place; empty for a custom skill. */
+            /** @description Slugs of curated skills that were folded into this one. They stay valid as names of this one; empty for a custom skill. */
             formerly: string[];
             /** @description Of a custom skill; null for a curated one. */
             id: string | null;
@@ -4217,6 +4294,8 @@ export interface components {
         UnreadResults: {
             /** @description Whether there are more than the 1,000 counted ones. */
             more: boolean;
+            /** @description Until when the caller has marked all as read, to take that back; null where they never did. */
+            readUntil: components["schemas"]["Timestamp"] | null;
             unchanged: number;
             /** @description The routines that the unchanged ones are of. */
             unchangedRoutines: number;
@@ -5130,7 +5209,7 @@ export interface operations {
         parameters: {
             query: {
                 /** @description Only this kind of change. */
-                action?: "organization.created" | "organization.renamed" | "organization.deleted" | "organization.second_factor_set" | "project.created" | "project.renamed" | "project.deleted" | "member.joined" | "member.role_changed" | "member.removed" | "member.left" | "member.sessions_ended" | "member.second_factor_added" | "member.second_factor_removed" | "member.recovery_code_used" | "member.recovery_codes_replaced" | "member.passkey_added" | "member.passkey_removed" | "invitation.created" | "invitation.deleted" | "api_key.created" | "api_key.revoked" | "ci_trust.created" | "ci_trust.deleted" | "assistant.approved" | "assistant.connected" | "assistant.disconnected" | "mcp.switched" | "connection.created" | "connection.changed" | "connection.deleted" | "model_connection.created" | "model_connection.changed" | "model_connection.revoked" | "model_figures.changed" | "policy.changed" | "budget.changed" | "retention.changed" | "notifications.changed" | "plan.changed" | "skill.created" | "skill.changed" | "skill.deleted" | "facts.changed" | "routine.changed" | "routine.activated" | "routine.skills_updated" | "routine.facts_updated" | "routine.deactivated" | "routine.paused" | "routine.archived" | "routine.restored" | "routine.backfilled" | "webhook.changed" | "webhook_secret.rotated" | "success_ping.changed" | "results_to.changed" | "chat.created" | "chat.changed" | "chat.deleted" | "run.pinned" | "run.unpinned";
+                action?: "organization.created" | "organization.renamed" | "organization.deleted" | "organization.second_factor_set" | "project.created" | "project.renamed" | "project.deleted" | "member.joined" | "member.role_changed" | "member.removed" | "member.left" | "member.sessions_ended" | "member.second_factor_added" | "member.second_factor_removed" | "member.recovery_code_used" | "member.recovery_codes_replaced" | "member.passkey_added" | "member.passkey_removed" | "invitation.created" | "invitation.deleted" | "api_key.created" | "api_key.revoked" | "ci_trust.created" | "ci_trust.deleted" | "assistant.approved" | "assistant.connected" | "assistant.disconnected" | "mcp.switched" | "connection.created" | "connection.changed" | "connection.deleted" | "model_connection.created" | "model_connection.changed" | "model_connection.revoked" | "model_figures.changed" | "policy.changed" | "budget.changed" | "retention.changed" | "notifications.changed" | "plan.changed" | "skill.created" | "skill.changed" | "skill.deleted" | "facts.changed" | "routine.changed" | "routine.activated" | "routine.skills_updated" | "routine.facts_updated" | "routine.deactivated" | "routine.paused" | "routine.archived" | "routine.restored" | "routine.backfilled" | "webhook.changed" | "webhook_secret.rotated" | "success_ping.changed" | "results_to.changed" | "chat.created" | "chat.changed" | "chat.deleted" | "run.pinned" | "run.unpinned" | "run.judged";
                 /** @description Only changes by this person or API key. */
                 actorId?: string;
                 /** @description From the `Link: <…>; rel="next"` header of the page before. */
@@ -5919,7 +5998,7 @@ export interface operations {
     deleteOrganization: {
         parameters: {
             query?: {
-                /** @description The name of what is to be deleted. */
+                /** @description The name of the resource to delete. */
                 confirm?: string;
             };
             path: {
@@ -6129,7 +6208,7 @@ export interface operations {
                 cursor?: string;
                 /** @description Items a page, at most 200. */
                 limit?: components["parameters"]["limit"];
-                /** @description Only those of this organization. */
+                /** @description Only projects of this organization. */
                 organizationId?: string;
                 /** @description With `body`, the cursor of the next page is in the body too. */
                 page?: components["parameters"]["page"];
@@ -6185,7 +6264,7 @@ export interface operations {
     deleteProject: {
         parameters: {
             query?: {
-                /** @description The name of what is to be deleted. */
+                /** @description The name of the resource to delete. */
                 confirm?: string;
             };
             path: {
@@ -6371,7 +6450,7 @@ export interface operations {
                 since?: string;
                 /** @description Only what the caller, a person or an API key, has not marked as read, or only the rest. After 30 days a result counts as read. */
                 unread?: "true" | "false";
-                /** @description Only those of all kinds but `unchanged`, or only unchanged ones. */
+                /** @description True for all kinds but `unchanged`, false for unchanged results only. */
                 worthReading?: "true" | "false";
             };
         };
@@ -6423,6 +6502,23 @@ export interface operations {
         };
     };
     countUnreadResults: {
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["UnreadResults"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    markResultsUnread: {
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MarkResultsUnread"];
+            };
+        };
         responses: {
             200: {
                 content: {
@@ -6747,7 +6843,7 @@ export interface operations {
     listRoutineRuns: {
         parameters: {
             query?: {
-                /** @description Only those of this backfill. */
+                /** @description Only runs of this backfill. */
                 backfillId?: string;
                 /** @description From the `Link: <…>; rel="next"` header of the page before. */
                 cursor?: components["parameters"]["cursor-2"];
@@ -6764,7 +6860,7 @@ export interface operations {
                 /** @description Only those in this state. */
                 state?: "queued" | "running" | "succeeded" | "failed" | "cancelled" | "skipped";
                 /** @description Only those started so. */
-                trigger?: "schedule" | "manual" | "backfill";
+                trigger?: "schedule" | "manual" | "backfill" | "follow_up";
                 /** @description Created before this time. */
                 until?: string;
             };
@@ -7033,7 +7129,7 @@ export interface operations {
     listRuns: {
         parameters: {
             query?: {
-                /** @description Only those of this backfill. */
+                /** @description Only runs of this backfill. */
                 backfillId?: string;
                 /** @description From the `Link: <…>; rel="next"` header of the page before. */
                 cursor?: components["parameters"]["cursor-2"];
@@ -7051,7 +7147,7 @@ export interface operations {
                 /** @description Only those in this state. */
                 state?: "queued" | "running" | "succeeded" | "failed" | "cancelled" | "skipped";
                 /** @description Only those started so. */
-                trigger?: "schedule" | "manual" | "backfill";
+                trigger?: "schedule" | "manual" | "backfill" | "follow_up";
                 /** @description Created before this time. */
                 until?: string;
             };
@@ -7204,6 +7300,29 @@ export interface operations {
             };
         };
     };
+    followUpRun: {
+        parameters: {
+            path: {
+                /** @description Id of the run. */
+                runId: components["parameters"]["runId"];
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["FollowUpRun"];
+            };
+        };
+        responses: {
+            202: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Run"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
     retryRun: {
         parameters: {
             path: {
@@ -7243,6 +7362,29 @@ export interface operations {
                     "application/json": {
                         data: components["schemas"]["Step"][];
                         page?: components["schemas"]["NextPage"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    giveVerdict: {
+        parameters: {
+            path: {
+                /** @description Id of the run. */
+                runId: components["parameters"]["runId"];
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["GiveVerdict"];
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Run"];
                         requestId: string;
                     };
                 };

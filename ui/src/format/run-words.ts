@@ -57,6 +57,7 @@ const STARTERS: Readonly<Record<string, string>> = {
   schedule: 'Schedule',
   manual: 'Manually',
   backfill: 'Backfill',
+  follow_up: 'A question',
 };
 
 /** Words the trigger of a run. */

@@ -39,6 +39,7 @@ function Toasts() {
           <Base.Title className="text-base font-medium text-ink" />
           <Base.Description className="font-mono text-xs break-all text-muted" />
         </div>
+        <Base.Action className="rounded-sm px-1.5 text-sm font-medium text-accent-ink hover:bg-hover empty:hidden" />
         <Base.Close render={<IconButton icon={X} label="Dismiss" size="sm" className="-my-1 -mr-1.5" />} />
       </Base.Content>
     </Base.Root>

@@ -41,8 +41,8 @@ const TOLERANCE_SECONDS = 300;
 
 /**
  * Verifies the signature of a payment event over its raw body.
- * @throws {AppError} `invalid_signature` for any fault, also where the body is no event or no processor is configured
- * @see https://docs.stripe.com/webhooks/signature
+ * @throws {AppError} `invalid_signature` for any fault, also for a body that is no event, or without a processor @see
+ * https://docs.stripe.com/webhooks/signature
  */
 export function verifyEvent(
   processor: Processor | undefined,

@@ -23,7 +23,7 @@ import { ModelFailure, Stop } from '../stop.ts';
 /**
  * Reads the response of a session.
  * @param secret the call's credential, removed from the response in case the provider repeats it
- * @throws {ModelFailure} for a response whose finish reason says that it is not whole; its settlement ends the call
+ * @throws {ModelFailure} for a response whose finish reason says that it is not complete; its settlement ends the call
  */
 export function responseOf(input: ModelCall, result: RunResult, call: IssuedCall, secret: string): ModelResponse {
   const said = without(secret, result);
@@ -54,7 +54,7 @@ function without(secret: string, result: RunResult): RunResult {
   return parseExact(text.replaceAll(escaped, '[redacted]')) as RunResult;
 }
 
-/** Wait for an allowance whose provider does not say when it is reset. */
+/** Wait for an allowance when the provider names no reset. */
 const UNKNOWN_RESET_MS = 15 * 60_000;
 
 /** Failures after which it is unknown whether the provider was asked. */
@@ -87,7 +87,7 @@ export async function recordFailure(
   if (!(error instanceof CallFailure)) return error instanceof Error ? error : new Error('unknown');
   const { code, details } = error;
   if (code === 'fenced') return fromCallFailure(error);
-  // The earlier delivery may be under way still, with what the step would have said then.
+  // The earlier delivery may still be running; its own outcome is not known yet.
   if (code === 'conflict') await cancelAtRuntime(deps.runtime, [call], log);
   // First, so that no other step finds the account free and its allowance not yet known to be used up.
   if (code === 'usage_limit' && !isEmpty(error)) {

@@ -34,7 +34,10 @@ export const grant = z.strictObject({
 });
 export type Grant = z.output<typeof grant>;
 
-/** Opens a grant as it is stored. @throws {AppError} `connection_not_ready` when there is none */
+/**
+ * Opens a stored grant.
+ * @throws {AppError} `connection_not_ready` without one
+ */
 export function openGrant(
   { connectionSecrets }: { readonly connectionSecrets: ConnectionSecrets },
   connection: { readonly id: string },
@@ -174,7 +177,10 @@ export async function dropLease(
   `;
 }
 
-/** Replaces these tokens by renewed ones. @returns whether these were still the stored ones */
+/**
+ * Replaces these tokens by renewed ones.
+ * @returns false when others were stored meanwhile
+ */
 export async function replaceGrant(
   db: Db,
   connection: ConnectionRef,

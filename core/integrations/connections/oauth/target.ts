@@ -67,7 +67,7 @@ export async function discoveredTarget(
   deps: DiscoveryDeps,
   input: {
     provider: string;
-    /** The address of the tool server; null where a provider runs none. */
+    /** The address of the tool server; null when a provider has none. */
     url: string | null;
     givenClient: GivenClient | undefined;
     earlier: EarlierSignIn | undefined;
@@ -96,8 +96,8 @@ export async function discoveredTarget(
 }
 
 /**
- * Chooses our client, in the order of the MCP specification: the client that a person gave, now or earlier; the one
- * that our metadata document describes; else one that we register for this connection.
+ * Chooses our client, in the order of the MCP specification: a client that a person gave, now or earlier; our metadata
+ * document; else a client that we register for this connection.
  */
 async function clientAt(
   { outbound, uiOrigin, clientMetadataUrl, log }: DiscoveryDeps,

@@ -69,7 +69,7 @@ function textAt(item: unknown, path: string): string | undefined {
 
 /**
  * Result of one call to a provider: `rejected` when it does not know the credential, `forbidden` when the credential
- * lacks the right. The error may be logged: it holds nothing that the provider sent.
+ * lacks the right. The error is safe for logs: it contains nothing from the provider.
  */
 export type ProviderAnswer =
   | { readonly kind: 'answered'; readonly body: unknown }
@@ -138,7 +138,7 @@ export type Verification =
   | { readonly kind: 'rejected' }
   | { readonly kind: 'failed' };
 
-/** Tries a credential at the provider: on its list of accounts where there is one, else at its tool server. */
+/** Tries a credential at the provider: on its list of accounts if it has one, else at its tool server. */
 export async function verifyCredential(
   outbound: OutboundClient,
   provider: Provider,

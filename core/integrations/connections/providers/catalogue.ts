@@ -84,12 +84,12 @@ const name = z.string().min(1).max(80);
 const oauth = z.strictObject({
   kind: z.literal('oauth'),
   client: z.string().regex(/^[A-Z][A-Z0-9_]*$/, 'upper-case, as in a variable'),
-  /** Compared with `iss` of the provider's response, where it sends one (RFC 9207). */
+  /** Compared with `iss` of the provider's response, if it sends one (RFC 9207). */
   issuer: url.optional(),
   authorizationEndpoint: url,
   tokenEndpoint: url,
   /**
-   * Endpoint that revokes the tokens of a deleted connection (RFC 7009). Left out where a revocation would end the
+   * Endpoint that revokes the tokens of a deleted connection (RFC 7009). Left out when a revocation would end the
    * person's other sign-ins too.
    */
   revocationEndpoint: url.optional(),
@@ -120,15 +120,16 @@ const request = z.strictObject({
 });
 
 /**
- * Request that lists what a credential can see, and so verifies the credential. `list`, `id` and `name` are paths into
- * the response: field names with dots between them, `*` for each item of a list. The empty path is the whole response.
+ * Request that lists the accounts of a credential, and so verifies the credential. `list`, `id` and `name` are paths
+ * into the response: field names with dots between them, `*` for each item of a list. The empty path is the whole
+ * response.
  */
 const accounts = z.strictObject({
   request,
   list: z.string(),
   id: z.string().min(1),
   name: z.string().min(1),
-  /** Path that holds `true` in a good response, for a provider that responds 200 to everything. */
+  /** Path to `true` in a good response, for a provider that responds 200 to everything. */
   success: z.string().optional(),
 });
 

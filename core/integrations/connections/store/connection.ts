@@ -47,7 +47,7 @@ export interface Connection {
   readonly checkedAt: Date | null;
 }
 
-/** What is known of a connection before it is tried and stored. */
+/** A connection before it is tried and stored. */
 export type ConnectionDraft = Omit<Connection, 'createdAt' | 'updatedAt' | 'sealedQuery'>;
 
 interface ManagedProvider {
@@ -62,7 +62,7 @@ export interface DraftInput {
   readonly projectId: string;
   /** A managed provider, or the address of a tool server of the user's own. */
   readonly to: ManagedProvider | { readonly url: string };
-  /** Name of the connection; by default that of the provider, or the host of the address. */
+  /** Name of the connection; default: the name of the provider, or the host of the address. */
   readonly name: string | undefined;
   readonly auth: ConnectionAuth;
   readonly createdBy: string | null;

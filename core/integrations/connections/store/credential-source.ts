@@ -35,7 +35,7 @@ export interface CredentialDeps {
   readonly connectionSecrets: ConnectionSecrets;
 }
 
-/** Credentials that a person typed, as they are sealed. */
+/** Credentials that a person typed, in their sealed form. */
 const staticCredentials = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('bearer'), token: z.string() }),
   z.strictObject({ kind: z.literal('headers'), headers: z.record(z.string(), z.string()) }),

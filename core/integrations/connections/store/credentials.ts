@@ -31,7 +31,7 @@ export async function readSealedCredentials(
 export interface NewCredentials {
   readonly sealed: string;
   readonly expiresInSeconds: number | undefined;
-  /** Undefined leaves them as they are. */
+  /** Undefined keeps the present ones. */
   readonly scopes: readonly string[] | undefined;
 }
 
@@ -42,7 +42,7 @@ export function storeCredentials(
   connection: Pick<Connection, 'id' | 'projectId'>,
   credentials: NewCredentials & {
     readonly accountLabel: string | null;
-    /** The scopes that a sign-in requested. Others may be demanded again. */
+    /** The scopes that a sign-in requested. A server may demand others later. */
     readonly askedScopes?: readonly string[];
   },
 ): Promise<void> {
@@ -80,7 +80,7 @@ export function credentialColumns({ sealed, expiresInSeconds, scopes }: NewCrede
   `;
 }
 
-/** Credentials as they are stored: JSON, sealed to the row of their connection. */
+/** Stored credentials: JSON, sealed to the row of their connection. */
 export interface ConnectionSecrets {
   seal(connectionId: string, credentials: object): string;
   /** @throws when the text was altered, belongs to another connection, or is sealed under an unknown key */
@@ -140,7 +140,7 @@ export function withAddress(secrets: ConnectionSecrets, connection: Connection):
   return { ...connection, url: `${base}?${secrets.openQuery(id, sealedQuery)}`, sealedQuery: null };
 }
 
-/** Recognizes an address, or a part of one, that a caller sends back as it was shown to them. */
+/** Recognizes an address, or a part of one, that a caller sends back in its redacted form. */
 export function isRedacted(url: string): boolean {
   const parts = splitAddress(url).query?.split('&') ?? [];
   return parts.some((part) => part !== '' && part === withoutValue(part));

@@ -102,7 +102,7 @@ export async function markReady(db: Db, connection: Pick<Connection, 'id' | 'pro
 
 /**
  * Records why a connection cannot be used now. Its credentials stay until it is deleted, changed or connected again. A
- * connection that changed since it was read is left alone: its new credentials may work.
+ * connection that has changed since it was read is left alone: its new credentials may work.
  */
 export async function markConnectionNotReady(
   db: Db,

@@ -14,7 +14,7 @@ import { SignInFailure } from '../sign-in/failure.ts';
 
 export type OAuthAuth = Exclude<ProviderFile['auth'], { kind: 'api_key' }>;
 
-/** The authorization server of a provider: what its file says, the rest by discovery at its issuer. */
+/** The authorization server of a provider: fields of its file, the rest by discovery at its issuer. */
 export interface ProviderServer {
   readonly issuer: string | undefined;
   readonly tokenEndpoint: string;

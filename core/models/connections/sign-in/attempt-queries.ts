@@ -32,7 +32,7 @@ export interface NewAttempt extends AttemptOwner {
   readonly expiresInSeconds: number;
 }
 
-/** Keeps an attempt in place of the one that the person had under way there. */
+/** Stores an attempt in place of the person's open one at the provider. */
 export function insertAttempt(database: Database, box: SecretBox, input: NewAttempt): Promise<SignInAttempt> {
   const sealed = sealSecrets(box, input.id, input.secrets);
   return transaction(database, async (tx) => {
@@ -142,7 +142,7 @@ function place(id: string) {
 }
 
 /**
- * Takes the turn to ask the provider about an attempt, so that however many poll, one asks, at most once an interval.
+ * Takes the turn to ask the provider about an attempt, so that only one caller asks, at most once an interval.
  * @returns undefined when it is too early, another caller has the turn, or the attempt is over
  */
 export function takeTurn(db: Db, { id, projectId }: SignInAttempt): Promise<SignInAttempt | undefined> {
@@ -196,7 +196,7 @@ export function takeByState(
   `;
 }
 
-/** Finds the account of a sign-in that this session has ended or is ending; undefined where there is none. */
+/** Finds the account of a sign-in that this session has ended or is ending; undefined without one. */
 export function findMadeAccount(db: Db, presented: Presented): Promise<Made | undefined> {
   return untilMade(
     () => db.row`
@@ -221,7 +221,10 @@ const isMember = sql`exists (
     and not ${lacksSecondFactor(sql`o`, sql`s.user_id`)}
 )`;
 
-/** Stores the state that a later turn goes on from. @returns false when the attempt is over meanwhile */
+/**
+ * Stores the state from which a later turn continues.
+ * @returns false when the attempt has ended meanwhile
+ */
 export async function keepSecrets(
   db: Db,
   box: SecretBox,

@@ -12,7 +12,7 @@ export interface AttemptOwner {
   readonly sessionId: string;
 }
 
-/** Tokens that wait for their verification, and whose account it is. */
+/** Tokens that wait for their verification, and their account. */
 const granted = z.strictObject({
   kind: z.literal('granted'),
   accessToken: z.string(),
@@ -49,7 +49,7 @@ export interface SignInAttempt extends AttemptOwner {
   readonly id: string;
   readonly provider: ProviderSlot;
   readonly fileHash: string;
-  /** The connection that is signed in to again; once the attempt has succeeded, the one that it made or renewed. */
+  /** The connection of a repeated sign-in; after a success, the new or renewed connection. */
   readonly connectionId: string | null;
   readonly state: AttemptState;
   readonly error: SignInFailureReason | null;

@@ -24,10 +24,10 @@ export interface KeyInput extends AttemptOwner {
 }
 
 /**
- * Tries a key at its provider and stores it, sealed, when it works: in the connection named, in the one that has the
- * same key, or in a new one.
- * @throws {AppError} `provider_disabled`, `runtime_unavailable`, `invalid_request` when the provider does not take the
- *   key, `provider_error` when it could not be asked, `rate_limited`, `limit_reached`, and what `keepAccount` says
+ * Tries a key at its provider and stores it, sealed, when it works: in the given connection, in the one with the same
+ * key, or in a new one.
+ * @throws {AppError} `provider_disabled`, `runtime_unavailable`, `invalid_request` when the provider refuses the key,
+ * `provider_error` when it could not be asked, `rate_limited`, `limit_reached`, and the errors of `keepAccount`
  */
 export async function connectModelAccountWithKey(deps: AccountsCore, input: KeyInput): Promise<ModelConnection> {
   const { provider, runtime } = await openProvider(deps, SLOT);

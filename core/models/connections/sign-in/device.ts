@@ -25,7 +25,7 @@ import { clientIdOf, openProvider, type OpenProvider } from './open-provider.ts'
 const SLOT = 'provider-a';
 const GRANT_TYPE = 'urn:ietf:params:oauth:grant-type:device_code';
 
-/** An attempt with what its owner has to see; the codes are null once it has ended. */
+/** An attempt for its owner; the codes are null once it has ended. */
 export interface DeviceAttempt extends SignInAttempt {
   readonly userCode: string | null;
   readonly verificationUri: string | null;
@@ -33,9 +33,9 @@ export interface DeviceAttempt extends SignInAttempt {
 }
 
 /**
- * Begins a device-code sign-in (RFC 8628) in place of the one that the person has under way.
+ * Begins a device-code sign-in (RFC 8628) in place of the person's open one.
  * @throws {AppError} `provider_disabled`, `runtime_unavailable`, `rate_limited`, `limit_reached`, `provider_error`, and
- *   those of the connection that is signed in to again
+ * for a repeated sign-in the errors of its connection
  */
 export async function startDeviceSignIn(
   deps: AccountsCore,
@@ -62,8 +62,8 @@ export async function startDeviceSignIn(
 }
 
 /**
- * Reads an attempt, and asks the provider about it when that is due. What the provider says becomes the attempt's
- * state, never an error of the poll.
+ * Reads an attempt, and asks the provider about it when that is due. The provider's answer becomes the attempt's state,
+ * never an error of the poll.
  * @throws {AppError} `attempt_not_found`, `provider_disabled`, `runtime_unavailable`
  */
 export async function pollDeviceSignIn(

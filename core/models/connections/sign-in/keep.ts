@@ -189,7 +189,7 @@ export function safeLabel({ file }: Pick<ModelProvider, 'file'>, claimed: string
   return (address === null ? claimed : `${address[1]}…@${address[2]}`).slice(0, 200);
 }
 
-/** Returns the label of a key: its last four characters, where it is long enough to lose them. */
+/** Returns the label of a key: its last four characters, if the rest is long enough to stay secret. */
 export function keyLabel({ file }: Pick<ModelProvider, 'file'>, key: string): string {
   return key.length < 20 ? `${file.name} key` : `${file.name} key …${key.slice(-4)}`;
 }

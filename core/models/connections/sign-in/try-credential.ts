@@ -11,7 +11,7 @@ export interface TriedCredential {
   readonly verdict: VerifyResult['credential'];
   /** The credential is good, and the account has nothing left until then. */
   readonly notBefore: Date | null;
-  /** Undefined when the list could not be had; it is fetched again soon. */
+  /** Undefined when the list could not be read; it is fetched again soon. */
   readonly models: CatalogResult['models'] | undefined;
 }
 
@@ -19,7 +19,7 @@ const VERIFY_MS = 20_000;
 const CATALOG_MS = 30_000;
 
 /**
- * Tries a credential at its provider by way of the runtime, and lists its models when it is good. Nothing is spent.
+ * Tries a credential at its provider through the runtime, and lists its models when it is good. Nothing is spent.
  * @throws {AppError} `runtime_unavailable`, `provider_disabled`
  */
 export async function tryCredential(

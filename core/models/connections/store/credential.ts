@@ -32,7 +32,7 @@ export function openCredential(box: SecretBox, connectionId: string, sealed: str
   return modelCredential.parse(JSON.parse(box.open(sealed, place(connectionId))));
 }
 
-/** Makes what a call of the runtime carries: the secret itself, and the account where a header names it. */
+/** Makes the credential for a call of the runtime: the secret, and the account if a header names it. */
 export function callCredential(credential: ModelCredential): {
   readonly value: string;
   readonly account: string | null;
@@ -61,7 +61,7 @@ export interface StoredCredential {
   readonly spent: boolean;
   /** Seconds for which it was issued; null where that is not known. */
   readonly lifeSeconds: number | null;
-  /** How its renewal was refused so far; null where it was not. */
+  /** Refusals of its renewal so far; null without any. */
   readonly refusals: Refusals | null;
 }
 
@@ -86,9 +86,9 @@ export async function readStoredCredential(db: Db, ref: ModelConnectionRef): Pro
 
 /**
  * Takes the right to renew this very credential for 45 seconds, longer than the provider may take, and notes that its
- * refresh token is sent from now on: a process that dies in between leaves a token that is never sent again.
- * @returns the lease; undefined when another holds it, the token was sent or refused before, or the credential is another
- * by now
+ * refresh token is being sent: if the process dies, the token is never sent again.
+ * @returns the lease; undefined when another process has it, the token was sent or refused before, or the credential
+ * has changed
  */
 export async function takeRenewal(
   db: Db,
@@ -109,7 +109,7 @@ export async function takeRenewal(
 
 /**
  * Gives the renewal up; `mayBeSentAgain` when it is certain that the token was not used.
- * @param end.refusals those so far, where the server has refused with this answer
+ * @param end.refusals the refusals so far, after a refusal by the server
  */
 export async function dropRenewal(
   db: Db,

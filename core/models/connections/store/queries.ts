@@ -15,7 +15,7 @@ export async function readModelConnection(db: Db, projectId: string, id: string)
   return found;
 }
 
-/** Lists every account of the project, those that cannot be used too, newest first. */
+/** Lists every account of the project, also unusable ones, newest first. */
 export function listModelConnections(db: Db, projectId: string, page: Page): Promise<ModelConnection[]> {
   return db.rows<ModelConnection>`
     select ${connectionColumns} from model_connections c
@@ -31,7 +31,7 @@ interface UsableConnection extends ModelConnection {
   readonly credentialExpiresAt: Date | null;
 }
 
-/** Finds an account that may be used now; undefined when it may not, or is another project's. */
+/** Finds an account that may be used now; undefined for an unusable one, and for an account of another project. */
 export function findUsableConnection(
   db: Db,
   providers: ModelProviders,
@@ -160,8 +160,8 @@ const connectionColumns = sql`
 `;
 
 /**
- * Returns the condition under which an account may be used: it is ready, its provider is enabled here and still the one
- * that it was connected at, and its owner is still in the project's organization.
+ * Returns the condition under which an account may be used: it is ready, its provider is enabled here and is still the
+ * same, and its owner is still in the project's organization.
  * @param alias of the row of `model_connections`
  */
 export function isUsable(providers: Pick<ModelProviders, 'enabled'>, alias = 'c'): Sql {
@@ -178,10 +178,7 @@ export function isUsable(providers: Pick<ModelProviders, 'enabled'>, alias = 'c'
   )`;
 }
 
-/**
- * Returns the time until which the allowance of an account is used up, as an SQL expression; null where it is not known
- * to be.
- */
+/** Returns the time until which the allowance of an account is used up, as an SQL expression; null if it is not. */
 export function notBeforeOf(connectionId: Sql): Sql {
   return sql`(select not_before from model_connections where id = ${connectionId})`;
 }

@@ -69,6 +69,21 @@ test.for(['done', 'nothing_to_report', 'partial'] as const)(
   },
 );
 
+test('a result has the urgency that its model states, and none without news', async ({ runThrough }) => {
+  const stated = async (outcome: string, urgency?: string) => {
+    const call = finish(outcome);
+    const { run } = await runThrough([{ calls: [{ ...call, arguments: { ...call.arguments, urgency } }] }]);
+    return [run.state, run.urgency];
+  };
+  expect(await stated('done', 'high')).toEqual(['succeeded', 'high']);
+  expect(await stated('done', 'none')).toEqual(['succeeded', 'none']);
+  expect(await stated('partial')).toEqual(['succeeded', 'normal']);
+  // A word of the model's own costs no result.
+  expect(await stated('done', 'URGENT: wake everyone')).toEqual(['succeeded', 'normal']);
+  expect(await stated('nothing_to_report', 'high')).toEqual(['succeeded', 'none']);
+  expect(await stated('could_not', 'high')).toEqual(['failed', null]);
+});
+
 test('a run that could not do its work failed, says so, and proves nothing', async ({ key, runThrough }) => {
   const why = 'The site could not be reached.';
   const { run, routineId } = await runThrough([{ calls: [finish('could_not', why)] }]);

@@ -5,6 +5,7 @@ import {
   activeWatched,
   EVERYTHING,
   failedRun,
+  failRuns,
   mailingTest,
   newsTo,
   outboxOf,
@@ -61,6 +62,24 @@ test('a run that fails is mailed to who subscribed, with its reason and its page
       error: null,
     },
   ]);
+});
+
+test('an answer that fails is no failure of its routine: no one is mailed, and the next failure is the first', async ({
+  service,
+  person,
+}) => {
+  const owner = await person();
+  const key = await owner.key();
+  const id = await watchedRoutine(key);
+  const result = await runOnce(key, id);
+  failRuns(service);
+  const asked = await key.post(`/v1/runs/${result.id}/follow-up`, { message: 'Why?' });
+  const answer = await runEnded(key, asked.data.id);
+  service.gateway.control.reset();
+  await service.deps.work.idle();
+  expect([answer.state, await outboxOf(service, owner.projectId)]).toEqual(['failed', []]);
+  const run = await failedRun(service, key, id);
+  expect(run.notifications).toMatchObject([{ kind: 'failed' }]);
 });
 
 test('names that people chose make no link in a mail of the operator', async ({ service, mailbox, person }) => {

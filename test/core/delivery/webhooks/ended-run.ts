@@ -17,6 +17,7 @@ export function endedRun(fields: Partial<ReportedRun> = {}): ReportedRun {
     result: 'All is well — ça va 👍',
     outcome: 'done',
     outcomeSummary: null,
+    statedUrgency: null,
     checks: [],
     warnings: [],
     data: null,

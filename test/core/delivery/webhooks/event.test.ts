@@ -51,6 +51,7 @@ test('an event tells the run as it ended', () => {
       finishedAt: '2026-03-01T09:00:07.000Z',
       outcome: null,
       outcomeSummary: 'Half of it.',
+      urgency: null,
       checks: [{ type: 'result_not_empty', passed: true, detail: 'The result has a text.' }],
       warnings: ['tools_failed'],
       result: 'as far as it came',

@@ -56,6 +56,7 @@ test('results come newest first, each with its kind and the lines that are new',
     errorMessage: null,
     outcome: 'done',
     outcomeSummary: null,
+    urgency: 'normal',
     excerpt: runs[1].result,
     goesOn: false,
     changes: null,
@@ -65,6 +66,7 @@ test('results come newest first, each with its kind and the lines that are new',
     startedAt: runs[1].startedAt,
     finishedAt: runs[1].finishedAt,
     unread: true,
+    overtakenBy: null,
   });
   expect(results[3]).toMatchObject({ lines: null, previousRunId: null });
   const worth = await newest(key, '?worthReading=true');
@@ -81,6 +83,7 @@ test('typed data says what differs by its key, and that nothing does', async ({ 
   await routine.run(prices({ tea: 4, jam: 2 }));
   const results = (await newest(key)).filter(({ routineId }) => routineId === routine.id);
   expect(results.map(({ kind }) => kind)).toEqual(['changed', 'unchanged', 'first']);
+  expect(results.map(({ urgency }) => urgency)).toEqual(['normal', 'none', 'normal']);
   expect(results[0]).toMatchObject({
     lines: null,
     changes: {
@@ -134,10 +137,96 @@ test('what a reader has read is theirs: another person, and an API key, have rea
     unchangedRoutines: 1,
     more: false,
     until: next.finishedAt,
+    readUntil: expect.any(String),
   });
 
   await changeRuns(service.deps.database, next.id, { contentErasedAt: new Date() });
   expect(await unreadOf(other)).toEqual([]);
+});
+
+test('a result that a later run has overtaken says so, and by which version', async ({ service, ada }) => {
+  const key = await ada.key();
+  const { id, mark, run } = await typedRoutine(service, key, { ...UNTYPED, outcome: 'required' });
+  const ends = (outcome: string, text: string) => {
+    const calls = [{ name: 'finish', arguments: { outcome, summary: text } }];
+    service.gateway.control.script({ marker: mark, behaviour: { kind: 'tool-calls', calls, text } });
+    return runOnce(key, id);
+  };
+  const overtaken = async () => {
+    const found = (await newest(key)).filter(({ routineId }) => routineId === id);
+    return found.map(({ runId, overtakenBy }) => [runId, overtakenBy?.runId ?? null]);
+  };
+  const alarm = await ends('done', 'The sign-up page answers 404.');
+  // The same again holds up what was said, and a failure says nothing about it.
+  const same = await ends('done', 'The sign-up page answers 404.');
+  const failed = await ends('could_not', 'The site does not answer.');
+  expect(await overtaken()).toEqual([
+    [failed.id, null],
+    [same.id, null],
+    [alarm.id, null],
+  ]);
+  const calm = await ends('nothing_to_report', 'All six pages answer.');
+  const later = await ends('nothing_to_report', 'All six pages answer still.');
+  // An episode ends with the first run that says something else, and quiet results have no episode.
+  expect(await overtaken()).toEqual([
+    [later.id, null],
+    [calm.id, null],
+    [failed.id, calm.id],
+    [same.id, null],
+    [alarm.id, calm.id],
+  ]);
+  const [, , , , first] = (await newest(key)).filter(({ routineId }) => routineId === id);
+  expect(first.overtakenBy).toEqual({
+    runId: calm.id,
+    finishedAt: calm.finishedAt,
+    outcome: 'nothing_to_report',
+    outcomeSummary: 'All six pages answer.',
+    resultPreview: 'All six pages answer.',
+    versionChanged: false,
+  });
+
+  const report = await ends('done', 'Two pages are slow.');
+  const { body } = await key.patch(`/v1/routines/${id}`, { outcome: 'optional' });
+  expect(body.error).toBeUndefined();
+  await run('One page is slow.');
+  const found = await newest(key);
+  expect(found.find(({ runId }) => runId === report.id)?.overtakenBy).toMatchObject({ versionChanged: true });
+});
+
+test('data is overtaken by a change of it, and by no other words', async ({ service, ada }) => {
+  const key = await ada.key();
+  const routine = await typedRoutine(service, key);
+  const runs = [];
+  for (const tea of [3, 3, 4]) runs.push(await routine.run(prices({ tea })));
+  const found = (await newest(key)).filter(({ routineId }) => routineId === routine.id);
+  expect(found.map(({ overtakenBy }) => overtakenBy?.runId ?? null)).toEqual([null, null, runs[2]!.id]);
+});
+
+test('what was marked as read by mistake is unread again', async ({ service, ada }) => {
+  const key = await ada.key();
+  const { id, run } = await typedRoutine(service, key, UNTYPED);
+  const first = await run('All is calm.');
+  const second = await run('All is calm.');
+  const unreadOf = async (client: typeof key) =>
+    (await newest(client, '?unread=true')).filter(({ routineId }) => routineId === id).map(({ runId }) => runId);
+  await key.post('/v1/results/read', { runIds: [first.id] });
+  const { data: before } = await key.get('/v1/results/unread');
+  expect(before.readUntil).toBeNull();
+  await key.post('/v1/results/read', { until: second.finishedAt });
+  expect(await unreadOf(key)).toEqual([]);
+  // Taken back, what was read before stays read.
+  const undone = await key.post('/v1/results/unread', { since: before.readUntil });
+  expect(undone.data).toMatchObject({ readUntil: null });
+  expect(await unreadOf(key)).toEqual([second.id]);
+  await key.post('/v1/results/unread', { runIds: [first.id] });
+  expect(await unreadOf(key)).toEqual([second.id, first.id]);
+
+  await key.post('/v1/results/read', { until: first.finishedAt });
+  const { data: once } = await key.get('/v1/results/unread');
+  await key.post('/v1/results/read', { until: second.finishedAt });
+  await key.post('/v1/results/unread', { since: once.readUntil });
+  expect(await unreadOf(key)).toEqual([second.id]);
+  expect((await key.post('/v1/results/unread', {})).status).toBe(400);
 });
 
 test('a page ends where its limit does, and names the next one', async ({ service, ada }) => {

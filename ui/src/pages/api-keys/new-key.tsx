@@ -61,7 +61,7 @@ export default function NewKeyDialog({ replaces, onClose, onCreated }: NewKeyPro
       description={
         replaces === undefined
           ? 'It acts in this project only. You see it once, right after it is made.'
-          : `First make a new key. The old one, ${replaces.prefix}, goes on working beside it until you revoke it, so that no program stands still.`
+          : `First make a new key. The old one, ${replaces.prefix}, works until you revoke it, so that no program stops.`
       }
       form={form}
       onSubmit={submit}

@@ -26,7 +26,7 @@ function Asked({ oauthQuery }: { readonly oauthQuery: string }) {
     return (
       <AuthFrame
         title="Go back to your assistant"
-        description="It goes on by itself. You can close this page."
+        description="It continues by itself. You can close this page."
         footer={<TextLink to="/">Go to your routines</TextLink>}
       />
     );

@@ -51,7 +51,7 @@ export function CalendarPage() {
             <>
               {found.isCut && (
                 <Notice tone="warn" className="mb-4">
-                  {`This ${word.toLowerCase()} holds more than fits here. The list of runs shows all.`}
+                  {`This ${word.toLowerCase()} has more than fits here. The list of runs shows all.`}
                 </Notice>
               )}
               {shown.every(({ entries }) => entries.length === 0) && (

@@ -1,5 +1,5 @@
 import { FormProvider, useFormContext } from 'react-hook-form';
-import { lazy, type ReactNode } from 'react';
+import { lazy, Suspense, type ReactNode } from 'react';
 import type { Shape } from '#ui/api/types.ts';
 import { listInWords, materialAmong } from '#ui/parts/routine-fields.ts';
 import { Button } from '#ui/parts/button.tsx';
@@ -15,6 +15,7 @@ import type { Editor } from './use-editor.ts';
 import { FieldOf } from './value-field.tsx';
 
 // The fields below and beside the instructions are loaded after them.
+const Opinions = lazy(() => import('./opinions.tsx'));
 const ModelField = lazy(() => import('./model-field.tsx'));
 const ScheduleField = lazy(() => import('./schedule-field.tsx'));
 const Settings = lazy(() => import('./settings.tsx'));
@@ -52,6 +53,11 @@ export function Composer({ editor, routine, runId, cancel }: ComposerProps) {
             <Box className="flex flex-col gap-5">
               <FieldOf name="name" />
               <Instructions />
+              {routine !== undefined && (
+                <Suspense>
+                  <Opinions routineId={routine.id} />
+                </Suspense>
+              )}
               <SkillsField />
               <Lazily skeleton={<Skeleton className="h-14" />}>
                 <ModelField routineId={routine?.id} />

@@ -47,7 +47,7 @@ export function Gate({ routineId }: { readonly routineId: string | undefined }) 
           {
             value: 'tool',
             label: 'A tool',
-            description: 'One that only reads.',
+            description: 'A tool that only reads.',
             disabled: routineId === undefined,
           },
         ]}

@@ -21,7 +21,7 @@ export const BUILT_IN: readonly BuiltIn[] = [
     means: 'what was new in the data of the last good run',
     needs: 'resultSchema',
   },
-  { name: 'scheduledFor', means: 'the time that the run stands for' },
+  { name: 'scheduledFor', means: 'the scheduled time of the run' },
   { name: 'now', means: 'the time of the run' },
   { name: 'previous.finishedAt', means: 'when the last good run ended' },
   { name: 'routine.name', means: 'the name of this routine' },

@@ -33,7 +33,7 @@ export function Results() {
     <Group title="Results">
       <Checkbox
         label="Each run has to state its outcome"
-        description="Done, nothing to report, partly done, or could not. A run that states none fails, so quiet and broken are told apart."
+        description="Done, nothing to report, partly done, or could not. A run without one fails, so that a quiet run is not mistaken for a broken one."
         checked={outcome === 'required'}
         onChange={(required) => setValue('outcome', required ? 'required' : 'optional', { shouldDirty: true })}
       />

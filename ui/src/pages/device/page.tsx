@@ -33,7 +33,7 @@ function EnterCode({ error }: { readonly error?: string }) {
   return (
     <AuthFrame
       title="Sign in a terminal"
-      description="Type the code that your terminal shows. It holds for ten minutes."
+      description="Type the code that your terminal shows. It is valid for ten minutes."
       footer={<SignedInAs />}
     >
       <form onSubmit={submit} className="flex flex-col gap-4" noValidate>
@@ -108,7 +108,7 @@ function Decided({ decision }: { readonly decision: Decision }) {
   return project === undefined ? (
     <AuthFrame
       title="Denied"
-      description={`${host} gets nothing, and is told so. You can close this page.`}
+      description={`${host} gets no key, and a message about it. You can close this page.`}
       footer={<TextLink to="/">Go to your routines</TextLink>}
     />
   ) : (
@@ -116,7 +116,7 @@ function Decided({ decision }: { readonly decision: Decision }) {
       title="Your terminal is signed in"
       description={
         <>
-          Go back to it: it goes on by itself in a few seconds. Its key stands among the API keys of {project.name} as{' '}
+          Go back to it: it continues by itself in a few seconds. Its key is among the API keys of {project.name} as{' '}
           <span className="font-medium text-ink">{host}</span>, where you can revoke it.
         </>
       }

@@ -1,7 +1,8 @@
 import { CircleCheck } from 'lucide-react';
 import { useState } from 'react';
-import { useList, useRead } from '#ui/api/read.ts';
 import type { Shape } from '#ui/api/types.ts';
+import { RUN_AGAIN } from '#ui/api/verbs/runs.ts';
+import { useVerb } from '#ui/api/verbs/verb.ts';
 import { Button } from '#ui/parts/button.tsx';
 import { cx } from '#ui/parts/cx.ts';
 import { Await } from '#ui/parts/feedback.tsx';
@@ -9,21 +10,18 @@ import { Section } from '#ui/parts/page.tsx';
 import { SkeletonRows } from '#ui/parts/skeleton.tsx';
 import { TextLink } from '#ui/parts/text-link.tsx';
 import { Behind, Budget, Failed, SignIn, Stopped, WithoutTools } from './attention-entries.tsx';
-import { ATTENTION, NEWS } from './reads.ts';
-import { groupsOf } from './result-groups.ts';
+import type { Brief } from './brief.ts';
+import { ResultRow } from './result-row.tsx';
+import { useBrief, useMarkRead } from './use-brief.ts';
 
 type All = Shape<'Attention'>;
 
-/**
- * Lists problems of the project, each with the action that solves it. A failure that the reader has not seen is among
- * the new results, and moves here once it is read.
- */
+/** Lists urgent results, then problems of the project, each with the action that solves it. */
 export function Attention({ projectId }: { readonly projectId: string }) {
-  const attention = useRead(...ATTENTION, { everyMs: 15_000 });
-  const news = useList(...NEWS);
+  const { attention, list, brief } = useBrief();
   return (
     <Section
-      title="Needs attention"
+      title="Needs you"
       actions={
         attention.data?.failed.length !== 0 && (
           <TextLink to="/p/$projectId/runs" params={{ projectId }} search={{ state: 'failed' }}>
@@ -33,39 +31,37 @@ export function Attention({ projectId }: { readonly projectId: string }) {
       }
     >
       <Await
-        // Without the news it is better to name a failure twice than never.
         of={{
-          data: news.isPending ? undefined : attention.data,
+          data: list.isPending ? undefined : attention.data,
           error: attention.error,
           refetch: attention.refetch,
         }}
         skeleton={<SkeletonRows rows={2} />}
         errorTitle="What needs attention could not be read"
       >
-        {(all) => <Entries all={all} above={failedOf(news.data ?? [])} projectId={projectId} />}
+        {(all) => <Entries all={all} urgent={brief.urgent} projectId={projectId} />}
       </Await>
     </Section>
   );
 }
 
-/** Returns the routines whose latest new result is a failure. */
-function failedOf(news: readonly Shape<'Result'>[]): ReadonlySet<string> {
-  const failed = groupsOf(news).filter(([{ kind }]) => kind === 'failed');
-  return new Set(failed.map(([{ routineId }]) => routineId));
-}
-
 interface EntriesProps {
   readonly all: All;
-  /** Routines whose failure is shown above, among the new results. */
-  readonly above: ReadonlySet<string>;
+  readonly urgent: Brief['urgent'];
   readonly projectId: string;
 }
 
-function Entries({ all, above, projectId }: EntriesProps) {
-  const { stopped, signIns, withoutTools, budgets, skillsBehind, truncated } = all;
+function Entries({ all, urgent, projectId }: EntriesProps) {
+  const { stopped, signIns, failed, withoutTools, budgets, skillsBehind, truncated } = all;
+  const mark = useMarkRead();
+  const again = useVerb(RUN_AGAIN);
   const [isLong, setLong] = useState(false);
-  const failed = all.failed.filter(({ routineId }) => !above.has(routineId));
   const rows = [
+    ...urgent.map((group) => {
+      const runIds = group.map(({ runId }) => runId);
+      const onRead = () => mark.read({ runIds }, { runIds });
+      return <ResultRow key={runIds[0]} results={group} projectId={projectId} onRead={onRead} again={again} />;
+    }),
     ...stopped.map((each) => <Stopped key={each.routineId} of={each} projectId={projectId} />),
     ...signIns.map((each) => <SignIn key={each.id} of={each} projectId={projectId} />),
     ...budgets.map((each) => <Budget key={`${each.scopeId} ${each.limit}`} of={each} projectId={projectId} />),
@@ -74,8 +70,7 @@ function Entries({ all, above, projectId }: EntriesProps) {
     ...skillsBehind.map((each) => <Behind key={`${each.routineId} behind`} of={each} projectId={projectId} />),
   ];
   const shown = isLong ? rows : rows.slice(0, FIRST);
-  const hidden = all.failed.length - failed.length;
-  if (rows.length === 0 && hidden === 0) return <AllWell />;
+  if (rows.length === 0) return <AllWell />;
   return (
     <>
       <ul className="border-t border-line empty:hidden">{shown}</ul>
@@ -83,11 +78,6 @@ function Entries({ all, above, projectId }: EntriesProps) {
         <Button size="sm" className="mt-2" onClick={() => setLong(true)}>
           Show {rows.length - shown.length} more
         </Button>
-      )}
-      {hidden > 0 && (
-        <p className={rows.length === 0 ? BOXED : 'mt-2 text-sm text-muted'}>
-          {hidden === 1 ? 'A failure stands' : `${hidden} failures stand`} among the new results above.
-        </p>
       )}
       {truncated && (
         <p className="mt-2 text-sm text-muted">

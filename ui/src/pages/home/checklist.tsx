@@ -129,7 +129,7 @@ function itemsOf(projectId: string, done: Done): readonly Item[] {
     },
     {
       label: 'Run it once',
-      why: 'See what it says before it goes on its own.',
+      why: 'See its result before it runs on its own.',
       isDone: done.run,
       link: toNewest,
     },

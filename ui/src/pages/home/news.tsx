@@ -1,7 +1,6 @@
 import { CheckCheck, Inbox } from 'lucide-react';
-import { useRef, useState } from 'react';
+import { useState } from 'react';
 import { useList, useRead } from '#ui/api/read.ts';
-import { useSend } from '#ui/api/send.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { RUN_AGAIN } from '#ui/api/verbs/runs.ts';
 import { useVerb } from '#ui/api/verbs/verb.ts';
@@ -13,10 +12,11 @@ import { Kbd } from '#ui/parts/kbd.tsx';
 import { Section } from '#ui/parts/page.tsx';
 import { SkeletonRows } from '#ui/parts/skeleton.tsx';
 import { TextLink } from '#ui/parts/text-link.tsx';
-import { NEWS, UNREAD } from './reads.ts';
-import { groupsOf, laterOf } from './result-groups.ts';
+import { UNREAD } from './reads.ts';
+import { groupsOf } from './brief.ts';
 import { ResultRow, ShortRows } from './result-row.tsx';
 import { useRowKeys } from './row-keys.ts';
+import { useBrief, useMarkRead } from './use-brief.ts';
 
 type Unread = Shape<'UnreadResults'>;
 
@@ -27,18 +27,16 @@ const FIRST = 8;
 /** Shows new results since the last visit, the most important first. */
 export function News({ projectId }: { readonly projectId: string }) {
   const unread = useRead(...UNREAD, REFRESH);
-  const mark = useSend('post', '/v1/results/read', { refreshes: ['/v1/results'] });
+  const { brief } = useBrief();
+  const mark = useMarkRead();
   const until = unread.data?.until ?? null;
   return (
     <Section
       title={
         <>
           New results
-          {unread.data !== undefined && unread.data.worthReadingRoutines > 0 && (
-            <span className="ml-2 font-normal text-muted tabular">
-              {count(unread.data.worthReadingRoutines)}
-              {unread.data.more && '+'}
-            </span>
+          {brief.fresh.length > 0 && (
+            <span className="ml-2 font-normal text-muted tabular">{count(brief.fresh.length)}</span>
           )}
         </>
       }
@@ -49,7 +47,7 @@ export function News({ projectId }: { readonly projectId: string }) {
             className="-my-1"
             icon={CheckCheck}
             busy={mark.isSending}
-            onClick={() => mark.send({ body: { until } })}
+            onClick={() => mark.read({ until }, { since: unread.data?.readUntil ?? null })}
           >
             Mark all as read
           </Button>
@@ -70,44 +68,42 @@ export function News({ projectId }: { readonly projectId: string }) {
 }
 
 function WorthReading({ projectId }: { readonly projectId: string }) {
-  const list = useList(...NEWS, REFRESH);
-  const recent = useList('/v1/runs/recent', { query: { limit: 200, perRoutine: 1 } }, REFRESH);
-  const mark = useSend('post', '/v1/results/read', { refreshes: ['/v1/results'] });
+  const { list, brief } = useBrief();
+  const mark = useMarkRead();
   const again = useVerb(RUN_AGAIN);
-  const rows = useRef<HTMLUListElement>(null);
   const [isLong, setLong] = useState(false);
   // The row sums up earlier results of the same routine, so they are marked as read too.
   const read = (runId: string) => {
     const group = groupsOf(list.data ?? []).find(([latest]) => latest.runId === runId) ?? [];
-    mark.send({ body: { runIds: group.map((result) => result.runId) } });
+    const runIds = group.map((result) => result.runId);
+    mark.read({ runIds }, { runIds });
   };
-  useRowKeys(rows, {
+  const shown = [...brief.fresh, ...brief.over];
+  useRowKeys({
     e: read,
     [RUN_AGAIN.key]: (id) => again.act({ id }),
   });
   return (
     <Await of={list} skeleton={<SkeletonRows rows={3} />} errorTitle="The results could not be read">
-      {(results) => (
+      {() => (
         <>
-          <ul ref={rows} className="border-t border-line">
-            {stillTrueFirst(results, recent.data ?? [])
-              .slice(0, isLong ? undefined : FIRST)
-              .map(({ group, later }) => (
-                <ResultRow
-                  key={group[0].routineId}
-                  results={group}
-                  later={later}
-                  projectId={projectId}
-                  onRead={() => read(group[0].runId)}
-                  again={again}
-                />
-              ))}
+          <ul className="border-t border-line empty:hidden">
+            {shown.slice(0, isLong ? undefined : FIRST).map((group) => (
+              <ResultRow
+                key={group[0].routineId}
+                results={group}
+                projectId={projectId}
+                onRead={() => read(group[0].runId)}
+                again={again}
+              />
+            ))}
           </ul>
+          {shown.length === 0 && <p className="text-sm text-muted">All that is new stands above.</p>}
           <div className="mt-2 flex flex-wrap items-center justify-between gap-3">
             <p className="flex flex-wrap items-center gap-1.5 text-xs text-faint max-sm:hidden">
               <Kbd>J</Kbd> <Kbd>K</Kbd> next and previous <Kbd>E</Kbd> mark as read <Kbd>A</Kbd> run again
             </p>
-            {!isLong && groupsOf(results).length > FIRST ? (
+            {!isLong && shown.length > FIRST ? (
               <Button size="sm" onClick={() => setLong(true)}>
                 Show more
               </Button>
@@ -125,13 +121,6 @@ function WorthReading({ projectId }: { readonly projectId: string }) {
   );
 }
 
-/** Puts the results that a later run of their routine has overtaken behind the others, with what that run said. */
-function stillTrueFirst(results: readonly Shape<'Result'>[], recent: readonly Shape<'RoutineRecentRuns'>[]) {
-  const lastOf = new Map(recent.map(({ routineId, lastEnded }) => [routineId, lastEnded]));
-  const all = groupsOf(results).map((group) => ({ group, later: laterOf(group[0], lastOf.get(group[0].routineId)) }));
-  return all.toSorted((a, b) => Number(a.later !== undefined) - Number(b.later !== undefined));
-}
-
 /** Says that all is read, and what came last. */
 function NothingNew({ counts, projectId }: { counts: Unread; projectId: string }) {
   const latest = useRead('/v1/results', { query: { limit: 5 } }, REFRESH);
@@ -140,7 +129,7 @@ function NothingNew({ counts, projectId }: { counts: Unread; projectId: string }
       {(results) =>
         results.length === 0 ? (
           <EmptyState icon={Inbox} title="No results yet">
-            What your routines find stands here, the new first.
+            Results of your routines appear here, the newest first.
           </EmptyState>
         ) : (
           counts.unchanged === 0 && (

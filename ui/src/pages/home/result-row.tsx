@@ -11,7 +11,7 @@ import { RowLink } from '#ui/parts/table.tsx';
 import { Time } from '#ui/parts/time.tsx';
 import { VerbButton } from '#ui/parts/verb-button.tsx';
 import { Differences, differencesOf, plainText } from './differences.tsx';
-import type { Group } from './result-groups.ts';
+import type { Group } from './brief.ts';
 
 type Result = Shape<'Result'>;
 
@@ -25,17 +25,17 @@ const KINDS: Readonly<Record<Result['kind'], readonly [label: string, tone: Tone
 
 interface ItemProps {
   readonly results: Group;
-  /** The run that has succeeded since. */
-  readonly later: NonNullable<Shape<'LastEndedRun'>> | undefined;
   readonly projectId: string;
   readonly onRead: () => void;
   readonly again: Doing<{ id: string }>;
 }
 
-/** Shows the latest result of a routine: its beginning and its differences. */
-export function ResultRow({ results: [result, ...earlier], later, projectId, onRead, again }: ItemProps) {
-  const [label, tone] = KINDS[result.kind];
-  const differences = differencesOf(result);
+/** Shows the latest result of a routine: its beginning and its differences, or since when it is over. */
+export function ResultRow({ results: [result, ...earlier], projectId, onRead, again }: ItemProps) {
+  const { overtakenBy } = result;
+  const [label, tone] = overtakenBy === null ? looksOf(result) : OVER;
+  const said = textOf(result);
+  const differences = overtakenBy === null ? differencesOf(result, said) : [];
   return (
     <li data-run={result.runId} className="relative border-b border-line py-3 hover:bg-hover">
       <div className="flex flex-wrap items-center gap-x-2.5 gap-y-1">
@@ -53,15 +53,16 @@ export function ResultRow({ results: [result, ...earlier], later, projectId, onR
           <Time at={result.finishedAt} as="relative" />
         </span>
       </div>
-      {later !== undefined && (
+      {overtakenBy !== null && (
         <div className="mt-1 flex min-w-0 gap-1.5 text-sm text-ink">
           <span className="shrink-0 text-muted">
-            Since <Time at={later.finishedAt} />:
+            {overtakenBy.versionChanged ? 'With other instructions since' : 'Over since'}{' '}
+            <Time at={overtakenBy.finishedAt} />:
           </span>
-          <OutcomeLine run={later} />
+          <OutcomeLine run={{ ...overtakenBy, state: 'succeeded', errorMessage: null }} />
         </div>
       )}
-      <Text result={result} short={differences.length > 0} />
+      <Text text={said} short={differences.length > 0 || overtakenBy !== null} />
       <Differences found={differences} result={result} />
       {/* Above the link that covers the row. */}
       <div className="relative z-10 mt-1.5 -ml-2 flex w-fit gap-1">
@@ -74,12 +75,24 @@ export function ResultRow({ results: [result, ...earlier], later, projectId, onR
   );
 }
 
-/** Shows the beginning of a text, or the reason why there is none. Data is summed up by its differences. */
-function Text({ result, short }: { readonly result: Result; readonly short: boolean }) {
+const OVER = ['Over', 'idle'] as const;
+/** The urgency is the word of the model, and shown as such. */
+const URGENT = ['Urgent, says the model', 'warn'] as const;
+
+function looksOf({ urgency, kind }: Result): readonly [label: string, tone: Tone] {
+  return urgency === 'high' ? URGENT : KINDS[kind];
+}
+
+/** Returns the beginning of a text, or the reason why there is none. Data is summed up by its differences. */
+function textOf(result: Result): string {
   const { kind, outcomeSummary, excerpt, changes } = result;
-  const text =
-    outcomeSummary ?? (kind === 'failed' ? reasonOf(result) : changes === null ? plainText(excerpt ?? '') : '');
-  if (text === null || text === '') return null;
+  if (outcomeSummary !== null) return plainText(outcomeSummary);
+  if (kind === 'failed') return reasonOf(result) ?? '';
+  return changes === null ? plainText(excerpt ?? '') : '';
+}
+
+function Text({ text, short }: { readonly text: string; readonly short: boolean }) {
+  if (text === '') return null;
   return (
     <p
       className={cx(

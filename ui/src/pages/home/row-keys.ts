@@ -1,19 +1,17 @@
-import { useEffect, useEffectEvent, useRef, type RefObject } from 'react';
+import { useEffect, useEffectEvent, useRef } from 'react';
 import { CHORD_MS, isBusy } from '#ui/parts/keys.ts';
 
 /**
- * Listens for the keys of a list of results: `j` and `k` move the focus, and the other keys act on the focused result.
+ * Listens for the keys of the results on the page: `j` and `k` move the focus between them, the others act on the one
+ * that has it.
  */
-export function useRowKeys(
-  rows: RefObject<HTMLUListElement | null>,
-  actions: Readonly<Record<string, (runId: string) => void>>,
-): void {
+export function useRowKeys(actions: Readonly<Record<string, (runId: string) => void>>): void {
   const chordUntil = useRef(0);
   const onKeyDown = useEffectEvent((event: KeyboardEvent) => {
     if (event.metaKey || event.ctrlKey || event.altKey || isBusy(event.target)) return;
     if (event.key === 'g') chordUntil.current = event.timeStamp + CHORD_MS;
     if (event.timeStamp < chordUntil.current) return;
-    const items = [...(rows.current?.querySelectorAll<HTMLElement>('[data-run]') ?? [])];
+    const items = [...document.querySelectorAll<HTMLElement>('[data-run]')];
     const at = items.findIndex((item) => item.contains(document.activeElement));
     const move = (to: number) => items[to]?.querySelector('a')?.focus();
     if (event.key === 'j') move(at + 1);

@@ -135,5 +135,5 @@ const REVOCATIONS: Readonly<Record<NonNullable<Account['revocation']>['providerR
   pending: 'the provider is being told',
   revoked: 'taken back at the provider too',
   unsupported: 'its credential is erased',
-  failed: 'its credential is erased; the provider could not be told',
+  failed: 'its credential is erased; the provider could not be reached',
 };

@@ -26,7 +26,7 @@ function AskForLink() {
     return (
       <AuthFrame
         title="Look into your mailbox"
-        description={`If ${form.getValues('email')} has an account, a link to choose a new password is on its way. It holds for an hour.`}
+        description={`If ${form.getValues('email')} has an account, a link to choose a new password is on its way. It is valid for an hour.`}
         footer={<TextLink to="/sign-in">Back to the sign-in</TextLink>}
       />
     );

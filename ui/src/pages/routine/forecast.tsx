@@ -84,7 +84,7 @@ export function LimitList({ limits }: { readonly limits: readonly Limit[] }) {
 }
 
 function RunsOut({ limit: { runsOutOn } }: { limit: Limit }) {
-  if (runsOutOn === null) return <Badge>Cannot be told</Badge>;
+  if (runsOutOn === null) return <Badge>Unknown</Badge>;
   const day = runsOutOn.p50 ?? runsOutOn.p95;
   if (day === null) return <Badge tone="good">Enough</Badge>;
   const text = date(new Date(`${day}T12:00:00Z`), 'UTC');

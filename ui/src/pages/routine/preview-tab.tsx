@@ -63,7 +63,7 @@ function Texts({ preview, hasGate }: { preview: Preview; hasGate: boolean }) {
   const isTold = facts !== null && facts.version > 0;
   return (
     <Section
-      title="What the model would be told"
+      title="The text for the model"
       description={hasGate ? 'The gate is not asked by a preview, so what it would see is left out.' : undefined}
     >
       <ul className="rounded-lg border border-line bg-surface">
@@ -82,7 +82,7 @@ function Texts({ preview, hasGate }: { preview: Preview; hasGate: boolean }) {
               Project facts, version {facts.version}, {plural(facts.length, 'character')}
             </>
           ) : (
-            'Project facts: there are none yet, so the run is told none.'
+            'Project facts: there are none yet.'
           )}
         </p>
       )}

@@ -15,6 +15,7 @@ export interface FollowedRun {
 
 const QUEUED_MS = 5_000;
 const DELIVERING_MS = 2_000;
+const ANSWERING_MS = 1_000;
 
 /** Reads a run, follows its events until it is over, and then its deliveries. */
 export function useFollowedRun(runId: string): FollowedRun {
@@ -47,6 +48,7 @@ export function useFollowedRun(runId: string): FollowedRun {
 /** Returns the interval for reading data that the events lack. */
 function intervalOf(run: RunDetail): number | false {
   if (run.state === 'queued') return QUEUED_MS;
+  if (run.followUps.some((each) => !isOver(each))) return ANSWERING_MS;
   const soon = Date.now() + 60_000;
   const isDelivering = [...run.webhookDeliveries, ...run.chatDeliveries].some(
     ({ state, nextAttemptAt }) =>

@@ -20,6 +20,8 @@ import { Facts, Gate } from './facts.tsx';
 import { useFollowedRun } from './followed-run.ts';
 import { LastGood } from './last-good.tsx';
 import { Nearby } from './nearby.tsx';
+import { Opinion } from './opinion.tsx';
+import { Asked, Questions } from './questions.tsx';
 import { Result } from './result.tsx';
 import { Steps } from './steps.tsx';
 import { Verdict } from './verdict.tsx';
@@ -119,7 +121,14 @@ function Detail({ run, status }: DetailProps) {
             </span>
           </Notice>
         )}
+        <Asked run={run} />
         <Result run={run} />
+        {isOver(run) && run.result !== null && run.followsUp === null && (
+          <>
+            <Opinion run={run} />
+            <Questions run={run} />
+          </>
+        )}
         <div className="mt-8 print:hidden">
           <Steps run={run} />
           <Prompt run={run} />

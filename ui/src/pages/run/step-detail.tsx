@@ -60,7 +60,7 @@ export function StepDetail({ step, badge, leftOut }: StepDetailProps) {
       {leftOut > 0 && (
         <Notice>
           To make room in the context window, {plural(leftOut, 'earlier result')} {leftOut === 1 ? 'is' : 'are'} left
-          out from this step on; the model is told only the length.
+          out from this step on; the model gets only its length.
         </Notice>
       )}
       {omittedFrom !== null && (

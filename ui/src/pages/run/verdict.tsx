@@ -1,4 +1,4 @@
-import { CircleCheck, CircleDashed, CircleMinus, CircleX, LoaderCircle, TriangleAlert } from 'lucide-react';
+import { BellRing, CircleCheck, CircleDashed, CircleMinus, CircleX, LoaderCircle, TriangleAlert } from 'lucide-react';
 import type { FollowStatus } from '#ui/api/follow.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { count } from '#ui/format/numbers.ts';
@@ -35,6 +35,12 @@ export function Verdict({ run, status }: { readonly run: RunDetail; readonly sta
           {reason !== null && reason !== run.outcomeSummary && (
             <p className="mt-1 text-base text-ink wrap-anywhere">{reason}</p>
           )}
+          {run.urgency === 'high' && (
+            <p className="mt-1 flex items-center gap-1.5 text-base text-ink">
+              <BellRing aria-hidden className="size-4 shrink-0 text-warn" strokeWidth={1.75} />
+              The model calls this urgent.
+            </p>
+          )}
           {run.warnings.map((warning) => (
             <p key={warning} className="mt-1 text-base text-ink">
               {WARNINGS[warning]}
@@ -43,7 +49,7 @@ export function Verdict({ run, status }: { readonly run: RunDetail; readonly sta
           {fault !== null && <p className="mt-1 text-sm text-muted">{fault}</p>}
           {run.skipped !== null && run.skipped.count > 1 && (
             <p className="mt-1 text-sm text-muted">
-              It stands for {count(run.skipped.count)} occurrences, from <Time at={run.skipped.from} /> to{' '}
+              It sums up {count(run.skipped.count)} occurrences, from <Time at={run.skipped.from} /> to{' '}
               <Time at={run.skipped.until} />.
             </p>
           )}

@@ -207,6 +207,7 @@ const CHOICES: readonly {
       { value: 'schedule', label: 'By its schedule' },
       { value: 'manual', label: 'Manually' },
       { value: 'backfill', label: 'By a backfill' },
+      { value: 'follow_up', label: 'By a question' },
     ],
   },
 ];

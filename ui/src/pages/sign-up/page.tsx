@@ -111,7 +111,7 @@ function CheckMail({ email }: { email: string }) {
       description={
         <>
           If <span className="font-medium text-ink">{email}</span> has no account yet, a link to confirm it is on its
-          way. It holds for an hour.
+          way. It is valid for an hour.
         </>
       }
       footer={

@@ -62,6 +62,7 @@ const ACTIONS: Readonly<Record<Action, string>> = {
   'webhook.changed': 'Webhook changed',
   'webhook_secret.rotated': 'Webhook secret replaced',
   'success_ping.changed': 'Ping changed',
+  'run.judged': 'Result judged',
   'results_to.changed': 'Who gets the results changed',
   'chat.created': 'Chat added',
   'chat.changed': 'Chat changed',

@@ -35,7 +35,7 @@ export function FactsTab() {
         <>
           <Section
             title="Project facts"
-            description="What every routine of this project should go by: brand terms, margin, markets, owners, permitted claims, voice. A routine is told it where its settings say so."
+            description="The facts for the routines of this project: brand terms, margin, markets, owners, permitted claims, voice. A routine gets them if its settings say so."
           >
             <FactsForm key={projectId} saved={{ facts: data, etag: facts.etag }} />
           </Section>
@@ -130,13 +130,13 @@ Voice: plain, no exclamation marks`;
 
 function Standing({ facts: { version, createdAt, createdBy } }: Pick<Saved, 'facts'>) {
   if (createdAt === null) {
-    return 'No facts yet: routines that ask for them are told that there are none.';
+    return 'No facts yet: routines that ask for them get a note that there are none.';
   }
   return (
     <>
       Version {version}, saved <Time at={createdAt} as="relative" />
-      {createdBy?.name != null && <> by {createdBy.name}</>}. A run by hand is told the newest text, a scheduled one
-      that which its routine was activated with.
+      {createdBy?.name != null && <> by {createdBy.name}</>}. A manual run gets the newest text, a scheduled one that
+      which its routine was activated with.
     </>
   );
 }

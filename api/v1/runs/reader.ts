@@ -1,0 +1,63 @@
+import { z } from 'zod';
+import * as runs from '#core/execution/runs/index.ts';
+import { mayWriteRoutines } from '../../access.ts';
+import { route } from '../../route.ts';
+import { presentRun } from './present.ts';
+import { run, runParams } from './schemas.ts';
+
+const EMPTY = 'must not be empty';
+
+export const giveVerdict = route({
+  method: 'PUT',
+  path: '/v1/runs/:runId/verdict',
+  id: 'giveVerdict',
+  tag: 'Runs',
+  summary: 'Say whether a result was useful',
+  description:
+    'Kept with the run until its content is erased, which takes the note. Another verdict takes its place; the audit log names each writer.',
+  auth: 'key-or-session',
+  mcp: false,
+  scope: 'runs:write',
+  params: runParams,
+  body: z.strictObject({ useful: z.boolean(), note: note(1_000).nullable().default(null) }).meta({ id: 'GiveVerdict' }),
+  success: { status: 200, data: run, description: 'The run.' },
+  errors: ['run_not_finished', 'content_erased'],
+}).to(async ({ access: { projectId }, by, params: { runId }, body, deps }) => ({
+  data: presentRun(await runs.giveVerdict(deps.database, by, { projectId, id: runId, ...body })),
+}));
+
+export const followUpRun = route({
+  method: 'POST',
+  path: '/v1/runs/:runId/follow-up',
+  id: 'followUpRun',
+  tag: 'Runs',
+  summary: 'Ask about a result',
+  description:
+    'A run with `trigger: follow_up` answers the message, by the version, tools and limits of the run that had the result, which it is told as material. It proves nothing, is no result of the routine, reaches no webhook and leaves the schedule alone; budgets and the allowance count it. A message of a key without `routines:write` is material, and no instruction. Asked about a follow-up, it joins its thread.',
+  auth: 'key-or-session',
+  mcp: false,
+  scope: 'runs:write',
+  params: runParams,
+  body: z.strictObject({ message: note(4_000) }).meta({ id: 'FollowUpRun' }),
+  idempotent: true,
+  success: { status: 202, location: '/v1/runs/:id', data: run, description: 'The queued run.' },
+  errors: [
+    'run_not_finished',
+    'run_without_result',
+    'content_erased',
+    'routine_archived',
+    'version_not_found',
+    'allowance_exceeded',
+    'provider_disabled',
+  ],
+}).to(async ({ access, params: { runId }, body: { message }, deps, newId }) => {
+  const { projectId, organizationId, plan } = access;
+  const caller = { projectId, organizationId, plan };
+  const input = { ...caller, id: newId('run'), runId, message, fenced: !mayWriteRoutines(access) };
+  return { data: presentRun(await runs.startFollowUp(deps, input)) };
+});
+
+/** A text that a reader writes: some letters, at most so many. */
+function note(most: number) {
+  return z.string().min(1, EMPTY).max(most).regex(/\S/, EMPTY).trim();
+}

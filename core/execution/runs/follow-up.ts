@@ -1,0 +1,107 @@
+import { runsExceeded, takeOneRun, type Plan } from '#core/accounts/billing/index.ts';
+import { isEndState } from '#core/execution/run-states/index.ts';
+import { sql } from '#lib/database/index.ts';
+import { AppError } from '#lib/errors.ts';
+import { disabledProviders, enqueueManualRun, start, type StartDeps } from './enqueue.ts';
+import { findRun, readRun } from './queries.ts';
+import { runColumns, type Run } from './run.ts';
+
+export interface AskedFollowUp {
+  readonly id: string;
+  readonly projectId: string;
+  readonly organizationId: string;
+  readonly plan: Plan;
+  /** The run whose result is asked about, or an earlier follow-up to it. */
+  readonly runId: string;
+  readonly message: string;
+  /** True when the caller may not write routines: then the message is material, and no instruction. */
+  readonly fenced: boolean;
+}
+
+/**
+ * Queues a run that answers a question about a result, by the version, the prompt and the limits of the run that had
+ * it, and counts it against the month's allowance. All questions of a thread belong to the run that began it.
+ * @throws {AppError} `run_not_found`, `run_not_finished`, `content_erased`, `run_without_result`, `routine_archived`,
+ * `version_not_found`, `provider_disabled`, `allowance_exceeded`
+ */
+export async function startFollowUp(deps: StartDeps, input: AskedFollowUp): Promise<Run> {
+  const { database: db } = deps;
+  const { id, projectId, organizationId } = input;
+  const asked = await readRun(db, projectId, input.runId);
+  const began = asked.followsUp === null ? asked : await readRun(db, projectId, asked.followsUp);
+  assertHasResult(asked);
+  assertHasResult(began);
+  const found = await db.row<Found & (Run | { id: null })>`
+    with began as (
+      select runs.*, r.state as routine_state, r.max_queue_seconds, v.revision is not null as has_version,
+        runs.model_provider = any(${disabledProviders(deps)}::text[]) as disabled
+      from runs join routines r on r.id = runs.routine_id and r.project_id = runs.project_id
+      left join routine_versions v on v.routine_id = runs.routine_id and v.revision = runs.routine_revision
+      where runs.id = ${began.id} and runs.project_id = ${projectId}
+    ), accepted as (
+      select * from began where routine_state <> 'archived' and has_version and prompt is not null
+        and disabled is not true and not exists (select from runs where id = ${id})
+    ), allowed as (
+      ${takeOneRun(organizationId, input.plan, sql`where exists (select 1 from accepted)`)}
+    ), run as (
+      insert into runs (id, organization_id, project_id, routine_id, routine_revision, trigger, state, follows_up,
+        message, values_fenced, variables, prompt, skill_revisions, facts_version, model_provider, model_connection_id,
+        model_id, max_steps, timeout_seconds, max_total_tokens, queue_until, proves)
+      select ${id}, organization_id, project_id, routine_id, routine_revision, 'follow_up', 'queued', accepted.id,
+        ${input.message}, ${input.fenced}, variables, prompt, skill_revisions, facts_version, model_provider,
+        model_connection_id, model_id, max_steps, timeout_seconds, max_total_tokens,
+        now() + max_queue_seconds * interval '1 second', false
+      from accepted, allowed
+      returning ${runColumns}
+    )
+    select began.routine_state as "routineState", began.has_version as "hasVersion",
+      began.prompt is not null as "hasPrompt", coalesce(began.disabled, false) as disabled, run.*
+    from began left join run on true
+  `;
+  if (found === undefined) throw new AppError('run_not_found');
+  // Not inserted: an earlier attempt of this request did it, or something refuses it.
+  const run = found.id === null ? await findRun(db, projectId, id) : found;
+  if (run === undefined) throw refusalOf(found) ?? (await runsExceeded(db, input));
+  deps.admission.nudge();
+  return run;
+}
+
+function assertHasResult({ state, contentErasedAt, result }: Run): void {
+  if (!isEndState(state)) throw new AppError('run_not_finished');
+  if (contentErasedAt !== null) throw new AppError('content_erased');
+  if (result === null) throw new AppError('run_without_result');
+}
+
+/** What may refuse it, as the statement finds it. */
+interface Found {
+  readonly routineState: string;
+  readonly hasVersion: boolean;
+  readonly hasPrompt: boolean;
+  readonly disabled: boolean;
+}
+
+function refusalOf({ routineState, hasVersion, hasPrompt, disabled }: Found): AppError | undefined {
+  if (routineState === 'archived') return new AppError('routine_archived');
+  if (!hasVersion) return new AppError('version_not_found');
+  if (!hasPrompt) return new AppError('run_without_result');
+  return disabled ? new AppError('provider_disabled') : undefined;
+}
+
+/**
+ * Starts a new manual run with the inputs of one that has ended, or asks again what a follow-up was asked.
+ * @throws {AppError} `run_not_found`, `run_not_finished`, `content_erased` when its inputs are gone, and what
+ * `startManualRun` and `startFollowUp` throw
+ */
+export async function retryRun(deps: StartDeps, input: Omit<AskedFollowUp, 'message' | 'fenced'>): Promise<Run> {
+  const run = await readRun(deps.database, input.projectId, input.runId);
+  if (!isEndState(run.state)) throw new AppError('run_not_finished');
+  if (run.contentErasedAt !== null) throw new AppError('content_erased');
+  const { message, followsUp, routineId, variables, scheduledFor: standsFor } = run;
+  if (message !== null && followsUp !== null) {
+    return startFollowUp(deps, { ...input, runId: followsUp, message, fenced: run.valuesFenced });
+  }
+  // Values keep the rank that they were first given with.
+  const again = { routineId, variables, valuesFenced: false, retryOf: run.id, runAt: null, standsFor };
+  const retry = { ...input, ...again, disabledProviders: disabledProviders(deps) };
+  return start(deps, await enqueueManualRun(deps.database, deps.admission.rule, retry));
+}

@@ -1,0 +1,67 @@
+import type { Shape } from '#ui/api/types.ts';
+
+type Result = Shape<'Result'>;
+
+/** Results of one routine, the latest first. */
+export type Group = readonly [Result, ...Result[]];
+
+/** Unread results by what they ask of the reader. */
+export interface Brief {
+  /** Whose model says that a person should act. */
+  readonly urgent: readonly Group[];
+  readonly fresh: readonly Group[];
+  /** Overtaken by a later run: what they say is over. */
+  readonly over: readonly Group[];
+}
+
+/**
+ * Sorts unread results by what they ask of the reader. A routine that needs attention because it fails stands there, and
+ * not among the news as well.
+ */
+export function briefOf(results: readonly Result[], attention: Shape<'Attention'> | undefined): Brief {
+  const named = new Set(
+    [...(attention?.failed ?? []), ...(attention?.stopped ?? [])].map(({ routineId }) => routineId),
+  );
+  const groups = groupsOf(results).filter(([{ kind, routineId }]) => kind !== 'failed' || !named.has(routineId));
+  const isOver = ([{ overtakenBy }]: Group) => overtakenBy !== null;
+  const isUrgent = (group: Group) => !isOver(group) && group[0].urgency === 'high';
+  return {
+    urgent: groups.filter(isUrgent),
+    fresh: groups.filter((group) => !isOver(group) && !isUrgent(group)),
+    over: groups.filter(isOver),
+  };
+}
+
+/** Puts the results of a routine together, in the order of the latest of each. */
+export function groupsOf(results: readonly Result[]): readonly Group[] {
+  const groups = Map.groupBy(results, ({ routineId }) => routineId).values();
+  return [...groups].flatMap(([latest, ...earlier]): Group[] => (latest === undefined ? [] : [[latest, ...earlier]]));
+}
+
+interface Counts {
+  readonly needs: number;
+  readonly fresh: number;
+  readonly over: number;
+  readonly quiet: number;
+  /** True when there are more unread results than those that were counted. */
+  readonly more: boolean;
+}
+
+const WORDS = ['no', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten'];
+
+/** Says in one sentence what the reader finds: "One thing needs you, two are new, three are quiet." */
+export function headlineOf({ needs, fresh, over, quiet, more }: Counts): string {
+  const are = (count: number, what: string) =>
+    count === 0 ? [] : [`${words(count)} ${count === 1 ? 'is' : 'are'} ${what}`];
+  const needed =
+    needs === 0 ? 'nothing needs you' : `${words(needs)} ${needs === 1 ? 'thing needs' : 'things need'} you`;
+  const news = more ? [`more than ${words(fresh)} are new`] : are(fresh, 'new');
+  const rest = [...news, ...are(over, 'over'), ...are(quiet, 'quiet')];
+  const parts = [needed, ...(fresh === 0 && !more ? ['nothing is new', ...rest] : rest)];
+  const sentence = parts.join(', ');
+  return `${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}.`;
+}
+
+function words(count: number): string {
+  return WORDS[count] ?? String(count);
+}

@@ -1,0 +1,31 @@
+import { useList, useRead } from '#ui/api/read.ts';
+import { useSend } from '#ui/api/send.ts';
+import { toast } from '#ui/api/toast.ts';
+import type { Shape } from '#ui/api/types.ts';
+import { briefOf } from './brief.ts';
+import { ATTENTION, NEWS } from './reads.ts';
+
+const REFRESH = { everyMs: 15_000 } as const;
+
+/** Reads the unread results that are worth reading, sorted by what they ask of the reader. */
+export function useBrief() {
+  const list = useList(...NEWS, REFRESH);
+  const attention = useRead(...ATTENTION, REFRESH);
+  // Without the news it is better to name a failure twice than never.
+  return { list, attention, brief: briefOf(list.data ?? [], attention.data) };
+}
+
+/** Marks results as read, and offers to take that back. */
+export function useMarkRead() {
+  const refreshes = ['/v1/results'];
+  const back = useSend('post', '/v1/results/unread', { refreshes });
+  const mark = useSend('post', '/v1/results/read', { refreshes, showsError: true });
+  return {
+    isSending: mark.isSending,
+    read: (body: Shape<'MarkResultsRead'>, undo: Shape<'MarkResultsUnread'>) =>
+      void mark.sendAsync({ body }).then(
+        () => toast.undo('Marked as read', () => back.send({ body: undo })),
+        (error: Parameters<typeof toast.failed>[0]) => toast.failed(error),
+      ),
+  };
+}
