@@ -22,6 +22,7 @@ import { modelRoutes } from './v1/models.ts';
 import { organizationRoutes } from './v1/organizations.ts';
 import { resultRoutes } from './v1/results.ts';
 import { routineRoutes } from './v1/routines/index.ts';
+import { readSeries } from './v1/routines/series.ts';
 import { runRoutes } from './v1/runs/index.ts';
 import { scheduleRoutes } from './v1/schedules.ts';
 import { sessionRoutes } from './v1/sessions.ts';
@@ -46,6 +47,7 @@ export const routes: readonly Route[] = [
   ...chatRoutes,
   ...modelConnectionRoutes,
   ...resultRoutes,
+  readSeries,
   ...attentionRoutes,
   ...digestRoutes,
   ...runRoutes,

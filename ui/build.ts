@@ -1,5 +1,6 @@
 /**
- * Entry: `node ui/build.ts` builds the pages into ui/dist; with `--if-changed` only when their sources have changed.
+ * Entry: `node ui/build.ts` builds the pages into ui/dist; with `--if-changed` only when their sources have changed, with
+ * `--parts` also the gallery of parts.
  */
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -45,7 +46,7 @@ async function buildPages(): Promise<void> {
 }
 
 async function hashOfSources(): Promise<string> {
-  const hash = createHash('sha256');
+  const hash = createHash('sha256').update(String(process.argv.includes('--parts')));
   const names: string[] = [];
   const patterns = ['src/**/*.*', 'public/**/*.*', 'index.html', 'vite.config.ts', 'package.json'];
   for await (const name of glob(patterns, { cwd: FOLDER })) names.push(name);

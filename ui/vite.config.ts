@@ -7,6 +7,7 @@ import { defineConfig, type Rolldown } from 'vite';
 export default defineConfig({
   root: import.meta.dirname,
   plugins: [react(), tailwind()],
+  define: { __PARTS__: process.argv.includes('--parts') },
   worker: { format: 'es' },
   resolve: {
     alias: {

@@ -95,6 +95,21 @@ export function pageQuery<F extends z.core.$ZodShape>(of: Order, filters: F) {
   });
 }
 
+/** Returns the schema of the text that a list is searched for. */
+export function searchedIn(where: string) {
+  return (
+    z
+      .string()
+      .min(1)
+      .max(200)
+      // oxlint-disable-next-line no-control-regex -- Postgres takes no NUL
+      .regex(/^[^\u0000]*[^\s\u0000][^\u0000]*$/, 'must not be empty')
+      .trim()
+      .optional()
+      .meta({ description: `Text in ${where}.` })
+  );
+}
+
 /** Returns the page that a query asks for. */
 export function pageOf(query: { limit: number; cursor?: string | undefined }): Page {
   return { limit: query.limit, after: query.cursor };

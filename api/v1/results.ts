@@ -3,7 +3,7 @@ import * as results from '#core/execution/results/index.ts';
 import { RUN_REASONS, TRIGGERS } from '#core/execution/run-states/index.ts';
 import { actorId, type ProjectAccess } from '../access.ts';
 import { instant, timestamp } from '#lib/schemas.ts';
-import { dollars, EXAMPLE, idOf, pageOf, pageQuery, wordOf } from '../http/schemas.ts';
+import { dollars, EXAMPLE, idOf, pageOf, pageQuery, searchedIn, wordOf } from '../http/schemas.ts';
 import { present } from '../http/present.ts';
 import { route, type Route } from '../route.ts';
 import { scheduleFields } from '#core/authoring/definition/index.ts';
@@ -135,6 +135,7 @@ const listResults = route({
   },
   scope: 'runs:read',
   query: pageQuery('run', {
+    q: searchedIn('the name, text, summary or error'),
     since: instant.optional().meta({ description: 'Only those that ended at this time or later.' }),
     unread: flag.optional().meta({
       description: `Only what the caller, a person or an API key, has not marked as read, or only the rest. After ${results.UNREAD_DAYS} days a result counts as read.`,
@@ -145,8 +146,8 @@ const listResults = route({
   }),
   success: { status: 200, data: z.array(result), description: 'A page of results.' },
 }).to(async ({ access, query, deps }) => {
-  const { since, unread: isUnread, worthReading } = query;
-  const filter = { since, unread: isUnread, worthReading, page: pageOf(query) };
+  const { q, since, unread: isUnread, worthReading } = query;
+  const filter = { q, since, unread: isUnread, worthReading, page: pageOf(query) };
   const found = await results.listResults(deps.database, readerOf(access), filter);
   return {
     data: found.results.map((row) => present(result, { ...row, runId: row.id })),

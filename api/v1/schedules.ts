@@ -75,7 +75,8 @@ const previewSchedule = route({
   return { data: { ...shown, times, jitterSeconds } };
 });
 
-const MAX_DAYS = 31;
+/** The weeks that a month touches. */
+const MAX_DAYS = 42;
 const MAX_OCCURRENCES = 2_000;
 
 const occurrences = z

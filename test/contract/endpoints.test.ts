@@ -36,6 +36,7 @@ const beyondContract: readonly string[] = [
   'GET /v1/routines/{routineId}/versions/{revision}',
   'POST /v1/routines/{routineId}/versions/{revision}/restore',
   'GET /v1/routines/{routineId}/forecast',
+  'GET /v1/routines/{routineId}/series',
   'POST /v1/routines/{routineId}/preview',
   'POST /v1/routines/{routineId}/backfill',
   'GET /v1/routines/{routineId}/backfill/forecast',

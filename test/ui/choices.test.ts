@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { cronOf, presetOf } from '../../ui/src/format/schedule.ts';
 import { levelsFor } from '../../ui/src/shell/access/levels.ts';
+import { orderOf } from '../../ui/src/shell/palette/match.ts';
 
 test('a program that asks for nothing in particular is offered every level of access', () => {
   const levels = levelsFor(undefined);
@@ -32,3 +33,16 @@ test.for(['0 7 1 1,4,7,10 *', '*/7 * * * *', '0 7 1 * 1', '0 7-9 * * *', '0 25 *
   'the schedule "%s" says more than the choices can, or nothing',
   (cron) => expect(presetOf(cron)).toBeUndefined(),
 );
+
+test('an order is a verb and the name of what it is for', () => {
+  const verbs = [{ label: 'Run now' }, { label: 'Pause' }, { label: 'Archive' }];
+  const read = (text: string) => {
+    const order = orderOf(text, verbs);
+    return order === undefined ? undefined : [order.verbs.map(({ label }) => label), order.name];
+  };
+  expect(read('pause Harbour watch')).toEqual([['Pause'], 'harbour watch']);
+  expect(read('run now harbour')).toEqual([['Run now'], 'harbour']);
+  expect(read('run')).toEqual([['Run now'], '']);
+  expect(read('pa harbour')).toBeUndefined();
+  expect(read('harbour pause')).toBeUndefined();
+});

@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { numberBefore } from '../../ui/src/format/past.ts';
 import { wordDiff, type LinePair } from '../../ui/src/format/word-diff.ts';
 
 test('words that differ are marked, and the lines make the two texts', () => {
@@ -39,21 +38,3 @@ function sideOf(pairs: readonly LinePair[], side: 'before' | 'after'): string {
     })
     .join('\n');
 }
-
-test('what a number was is told by the differences between two runs', () => {
-  const by = { list: '/items', key: '/id' };
-  const differences = {
-    by,
-    added: [{ id: 'rice', price: 2 }],
-    removed: [],
-    changed: [
-      { key: 'tea', before: { id: 'tea', price: 3 }, after: { id: 'tea', price: 4 } },
-      { key: 'oil', before: { id: 'oil' }, after: { id: 'oil', price: 9 } },
-    ],
-  };
-  expect(numberBefore(4, 'tea', 'price', differences)).toBe(3);
-  expect(numberBefore(2, 'rice', 'price', differences)).toBeNull();
-  expect(numberBefore(9, 'oil', 'price', differences)).toBeNull();
-  expect(numberBefore(1, 'salt', 'price', differences)).toBe(1);
-  expect(numberBefore(1, 'salt', 'price', { ...differences, by: null })).toBeNull();
-});

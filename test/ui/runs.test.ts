@@ -15,6 +15,7 @@ test('a filter goes into the address, Back takes it away, and a new run appears 
     as: person,
   });
   await page.getByText('No run fits these filters').waitFor();
+  await page.getByRole('button', { name: 'Filter' }).click();
   await page.getByRole('combobox', { name: 'State' }).focus();
   await page.keyboard.press('Enter');
   await page.getByRole('option', { name: 'Succeeded' }).waitFor();

@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { ExactNumber, parseExact, sortedJson } from '../../ui/src/format/exact-number.ts';
-import { csvOf, fileNameOf } from '../../ui/src/format/exports.ts';
+import type { Shape } from '../../ui/src/api/types.ts';
+import { csvOf, fileNameOf, seriesCsvOf } from '../../ui/src/format/exports.ts';
 import { typedViewOf, type DataChanges } from '../../ui/src/format/typed-data.ts';
-import { numberBefore } from '../../ui/src/format/past.ts';
+import { itemOf, valuesOf } from '../../ui/src/format/series.ts';
 import { compareValues, plainText, shownOf } from '../../ui/src/format/typed-values.ts';
 
 const SCHEMA = {
@@ -173,7 +174,6 @@ test('a number that JavaScript would round is shown, sorted, exported and compar
   expect(table?.fields[0]).toMatchObject({ name: 'id', isNumber: true });
   expect(table?.rows.map(({ mark }) => mark)).toEqual(['same', 'changed', 'same']);
   expect(new Set(table?.rows.map(({ id }) => id)).size).toBe(3);
-  expect(numberBefore(4, table?.rows[1]?.key ?? 0, 'price', keyed)).toBe(3);
   expect(csvOf(view)).toBe(
     '\uFEFFid,b\r\n1234567890123456790,c: 9007199254740993\r\n1234567890123456789,\r\n-2.5,\r\n',
   );
@@ -184,6 +184,19 @@ test('a number that JavaScript would round is shown, sorted, exported and compar
     '1234567890123456789',
     '1234567890123456790',
   ]);
+});
+
+test('a series finds an item by its key and its kind, and leaves its digits to the export', () => {
+  const series = parseExact(
+    '{"field":"price","runs":[{"runId":"run_1","at":"2026-11-23T07:00:00.000Z"},{"runId":"run_2","at":"2026-11-24T07:00:00.000Z"}],' +
+      '"items":[{"key":"1","values":[1,2]},{"key":1,"values":[null,12.50000000000000000001]}]}',
+  ) as Shape<'Series'>;
+  const item = itemOf(series, 1)!;
+  expect(valuesOf(item)).toEqual([null, 12.5]);
+  expect(itemOf(series, '2')).toBeUndefined();
+  expect(seriesCsvOf(series)).toBe(
+    '\uFEFFprice,2026-11-23T07:00:00.000Z,2026-11-24T07:00:00.000Z\r\n1,1,2\r\n1,,12.50000000000000000001\r\n',
+  );
 });
 
 /** A key of a list, as it was parsed. */

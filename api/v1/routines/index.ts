@@ -6,7 +6,7 @@ import { actorId, type ProjectAccess } from '../../access.ts';
 import type { Deps } from '../../deps.ts';
 import { listReply } from '../../http/links.ts';
 import { etagOf, expectedBy, versionsIn } from '../../http/entity-tag.ts';
-import { pageOf, pageQuery } from '../../http/schemas.ts';
+import { pageOf, pageQuery, searchedIn } from '../../http/schemas.ts';
 import { route, type Route } from '../../route.ts';
 import { keyParams, nameFilters } from '../external-names.ts';
 import { deliveryOf } from '../settings-schemas.ts';
@@ -37,6 +37,7 @@ const listRoutines = route({
   },
   scope: 'routines:read',
   query: pageQuery('routine', {
+    q: searchedIn('the name'),
     state: z.enum(routines.ROUTINE_STATES).optional().meta({ description: 'Only those in this state.' }),
     stateChangedBy: z.enum(['service', 'person']).optional().meta({
       description:
@@ -64,6 +65,7 @@ const listRoutines = route({
 }).to(async ({ access, query, deps }) => {
   const page = pageOf(query);
   const found = await routines.listRoutines(deps.database, access.projectId, {
+    q: query.q,
     state: query.state,
     stateChangedBy: query.stateChangedBy,
     uses: query.uses === undefined ? undefined : namesOf(query.uses, deps.skills),

@@ -7,7 +7,6 @@ import * as runs from '#core/execution/runs/index.ts';
 import { waitForRunEnd } from '#core/execution/run-events/index.ts';
 import { credentialId, mayWriteRoutines, type ProjectAccess } from '../../access.ts';
 import type { Deps } from '../../deps.ts';
-import { listReply } from '../../http/links.ts';
 import { instant } from '#lib/schemas.ts';
 import { EXAMPLE, idOf, pageOf, pageQuery } from '../../http/schemas.ts';
 import { route, type Route } from '../../route.ts';
@@ -22,8 +21,8 @@ import { presentDiff, runDiff } from './result-schema.ts';
 import { presentStep, step } from './step-schema.ts';
 
 const tag = 'Runs';
-const params = runParams;
-const SUMMARIES = 'Newest first, without variables and with the beginning of each result.';
+const SUMMARIES =
+  'Newest first, without variables and with the beginning of each result. A page with `q` looks at 1,000 runs: it may have fewer than its limit, or none, and still name a next page.';
 
 const runRoutine = route({
   method: 'POST',
@@ -67,7 +66,7 @@ const listRoutineRuns = route({
   success: { status: 200, data: z.array(runSummary), description: SUMMARIES },
 }).to(async ({ access, params: { routineId }, query, deps }) => {
   await readRoutine(deps.database, access.projectId, routineId);
-  return listPage(deps, access, { query, routineId });
+  return listPage(deps, access, { ...query, routineId });
 });
 
 const listRuns = route({
@@ -95,9 +94,9 @@ const listRuns = route({
     ],
   },
   scope: 'runs:read',
-  query: runQuery,
+  query: runQuery.extend({ routineId: idOf('routine', EXAMPLE.routine).optional() }),
   success: { status: 200, data: z.array(runSummary), description: SUMMARIES },
-}).to(({ access, query, deps }) => listPage(deps, access, { query, routineId: undefined }));
+}).to(({ access, query, deps }) => listPage(deps, access, query));
 
 const readRun = route({
   method: 'GET',
@@ -110,7 +109,7 @@ const readRun = route({
   auth: 'key-or-session',
   mcp: { toolset: 'runs', view: RUN_VIEW },
   scope: 'runs:read',
-  params,
+  params: runParams,
   waits: true,
   success: { status: 200, data: runDetail, description: 'The run.' },
 }).to(async ({ access, params: { runId }, deps, wait }) => {
@@ -133,7 +132,7 @@ const listRunSteps = route({
   auth: 'key-or-session',
   mcp: false,
   scope: 'runs:read',
-  params,
+  params: runParams,
   query: pageQuery('step', {}),
   success: { status: 200, data: z.array(step), description: 'A page of steps.' },
 }).to(async ({ access: { projectId }, params: { runId }, query, deps }) => {
@@ -152,7 +151,7 @@ const diffRun = route({
   auth: 'key-or-session',
   mcp: { toolset: 'runs' },
   scope: 'runs:read',
-  params,
+  params: runParams,
   query: z.strictObject({
     against: idOf('run', EXAMPLE.run).optional().meta({
       description:
@@ -175,7 +174,7 @@ const updateRun = route({
   auth: 'key-or-session',
   mcp: false,
   scope: 'runs:write',
-  params,
+  params: runParams,
   body: z.strictObject({ pinned: z.boolean() }).meta({ id: 'UpdateRun' }),
   success: { status: 200, data: run, description: 'The run.' },
   errors: ['allowance_exceeded'],
@@ -194,7 +193,7 @@ const cancelRun = route({
   auth: 'key-or-session',
   mcp: { toolset: 'runs', view: ['id', 'routineId', 'state', 'cancelRequestedAt'] },
   scope: 'runs:write',
-  params,
+  params: runParams,
   success: { status: 202, data: run, description: 'The run, cancelled or about to be.' },
   errors: ['run_not_cancellable'],
 }).to(async ({ access, params: { runId }, deps }) => ({
@@ -212,7 +211,7 @@ const retryRun = route({
   auth: 'key-or-session',
   mcp: { toolset: 'runs', view: ['id', 'routineId', 'state', 'retryOf'] },
   scope: 'runs:write',
-  params,
+  params: runParams,
   idempotent: true,
   success: { status: 202, location: '/v1/runs/:id', data: run, description: 'The queued run.' },
   errors: [
@@ -276,13 +275,10 @@ function tenantOf({ projectId, organizationId, plan }: ProjectAccess) {
 }
 
 async function listPage(
-  deps: Deps,
-  access: ProjectAccess,
-  { query, routineId }: { query: z.output<typeof runQuery>; routineId: string | undefined },
+  { database }: Deps,
+  { projectId }: ProjectAccess,
+  query: z.output<typeof runQuery> & { readonly routineId?: string | undefined },
 ) {
-  const page = pageOf(query);
-  const { state, trigger, outcome, backfillId, since, until } = query;
-  const filter = { routineId, state, trigger, outcome, backfillId, since, until, page };
-  const found = await runs.listRuns(deps.database, access.projectId, filter);
-  return listReply(found, page, presentRunSummary);
+  const { found, nextCursor } = await runs.listRuns(database, projectId, { ...query, page: pageOf(query) });
+  return { data: found.map(presentRunSummary), nextCursor };
 }

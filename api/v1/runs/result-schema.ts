@@ -46,7 +46,7 @@ const comparison = {
   counts,
 };
 
-const number = z
+export const number = z
   .custom<number | ExactNumber>((value) => typeof value === 'number' || value instanceof ExactNumber)
   .meta({ override: { type: 'number' } });
 

@@ -10,7 +10,7 @@ import {
 import { WAITS, type Wait } from '#core/execution/admission/index.ts';
 import { MODEL_PROVIDERS } from '#core/models/directory/index.ts';
 import { timestamp } from '#lib/schemas.ts';
-import { anyId, EXAMPLE, idOf, pageQuery, wordOf } from '../../http/schemas.ts';
+import { anyId, EXAMPLE, idOf, pageQuery, searchedIn, wordOf } from '../../http/schemas.ts';
 import { author } from '../routines/version-schemas.ts';
 import { chatDelivery, delivery, notification } from './delivery-schema.ts';
 import { gateVerdict } from './gate-schema.ts';
@@ -196,6 +196,7 @@ export const runDetail = z
   .meta({ id: 'RunDetail' });
 
 export const runQuery = pageQuery('run', {
+  q: searchedIn('the name, result, summary or error'),
   state: z.enum(RUN_STATES).optional().meta({ description: 'Only those in this state.' }),
   trigger: z.enum(TRIGGERS).optional().meta({ description: 'Only those started so.' }),
   outcome: outcomes.optional().meta({ description: 'Only those that succeeded with this outcome.' }),

@@ -151,6 +151,8 @@ export async function lockUsersOfConnection(tx: Db, projectId: string, connectio
 }
 
 export interface RoutineFilter {
+  /** A part of the name, in any case. */
+  readonly q: string | undefined;
   readonly state: RoutineState | undefined;
   readonly stateChangedBy: 'service' | 'person' | undefined;
   /** Id of a skill, account or connection; or the slug of a skill, with its earlier slugs. */
@@ -164,6 +166,7 @@ export interface RoutineFilter {
 
 /** Lists routines, newest first. A filter reads at most all routines of the project, whose number is bounded. */
 export async function listRoutines(db: Db, projectId: string, filter: RoutineFilter): Promise<RoutineSummary[]> {
+  const q = filter.q ?? null;
   const state = filter.state ?? null;
   const stateChangedBy = filter.stateChangedBy ?? null;
   const uses = filter.uses?.[0] ?? null;
@@ -174,6 +177,7 @@ export async function listRoutines(db: Db, projectId: string, filter: RoutineFil
   const found = await db.rows<RoutineRow>`
     select ${ownColumns}, ${shortDefinition} as definition from routines
     where ${ownedBy(sql`project_id`, projectId)} and (${state}::text is null or state = ${state})
+      and (${q}::text is null or position(lower(${q}) in lower(name)) > 0)
       and (${stateChangedBy}::text is null or (state_reason is not null) = (${stateChangedBy} = 'service'))
       and (${sendsResults}::boolean is null
         or (webhook_url is not null or success_ping_url is not null) = ${sendsResults})

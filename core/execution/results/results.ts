@@ -75,13 +75,18 @@ export interface ResultFilter {
   /** Only results that ended before this time. */
   readonly until?: Date | undefined;
   readonly unread: boolean | undefined;
+  /** A part of its routine's name, of its text or of what its run said of it, in any case. */
+  readonly q?: string | undefined;
   /** True for all kinds but `unchanged`, false for that one. */
   readonly worthReading: boolean | undefined;
   readonly page: Page;
 }
 
-/** Results that one page or count looks at. */
-const MAX_LOOKED_AT = 1_000;
+/** Runs that one page of a search, a filter or a count looks at. */
+export const MAX_LOOKED_AT = 1_000;
+
+/** Characters of a result that are searched. */
+const SEARCHED = 20_000;
 
 const EXCERPT = 600;
 /** Characters of each text that are compared. */
@@ -103,13 +108,14 @@ export async function listResults(
   reader: Reader,
   filter: ResultFilter,
 ): Promise<{ results: Result[]; nextCursor: string | undefined }> {
-  const { page, worthReading } = filter;
-  const byKind = worthReading === undefined ? empty : sql`where (kind <> 'unchanged') = ${worthReading}::boolean`;
-  const looked = worthReading === undefined ? page.limit : MAX_LOOKED_AT;
+  const { page, worthReading, q } = filter;
+  const byKind = worthReading === undefined ? empty : sql`and (kind <> 'unchanged') = ${worthReading}::boolean`;
+  const byText = q === undefined ? empty : sql`and ${says(q, 'classified')}`;
+  const looked = worthReading === undefined && q === undefined ? page.limit : MAX_LOOKED_AT;
   const found = await db.plannedRows<{ last: string | null } & Found>`
     with ${lookAt(reader, filter, looked + 1)},
     chosen as (
-      select * from classified ${byKind} order by finished_at desc, id desc limit ${page.limit + 1}
+      select * from classified where true ${byKind} ${byText} order by finished_at desc, id desc limit ${page.limit + 1}
     )
     select last.id as last, chosen.id, chosen.routine_id as "routineId", routines.name as "routineName", kind, trigger,
       chosen.state, reason, error_message as "errorMessage",
@@ -277,4 +283,12 @@ function beginningOf(text: string): string {
   if (text.length <= EXCERPT) return text;
   const end = text.lastIndexOf('\n', EXCERPT);
   return cut(text, end > EXCERPT / 3 ? end : EXCERPT);
+}
+
+/** Writes the condition that a run has a text in it, in any case: there `%` and `_` are signs like all others. */
+export function says(q: string, runs: 'runs' | 'classified'): Sql {
+  const table = raw(runs);
+  return sql`position(lower(${q}) in lower(concat_ws(' ',
+    (select name from routines where id = ${table}.routine_id and project_id = ${table}.project_id),
+    ${table}.outcome_summary, ${table}.error_message, left(${table}.result, ${SEARCHED})))) > 0`;
 }

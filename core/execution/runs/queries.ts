@@ -26,25 +26,38 @@ const PREVIEW_LENGTH = 200;
 const routineName = sql`(select r.name from routines r
   where r.id = runs.routine_id and r.project_id = runs.project_id) as "routineName"`;
 
-const summaryColumns = sql`${shortColumns}, ${routineName}, left(result, ${PREVIEW_LENGTH}) as "resultPreview",
+export const summaryColumns = sql`${shortColumns}, ${routineName}, left(result, ${PREVIEW_LENGTH}) as "resultPreview",
   case when changes is not null then jsonb_build_object('counts', changes->'counts') || ${comparedWith} end as changes`;
 
 export interface RunFilter {
-  readonly routineId: string | undefined;
-  readonly state: RunState | undefined;
-  readonly trigger: Trigger | undefined;
-  readonly outcome: Outcome | undefined;
-  readonly backfillId: string | undefined;
+  readonly routineId?: string | undefined;
+  readonly state?: RunState | undefined;
+  readonly trigger?: Trigger | undefined;
+  readonly outcome?: Outcome | undefined;
+  readonly backfillId?: string | undefined;
   /** Limits of `createdAt`: at or after `since`, before `until`. */
-  readonly since: Date | undefined;
-  readonly until: Date | undefined;
+  readonly since?: Date | undefined;
+  readonly until?: Date | undefined;
   readonly page: Page;
 }
 
-export function listRuns(db: Db, projectId: string, filter: RunFilter): Promise<RunSummary[]> {
-  const owner = ownerOf(projectId, filter);
-  const conditions = [
-    ...owner.conditions,
+/** Reads one more than the page has, by which it is known whether another follows. */
+export function newestRuns(db: Db, projectId: string, filter: RunFilter): Promise<RunSummary[]> {
+  const { column, conditions } = chosenBy(projectId, filter);
+  // How much of the index a window spans, only its values tell.
+  const isWindow = filter.since !== undefined || filter.until !== undefined;
+  return db[isWindow ? 'plannedRows' : 'rows']<RunSummary>`
+    select ${summaryColumns} from runs
+    where ${conditions} ${afterCursor(filter.page)}
+    order by ${column}, id desc limit ${filter.page.limit + 1}
+  `;
+}
+
+/** Returns the condition of a filter, and the first column of the order. */
+export function chosenBy(projectId: string, filter: RunFilter): { readonly column: Sql; readonly conditions: Sql } {
+  const { column, conditions } = ownerOf(projectId, filter);
+  const all = [
+    ...conditions,
     ...(filter.state === undefined ? [] : [BY_STATE[filter.state]]),
     ...(filter.trigger === undefined ? [] : [BY_TRIGGER[filter.trigger]]),
     ...(filter.outcome === undefined ? [] : [BY_OUTCOME[filter.outcome]]),
@@ -52,13 +65,7 @@ export function listRuns(db: Db, projectId: string, filter: RunFilter): Promise<
     ...(filter.since === undefined ? [] : [createdFrom(filter.since)]),
     ...(filter.until === undefined ? [] : [createdBefore(filter.until)]),
   ];
-  // How much of the index a window spans, only its values tell.
-  const isWindow = filter.since !== undefined || filter.until !== undefined;
-  return db[isWindow ? 'plannedRows' : 'rows']<RunSummary>`
-    select ${summaryColumns} from runs
-    where ${join(conditions, ' and ')} ${afterCursor(filter.page)}
-    order by ${owner.column}, id desc limit ${filter.page.limit + 1}
-  `;
+  return { column, conditions: join(all, ' and ') };
 }
 
 /**

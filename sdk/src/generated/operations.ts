@@ -68,6 +68,7 @@ export const OPERATIONS = {
   readRoutineVersion: { method: 'GET', path: '/v1/routines/{routineId}/versions/{revision}' },
   readRun: { method: 'GET', path: '/v1/runs/{runId}' },
   readRunEvent: { method: 'GET', path: '/v1/runs/{runId}/event' },
+  readSeries: { method: 'GET', path: '/v1/routines/{routineId}/series' },
   readSkill: { method: 'GET', path: '/v1/skills/{skillId}' },
   redeliverChat: { method: 'POST', path: '/v1/runs/{runId}/chat-deliveries/{deliveryId}/redeliver', keyed: true },
   redeliverWebhook: { method: 'POST', path: '/v1/runs/{runId}/webhook-deliveries/{deliveryId}/redeliver', keyed: true },

@@ -997,6 +997,11 @@ export interface components {
             note?: string | null;
             useful: boolean;
         };
+        ItemOfSeries: {
+            key: string | number | boolean | null;
+            /** @description One for each run; null where it has none. */
+            values: (number | null)[];
+        };
         /** @description The latest that succeeded, failed or was cancelled; null without one. */
         LastEndedRun: {
             errorMessage: string | null;
@@ -2383,6 +2388,15 @@ export interface components {
             /** @description The masked address of a person, or the host of the monitor. */
             to: string | null;
         };
+        RunOfSeries: {
+            /**
+             * Format: date-time
+             * @description RFC 3339, UTC.
+             */
+            at: string;
+            /** @description Id of the run. */
+            runId: string;
+        };
         RunPreview: {
             /** @description What is another text in every run: its time, tools, limits and the previous result. It says of a run by hand. */
             briefing: string | null;
@@ -2563,6 +2577,20 @@ export interface components {
             /** @enum {string} */
             code: "either_day" | "no_time_in_window";
             message: string;
+        };
+        Series: {
+            /** @description The `resultKey` of the newest run; null where its data as a whole is the only item. */
+            by: components["schemas"]["RunChangesBy"] | null;
+            /** @description The one that `values` has; null where items have none. */
+            field: string | null;
+            /** @description The numbers that items have, the most frequent first, at most 20. */
+            fields: string[];
+            /** @description At most 200, those that the newest runs have first. */
+            items: components["schemas"]["ItemOfSeries"][];
+            /** @description Oldest first. */
+            runs: components["schemas"]["RunOfSeries"][];
+            /** @description Whether items are left out. */
+            truncated: boolean;
         };
         Skill: components["schemas"]["SkillSummary"] & {
             instructions: string;
@@ -3549,6 +3577,8 @@ export interface operations {
                 limit?: components["parameters"]["limit"];
                 /** @description With `body`, the cursor of the next page is in the body too. */
                 page?: components["parameters"]["page"];
+                /** @description Text in the name, text, summary or error. */
+                q?: string;
                 /** @description Only those that ended at this time or later. */
                 since?: string;
                 /** @description Only what the caller, a person or an API key, has not marked as read, or only the rest. After 30 days a result counts as read. */
@@ -3650,6 +3680,8 @@ export interface operations {
                 managedBy?: "files";
                 /** @description With `body`, the cursor of the next page is in the body too. */
                 page?: components["parameters"]["page"];
+                /** @description Text in the name. */
+                q?: string;
                 /** @description Only those that have a `webhookUrl` or a `successPingUrl`, or only those that have neither. */
                 sendsResults?: "true" | "false";
                 /** @description Only those in this state. */
@@ -4022,6 +4054,8 @@ export interface operations {
                 outcome?: "done" | "nothing_to_report" | "partial";
                 /** @description With `body`, the cursor of the next page is in the body too. */
                 page?: components["parameters"]["page"];
+                /** @description Text in the name, result, summary or error. */
+                q?: string;
                 /** @description Created at or after this time. */
                 since?: string;
                 /** @description Only those in this state. */
@@ -4043,6 +4077,34 @@ export interface operations {
                         data: components["schemas"]["RunSummary"][];
                         /** @description Where `page=body` asks for it. Null on the last page. */
                         page?: components["schemas"]["NextPage"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    readSeries: {
+        parameters: {
+            query?: {
+                /** @description Name of the number. */
+                field?: string;
+                /** @description Only the item with this key, as text. */
+                key?: string;
+                /** @description Runs. */
+                limit?: number;
+                /** @description The last run that counts. */
+                upTo?: string;
+            };
+            path: {
+                /** @description Id of the routine. */
+                routineId: components["parameters"]["routineId"];
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Series"];
                         requestId: string;
                     };
                 };
@@ -4281,6 +4343,9 @@ export interface operations {
                 outcome?: "done" | "nothing_to_report" | "partial";
                 /** @description With `body`, the cursor of the next page is in the body too. */
                 page?: components["parameters"]["page"];
+                /** @description Text in the name, result, summary or error. */
+                q?: string;
+                routineId?: string;
                 /** @description Created at or after this time. */
                 since?: string;
                 /** @description Only those in this state. */

@@ -59,6 +59,11 @@ export class Routines {
     return this.#transport.send('putRoutine', { ...options, ids: [externalKey], body });
   }
 
+  /** A number of each item of its data over its runs. */
+  series(routineId: string, query: Query<'readSeries'> = {}, options?: CallOptions): Call<Data<'readSeries'>> {
+    return this.#transport.send('readSeries', { ...options, ids: [routineId], query });
+  }
+
   /** Checks a routine without saving it, and lists all faults. */
   check(body: Body<'checkRoutine'>, options?: CallOptions): Call<Data<'checkRoutine'>> {
     return this.#transport.send('checkRoutine', { ...options, body });

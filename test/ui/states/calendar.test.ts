@@ -72,6 +72,31 @@ test('the calendar in all its states, and by arrows', async ({ api, visit }) => 
   await photograph(visit, 'calendar', [
     { name: 'full', path, before: () => api.serve(...FULL), act: (page) => page.getByText(SKIPPED).first().waitFor() },
     { name: 'to-come', path: CALENDAR + LATER, act: (page) => page.getByText('Daily site check').first().waitFor() },
+    {
+      name: 'month',
+      path: `${CALENDAR}${LATER}&view=month`,
+      async act(page) {
+        const days = await page.getByRole('list', { name: 'Days' }).locator('[data-day]').count();
+        expect([28, 35, 42]).toContain(days);
+        await page
+          .getByRole('link', { name: /^Feed watch/ })
+          .first()
+          .getByText('×24')
+          .waitFor();
+      },
+    },
+    {
+      name: 'hours',
+      path: `${CALENDAR}${LATER}&view=hours`,
+      async act(page) {
+        await page
+          .getByRole('row', { name: /Daily site check/ })
+          .getByRole('link', { name: 'Daily site check' })
+          .first()
+          .waitFor();
+        expect(await page.getByRole('rowheader').count()).toBe(24);
+      },
+    },
     { name: 'loading', path, before: holding(read), loading: true },
     { name: 'failed', path, before: failing(read) },
     { name: 'forbidden', path, before: forbidding(read) },

@@ -1,10 +1,53 @@
 import type { Page } from 'playwright-core';
+import { expect } from 'vitest';
+import { answer } from '../support/fake-api.ts';
 import { pageTest } from '../support/fixtures.ts';
 import { AT, FRAME } from '../support/frame.ts';
+import { sample } from '../support/sample.ts';
 import { failing, holding, photograph, refusing } from '../support/photograph.ts';
 
 const test = pageTest();
 const MISSING = { code: 'not_found', message: 'There is no such project.' };
+
+const FOUND = [
+  answer('get', '/v1/routines', ({ query }) =>
+    'harbour watch'.includes(query.get('q') ?? '')
+      ? [sample('RoutineSummary', { name: 'Harbour watch', state: 'active' })]
+      : [],
+  ),
+  answer('get', '/v1/runs', ({ query }) =>
+    query.get('q') === '404'
+      ? [sample('RunSummary', { routineName: 'Sign-up page', outcomeSummary: 'It answers 404.' })]
+      : [],
+  ),
+  answer('get', '/v1/skills', [sample('SkillSummary', { slug: 'seo-audit', name: 'SEO audit' })]),
+];
+
+test('the palette finds pages, settings, themes, what runs said and skills, and does what it is told', async ({
+  api,
+  visit,
+}) => {
+  api.serve(...FRAME, ...FOUND);
+  const { page } = await visit(`${AT}/settings`);
+  const choose = async (text: string, option: string | RegExp) => {
+    await page.keyboard.press('/');
+    await page.getByRole('combobox', { name: 'Search and commands' }).fill(text);
+    await page.getByRole('option', { name: option }).click();
+  };
+  await page.getByRole('heading', { level: 1, name: 'Settings' }).waitFor();
+  await choose('dark', /^Dark/);
+  await expect.poll(() => page.locator('html').getAttribute('data-theme')).toBe('dark');
+  await choose('invite', /^Members/);
+  await page.waitForURL(/\?tab=members$/);
+  await choose('templ', 'Templates');
+  await page.waitForURL(/\/start$/);
+  await choose('404', /^Sign-up page, .*It answers 404\./);
+  await page.waitForURL(/\/runs\/run_/);
+  await choose('use seo', /^Use SEO audit in a routine/);
+  await page.waitForURL(/\/routines\/new\?skill=seo-audit$/);
+  await choose('pause harbour', 'Pause Harbour watch');
+  await page.getByRole('dialog', { name: 'Pause this routine?' }).waitFor();
+});
 
 test('the frame around every page', async ({ api, visit }) => {
   api.serve(...FRAME);
@@ -23,7 +66,28 @@ test('the frame around every page', async ({ api, visit }) => {
     },
     {
       ...opened,
+      name: 'palette-found',
+      before: () => api.serve(...FRAME, ...FOUND),
+      act: async (page) => {
+        await page.keyboard.press('/');
+        await page.getByRole('combobox', { name: 'Search and commands' }).fill('pause harbour');
+        await page.getByRole('option', { name: 'Pause Harbour watch' }).waitFor();
+      },
+    },
+    {
+      ...opened,
+      name: 'palette-failed',
+      before: failing(/^\/v1\/(routines|runs|skills)/),
+      act: async (page) => {
+        await page.keyboard.press('/');
+        await page.getByRole('combobox', { name: 'Search and commands' }).fill('zzz');
+        await page.getByText('The service is not available.').first().waitFor();
+      },
+    },
+    {
+      ...opened,
       name: 'keys',
+      before: () => api.serve(...FRAME),
       act: async (page) => {
         await page.keyboard.press('?');
         await page.getByRole('dialog', { name: 'Keyboard' }).waitFor();

@@ -42,6 +42,17 @@ const ROUTINES = [
   }),
 ];
 
+const SERIES = sample('Series', {
+  by: { list: '/items', key: '/id' },
+  fields: ['price'],
+  field: 'price',
+  runs: [3, 2, 1].map((days, nth) => ({ runId: `run_01kx3k9y6wfd8r0v5m2c7t4q5${nth}`, at: ago(days * 1_440) })),
+  items: [
+    { key: 'tea', values: [3, null, 4] },
+    { key: 'salt', values: [null, 2, 1.5] },
+  ],
+});
+
 const RECENT = [
   sample('RoutineRecentRuns', {
     routineId: ACTIVE,
@@ -56,7 +67,7 @@ const RECENT = [
 ];
 
 test('the list of routines in all its states', async ({ api, visit }) => {
-  const full = [...FRAME, answer('get', '/v1/routines', ROUTINES), answer('get', '/v1/runs/recent', RECENT)];
+  const full = [...FRAME, answer('get', '/v1/routines', searched(ROUTINES)), answer('get', '/v1/runs/recent', RECENT)];
   await photograph(visit, 'routines', [
     {
       name: 'full',
@@ -79,6 +90,12 @@ test('the list of routines in all its states', async ({ api, visit }) => {
   ]);
 });
 
+/** Searches names as the API does. */
+function searched<Item extends { name: string }>(items: readonly Item[]) {
+  return ({ query }: { query: URLSearchParams }) =>
+    items.filter(({ name }) => name.toLowerCase().includes((query.get('q') ?? '').toLowerCase()));
+}
+
 /** Gives a list one item at a time. */
 function oneByOne<Item extends { id: string } | { routineId: string }>(items: readonly Item[]) {
   return ({ query }: { query: URLSearchParams }): Item[] | Page<Item[]> => {
@@ -98,7 +115,12 @@ test('a long list shows the last runs of every routine, also of those on later p
 });
 
 test('a search looks at all routines, also at those of pages that were not opened', async ({ api, visit }) => {
-  api.serve(...FRAME, answer('get', '/v1/routines', oneByOne(ROUTINES)));
+  api.serve(
+    ...FRAME,
+    answer('get', '/v1/routines', (asked) =>
+      asked.query.has('q') ? searched(ROUTINES)(asked) : oneByOne(ROUTINES)(asked),
+    ),
+  );
   const { page } = await visit(LIST);
   await page.getByRole('link', { name: 'What competitors changed' }).waitFor();
   await page.getByRole('searchbox', { name: 'Search by name' }).fill('weekly');
@@ -173,6 +195,34 @@ test('a routine in all its states', async ({ api, visit }) => {
       act: (page) => page.getByText('Fewer than 3 distinct sources.').first().waitFor(),
     },
     { name: 'tools', path: `${path}?tab=tools` },
+    {
+      name: 'data',
+      path: `${path}?tab=data`,
+      before: () =>
+        api.serve(...FRAME, routine({ resultSchema: {} }), answer('get', '/v1/routines/{routineId}/series', SERIES)),
+      async act(page) {
+        await page.getByRole('img', { name: /^price of tea over 3 runs/ }).waitFor();
+        await page.getByRole('button', { name: 'Show salt in the chart' }).click();
+        await page.getByRole('img', { name: /^price of salt over 3 runs/ }).waitFor();
+        const row = page.getByRole('row', { name: /^salt/ });
+        expect(await row.getByRole('cell').allInnerTexts()).toMatchObject({ 1: /1\.5$/, 2: /2$/, 3: /1\.5$/, 4: /2$/ });
+        const saved = page.waitForEvent('download');
+        await page.getByRole('button', { name: 'CSV' }).click();
+        expect((await saved).suggestedFilename()).toMatch(/^weekly-audit-price-.*\.csv$/);
+      },
+    },
+    {
+      name: 'data-none',
+      path: `${path}?tab=data`,
+      before: () => api.serve(...FRAME, routine({ resultSchema: {} })),
+      act: (page) => page.getByText('No numbers yet').waitFor(),
+    },
+    {
+      name: 'data-failed',
+      path: `${path}?tab=data`,
+      before: failing(/\/series$/),
+      act: (page) => page.getByText('The data could not be read').waitFor(),
+    },
     {
       name: 'failed',
       path,

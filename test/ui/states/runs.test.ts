@@ -54,7 +54,9 @@ const RUNS = [
 test('the list of runs in all its states', async ({ api, visit }) => {
   const path = `${AT}/runs`;
   const listed = answer('get', '/v1/runs', ({ query }) =>
-    RUNS.filter(({ state }) => (query.get('state') ?? state) === state),
+    RUNS.filter(
+      ({ state, routineName }) => (query.get('state') ?? state) === state && routineName.includes(query.get('q') ?? ''),
+    ),
   );
   const full = () => api.serve(...FRAME, listed);
   await photograph(visit, 'runs', [
@@ -84,6 +86,30 @@ test('the list of runs in all its states', async ({ api, visit }) => {
             /\/v1\/runs\?.*state=failed.*trigger=manual|trigger=manual.*state=failed/.test(each),
           ),
         ).toBe(true);
+      },
+    },
+    {
+      name: 'chips',
+      path: `${path}?state=failed&trigger=manual&since=2026-11-23`,
+      async act(page) {
+        await page.getByRole('button', { name: 'From 23 Nov' }).click();
+        await page.waitForURL(({ search }) => search === '?state=failed&trigger=manual');
+        await page.getByRole('button', { name: 'State: Failed' }).waitFor();
+        await page.getByRole('button', { name: 'Filter' }).click();
+        await page.getByRole('combobox', { name: 'Outcome' }).waitFor();
+      },
+    },
+    {
+      name: 'searched',
+      path,
+      async act(page) {
+        await page.getByRole('searchbox', { name: 'Search runs' }).pressSequentially('Weekly', { delay: 30 });
+        await page.waitForURL(/\?q=Weekly$/);
+        await expect.poll(() => page.getByRole('row').count()).toBe(2);
+        await page.goBack();
+        await expect.poll(() => page.getByRole('searchbox', { name: 'Search runs' }).inputValue()).toBe('');
+        await page.goForward();
+        await expect.poll(() => page.getByRole('row').count()).toBe(2);
       },
     },
     { name: 'nothing-fits', path: `${path}?state=cancelled`, act: (page) => page.getByText('No run fits').waitFor() },

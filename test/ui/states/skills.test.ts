@@ -59,7 +59,8 @@ const SKILLS = [
 
 test('skills in all their states', async ({ api, visit }) => {
   const seen = { path: LIST };
-  const instructions = 'Write as we do.\n\n1. Short sentences.\n2. The next step last.';
+  const instructions =
+    'Write as we do.\n\n1. Short sentences.\n\n### Sample page\nAll invented.\n\n```text\nThree titles are cut off.\n```\n\n### State\nNone.';
   const missing = { code: 'not_found', message: 'There is no such skill.' };
   const serve = (kept: object = {}) =>
     api.serve(
@@ -74,6 +75,7 @@ test('skills in all their states', async ({ api, visit }) => {
         return sample('SkillDetail', { ...found[of['skillId']!], instructions });
       }),
       answer('get', '/v1/routines', [sample('RoutineSummary', { name: 'Weekly digest', skills: [OWN] })]),
+      answer('get', '/v1/schedules/preview', sample('SchedulePreview', { inWords: 'On the first of each quarter' })),
     );
   const says = (text: string | RegExp) => (page: Page) => page.getByText(text).first().waitFor();
   await photograph(visit, 'skills', [
@@ -99,14 +101,28 @@ test('skills in all their states', async ({ api, visit }) => {
         await page.getByRole('dialog').getByLabel('Name').waitFor();
       },
     },
-    { ...seen, name: 'curated', path: `${LIST}/seo-audit`, act: says('SEO audit') },
+    {
+      ...seen,
+      name: 'curated',
+      path: `${LIST}/seo-audit`,
+      async act(page) {
+        // The sample alone, without its fence and the text beside it.
+        await page
+          .getByRole('region', { name: 'A result looks like this' })
+          .getByText('Three titles are cut off.', { exact: true })
+          .waitFor();
+        expect(await page.getByText('Write as we do.').count()).toBe(0);
+        const use = page.getByRole('link', { name: 'Use in a routine' });
+        expect(await use.getAttribute('href')).toContain('/routines/new?skill=seo-audit');
+      },
+    },
     {
       ...seen,
       name: 'one-off',
       path: `${LIST}/buyer-personas`,
       async act(page) {
         await page.getByText('on demand, its check quarterly').waitFor();
-        await page.getByText('0 7 1 1,4,7,10 *').waitFor();
+        await page.getByTitle('0 7 1 1,4,7,10 *').getByText('On the first of each quarter').waitFor();
       },
     },
     { ...seen, name: 'custom', path: `${LIST}/${OWN}`, act: says('Weekly digest') },

@@ -22,7 +22,7 @@ function build(): Promise<unknown> {
   const lock = `routine-automation-ui-${Buffer.from(ROOT).toString('base64url').slice(-24)}.lock`;
   return withLock(path.join(tmpdir(), lock), () =>
     // Runs in a process of its own, because NODE_ENV of the tests would make other files.
-    run(process.execPath, ['ui/build.ts', '--if-changed'], {
+    run(process.execPath, ['ui/build.ts', '--if-changed', '--parts'], {
       cwd: ROOT,
       env: { ...process.env, NODE_ENV: 'production' },
     }),

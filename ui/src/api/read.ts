@@ -1,5 +1,5 @@
 import { useInfiniteQuery, useQuery, type InfiniteData, type QueryClient } from '@tanstack/react-query';
-import { useEffect } from 'react';
+import { useEffect, useState } from 'react';
 import { call, type Reply } from './call.ts';
 import { ApiError } from './error.ts';
 import { keyOf, useOptionalProjectId } from './project.ts';
@@ -195,6 +195,18 @@ export function useAll<P extends PathOf<'get'>>(
   const list = useList(path, input, options);
   useReadOn(list, true);
   return list;
+}
+
+const SETTLE_MS = 300;
+
+/** Returns a text once it has stood still for a moment, so that the server is not asked at every key. */
+export function useSettled(text: string): string {
+  const [settled, setSettled] = useState(text);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(text), SETTLE_MS);
+    return () => clearTimeout(timer);
+  }, [text]);
+  return settled;
 }
 
 /** Joins the items of the pages read so far: the same array while none of them has changed. */

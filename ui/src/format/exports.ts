@@ -1,3 +1,4 @@
+import type { Shape } from '#ui/api/types.ts';
 import { isNumber } from './exact-number.ts';
 import { valueIn, type TypedTable, type TypedView } from './typed-data.ts';
 
@@ -7,6 +8,11 @@ export function csvOf({ facts, tables: [table] }: TypedView): string {
     return written([facts.map(({ name, title }) => name || title), facts.map(({ value }) => value)]);
   }
   return written([headOf(table), ...bodyOf(table)]);
+}
+
+/** Writes a series as CSV: a row for each item, a column for each run. */
+export function seriesCsvOf({ runs, items, field }: Shape<'Series'>): string {
+  return written([[field ?? '', ...runs.map(({ at }) => at)], ...items.map(({ key, values }) => [key, ...values])]);
 }
 
 function headOf({ fields }: TypedTable): readonly string[] {

@@ -76,6 +76,16 @@ export function faultOf(failureClass: string): string | null {
   return FAULTS[failureClass] ?? null;
 }
 
+/** Describes a run in a line: the reason of its end, the summary of the model, or the beginning of its result. */
+export function lineOf(run: Shape<'RunSummary'>): string {
+  const text = run.outcomeSummary ?? reasonOf(run) ?? run.resultPreview ?? '';
+  const [line = ''] = text
+    .trim()
+    .replace(/^#+\s*/, '')
+    .split('\n', 1);
+  return line;
+}
+
 /** Returns when a run began; before that, when it is to begin or was asked for. */
 export function atOf({
   startedAt,

@@ -37,11 +37,19 @@ const verifiedRoute = createRoute({
   component: lazyRouteComponent(() => import('./verified/page.tsx'), 'VerifiedPage'),
 });
 
-const partsRoute = createRoute({
-  getParentRoute: () => rootRoute,
-  path: '/_parts',
-  component: lazyRouteComponent(() => import('./parts/page.tsx'), 'PartsPage'),
-});
+/** Set by the build. */
+declare const __PARTS__: boolean;
+
+/** The gallery of parts, which is built for tests only. */
+const partsRoutes = __PARTS__
+  ? [
+      createRoute({
+        getParentRoute: () => rootRoute,
+        path: '/_parts',
+        component: lazyRouteComponent(() => import('./parts/page.tsx'), 'PartsPage'),
+      }),
+    ]
+  : [];
 
 const welcomeRoute = createRoute({
   getParentRoute: () => accountRoute,
@@ -124,7 +132,7 @@ const toolsRoute = createRoute({
 const runsRoute = createRoute({
   getParentRoute: () => projectRoute,
   path: 'runs',
-  validateSearch: searchOf('state', 'outcome', 'trigger', 'backfillId', 'since', 'until'),
+  validateSearch: searchOf('q', 'routineId', 'state', 'outcome', 'trigger', 'backfillId', 'since', 'until'),
   component: lazyRouteComponent(() => import('./runs/page.tsx'), 'RunsPage'),
 });
 
@@ -149,7 +157,7 @@ const compareRoute = createRoute({
 const calendarRoute = createRoute({
   getParentRoute: () => projectRoute,
   path: 'calendar',
-  validateSearch: searchOf('week'),
+  validateSearch: searchOf('week', 'view'),
   component: lazyRouteComponent(() => import('./calendar/page.tsx'), 'CalendarPage'),
 });
 
@@ -234,7 +242,7 @@ export const routeTree = rootRoute.addChildren([
   resetPasswordRoute,
   invitationsRoute,
   verifiedRoute,
-  partsRoute,
+  ...partsRoutes,
   accountRoute.addChildren([
     welcomeRoute,
     deviceRoute,

@@ -19,6 +19,8 @@ export interface ComboboxProps<Item> {
   readonly empty?: string;
   readonly label?: string;
   readonly disabled?: boolean;
+  /** Searches by what is typed; without it the items are filtered here. */
+  readonly onType?: (text: string) => void;
 }
 
 /** Matches that are drawn: there may be thousands. */
@@ -36,12 +38,14 @@ export function Combobox<Item>({
   empty = 'Nothing fits.',
   label,
   disabled = false,
+  onType,
 }: ComboboxProps<Item>) {
   const field = useFieldProps();
   return (
     <Base.Root
       items={items}
       limit={SHOWN}
+      {...(onType === undefined ? {} : { filter: null, onInputValueChange: onType })}
       value={value}
       disabled={disabled}
       onValueChange={(next) => {

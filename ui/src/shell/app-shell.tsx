@@ -13,7 +13,7 @@ import { useProjects } from './projects.ts';
 import { Sidebar } from './sidebar.tsx';
 
 // Loaded when they are first opened.
-const CommandPalette = lazy(() => import('./command-palette.tsx'));
+const CommandPalette = lazy(() => import('./palette/command-palette.tsx'));
 const DemoNote = lazy(() => import('./demo-note.tsx'));
 const Drawer = lazy(() => import('./drawer.tsx'));
 const FactorDemanded = lazy(() => import('./second-factor/demanded.tsx'));
@@ -64,7 +64,7 @@ function Frame({ projectId }: { projectId: string }) {
             <Sidebar onPalette={() => setOpen('palette')} onKeys={() => setOpen('keys')} onNavigate={close} />
           </Drawer>
         )}
-        {open === 'palette' && <CommandPalette onClose={close} />}
+        {open === 'palette' && <CommandPalette onClose={close} onKeys={() => setOpen('keys')} />}
         {open === 'keys' && <KeyboardHelp onClose={close} />}
       </Suspense>
     </div>

@@ -69,6 +69,18 @@ const PLACES: readonly (readonly Place[])[] = [
   ],
 ];
 
+/** The tabs of the settings, each with other words that it is found by. */
+export const SETTINGS = [
+  { value: 'organization', label: 'Organization', words: 'plan budget two-factor delete' },
+  { value: 'members', label: 'Members', words: 'invite people roles' },
+  { value: 'projects', label: 'Projects', words: 'new project budget retention' },
+  { value: 'facts', label: 'Facts', words: 'what holds for every routine' },
+  { value: 'notifications', label: 'Notifications', words: 'mail digest failures' },
+  { value: 'assistants', label: 'Assistants', words: 'MCP terminals' },
+  { value: 'account', label: 'Your account', words: 'password second factor passkey sessions sign out everywhere' },
+  { value: 'audit', label: 'Audit log', words: 'who did what history' },
+] as const;
+
 /** Lists the pages that there are for this service, as the sidebar, the palette and the keys know them. */
 export function placesFor(config: { readonly commercialAcquisition: boolean } | undefined) {
   return PLACES.map((group) =>

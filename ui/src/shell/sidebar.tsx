@@ -1,6 +1,6 @@
 import { Menu as Base } from '@base-ui/react/menu';
 import { Link, useNavigate } from '@tanstack/react-router';
-import { Check, ChevronsUpDown, Keyboard, LogOut, Monitor, Moon, Plus, Search, Sun } from 'lucide-react';
+import { Check, ChevronsUpDown, Keyboard, LogOut, Plus, Search } from 'lucide-react';
 import { lazy, Suspense, useState } from 'react';
 import { useProjectId } from '#ui/api/project.ts';
 import { useRead } from '#ui/api/read.ts';
@@ -9,7 +9,7 @@ import { cx } from '#ui/parts/cx.ts';
 import { Kbd } from '#ui/parts/kbd.tsx';
 import { POPUP, POPUP_ITEM } from '#ui/parts/popup.ts';
 import { Skeleton } from '#ui/parts/skeleton.tsx';
-import { chooseTheme, readTheme, type ThemeChoice } from '#ui/theme/theme.ts';
+import { chooseTheme, readTheme, THEMES, type ThemeChoice } from '#ui/theme/theme.ts';
 import { placesFor, type Place } from './navigation.ts';
 import { useProjects } from './projects.ts';
 
@@ -131,19 +131,14 @@ function ProjectSwitcher({ onNavigate }: { readonly onNavigate: (() => void) | u
   );
 }
 
-const THEMES = [
-  { value: 'light', label: 'Light', icon: Sun },
-  { value: 'dark', label: 'Dark', icon: Moon },
-  { value: 'system', label: 'As the system', icon: Monitor },
-] as const satisfies readonly { value: ThemeChoice; label: string; icon: typeof Sun }[];
-
 /** Shows who is signed in, and offers the theme, the keys and the sign-out. */
 function AccountMenu({ onKeys }: { readonly onKeys: () => void }) {
   const { user } = useSession();
   const signOut = useSignOut();
   const [theme, setTheme] = useState(readTheme);
   return (
-    <Base.Root>
+    // The palette may have chosen another theme meanwhile.
+    <Base.Root onOpenChange={() => setTheme(readTheme())}>
       <Base.Trigger className="ring-inside mt-2 flex h-10 items-center gap-2.5 rounded-md px-2 text-left hover:bg-hover">
         <span
           aria-hidden

@@ -1,4 +1,12 @@
+import { Monitor, Moon, Sun, type LucideIcon } from 'lucide-react';
+
 export type ThemeChoice = 'light' | 'dark' | 'system';
+
+export const THEMES: readonly { readonly value: ThemeChoice; readonly label: string; readonly icon: LucideIcon }[] = [
+  { value: 'light', label: 'Light', icon: Sun },
+  { value: 'dark', label: 'Dark', icon: Moon },
+  { value: 'system', label: 'As the system', icon: Monitor },
+];
 
 const KEY = 'theme';
 const system = matchMedia('(prefers-color-scheme: dark)');

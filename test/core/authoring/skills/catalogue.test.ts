@@ -13,6 +13,7 @@ import { FRESH_DAYS, staleSkills } from '#core/authoring/skills/front-matter.ts'
 import { readSkill } from '#core/authoring/skills/catalogue.ts';
 import { stateKeys } from '#core/authoring/skills/state-block.ts';
 import { parseSchedule } from '#lib/schedule/index.ts';
+import { sampleOf } from '../../../../ui/src/pages/skills/words.ts';
 import { factsIn, renderSkillsPage, SKILLS_PAGE } from '../../../../docs/generate/skills.ts';
 
 const { skills, find } = await loadCatalogue();
@@ -263,3 +264,7 @@ function shinglesOf({ instructions }: CuratedSkill): Set<string> {
   const words = instructions.toLowerCase().match(/[a-z0-9']+/g) ?? [];
   return new Set(words.slice(7).map((_, index) => words.slice(index, index + 8).join(' ')));
 }
+
+test('every skill has a sample that its page can show first', () => {
+  for (const { slug, instructions } of skills) expect(sampleOf(instructions)?.length, slug).toBeGreaterThan(100);
+});

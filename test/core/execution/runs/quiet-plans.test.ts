@@ -46,6 +46,7 @@ const READS: Readonly<Record<string, (of: Planted, db: Db) => Promise<unknown>>>
   'the routine with its proof': (of, db) => readRoutine(db, of.projectId, of.id),
   'the routines of its project': (of, db) =>
     listRoutines(db, of.projectId, {
+      q: undefined,
       state: undefined,
       stateChangedBy: undefined,
       uses: undefined,

@@ -30,10 +30,14 @@ export interface Day {
   readonly entries: readonly Entry[];
 }
 
-/** Sorts past and coming occurrences into the seven days of a week. */
-export function daysOf(start: Date, runs: readonly RunSummary[], occurrences: readonly Occurrence[]): readonly Day[] {
+/** Sorts past and coming occurrences into the days from this one on. */
+export function daysOf(
+  start: Date,
+  count: number,
+  { runs, occurrences }: { readonly runs: readonly RunSummary[]; readonly occurrences: readonly Occurrence[] },
+): readonly Day[] {
   const moments = [...runs.map(momentOfRun), ...occurrences.map(momentOfOccurrence)];
-  return Array.from({ length: 7 }, (_, index) => {
+  return Array.from({ length: count }, (_, index) => {
     const from = addDays(start, index);
     const to = addDays(start, index + 1).getTime();
     const own = moments.filter(({ at }) => at >= from.getTime() && at < to);

@@ -7,50 +7,76 @@ import { date } from '#ui/format/times.ts';
 import { Button, IconButton } from '#ui/parts/button.tsx';
 import { Await, Notice } from '#ui/parts/feedback.tsx';
 import { PageHeader } from '#ui/parts/page.tsx';
+import { Select } from '#ui/parts/select.tsx';
 import { Skeleton } from '#ui/parts/skeleton.tsx';
 import { daysOf } from './entries.ts';
-import { WeekGrid } from './week-grid.tsx';
-import { useWeek, weekStart } from './week.ts';
+import { DayGrid } from './day-grid.tsx';
+import { HourGrid } from './hour-grid.tsx';
+import { useMoments } from './moments.ts';
+import { periodOf, VIEWS, type View } from './period.ts';
 
 const { useNavigate, useParams, useSearch } = getRouteApi('/account/p/$projectId/calendar');
 
-/** A week: runs, skipped occurrences with their reasons, and coming occurrences. */
+/** A week, a month or the hours of a week: runs, skipped occurrences with their reasons, and coming occurrences. */
 export function CalendarPage() {
   const { projectId } = useParams();
   const search = useSearch();
   const navigate = useNavigate();
-  const first = weekStart(search.week).getTime();
-  const start = useMemo(() => new Date(first), [first]);
-  const week = useWeek(start);
-  const go = (days: number) => void navigate({ search: { week: dayName(addDays(start, days)) } });
+  const view = VIEWS.find((each) => each === search.view) ?? 'week';
+  const { start: first, days, before, after } = periodOf(view, search.week);
+  const from = first.getTime();
+  const start = useMemo(() => new Date(from), [from]);
+  const moments = useMoments(start, days);
+  const word = view === 'month' ? 'Month' : 'Week';
+  const show = (week: string | undefined, next: View = view) =>
+    void navigate({ search: { week, view: next === 'week' ? undefined : next } });
   return (
     <>
       <PageHeader
         title="Calendar"
-        description={`${date(start)} to ${date(addDays(start, 6))}, in ${VIEWER_ZONE}.`}
+        description={`${date(start)} to ${date(addDays(start, days - 1))}, in ${VIEWER_ZONE}.`}
         actions={
           <>
-            <IconButton icon={ChevronLeft} label="Week before" onClick={() => go(-7)} />
-            <Button onClick={() => void navigate({ search: {} })}>This week</Button>
-            <IconButton icon={ChevronRight} label="Week after" onClick={() => go(7)} />
+            <Select compact label="View" options={OPTIONS} value={view} onChange={(next) => show(search.week, next)} />
+            <IconButton icon={ChevronLeft} label={`${word} before`} onClick={() => show(dayName(before))} />
+            <Button onClick={() => show(undefined)}>{`This ${word.toLowerCase()}`}</Button>
+            <IconButton icon={ChevronRight} label={`${word} after`} onClick={() => show(dayName(after))} />
           </>
         }
       />
-      <Await of={week} skeleton={<CalendarSkeleton />} errorTitle="The week could not be read">
-        {({ runs, occurrences, isCut }) => (
-          <>
-            {isCut && (
-              <Notice tone="warn" className="mb-4">
-                This week has more than fits here. The list of runs shows all.
-              </Notice>
-            )}
-            <WeekGrid days={daysOf(start, runs, occurrences)} projectId={projectId} />
-          </>
-        )}
+      <Await of={moments} skeleton={<CalendarSkeleton />} errorTitle={`The ${word.toLowerCase()} could not be read`}>
+        {(found) => {
+          const shown = daysOf(start, days, found);
+          return (
+            <>
+              {found.isCut && (
+                <Notice tone="warn" className="mb-4">
+                  {`This ${word.toLowerCase()} has more than fits here. The list of runs shows all.`}
+                </Notice>
+              )}
+              {shown.every(({ entries }) => entries.length === 0) && (
+                <p className="mb-4 text-base text-muted">
+                  {`Nothing ran in this ${word.toLowerCase()}, and nothing is due. Active routines appear here.`}
+                </p>
+              )}
+              {view === 'hours' ? (
+                <HourGrid days={shown} projectId={projectId} />
+              ) : (
+                <DayGrid days={shown} isMonth={view === 'month'} projectId={projectId} />
+              )}
+            </>
+          );
+        }}
       </Await>
     </>
   );
 }
+
+const OPTIONS = [
+  { value: 'week', label: 'Week' },
+  { value: 'month', label: 'Month' },
+  { value: 'hours', label: 'Hours' },
+] as const satisfies readonly { value: View; label: string }[];
 
 /** A week to come. */
 function CalendarSkeleton() {

@@ -1,7 +1,7 @@
-import { useDeferredValue, useEffect, useState } from 'react';
+import { useDeferredValue, useState } from 'react';
 import { useFormContext, useWatch } from 'react-hook-form';
 import { sentence } from '#ui/api/form.ts';
-import { useRead } from '#ui/api/read.ts';
+import { useRead, useSettled } from '#ui/api/read.ts';
 import { VIEWER_ZONE } from '#ui/format/locale.ts';
 import { cronOf, DEFAULT_PRESET, presetOf, type Preset } from '#ui/format/schedule.ts';
 import { duration } from '#ui/format/times.ts';
@@ -97,8 +97,6 @@ export default function ScheduleField() {
   );
 }
 
-const SETTLE_MS = 300;
-
 /** The schedule in words with its next five times, as the server works them out, in both zones. */
 function NextTimes({ schedule, zone }: { readonly schedule: string; readonly zone: string }) {
   const [startsAt, endsAt, skipDates, jitterSeconds] = useWatch<
@@ -180,14 +178,4 @@ function NextTimes({ schedule, zone }: { readonly schedule: string; readonly zon
       )}
     </div>
   );
-}
-
-/** Returns the value once it has stood still for a moment, so that the server is not asked at every key. */
-function useSettled(value: string): string {
-  const [settled, setSettled] = useState(value);
-  useEffect(() => {
-    const timer = setTimeout(() => setSettled(value), SETTLE_MS);
-    return () => clearTimeout(timer);
-  }, [value]);
-  return settled;
 }

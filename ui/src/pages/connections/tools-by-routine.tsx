@@ -1,13 +1,11 @@
 import { useNavigate } from '@tanstack/react-router';
-import { useAll, useList } from '#ui/api/read.ts';
+import { useList } from '#ui/api/read.ts';
 import { useProjectId } from '#ui/api/project.ts';
 import type { Shape } from '#ui/api/types.ts';
-import { Combobox } from '#ui/parts/combobox.tsx';
 import { Field } from '#ui/parts/field.tsx';
+import { RoutineChoice } from '#ui/parts/routine-choice.tsx';
 import { RoutineNames } from '#ui/parts/routine-names.tsx';
 import { TextLink } from '#ui/parts/text-link.tsx';
-
-type RoutineSummary = Shape<'RoutineSummary'>;
 
 /** Names the routines that may call tools of a connection, and opens the tools of any routine. */
 export function ToolsByRoutine({ connection }: { readonly connection: Shape<'Connection'> }) {
@@ -36,22 +34,14 @@ export function ToolsByRoutine({ connection }: { readonly connection: Shape<'Con
 function ChooseRoutine({ connection }: { readonly connection: Shape<'Connection'> }) {
   const projectId = useProjectId();
   const navigate = useNavigate();
-  const routines = useAll('/v1/routines', { query: { limit: 200 } });
-  const open = routines.data?.filter(({ state }) => state !== 'archived') ?? [];
-  if (open.length === 0) return null;
   return (
     <Field label="Choose tools for a routine" className="max-w-80">
-      <Combobox<RoutineSummary>
-        items={open}
-        value={null}
-        keyOf={({ id }) => id}
-        labelOf={({ name }) => name}
-        placeholder="Find a routine"
-        empty="No routine of that name."
-        onChange={({ id }) =>
+      <RoutineChoice
+        open
+        onChoose={(routineId) =>
           void navigate({
             to: '/p/$projectId/routines/$routineId/tools',
-            params: { projectId, routineId: id },
+            params: { projectId, routineId },
             search: { connection: connection.id },
           })
         }

@@ -21,13 +21,14 @@ import { VerbButton } from '#ui/parts/verb-button.tsx';
 import { Actions } from './actions.tsx';
 import { Overview } from './overview.tsx';
 
+const DataTab = lazy(() => import('./data-tab.tsx'));
 const PreviewTab = lazy(() => import('./preview-tab.tsx'));
 const RunsTab = lazy(() => import('./runs-tab.tsx'));
 const ToolsTab = lazy(() => import('./tools-tab.tsx'));
 
 const { useParams, useSearch, useNavigate } = getRouteApi('/account/p/$projectId/routines/$routineId');
 
-const TABS = ['overview', 'runs', 'tools', 'preview'] as const;
+const TABS = ['overview', 'runs', 'data', 'tools', 'preview'] as const;
 
 export function RoutinePage() {
   const projectId = useProjectId();
@@ -95,6 +96,9 @@ function RoutineTabs({ routine }: { routine: Shape<'RoutineDetail'> }) {
         tabs={[
           { value: 'overview', label: 'Overview', panel: <Overview routine={routine} /> },
           { value: 'runs', label: 'Runs', panel: loaded(<RunsTab routineId={routine.id} />) },
+          ...(routine.resultSchema === null && tab !== 'data'
+            ? []
+            : [{ value: 'data' as const, label: 'Data', panel: loaded(<DataTab routine={routine} />) }]),
           {
             value: 'tools',
             label: `Tools ${routine.callableTools.length > 0 ? routine.callableTools.length : ''}`,

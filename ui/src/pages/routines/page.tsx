@@ -1,7 +1,7 @@
 import { getRouteApi } from '@tanstack/react-router';
-import { ListChecks, Plus, SearchX } from 'lucide-react';
-import { useMemo, useState } from 'react';
+import { LayoutTemplate, ListChecks, Plus, SearchX } from 'lucide-react';
 import { useProjectId } from '#ui/api/project.ts';
+import { useSettled } from '#ui/api/read.ts';
 import { Button, ButtonLink } from '#ui/parts/button.tsx';
 import { Await, EmptyState } from '#ui/parts/feedback.tsx';
 import { Input } from '#ui/parts/input.tsx';
@@ -14,21 +14,15 @@ import { RoutineTable } from './routine-table.tsx';
 
 const { useSearch, useNavigate } = getRouteApi('/account/p/$projectId/routines');
 
-/** Rows that are drawn at first, and more at a time: a search reads all, and drawing thousands would slow its keys. */
-const PAGE = 200;
-
 export function RoutinesPage() {
   const { state: asked, search = '' } = useSearch();
   const navigate = useNavigate();
   const shown = shownOf(asked);
-  const isSearched = search.trim() !== '';
-  const { routines, rows } = useRoutines(shown, { isSearched });
-  const [drawn, setDrawn] = useState(PAGE);
-  const found = useMemo(() => rows?.filter((row) => fits(row, search)) ?? [], [rows, search]);
+  const { routines, rows } = useRoutines(shown, useSettled(search.trim()));
   const isFiltered = shown !== undefined || search !== '';
   return (
     <>
-      <PageHeader title="Routines" actions={<NewRoutine />} />
+      <PageHeader title="Routines" actions={<Begin />} />
       <Await of={{ data: rows, error: routines.error, refetch: routines.refetch }} skeleton={<SkeletonRows rows={6} />}>
         {(all) =>
           all.length === 0 && !isFiltered && !routines.hasMore ? (
@@ -41,25 +35,12 @@ export function RoutinesPage() {
                 onShown={(next) => void navigate({ search: (now) => ({ ...now, state: next ?? '' }) })}
                 onSearch={(next) => void navigate({ search: (now) => ({ ...now, search: next }), replace: true })}
               />
-              <Found
-                rows={found.slice(0, drawn)}
-                isComplete={!routines.hasMore}
-                onClear={() => void navigate({ search: {} })}
-              />
+              <Found rows={all} isComplete={!routines.hasMore} onClear={() => void navigate({ search: {} })} />
             </>
           )
         }
       </Await>
-      <Pager
-        list={{
-          hasMore: found.length > drawn || (routines.hasMore && !isSearched),
-          isLoadingMore: routines.isLoadingMore,
-          loadMore: () => {
-            setDrawn(drawn + PAGE);
-            if (routines.hasMore && found.length < drawn + PAGE) routines.loadMore();
-          },
-        }}
-      />
+      <Pager list={routines} />
     </>
   );
 }
@@ -83,24 +64,25 @@ function Found({ rows, isComplete, onClear }: FoundProps) {
 
 function NoRoutines() {
   return (
-    <EmptyState icon={ListChecks} title="No routines yet" action={<NewRoutine />}>
+    <EmptyState icon={ListChecks} title="No routines yet" action={<Begin />}>
       A routine is work that runs by itself, on time, and delivers its result. Write down what it should do, run it
       once, and put it on its schedule.
     </EmptyState>
   );
 }
 
-function NewRoutine() {
+function Begin() {
   const projectId = useProjectId();
   return (
-    <ButtonLink kind="primary" icon={Plus} to="/p/$projectId/routines/new" params={{ projectId }}>
-      New routine
-    </ButtonLink>
+    <span className="flex flex-wrap gap-2">
+      <ButtonLink icon={LayoutTemplate} to="/p/$projectId/start" params={{ projectId }}>
+        Templates
+      </ButtonLink>
+      <ButtonLink kind="primary" icon={Plus} to="/p/$projectId/routines/new" params={{ projectId }}>
+        New routine
+      </ButtonLink>
+    </span>
   );
-}
-
-function fits({ routine }: Row, search: string): boolean {
-  return routine.name.toLowerCase().includes(search.trim().toLowerCase());
 }
 
 const OPTIONS = [{ value: 'all', label: 'All but archived' }, ...SHOWN] as const;

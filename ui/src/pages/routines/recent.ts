@@ -16,13 +16,13 @@ export interface Row {
 const EVERY_MS = 10_000;
 
 /**
- * Reads the shown routines, by default all that are not archived, each with its last runs and its spending. A search
- * reads every page, because it looks at all routines. While the list is empty every page is read too.
+ * Reads the shown routines, by default all that are not archived, each with its last runs and its spending. While the
+ * list is empty every page is read.
  */
-export function useRoutines(shown: Shown | undefined, { isSearched }: { readonly isSearched: boolean }) {
+export function useRoutines(shown: Shown | undefined, q: string) {
   const routines = useList(
     '/v1/routines',
-    { query: { limit: 200, ...queryOf(shown) } },
+    { query: { limit: 200, ...queryOf(shown), ...(q === '' ? {} : { q }) } },
     { everyMs: EVERY_MS, keepPrevious: true },
   );
   const recent = useList('/v1/runs/recent', { query: { limit: 200, perRoutine: 10 } }, { everyMs: EVERY_MS });
@@ -37,7 +37,7 @@ export function useRoutines(shown: Shown | undefined, { isSearched }: { readonly
       ),
     [routines.data, recent.data, usage.data, shown],
   );
-  useReadOn(routines, isSearched || rows.length === 0);
+  useReadOn(routines, rows.length === 0);
   return { routines, recent, rows: routines.data === undefined ? undefined : rows };
 }
 

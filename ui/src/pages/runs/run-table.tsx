@@ -2,7 +2,7 @@ import { useMemo } from 'react';
 import { useProjectId } from '#ui/api/project.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { count, money } from '#ui/format/numbers.ts';
-import { atOf, badgeOf, reasonOf, starterOf, tookOf } from '#ui/format/run-words.ts';
+import { atOf, badgeOf, lineOf, starterOf, tookOf } from '#ui/format/run-words.ts';
 import { CompareLink } from '#ui/parts/compare-link.tsx';
 import { StateBadge } from '#ui/parts/state.tsx';
 import { DataTable, RowLink, type Column } from '#ui/parts/table.tsx';
@@ -103,16 +103,6 @@ const COLUMNS: readonly Column<Streak>[] = [
     cell: ({ run }) => (run.stepCount === 0 ? '' : money(run.usage.costUsd)),
   },
 ];
-
-/** Describes a run in a line: the reason of its end, the summary of the model, or the beginning of its result. */
-function lineOf(run: RunSummary): string {
-  const text = run.outcomeSummary ?? reasonOf(run) ?? run.resultPreview ?? '';
-  const [line = ''] = text
-    .trim()
-    .replace(/^#+\s*/, '')
-    .split('\n', 1);
-  return line;
-}
 
 /** A row of the list: a run, or consecutive occurrences that were skipped for the same reason. */
 interface Streak {

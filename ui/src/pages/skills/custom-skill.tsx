@@ -21,7 +21,7 @@ import { SkeletonRows } from '#ui/parts/skeleton.tsx';
 import { TextDiff } from '#ui/parts/lazily.tsx';
 import { Time } from '#ui/parts/time.tsx';
 import { bodyOf, SkillFields } from './skill-form.tsx';
-import { UsedBy, useRoutinesWith } from './used-by.tsx';
+import { UsedBy, UseInRoutine, useRoutinesWith } from './used-by.tsx';
 
 /** Edits a skill of the project. */
 export function CustomSkill({ skill, id }: { readonly skill: Shape<'SkillDetail'>; readonly id: string }) {
@@ -61,9 +61,12 @@ export function CustomSkill({ skill, id }: { readonly skill: Shape<'SkillDetail'
           </>
         }
         actions={
-          <Button icon={Trash2} onClick={() => setDeleting(true)}>
-            Delete
-          </Button>
+          <>
+            <Button icon={Trash2} onClick={() => setDeleting(true)}>
+              Delete
+            </Button>
+            <UseInRoutine skill={id} />
+          </>
         }
       />
       <ManagedNotice of={skill} />

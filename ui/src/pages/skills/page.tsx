@@ -1,6 +1,6 @@
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { Plus, Search } from 'lucide-react';
-import { useState } from 'react';
+import { useState, type ReactNode } from 'react';
 import { useForm } from 'react-hook-form';
 import { useProjectId } from '#ui/api/project.ts';
 import { useAll } from '#ui/api/read.ts';
@@ -52,12 +52,9 @@ export function SkillsPage() {
             <>
               <Filters categories={categoriesOf(all)} />
               {isFiltered && found.length === 0 && <NothingFound />}
-              {(!isFiltered || own.length > 0) && (
-                <Section title="Yours">
-                  <OwnSkills skills={own} action={create} />
-                </Section>
-              )}
+              {own.length > 0 && <Yours skills={own} action={create} />}
               <Catalogue skills={curated} />
+              {own.length === 0 && !isFiltered && <Yours skills={own} action={create} />}
               <Pager list={skills} />
             </>
           );
@@ -65,6 +62,14 @@ export function SkillsPage() {
       </Await>
       <NewSkillDialog open={isMaking} onClose={() => setMaking(false)} />
     </>
+  );
+}
+
+function Yours(props: { readonly skills: readonly Summary[]; readonly action: ReactNode }) {
+  return (
+    <Section title="Yours">
+      <OwnSkills {...props} />
+    </Section>
   );
 }
 

@@ -3,17 +3,21 @@ import { ExternalLink } from 'lucide-react';
 import { useProjectId } from '#ui/api/project.ts';
 import { useRead } from '#ui/api/read.ts';
 import type { Shape } from '#ui/api/types.ts';
-import { LOCALE } from '#ui/format/locale.ts';
+import { capitalized } from '#ui/format/capitalized.ts';
+import { LOCALE, VIEWER_ZONE } from '#ui/format/locale.ts';
 import { count } from '#ui/format/numbers.ts';
 import { date } from '#ui/format/times.ts';
 import { Await } from '#ui/parts/feedback.tsx';
+import { Fold } from '#ui/parts/fold.tsx';
 import { RichText } from '#ui/parts/lazily.tsx';
 import { Box, KeyValue, PageHeader, Section } from '#ui/parts/page.tsx';
 import { SkeletonText } from '#ui/parts/skeleton.tsx';
+import { Schedule } from '#ui/parts/schedule.tsx';
 import { Badge } from '#ui/parts/state.tsx';
+import { TextLink } from '#ui/parts/text-link.tsx';
 import { CustomSkill } from './custom-skill.tsx';
-import { UsedBy } from './used-by.tsx';
-import { bestRun, categoryTitle, needText } from './words.ts';
+import { UsedBy, UseInRoutine } from './used-by.tsx';
+import { bestRun, categoryTitle, needText, sampleOf } from './words.ts';
 
 const { useParams } = getRouteApi('/account/p/$projectId/skills/$skillId');
 
@@ -51,18 +55,35 @@ type Skill = Shape<'Skill'>;
 /** Shows a curated skill: its text, and the sources of its facts. */
 function CuratedSkill({ skill, slug }: { readonly skill: Skill; readonly slug: string }) {
   const projectId = useProjectId();
+  const sample = sampleOf(skill.instructions);
   return (
     <>
       <PageHeader
         title={skill.name}
+        actions={<UseInRoutine skill={slug} />}
         badge={<Badge>{categoryTitle(skill.category ?? 'curated')}</Badge>}
         description={skill.description}
         back={{ label: 'Skills', link: { to: '/p/$projectId/skills', params: { projectId } } }}
       />
       <div className="grid gap-x-10 gap-y-8 lg:grid-cols-[minmax(0,1fr)_17rem]">
         <div className="min-w-0">
-          <Section title="Instructions" boxed>
-            <RichText text={skill.instructions} />
+          <Section
+            title="What it works on"
+            description="A routine that uses it gives it these, by its tools or in its instructions."
+          >
+            <Needs skill={skill} />
+          </Section>
+          {sample !== undefined && (
+            <Section title="A result looks like this" description="Its names and figures are invented." boxed>
+              <p className="text-sm whitespace-pre-wrap text-ink wrap-anywhere">{sample}</p>
+            </Section>
+          )}
+          <Section title="Instructions" description="What the model is told, word for word.">
+            <Box className="p-0!">
+              <Fold summary={`${count(skill.length)} characters`}>
+                <RichText text={skill.instructions} />
+              </Fold>
+            </Box>
           </Section>
           <Section
             title="Sources"
@@ -89,22 +110,33 @@ function Facts({ skill }: { readonly skill: Skill }) {
         narrow
         facts={[
           { label: 'Best run', value: bestRun(skill) },
-          {
-            label: 'Works on',
-            value:
-              skill.needs.length === 0
-                ? 'the instructions alone'
-                : new Intl.ListFormat(LOCALE).format(skill.needs.map(needText)),
-          },
-          {
-            label: 'Schedule',
-            value: <code className="font-mono text-sm">{skill.suggestedSchedule ?? 'none'}</code>,
-          },
-          { label: 'Length', value: `${count(skill.length)} characters` },
+          ...(skill.suggestedSchedule === null
+            ? []
+            : [{ label: 'Schedule', value: <Suggested schedule={skill.suggestedSchedule} /> }]),
           { label: 'Version', value: skill.version },
         ]}
       />
     </Box>
+  );
+}
+
+function Suggested({ schedule }: { readonly schedule: string }) {
+  const { data } = useRead('/v1/schedules/preview', { query: { schedule, timezone: VIEWER_ZONE } });
+  return <Schedule words={data?.inWords ?? schedule} cron={schedule} />;
+}
+
+/** Says what the skill needs, and where a routine gets it. */
+function Needs({ skill }: { readonly skill: Skill }) {
+  const projectId = useProjectId();
+  if (skill.needs.length === 0) return <p className="text-base text-ink">The instructions of the routine alone.</p>;
+  return (
+    <p className="text-base text-ink">
+      {capitalized(new Intl.ListFormat(LOCALE).format(skill.needs.map(needText)))}.{' '}
+      <TextLink to="/p/$projectId/connections" params={{ projectId }}>
+        Connect a service that offers them
+      </TextLink>
+      , or write the data into the instructions.
+    </p>
   );
 }
 

@@ -1,6 +1,8 @@
+import { Plus } from 'lucide-react';
 import { useList, type LoadedList } from '#ui/api/read.ts';
 import { useProjectId } from '#ui/api/project.ts';
 import type { Shape } from '#ui/api/types.ts';
+import { ButtonLink } from '#ui/parts/button.tsx';
 import { Section } from '#ui/parts/page.tsx';
 import { RoutineNames } from '#ui/parts/routine-names.tsx';
 import { TextLink } from '#ui/parts/text-link.tsx';
@@ -17,7 +19,7 @@ export function UsedBy({ skill }: { readonly skill: string }) {
     <Section title="Used by">
       <RoutineNames
         routines={useRoutinesWith(skill)}
-        empty="No routine yet. Attach it where you edit a routine, under skills."
+        empty="No routine yet."
         linkOf={({ id, name }) => (
           <TextLink to="/p/$projectId/routines/$routineId" params={{ projectId, routineId: id }}>
             {name}
@@ -25,5 +27,15 @@ export function UsedBy({ skill }: { readonly skill: string }) {
         )}
       />
     </Section>
+  );
+}
+
+/** Begins a routine around a skill. */
+export function UseInRoutine({ skill }: { readonly skill: string }) {
+  const projectId = useProjectId();
+  return (
+    <ButtonLink kind="primary" icon={Plus} to="/p/$projectId/routines/new" params={{ projectId }} search={{ skill }}>
+      Use in a routine
+    </ButtonLink>
   );
 }

@@ -32,3 +32,11 @@ export function bestRun({ cadence, check }: Pick<Shape<'SkillSummary'>, 'cadence
   if (cadence !== 'on-demand') return cadence ?? 'whenever needed';
   return check === null ? 'on demand' : `on demand, its check ${check}`;
 }
+
+/** Returns the sample that the text of a curated skill has, as it would be read; undefined where there is none. */
+export function sampleOf(instructions: string): string | undefined {
+  const [, rest] = instructions.split(/^### Sample page$/m);
+  const [section = ''] = (rest ?? '').split(/^### /m);
+  const [, fenced] = /^```\w*\n([\s\S]*?)^```$/m.exec(section) ?? [];
+  return fenced?.trim();
+}

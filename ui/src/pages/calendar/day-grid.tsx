@@ -6,25 +6,22 @@ import { useNow } from '#ui/format/now.ts';
 import { count } from '#ui/format/numbers.ts';
 import { clock, exactTime } from '#ui/format/times.ts';
 import { cx } from '#ui/parts/cx.ts';
-import { describeState, Dot } from '#ui/parts/state.tsx';
+import { describeState, Dot, toneOf } from '#ui/parts/state.tsx';
 import type { Day, Entry, Moment } from './entries.ts';
 
-export interface WeekGridProps {
+export interface DayGridProps {
   readonly days: readonly Day[];
+  /** Shows one line for each routine of a day, as a month has room for. */
+  readonly isMonth: boolean;
   readonly projectId: string;
 }
 
-/** Seven days side by side, on a phone one below the other; arrows go from one thing to the next. */
-export function WeekGrid({ days, projectId }: WeekGridProps) {
+/** Weeks of seven days side by side, on a phone one below the other; arrows go from one thing to the next. */
+export function DayGrid({ days, isMonth, projectId }: DayGridProps) {
   const today = dayName(useNow(60_000));
-  const isEmpty = days.every(({ entries }) => entries.length === 0);
+  const Shown = isMonth ? EntryLine : EntryBox;
   return (
     <>
-      {isEmpty && (
-        <p className="mb-4 text-base text-muted">
-          Nothing ran in this week, and nothing is due. Active routines appear here.
-        </p>
-      )}
       {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions -- arrows are a shortcut beside Tab */}
       <ol
         aria-label="Days"
@@ -38,7 +35,12 @@ export function WeekGrid({ days, projectId }: WeekGridProps) {
               key={start.getTime()}
               data-day
               aria-current={isToday ? 'date' : undefined}
-              className={cx('min-w-0 bg-surface p-3 lg:min-h-96 lg:px-2', entries.length === 0 && 'max-lg:py-2')}
+              className={cx(
+                'min-w-0 bg-surface p-3 lg:px-2',
+                isMonth ? 'lg:min-h-28' : 'lg:min-h-96',
+                entries.length === 0 && 'max-lg:py-2',
+                entries.length === 0 && isMonth && 'max-lg:hidden',
+              )}
             >
               <h2 className="mb-2 flex items-center gap-1.5 px-1 text-sm">
                 <span className={isToday ? 'font-semibold text-accent-ink' : 'text-muted'}>
@@ -48,9 +50,9 @@ export function WeekGrid({ days, projectId }: WeekGridProps) {
                   {dayOfMonth.format(start)}
                 </span>
               </h2>
-              <ul className="flex flex-col gap-2">
+              <ul className={cx('flex flex-col', isMonth ? 'gap-0.5' : 'gap-2')}>
                 {entries.map((entry) => (
-                  <EntryBox key={entry.routineId} entry={entry} projectId={projectId} />
+                  <Shown key={entry.routineId} entry={entry} projectId={projectId} />
                 ))}
               </ul>
             </li>
@@ -145,6 +147,32 @@ function EntryBox({ entry, projectId }: EntryBoxProps) {
   );
 }
 
+/** Shows what one routine does on one day in a line; its dot is that of the worst run. */
+function EntryLine({ entry: { routineId, routineName, moments }, projectId }: EntryBoxProps) {
+  const worst = WORST.find((tone) => moments.some(({ state }) => toneOf(state) === tone));
+  const shown = moments.find(({ state }) => toneOf(state) === worst) ?? moments[0];
+  if (shown === undefined) return null;
+  const title = [...new Set(moments.map(({ state }) => labelOf(state)))].join(', ');
+  return (
+    <li className="min-w-0">
+      <Link
+        to="/p/$projectId/routines/$routineId"
+        params={{ projectId, routineId }}
+        search={{ tab: 'runs' }}
+        title={`${routineName}: ${title}`}
+        className="ring-inside flex gap-1.5 rounded-sm px-1 py-1 text-xs text-ink hover:bg-hover pointer-coarse:py-2.5"
+      >
+        <Mark state={shown.state} />
+        <span className="truncate">{routineName}</span>
+        {countOf(moments) > 1 && <span className="ml-auto text-faint tabular">×{count(countOf(moments))}</span>}
+        <span className="sr-only">{title}</span>
+      </Link>
+    </li>
+  );
+}
+
+const WORST = ['bad', 'warn', 'busy', 'good'] as const;
+
 /** Counts the runs of a folded day by how they ended; skipped ones are shown with their reason. */
 function Counts({ moments }: { moments: readonly Moment[] }) {
   const groups = [...Map.groupBy(moments, ({ state, reason }) => `${state} ${reason ?? ''}`)];
@@ -202,12 +230,12 @@ function MomentLine({ moment, projectId }: { moment: Moment; projectId: string }
   );
 }
 
-function labelOf(state: string): string {
+export function labelOf(state: string): string {
   return state === 'due' ? 'Due' : describeState(state).label;
 }
 
 /** A ring for a coming occurrence, a dot for a past one, on the first line of its text. */
-function Mark({ state }: { state: string }) {
+export function Mark({ state }: { state: string }) {
   return (
     <span aria-hidden className="flex h-4 shrink-0 items-center self-start">
       {state === 'due' ? (

@@ -3,15 +3,7 @@ import type { Shape } from '#ui/api/types.ts';
 import { addDays } from '#ui/format/days.ts';
 import { useNow } from '#ui/format/now.ts';
 
-/** Returns the first instant of the Monday of a week, in the reader's zone. */
-export function weekStart(text: string | undefined, now = new Date()): Date {
-  const named = /^\d{4}-\d{2}-\d{2}$/.test(text ?? '') ? new Date(`${text}T00:00:00`) : now;
-  const at = Number.isNaN(named.getTime()) ? now : named;
-  const weekday = (at.getDay() + 6) % 7;
-  return new Date(at.getFullYear(), at.getMonth(), at.getDate() - weekday);
-}
-
-interface Week {
+interface Moments {
   readonly runs: readonly Shape<'RunSummary'>[];
   readonly occurrences: readonly Shape<'ScheduledOccurrence'>[];
   /** True when there are more runs or times than are shown. */
@@ -23,10 +15,10 @@ const MINUTE_MS = 60_000;
 const PAGE = 200;
 const MOST = 1_000;
 
-/** Reads the runs of a week so far, and the times of the schedule that are still to come in it. */
-export function useWeek(start: Date): Loaded<Week> {
+/** Reads the runs of some days so far, and the times of the schedule that are still to come in them. */
+export function useMoments(start: Date, days: number): Loaded<Moments> {
   const now = useNow(MINUTE_MS).getTime();
-  const end = addDays(start, 7).getTime();
+  const end = addDays(start, days).getTime();
   const hasBegun = start.getTime() <= now;
   const runs = useList(
     '/v1/runs',
@@ -39,7 +31,7 @@ export function useWeek(start: Date): Loaded<Week> {
     },
     { everyMs: hasBegun ? REFRESH_MS : false, enabled: hasBegun },
   );
-  // Midnight belongs to the week, so the times begin after this one.
+  // Midnight belongs to the first day, so the times begin after this one.
   const from = Math.max(Math.floor(now / MINUTE_MS) * MINUTE_MS, start.getTime() - 1);
   const isOver = end <= from;
   const due = useRead(

@@ -1,0 +1,61 @@
+import { z } from 'zod';
+import { readRoutine } from '#core/authoring/routines/index.ts';
+import * as results from '#core/execution/results/index.ts';
+import { timestamp } from '#lib/schemas.ts';
+import { present } from '../../http/present.ts';
+import { decimal, EXAMPLE, idOf } from '../../http/schemas.ts';
+import { route } from '../../route.ts';
+import { number } from '../runs/result-schema.ts';
+import { routineParams } from './fields.ts';
+
+const series = z
+  .strictObject({
+    by: z.strictObject({ list: z.string(), key: z.string() }).nullable().meta({
+      description: 'The `resultKey` of the newest run; null where its data as a whole is the only item.',
+    }),
+    fields: z
+      .array(z.string())
+      .meta({ description: 'The numbers that items have, the most frequent first, at most 20.' }),
+    field: z.string().nullable().meta({ description: 'The one that `values` has; null where items have none.' }),
+    runs: z
+      .array(z.strictObject({ runId: idOf('run', EXAMPLE.run), at: timestamp }).meta({ id: 'RunOfSeries' }))
+      .meta({ description: 'Oldest first.' }),
+    items: z
+      .array(
+        z
+          .strictObject({
+            key: z.union([z.string(), number, z.boolean()]).nullable(),
+            values: z.array(number.nullable()).meta({ description: 'One for each run; null where it has none.' }),
+          })
+          .meta({ id: 'ItemOfSeries' }),
+      )
+      .meta({ description: 'At most 200, those that the newest runs have first.' }),
+    truncated: z.boolean().meta({ description: 'Whether items are left out.' }),
+  })
+  .meta({ id: 'Series' });
+
+export const readSeries = route({
+  method: 'GET',
+  path: '/v1/routines/:routineId/series',
+  id: 'readSeries',
+  tag: 'Results',
+  summary: 'Read a number of each item over the runs of a routine',
+  description:
+    'Of the last runs that have data and were matched by the same `resultKey` as the newest. Numbers have all of their digits.',
+  auth: 'key-or-session',
+  mcp: { toolset: 'usage' },
+  scope: 'runs:read',
+  params: routineParams,
+  query: z.strictObject({
+    field: z.string().min(1).max(200).optional().meta({ description: 'Name of the number.', example: 'price' }),
+    key: z.string().max(1_000).optional().meta({ description: 'Only the item with this key, as text.' }),
+    upTo: idOf('run', EXAMPLE.run).optional().meta({ description: 'The last run that counts.' }),
+    limit: decimal(1, results.MAX_RUNS_OF_SERIES).default(30).meta({ description: 'Runs.' }),
+  }),
+  success: { status: 200, data: series, description: 'The numbers.' },
+}).to(async ({ access: { projectId }, params: { routineId }, query, deps }) => {
+  await readRoutine(deps.database, projectId, routineId);
+  const { field, key, upTo, limit } = query;
+  const { runs, ...found } = await results.readSeries(deps.database, { projectId, routineId, field, key, upTo, limit });
+  return { data: present(series, { ...found, runs: runs.map(({ id, at }) => ({ runId: id, at })) }) };
+});

@@ -1,0 +1,35 @@
+import { addDays, dayStart } from '#ui/format/days.ts';
+
+export const VIEWS = ['week', 'month', 'hours'] as const;
+export type View = (typeof VIEWS)[number];
+
+export interface Period {
+  readonly start: Date;
+  readonly days: number;
+  /** Days of the weeks before and after that another page would show. */
+  readonly before: Date;
+  readonly after: Date;
+}
+
+/** Returns the week that a day of the address lies in, or the weeks that its month touches, in the reader's zone. */
+export function periodOf(view: View, text: string | undefined, now = new Date()): Period {
+  const at = dayStart(text) ?? now;
+  if (view !== 'month') {
+    const start = mondayOf(at);
+    return { start, days: 7, before: addDays(start, -7), after: addDays(start, 7) };
+  }
+  const first = new Date(at.getFullYear(), at.getMonth(), 1);
+  const after = new Date(at.getFullYear(), at.getMonth() + 1, 1);
+  const start = mondayOf(first);
+  const days = Math.ceil(daysBetween(start, after) / 7) * 7;
+  return { start, days, before: new Date(at.getFullYear(), at.getMonth() - 1, 1), after };
+}
+
+function mondayOf(at: Date): Date {
+  return addDays(at, -((at.getDay() + 6) % 7));
+}
+
+/** Counts days of the calendar, some of which have 23 or 25 hours. */
+function daysBetween(from: Date, to: Date): number {
+  return Math.round((to.getTime() - from.getTime()) / 86_400_000);
+}

@@ -1,0 +1,32 @@
+/** The texts by which a command is found. */
+export interface Searched {
+  readonly label: string;
+  /** Shown beside the label, and searched as well. */
+  readonly hint?: string;
+  /** Other words that it is found by. */
+  readonly words?: string;
+}
+
+/** Returns true where each word of a text is in the command. */
+export function fits({ label, hint = '', words = '' }: Searched, text: string): boolean {
+  const said = `${label} ${hint} ${words}`.toLowerCase();
+  return text
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => said.includes(word));
+}
+
+/**
+ * Reads an order: "pause harb" is the verb *Pause* for what is called "harb".
+ * @returns undefined where the text begins with no verb
+ */
+export function orderOf<V extends Pick<Searched, 'label'>>(
+  text: string,
+  verbs: readonly V[],
+): { verbs: readonly V[]; name: string } | undefined {
+  const [first = '', ...others] = text.toLowerCase().split(/\s+/);
+  const meant = first.length < 3 ? [] : verbs.filter(({ label }) => label.toLowerCase().startsWith(first));
+  const [, ...more] = meant[0]?.label.toLowerCase().split(' ') ?? [];
+  const name = others.filter((word, index) => word !== more[index]).join(' ');
+  return meant.length === 0 ? undefined : { verbs: meant, name };
+}
