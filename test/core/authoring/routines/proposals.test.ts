@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { tickInProcess, tickSettled } from '#core/scheduling/index.ts';
 import { AT_ONCE } from '#lib/database/index.ts';
 import type { ApiClient } from '#test/support/client.ts';
@@ -7,14 +7,15 @@ import { changeRoutines } from '#test/support/given.ts';
 import { signUp } from '#test/support/people.ts';
 import { PATIENCE_MS } from '#test/support/properties.ts';
 import { activeRoutine, createRoutine, runEnded, runOnce } from '#test/support/routines.ts';
-import { sharedService, type Service } from '#test/support/service.ts';
+import { startService, type Service } from '#test/support/service.ts';
 import { marker, type Json } from '#test/core/integrations/tools/support.ts';
 
 let service: Service;
 let key: ApiClient;
 
 beforeAll(async () => {
-  service = await sharedService({ worker: true, own: true });
+  service = await startService({ worker: true });
+  afterAll(() => service.close());
   key = await (await signUp(service)).key();
 });
 
