@@ -101,10 +101,14 @@ const draftBody = z
   .meta({
     id: 'DraftRoutine',
     oneOf: [
-      { required: ['sentence'], not: { anyOf: [{ required: ['blueprint'] }, { required: ['values'] }] } },
-      { required: ['blueprint'], not: { required: ['sentence'] } },
+      { ...withField('sentence'), not: { anyOf: [withField('blueprint'), withField('values')] } },
+      { ...withField('blueprint'), not: withField('sentence') },
     ],
   });
+
+function withField(name: string) {
+  return { properties: { [name]: {} }, required: [name] };
+}
 
 const draftRoutine = route({
   method: 'POST',

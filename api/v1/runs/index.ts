@@ -94,7 +94,9 @@ const listRuns = route({
     ],
   },
   scope: 'runs:read',
-  query: runQuery.extend({ routineId: idOf('routine', EXAMPLE.routine).optional() }),
+  query: runQuery.extend({
+    routineId: idOf('routine', EXAMPLE.routine).optional().meta({ description: 'Runs of this routine only.' }),
+  }),
   success: { status: 200, data: z.array(runSummary), description: SUMMARIES },
 }).to(({ access, query, deps }) => listPage(deps, access, query));
 

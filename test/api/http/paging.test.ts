@@ -143,9 +143,10 @@ test('lists carry summaries, and the detail has the whole', async () => {
     mailDelivery,
     skillsBehind,
     factsBehind,
+    proposal,
     ...rest
   } = detail;
-  expect([skillsBehind, factsBehind]).toEqual([[], null]);
+  expect([skillsBehind, factsBehind, proposal]).toEqual([[], null, null]);
   expect(listed).toEqual(rest);
   expect([activation.ready, callableTools, warnings]).toEqual([false, [], []]);
   expect([instructions, variables]).toEqual(['On {{topic}}.', { topic: 'tea' }]);

@@ -84,6 +84,8 @@ test('no column outside the list holds a sealed text, and after a rotation the o
   await insertFlow(database, service.deps.secrets, 'a-state', flowOwner(), FLOW_SECRETS);
   await sealModelAccount();
   await sealMail();
+  const url = 'https://hooks.slack.com/services/T0000/B0000/abcdefgh';
+  expect((await person.session.post('/v1/chats', { name: 'Team', url })).status).toBe(201);
   await checkEncryptionKey(database, service.deps.secrets);
   const { secret } = await addSecondFactor(database, person);
   const before = await sealedTexts();

@@ -40,6 +40,7 @@ test(
       gate: null,
       resultSchema: null,
       resultKey: null,
+      resultsTo: { when: 'each', mail: null, chats: [] },
       overlap: 'skip',
       misfire: 'run_once',
       limits: {
@@ -77,10 +78,10 @@ test(
     expect(created.headers.get('etag')).toBe('"1"');
     const read = await key.get(`/v1/routines/${created.data.id}`);
     const { nextRuns, activation, callableTools, mailDelivery, skillsBehind, ...others } = read.data;
-    const { factsBehind, ...rest } = others;
+    const { factsBehind, proposal, ...rest } = others;
     expect(rest).toEqual(defaults);
     expect([callableTools, mailDelivery, skillsBehind]).toEqual([[], 'unavailable', []]);
-    expect(factsBehind).toBeNull();
+    expect([factsBehind, proposal]).toEqual([null, null]);
     expect(nextRuns).toHaveLength(5);
     const reason = 'successful_run_required';
     expect(activation).toEqual({ ready: false, proofRunId: null, reason });
@@ -143,7 +144,7 @@ test('an empty change changes nothing but the version', async ({ key }) => {
   const patched = await key.patch(`/v1/routines/${id}`, {});
   expect(patched.status).toBe(200);
   const { nextRuns: _n, activation: _a, callableTools: _c, mailDelivery: _m, ...shown } = before;
-  const { skillsBehind: _s, factsBehind: _f, ...rest } = shown;
+  const { skillsBehind: _s, factsBehind: _f, proposal: _p, ...rest } = shown;
   expect(patched.data).toEqual({ ...rest, updatedAt: patched.data.updatedAt });
 });
 

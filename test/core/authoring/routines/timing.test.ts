@@ -307,7 +307,7 @@ test('the times of all active routines of a project come in order, with window, 
   expect(data.truncated).toBe(false);
   const theirs = (await strangersKey.get(path(hour(-12), hour(36)))).data.occurrences;
   expect(theirs.map(({ routineId }: { routineId: string }) => routineId)).not.toContain(plain);
-  expect((await key.get(path(hour(0), hour(32 * 24)))).status).toBe(400);
+  expect((await key.get(path(hour(0), hour(43 * 24)))).status).toBe(400);
   expect((await key.get(path(hour(2), hour(1)))).status).toBe(400);
   await changeRoutines(service.deps.database, plain, { schedule: '* * * * *' });
   const all = (await key.get(path(hour(0), hour(31 * 24)))).data;

@@ -63,6 +63,8 @@ test('every material change is a version that says what changed and who did it',
     ...listed[15],
     ...START,
     routineId: id,
+    mayComplete: false,
+    mayPutOffHours: null,
     model: { provider: 'gateway', connectionId: null, modelId: 'fixture/writer-small' },
     limits: {
       maxSteps: 25,

@@ -153,6 +153,6 @@ test('waiting runs are found by an index in the order in which they are admitted
     order by ${rankOf(sql`runs`)}, id limit 10`;
   const { rows: plan } = await database.query(ordered);
   const text = plan.map((line) => line['QUERY PLAN']).join('\n');
-  expect(text).toContain('runs_queue_idx');
+  expect(text).toContain('runs_queue_rank_idx');
   expect(text).not.toContain('Sort');
 });

@@ -95,7 +95,7 @@ test('the value of a gate counts towards the length of the text', async ({ key }
   const gate = { url: URL };
   const { status, body } = await key.post('/v1/routines', routineBody({ instructions, gate }));
   expect([status, body.error.code]).toEqual([400, 'invalid_request']);
-  expect(body.error.message).toContain('of 400000 at most');
+  expect(body.error.message).toContain('at most 400000 are allowed');
 });
 
 test('the tool of a gate is one of this routine, confirmed, reading only, and called with what it takes', async ({

@@ -231,7 +231,7 @@ test('a placeholder for the result counts with its greatest length when the rout
     model: { provider: 'gateway', connectionId: null, modelId: 'fixture/writer-small' },
   });
   expect([refused.status, refused.body.error.code]).toEqual([400, 'invalid_request']);
-  expect(refused.body.error.message).toMatch(/^instructions: .* of 400000 at most/);
+  expect(refused.body.error.message).toMatch(/^instructions: .* at most 400000 are allowed/);
 });
 
 test('a routine is told its own results only: not those of another one, nor of another tenant', async ({

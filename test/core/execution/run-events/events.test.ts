@@ -63,6 +63,8 @@ test('a run is followed from its beginning to its end, and the stream ends with 
     waitingFor: _waitingFor,
     gate: _gate,
     notifications: _notifications,
+    followUps: _followUps,
+    chatDeliveries: _chatDeliveries,
     previousResultId: _previous,
     nextResultId: _next,
     lastGoodRunId: _lastGood,

@@ -76,6 +76,7 @@ test(
       prices: { input: '0.00000015', output: '0.0000006', cachedInput: '0.000000075' },
       structuredOutputs: expect.any(Boolean),
       abilities: {
+        effort: expect.any(Boolean),
         structuredOutputs: expect.any(Boolean),
         tools: true,
         parallelToolCalls: null,
