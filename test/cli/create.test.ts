@@ -17,7 +17,7 @@ test('a sentence is drafted, shown, and saved where that is asked for', async ({
   expect(json).toMatchObject({ definition: { schedule: '0 8 * * 1', timezone: 'Europe/Berlin' } });
   expect((await ras('list')).json).toEqual([]);
   const asked = await ras('create', sentence, ...ZONE);
-  expect(asked.stderr).toContain('Give --yes');
+  expect(asked.stderr).toContain('give --yes');
   expect((await ras('list')).json).toEqual([]);
   const saved = await ras('create', sentence, ...ZONE, '--yes');
   expect(saved.json).toMatchObject({ state: 'draft', schedule: '0 8 * * 1', timezone: 'Europe/Berlin' });

@@ -86,7 +86,7 @@ function renderField({ field, before, after }: FieldChange, material: boolean): 
   const isText = [before, after].some((value) => typeof value === 'string' && value.includes('\n'));
   if (isObject(before) && isObject(after)) {
     return differingFields(before, after).flatMap((name) =>
-      renderField({ field: `${field}.${name}`, before: before[name], after: after[name] }, material),
+      renderField({ field: `${field}.${name}`, before: own(before, name), after: own(after, name) }, material),
     );
   }
   if (!isText && field !== 'instructions') {
@@ -101,6 +101,11 @@ function renderField({ field, before, after }: FieldChange, material: boolean): 
 function visible(line: string): string {
   const shown = line.replace(/[ \t]+$/, (spaces) => '·'.repeat(spaces.length)).replace(/\r$/, '␍');
   return plain(shown);
+}
+
+/** A variable may be named `constructor`. */
+function own(content: Content, name: string): unknown {
+  return Object.hasOwn(content, name) ? content[name] : undefined;
 }
 
 function isObject(value: unknown): value is Content {

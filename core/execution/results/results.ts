@@ -143,8 +143,8 @@ export async function listResults(
   return { results: results.map(withTexts), nextCursor: nextCursor ?? undefined };
 }
 
-/** Later results that are looked at for one that says something else: of more, Postgres would read and sort all. */
-const MAX_LATER = 20;
+/** Later results that are looked at for one that says something else. The order is that of the index, read backwards. */
+const MAX_LATER = 100;
 
 /**
  * Selects the run that has overtaken a row of `chosen`. A result that says nothing new has nothing to overtake. Lengths
@@ -158,11 +158,11 @@ function overtaking({ projectId }: Reader): Sql {
         'versionChanged', later.routine_revision <> chosen.routine_revision) as run
       from (
         select * from runs
-        where ${ownedBy(sql`routine_id`, sql`chosen.routine_id`)} and project_id = ${projectId}
-          and state = 'succeeded' and id > chosen.id and trigger not in ('backfill', 'follow_up')
-        order by routine_id, id limit ${MAX_LATER}
+        where chosen.kind <> 'unchanged' and ${ownedBy(sql`routine_id`, sql`chosen.routine_id`)}
+          and project_id = ${projectId} and state = 'succeeded' and id > chosen.id and trigger not in ('backfill', 'follow_up')
+        order by routine_id desc, id limit ${MAX_LATER}
       ) later
-      where chosen.kind <> 'unchanged' and later.finished_at > chosen.finished_at and (
+      where later.finished_at > chosen.finished_at and (
         chosen.state = 'failed' or coalesce(later.outcome, 'done') <> coalesce(chosen.outcome, 'done')
         or case when later.changes is not null and chosen.changes is not null
           then later.compared_with is null or later.changes->'counts' <> ${NO_CHANGES}::jsonb

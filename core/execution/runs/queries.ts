@@ -146,10 +146,14 @@ export async function readRunDetail(
       Nearby &
       Pick<RunDetail, 'routineName' | 'prompt' | 'briefing' | 'factsVersion' | 'gate' | 'queuedSeconds'> & {
         waits: boolean;
+        hasChats: boolean;
+        hasFollowUps: boolean;
       }
   >`
     select ${runColumns}, ${routineName}, prompt, briefing, facts_version as "factsVersion", gate,
     ${queuedSeconds} as "queuedSeconds", (${waitsForBudget} or ${waitsForConnection}) as waits,
+    exists (select from chat_deliveries c where c.run_id = runs.id) as "hasChats",
+    exists (select from runs f where f.follows_up = runs.id and f.project_id = runs.project_id) as "hasFollowUps",
     nearby.*
     from runs cross join lateral ${nearby}
     where id = ${id} and project_id = ${projectId}
@@ -158,12 +162,12 @@ export async function readRunDetail(
   const [{ steps, leftOutFrom }, deliveries, chatDeliveries, messages] = [
     await readAllSteps(db, { projectId, runId: id }),
     await listDeliveries(db, id),
-    await listChatDeliveries(db, id),
+    run.hasChats ? await listChatDeliveries(db, id) : [],
     await listMessages(db, id),
   ];
   const waits = run.state === 'queued' || run.waits;
   const waitingFor = waits ? await waitOf(db, admission.rule, id) : null;
-  const followUps = await listFollowUps(db, run);
+  const followUps = run.hasFollowUps ? await listFollowUps(db, run) : [];
   const resultSchema = run.data === null ? null : await schemaOf(db, run);
   const texts = { steps, textsLeftOutFrom: leftOutFrom };
   return { ...run, resultSchema, waitingFor, ...texts, deliveries, chatDeliveries, messages, followUps };

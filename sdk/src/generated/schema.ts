@@ -810,7 +810,13 @@ export interface components {
             values?: {
                 [key: string]: string;
             };
-        } & (unknown | unknown);
+        } & (components["schemas"]["DraftRoutine2"] | components["schemas"]["DraftRoutine3"]);
+        DraftRoutine2: {
+            sentence: unknown;
+        };
+        DraftRoutine3: {
+            blueprint: unknown;
+        };
         Error: {
             /** @description Names the error for programs. The list may grow. */
             code: string;
@@ -4345,6 +4351,7 @@ export interface operations {
                 page?: components["parameters"]["page"];
                 /** @description Text in the name, result, summary or error. */
                 q?: string;
+                /** @description Runs of this routine only. */
                 routineId?: string;
                 /** @description Created at or after this time. */
                 since?: string;

@@ -1746,7 +1746,13 @@ export interface components {
             values?: {
                 [key: string]: string;
             };
-        } & (unknown | unknown);
+        } & (components["schemas"]["DraftRoutine2"] | components["schemas"]["DraftRoutine3"]);
+        DraftRoutine2: {
+            sentence: unknown;
+        };
+        DraftRoutine3: {
+            blueprint: unknown;
+        };
         EndedSessions: {
             disconnectedAssistants: number;
             /** @description Sessions of the person. */
@@ -7258,6 +7264,7 @@ export interface operations {
                 page?: components["parameters"]["page"];
                 /** @description Text in the name, result, summary or error. */
                 q?: string;
+                /** @description Runs of this routine only. */
                 routineId?: string;
                 /** @description Created at or after this time. */
                 since?: string;

@@ -29,7 +29,7 @@ test('where there is no mail server, settings are accepted and mailDelivery is u
   expect([data.notifications.mail, data.mailDelivery]).toEqual([mail, 'unavailable']);
   const project = await ada.session.get(`/v1/projects/${ada.projectId}`);
   expect(project.data).toMatchObject({
-    notifications: { mail: null },
+    notifications: { mail: { on: ['failed', 'paused'], to: 'owners' } },
     mailDelivery: 'unavailable',
   });
 });
