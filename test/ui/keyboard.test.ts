@@ -138,6 +138,11 @@ test('the keys that the help lists do what it says', async ({ person, visit }) =
     'Ctrl K',
     '/',
     'Ctrl Enter',
+    // Tried in brief.test.ts and morning.test.ts.
+    'J',
+    'K',
+    'E',
+    'A',
     // Tried in reading.test.ts.
     '[',
     ']',

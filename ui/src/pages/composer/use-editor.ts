@@ -48,11 +48,14 @@ export function useEditor({ initial, isSaved, onSave, onSaved, onTest, onPropose
   const saved = useRef(initial);
   const [busy, setBusy] = useState<Work | null>(null);
   const changedIn = (values: RoutineForm) => changedFields(saved.current, withVariables(values));
-  // Drawn again where another field has changed, and not at every key.
-  const changed = useWatch({ control: form.control, compute: changedIn });
+  // Drawn again where another field has changed, and not at every key; and where the saved version has.
+  useWatch({ control: form.control, compute: (values) => changedIn(values).join() });
+  const [, redraw] = useState({});
+  const changed = changedIn(form.getValues());
   const rebase: Editor['rebase'] = (next, options) => {
     saved.current = next;
     form.reset(next, options);
+    redraw({});
   };
   const isDirty = () => changedIn(form.getValues()).length > 0;
   const send = async (): Promise<string | undefined> => {
