@@ -100,7 +100,7 @@ test('facts in all their states', async ({ api, visit }) => {
       ...seen,
       name: 'too-long',
       async act(page) {
-        await refusing(API, 400, { code: 'invalid_request', message: 'The text is too long.' })(page);
+        await refusing(API, 400, { code: 'invalid_request', message: 'The text is too long.' }, 'PUT')(page);
         await save('Brand terms: Acme. '.repeat(1_300))(page);
       },
     },
@@ -108,7 +108,7 @@ test('facts in all their states', async ({ api, visit }) => {
       ...seen,
       name: 'save-failed',
       async act(page) {
-        await failing(API)(page);
+        await failing(API, 'PUT')(page);
         await save(FACTS)(page);
       },
     },

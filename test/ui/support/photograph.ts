@@ -168,11 +168,16 @@ export function headed(title: string) {
 }
 
 /** Fails requests to a path of the API as an outage would. */
-export function failing(pathOf: string | RegExp) {
-  return refusing(pathOf, 503, {
-    code: 'service_unavailable',
-    message: 'The service is not available.',
-  });
+export function failing(pathOf: string | RegExp, method?: string) {
+  return refusing(
+    pathOf,
+    503,
+    {
+      code: 'service_unavailable',
+      message: 'The service is not available.',
+    },
+    method,
+  );
 }
 
 /** Refuses requests to a path of the API, as for a member whose role is too low. */
@@ -180,22 +185,24 @@ export function forbidding(pathOf: string | RegExp) {
   return refusing(pathOf, 403, { code: 'forbidden', message: 'Your role does not allow this.' });
 }
 
-/** Refuses requests to a path of the API with a status and an error. */
+/** Refuses requests to a path of the API with a status and an error, those of one method where it is named. */
 export function refusing(
   pathOf: string | RegExp,
   status: number,
   error: { readonly code: string; readonly message: string },
+  method?: string,
 ) {
   return (page: Page) =>
-    page.route(matcher(pathOf), (route) =>
-      route.fulfill({
+    page.route(matcher(pathOf), (route) => {
+      if (method !== undefined && route.request().method() !== method) return route.fallback();
+      return route.fulfill({
         status,
         contentType: 'application/json',
         // Pages try again after an outage, and need not wait for it here.
         headers: { 'Retry-After': '0' },
         body: JSON.stringify({ error, requestId: '6b2f0a3e-5d0c-4a43-9d7e-2f6f6c0a9b11' }),
-      }),
-    );
+      });
+    });
 }
 
 /** Holds back the responses to requests for a path of the API. */
