@@ -27,7 +27,7 @@ test('the page of a terminal in all its states', async ({ api, visit }) => {
       name: 'denied',
       act: async (page) => {
         await page.getByRole('button', { name: 'Deny' }).click();
-        await page.getByText('gets nothing').waitFor();
+        await page.getByText('gets no key').waitFor();
       },
     },
     { ...asked, name: 'expired', before: gone('attempt_expired', 410) },
