@@ -50,12 +50,12 @@ export function useEditor({ initial, isSaved, onSave, onSaved, onTest, onPropose
   const changedIn = (values: RoutineForm) => changedFields(saved.current, withVariables(values));
   // Drawn again where another field has changed, and not at every key; and where the saved version has.
   useWatch({ control: form.control, compute: (values) => changedIn(values).join() });
-  const [, redraw] = useState({});
-  const changed = changedIn(form.getValues());
+  const [base, setBase] = useState(initial);
+  const changed = changedFields(base, withVariables(form.getValues()));
   const rebase: Editor['rebase'] = (next, options) => {
     saved.current = next;
     form.reset(next, options);
-    redraw({});
+    setBase(next);
   };
   const isDirty = () => changedIn(form.getValues()).length > 0;
   const send = async (): Promise<string | undefined> => {
