@@ -50,11 +50,17 @@ export function canonicalJson(value: unknown, depth = 0): string {
 /** The form of a JSON Pointer (RFC 6901, section 3). */
 export const JSON_POINTER = /^(?:\/(?:[^~/]|~[01])*)*$/;
 
+/** Returns the unescaped tokens of a pointer (RFC 6901, section 4). */
+export function pointerTokens(pointer: string): string[] {
+  const [, ...tokens] = pointer.split('/');
+  return tokens.map((token) => token.replaceAll('~1', '/').replaceAll('~0', '~'));
+}
+
 /** Finds the value at a pointer (RFC 6901, section 4); undefined without one. */
 export function valueAt(document: unknown, pointer: string): unknown {
   let value = document;
-  for (const token of pointer.split('/').slice(1)) {
-    value = memberOf(value, token.replaceAll('~1', '/').replaceAll('~0', '~'));
+  for (const token of pointerTokens(pointer)) {
+    value = memberOf(value, token);
     if (value === undefined) return undefined;
   }
   return value;

@@ -33,7 +33,7 @@ interface Within {
   readonly defs: JsonSchema;
   /** Levels of a schema: fields are described at the first and shown down to the third. */
   readonly depth: number;
-  /** Whether null has a meaning: in a change it clears a field. Elsewhere the field is left out. */
+  /** True in a change, where null clears a field. Elsewhere the field is left out. */
   readonly clears: boolean;
 }
 

@@ -1,11 +1,15 @@
 import { z } from 'zod';
 import { CHAT_KINDS } from '#core/clients/chats/index.ts';
+import { redeliverToChat } from '#core/delivery/chats/index.ts';
+import * as runs from '#core/execution/runs/index.ts';
 import * as chats from '#core/integrations/chats/index.ts';
 import { nameOf, timestamp } from '#lib/schemas.ts';
 import { listReply } from '../http/links.ts';
 import { present } from '../http/present.ts';
 import { EXAMPLE, idOf, pageOf, pageQuery } from '../http/schemas.ts';
 import { route, type Route } from '../route.ts';
+import { presentRunDetail } from './runs/present.ts';
+import { runDetail } from './runs/schemas.ts';
 
 const tag = 'Connections';
 
@@ -146,4 +150,34 @@ const testChat = route({
   return { data: { delivered: verdict.state === 'delivered', status, error, responseExcerpt, durationMs } };
 });
 
-export const chatRoutes: readonly Route[] = [listChats, createChat, readChat, updateChat, deleteChat, testChat];
+const redeliverChat = route({
+  method: 'POST',
+  path: '/v1/runs/:runId/chat-deliveries/:deliveryId/redeliver',
+  id: 'redeliverChat',
+  tag: 'Runs',
+  summary: 'Send a result to a chat again',
+  description: 'Again with all its retries. One that waits for its next attempt is sent at once.',
+  auth: 'key-or-session',
+  mcp: false,
+  scope: 'runs:write',
+  params: z.strictObject({
+    runId: idOf('run', EXAMPLE.run),
+    deliveryId: idOf('chatDelivery', EXAMPLE.chatDelivery),
+  }),
+  idempotent: true,
+  success: { status: 202, data: runDetail, description: 'The run with the delivery pending.' },
+  errors: ['content_erased', 'routine_archived'],
+}).to(async ({ access: { projectId }, params, deps }) => {
+  await redeliverToChat(deps, { projectId, ...params });
+  return { data: presentRunDetail(await runs.readRunDetail(deps, projectId, params.runId), deps.config) };
+});
+
+export const chatRoutes: readonly Route[] = [
+  listChats,
+  createChat,
+  readChat,
+  updateChat,
+  deleteChat,
+  testChat,
+  redeliverChat,
+];

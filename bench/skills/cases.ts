@@ -29,7 +29,7 @@ const evalFile = z.strictObject({
   headings: z.array(z.string().min(1)).min(2),
   /** Expressions for `calculate` whose values a report may state. */
   derived: z.array(z.string()).default([]),
-  /** What a reader of the text has to know, for `--questions`. */
+  /** Questions that a reader of the text can answer, for `--questions`. */
   questions: z.array(question).length(5).default([]),
   cases: z.strictObject({
     full: z.strictObject(expectations),

@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { readRoutine } from '#core/authoring/routines/index.ts';
 import { variables } from '#core/authoring/definition/index.ts';
 import * as retention from '#core/execution/retention/index.ts';
-import { redeliverChat } from './redeliver-chat.ts';
 import * as runs from '#core/execution/runs/index.ts';
 import { waitForRunEnd } from '#core/execution/run-events/index.ts';
 import { credentialId, mayWriteRoutines, type ProjectAccess } from '../../access.ts';
@@ -269,7 +268,6 @@ export const runRoutes: readonly Route[] = [
   giveVerdict,
   followUpRun,
   redeliverWebhook,
-  redeliverChat,
 ];
 
 function tenantOf({ projectId, organizationId, plan }: ProjectAccess) {

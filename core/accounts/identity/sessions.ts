@@ -1,6 +1,6 @@
 import { recordAudit, type Actor } from '#core/foundation/audit/index.ts';
 import { demandProofOf } from '#core/accounts/organizations/index.ts';
-import { throttle, type ThrottleRule } from '#core/foundation/rate-limits/index.ts';
+import { assertWithinLimit, type ThrottleRule } from '#core/foundation/rate-limits/index.ts';
 import { deleteBatch, sql, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 
@@ -54,12 +54,8 @@ export async function endSessionsOf(
 ): Promise<number> {
   const { organizationId, userId } = member;
   await demandProofOf(tx, by, member);
-  const wait = await throttle(tx, ENDINGS, `${organizationId} ${userId}`);
-  if (wait !== undefined) {
-    throw new AppError('rate_limited', 'The sessions of this member were ended several times in this hour.', {
-      'Retry-After': String(wait),
-    });
-  }
+  const message = 'The sessions of this member were ended several times in this hour.';
+  await assertWithinLimit(tx, ENDINGS, `${organizationId} ${userId}`, message);
   const { ended = 0 } =
     (await tx.row<{ ended: number }>`
       select count(*) as ended from sessions where user_id = ${userId} and expires_at > now()

@@ -2,7 +2,7 @@ import { createRemoteJWKSet, customFetch, decodeJwt, errors, jwtVerify, type JWT
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import { createApiKey, type Scope } from '#core/accounts/organizations/index.ts';
-import { throttle, type ThrottleRule } from '#core/foundation/rate-limits/index.ts';
+import { assertWithinLimit, type ThrottleRule } from '#core/foundation/rate-limits/index.ts';
 import { sql, transaction, type Database } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { newId } from '#lib/ids.ts';
@@ -40,8 +40,7 @@ export async function exchangeIdToken(
 ): Promise<CiKey> {
   const { database } = deps;
   const { token, projectId, tag, address } = input;
-  const wait = await throttle(database, EXCHANGES, network);
-  if (wait !== undefined) throw new AppError('rate_limited', undefined, { 'Retry-After': String(wait) });
+  await assertWithinLimit(database, EXCHANGES, network);
   const issuer = issuerOf(token);
   const trusts = await findCiTrusts(database, projectId, sql`t.issuer = ${issuer}`);
   if (trusts.length === 0) throw refusal(`no CI sign-in of this project is for the issuer "${issuer.slice(0, 200)}"`);

@@ -1,7 +1,7 @@
 import { hash, randomBytes, randomInt } from 'node:crypto';
 import type { Actor } from '#core/foundation/audit/index.ts';
 import { assertAdmin, createApiKey, holdProject, type Scope } from '#core/accounts/organizations/index.ts';
-import { throttle, uncount, type ThrottleRule } from '#core/foundation/rate-limits/index.ts';
+import { assertWithinLimit, uncount, type ThrottleRule } from '#core/foundation/rate-limits/index.ts';
 import { now } from '#lib/clock.ts';
 import { sql, transaction, type Database, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
@@ -33,6 +33,7 @@ const KEY_DAYS = 90;
 const REQUESTS: ThrottleRule = { name: 'terminal-code', limit: 20, windowSeconds: 15 * 60 };
 /** Limits the wrong codes of a person. There are 20^8 codes. */
 const CODES: ThrottleRule = { name: 'terminal-guess', limit: 10, windowSeconds: 15 * 60 };
+const TOO_MANY = 'Too many codes; wait a few minutes.';
 
 /**
  * Begins the sign-in of a terminal.
@@ -43,7 +44,7 @@ export async function requestTerminalSignIn(
   db: Db,
   input: { readonly host: string; readonly address: string; readonly network: string },
 ): Promise<TerminalCodes> {
-  await assertFew(db, REQUESTS, input.network);
+  await assertWithinLimit(db, REQUESTS, input.network, TOO_MANY);
   const deviceCode = randomBytes(32).toString('base64url');
   const letters = Array.from({ length: 8 }, () => LETTERS[randomInt(LETTERS.length)]).join('');
   const userCode = `${letters.slice(0, 4)}-${letters.slice(4)}`;
@@ -62,7 +63,7 @@ const LETTERS = 'BCDFGHJKLMNPQRSTVWXZ';
  * Finds the terminal that shows this code. @throws {AppError} `rate_limited`, `attempt_not_found`, `attempt_expired`
  */
 export async function readTerminalSignIn(db: Db, userId: string, userCode: string): Promise<TerminalSignIn> {
-  await assertFew(db, CODES, userId);
+  await assertWithinLimit(db, CODES, userId, TOO_MANY);
   const found = await db.row<TerminalSignIn & { isOver: boolean }>`
     select host, address, created_at as "createdAt", expires_at as "expiresAt", expires_at <= now() as "isOver"
     from terminal_sign_ins where user_code_hash = ${hashOf(lettersOf(userCode))} and state = 'pending'
@@ -218,14 +219,6 @@ export const UNKNOWN_CODE = refusal('invalid_grant');
 /** Tells whether scopes change things. Only owners and admins give such scopes to a program. */
 export function includeWriting(scopes: readonly Scope[]): boolean {
   return scopes.some((scope) => scope.endsWith(':write'));
-}
-
-async function assertFew(db: Db, rule: ThrottleRule, subject: string): Promise<void> {
-  const wait = await throttle(db, rule, subject);
-  if (wait === undefined) return;
-  throw new AppError('rate_limited', 'Too many codes; wait a few minutes.', {
-    'Retry-After': String(wait),
-  });
 }
 
 function lettersOf(userCode: string): string {

@@ -1,6 +1,6 @@
 import { countInput, type GatewayCall, type GatewayResponse, type ServedModel } from '#core/clients/gateway/index.ts';
 import type { Core } from '#core/core.ts';
-import { throttle, type ThrottleRule } from '#core/foundation/rate-limits/index.ts';
+import { assertWithinLimit, type ThrottleRule } from '#core/foundation/rate-limits/index.ts';
 import { spendBesideRuns, type SpentBesideRuns } from '#core/usage/index.ts';
 import { AppError } from '#lib/errors.ts';
 import type { Found } from './look-up.ts';
@@ -29,7 +29,7 @@ const ATTEMPT_MS = 25_000;
 
 export interface ModelDraft {
   readonly drafted: DraftedFields | undefined;
-  /** What it has used; null where no model was asked. */
+  /** The usage of the model; null where none was asked. */
   readonly spent: Omit<SpentBesideRuns<unknown>, 'value'> | null;
 }
 
@@ -44,10 +44,7 @@ export async function askModel(
   const first = draftRequest(sentence, lists);
   const inputTokens = countInput(first);
   if (drafter === undefined || (drafter.contextTokens ?? Infinity) < inputTokens + MAX_OUTPUT) return NOT_ASKED;
-  const wait = await throttle(deps.database, DRAFTS, where.organizationId);
-  if (wait !== undefined) {
-    throw new AppError('rate_limited', `At most ${DRAFTS.limit} drafts an hour.`, { 'Retry-After': String(wait) });
-  }
+  await assertWithinLimit(deps.database, DRAFTS, where.organizationId, `At most ${DRAFTS.limit} drafts an hour.`);
   const { modelId, served, prices, abilities, contextTokens } = drafter;
   const most = { inputTokens: (inputTokens + REFUSAL_TOKENS) * ATTEMPTS, outputTokens: MAX_OUTPUT * ATTEMPTS };
   const charge = { ...where, modelId, purpose: 'drafts' } as const;

@@ -113,7 +113,7 @@ export async function draftRoutine(deps: DraftDeps, { from, timezone, ...where }
   });
 }
 
-/** What was chosen for a draft, by a model, by words or by a blueprint. */
+/** The choices of a model, of words or of a blueprint for a draft. */
 interface Chosen {
   readonly name: string;
   readonly instructions: string;

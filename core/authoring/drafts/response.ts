@@ -3,7 +3,7 @@ import type { CallInput } from '#core/clients/gateway/index.ts';
 import { isJsonObject, parseJson } from '#lib/json.ts';
 import { contentWords } from './words.ts';
 
-/** What a draft may name: nothing else of the project is told to the model, and nothing else is taken from it. */
+/** The closed lists of a draft: the model learns nothing else of the project, and may name nothing else. */
 export interface OwnLists {
   readonly skills: readonly { readonly reference: string; readonly name: string; readonly description: string }[];
   readonly tools: readonly { readonly id: string; readonly words: string }[];

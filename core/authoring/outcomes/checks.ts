@@ -65,7 +65,7 @@ export function urgencyOf({
 export interface Evidence {
   readonly outcome: Outcome;
   readonly result: string;
-  /** Whether the result matches the pattern of a check, by the check's index; undefined when unknown. */
+  /** Matches of the result by the index of each check with a pattern; undefined when unknown. */
   readonly patterns: ReadonlyMap<number, boolean | undefined>;
   readonly calls: readonly CallCount[];
 }

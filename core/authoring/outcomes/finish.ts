@@ -4,7 +4,7 @@ import { FINISH, STATED_OUTCOMES, URGENCIES } from '#core/integrations/tools/ind
 import { isJsonObject } from '#lib/json.ts';
 import type { Urgency } from './checks.ts';
 
-/** What a run says of the runs after it. */
+/** A run's wishes for the runs after it. */
 export interface NextRuns {
   /** True where none is to follow. */
   readonly final: boolean;

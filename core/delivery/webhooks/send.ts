@@ -1,7 +1,7 @@
 import type { Core } from '#core/core.ts';
 import { createHmac } from 'node:crypto';
 import type { createSealedWebhookSecrets } from '#core/authoring/routines/index.ts';
-import { throttle, type ThrottleRule } from '#core/foundation/rate-limits/index.ts';
+import { assertWithinLimit, type ThrottleRule } from '#core/foundation/rate-limits/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { newId } from '#lib/ids.ts';
 import { OutboundError } from '#lib/outbound/index.ts';
@@ -95,10 +95,7 @@ export async function sendTestEvent(
   const { state, name, webhookUrl, secret: sealedSecret } = routine;
   if (state === 'archived') throw new AppError('routine_archived');
   if (webhookUrl === null) throw new AppError('webhook_not_configured');
-  const wait = await throttle(database, TESTS, id);
-  if (wait !== undefined) {
-    throw new AppError('rate_limited', 'Too many test events for this routine.', { 'Retry-After': String(wait) });
-  }
+  await assertWithinLimit(database, TESTS, id, 'Too many test events for this routine.');
   const startedAt = new Date();
   const body = JSON.stringify({ type: TEST_EVENT, timestamp: startedAt, data: { routineId: id, projectId, name } });
   const deliveryId = newId('delivery');

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { ResultKey } from '#core/authoring/definition/index.ts';
 import type { ExactNumber } from '#lib/exact-json/parse.ts';
 import { sql, type Db, type Sql } from '#lib/database/index.ts';
+import { pointerTokens } from '#lib/json.ts';
 
 export const MAX_RUNS_OF_SERIES = 100;
 const MAX_FIELDS = 20;
@@ -53,7 +54,7 @@ export async function readSeries(db: Db, of: SeriesOf): Promise<Series> {
     values: Record<string, Numeric> | null;
   }>`
     with items as materialized (
-      select runs.id, ${by === null ? sql`null::jsonb` : sql`item #> ${tokensOf(by.key)}::text[]`} as key, item
+      select runs.id, ${by === null ? sql`null::jsonb` : sql`item #> ${pointerTokens(by.key)}::text[]`} as key, item
       from runs
       cross join lateral jsonb_array_elements(${listIn(by)}) item
       where id = any(${runs.map(({ id }) => id)}::text[]) and project_id = ${of.projectId}
@@ -102,17 +103,11 @@ function findRuns(db: Db, { projectId, routineId, upTo, limit }: SeriesOf) {
 /** Writes the list of items as JSON; an empty one where the data has no list there. */
 function listIn(by: ResultKey | null): Sql {
   if (by === null) return sql`jsonb_build_array(data)`;
-  const list = sql`data #> ${tokensOf(by.list)}::text[]`;
+  const list = sql`data #> ${pointerTokens(by.list)}::text[]`;
   return sql`case when jsonb_typeof(${list}) = 'array' then ${list} else '[]'::jsonb end`;
 }
 
 function keyNameOf(by: ResultKey | null): string | null {
-  const [name, ...others] = by === null ? [] : tokensOf(by.key);
+  const [name, ...others] = by === null ? [] : pointerTokens(by.key);
   return name === undefined || others.length > 0 ? null : name;
-}
-
-/** Tokens of a JSON Pointer (RFC 6901), as Postgres takes a path. */
-function tokensOf(pointer: string): string[] {
-  const [, ...tokens] = pointer.split('/');
-  return tokens.map((token) => token.replaceAll('~1', '/').replaceAll('~0', '~'));
 }

@@ -1,5 +1,6 @@
 export {
   assertMayBeginSignIn,
+  assertWithinLimit,
   counting,
   countUse,
   countWithin,

@@ -59,6 +59,12 @@ export function counting(events: Sql, windowSeconds: number): Sql {
   `;
 }
 
+/** Counts an event of `subject`. @throws {AppError} `rate_limited` with the time to wait, once there are too many */
+export async function assertWithinLimit(db: Db, rule: ThrottleRule, subject: string, message?: string): Promise<void> {
+  const wait = await throttle(db, rule, subject);
+  if (wait !== undefined) throw new AppError('rate_limited', message, { 'Retry-After': String(wait) });
+}
+
 /** Forgets the events of `subject`. */
 export async function unthrottle(db: Db, rule: Pick<ThrottleRule, 'name'>, subject: string): Promise<void> {
   await db.run`delete from rate_limits where credential = ${keyOf(rule, subject)}`;
@@ -83,11 +89,7 @@ const STARTS: ThrottleRule = { name: 'sign-in-start', limit: 20, windowSeconds: 
  * @throws {AppError} `rate_limited`
  */
 export async function assertMayBeginSignIn(db: Db, userId: string, at: string): Promise<void> {
-  const wait = await throttle(db, STARTS, `${userId} ${at}`);
-  if (wait === undefined) return;
-  throw new AppError('rate_limited', 'Too many sign-ins were begun here; wait a few minutes.', {
-    'Retry-After': String(wait),
-  });
+  await assertWithinLimit(db, STARTS, `${userId} ${at}`, 'Too many sign-ins were begun here; wait a few minutes.');
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { Core } from '#core/core.ts';
 import { judgeChat, renderChat, type ChatKind, type ChatMessage, type ChatVerdict } from '#core/clients/chats/index.ts';
-import { throttle, type ThrottleRule } from '#core/foundation/rate-limits/index.ts';
+import { assertWithinLimit, type ThrottleRule } from '#core/foundation/rate-limits/index.ts';
 import { now } from '#lib/clock.ts';
 import { AppError } from '#lib/errors.ts';
 import { OutboundError } from '#lib/outbound/index.ts';
@@ -82,10 +82,7 @@ export async function sendTestMessage(
     select id, kind, sealed_url as "sealedUrl" from chats where id = ${id} and project_id = ${projectId}
   `;
   if (chat === undefined) throw new AppError('chat_not_found');
-  const wait = await throttle(database, TESTS, id);
-  if (wait !== undefined) {
-    throw new AppError('rate_limited', 'Too many test messages for this chat.', { 'Retry-After': String(wait) });
-  }
+  await assertWithinLimit(database, TESTS, id, 'Too many test messages for this chat.');
   return postToChat(core, chat, {
     title: 'Test message',
     facts: 'Results of routines will arrive here.',

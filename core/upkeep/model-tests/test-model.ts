@@ -1,11 +1,10 @@
 import type { Core } from '#core/core.ts';
-import { throttle, type ThrottleRule } from '#core/foundation/rate-limits/index.ts';
+import { assertWithinLimit, type ThrottleRule } from '#core/foundation/rate-limits/index.ts';
 import { countInput, type ModelAbilities, type ServedModel } from '#core/clients/gateway/index.ts';
 import type { AbilityStore, ModelOption } from '#core/models/directory/index.ts';
 import { ModelFailure, type ModelCall, type ModelCaller, type ModelResponse } from '#core/execution/steps/index.ts';
 import { spendBesideRuns } from '#core/usage/index.ts';
 import { costOf, type Usage } from '#core/foundation/cost/index.ts';
-import { AppError } from '#lib/errors.ts';
 import { CHECKS_TO_MAKE, MAX_CHECK_OUTPUT, type ModelCheck } from './checks.ts';
 
 export interface MadeCheck {
@@ -76,11 +75,7 @@ export async function testModel(
 ): Promise<ModelTest> {
   const { database, abilities } = deps;
   const charge = { ...where, modelId: option.modelId, purpose: 'model-tests' } as const;
-  const wait = await throttle(database, TESTS, where.organizationId);
-  if (wait !== undefined) {
-    const message = `At most ${TESTS.limit} tests of models an hour.`;
-    throw new AppError('rate_limited', message, { 'Retry-After': String(wait) });
-  }
+  await assertWithinLimit(database, TESTS, where.organizationId, `At most ${TESTS.limit} tests of models an hour.`);
   const estimate = estimateOf(option);
   const { value: checks, ...spent } = await spendBesideRuns(
     deps,

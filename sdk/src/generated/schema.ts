@@ -2147,7 +2147,7 @@ export interface components {
             id: string;
             /** @description The question of a `follow_up`. */
             message: string | null;
-            model: components["schemas"]["RunModel"] | null;
+            model: components["schemas"]["RunDetailModel"] | null;
             /** @description The outcome of a run that succeeded, null for every other: `done` (the work was done), `nothing_to_report` (the work was done, and nothing was found that is worth reporting), `partial` (a part of the work could not be done). It is `done` where the routine does not require its runs to state it. The list may grow. */
             outcome: ("done" | "nothing_to_report" | "partial") | null;
             /** @description What the model said when it stated its outcome, cut at 500 characters; also of a run that could not do its work. */
@@ -2168,7 +2168,7 @@ export interface components {
             /** @description The instant of the schedule it stands for, or that the run stands for which this one repeats. */
             scheduledFor: string | null;
             /** @description Of a `skipped` run: the occurrences it accounts for. */
-            skipped: components["schemas"]["RunSkipped"] | null;
+            skipped: components["schemas"]["RunDetailSkipped"] | null;
             startedAt: string | null;
             /** @enum {string} */
             state: "queued" | "running" | "succeeded" | "failed" | "cancelled" | "skipped";
@@ -2251,6 +2251,24 @@ export interface components {
             webhookDeliveries: components["schemas"]["WebhookDelivery"][];
             /** @description Where the Temporal UI shows its workflow; null where the operator names no such UI, and for a run that never had a workflow. */
             workflowUrl: string | null;
+        };
+        RunDetailModel: {
+            connectionId: string | null;
+            modelId: string;
+            provider: string;
+        };
+        RunDetailSkipped: {
+            count: number;
+            /**
+             * Format: date-time
+             * @description RFC 3339, UTC.
+             */
+            from: string;
+            /**
+             * Format: date-time
+             * @description RFC 3339, UTC.
+             */
+            until: string;
         };
         RunDiff: {
             added: unknown[];
@@ -2366,11 +2384,6 @@ export interface components {
          * @enum {string}
          */
         RunFailureClass: "routine" | "provider" | "platform";
-        RunModel: {
-            connectionId: string | null;
-            modelId: string;
-            provider: string;
-        };
         RunNotification: {
             /**
              * Format: date-time
@@ -2448,19 +2461,6 @@ export interface components {
                 [key: string]: string;
             };
         };
-        RunSkipped: {
-            count: number;
-            /**
-             * Format: date-time
-             * @description RFC 3339, UTC.
-             */
-            from: string;
-            /**
-             * Format: date-time
-             * @description RFC 3339, UTC.
-             */
-            until: string;
-        };
         RunSummary: {
             /** @description The backfill that it belongs to. */
             backfillId: string | null;
@@ -2482,7 +2482,7 @@ export interface components {
             followsUp: string | null;
             /** @description Id of the run. */
             id: string;
-            model: components["schemas"]["RunModel"] | null;
+            model: components["schemas"]["RunDetailModel"] | null;
             /** @description The outcome of a run that succeeded, null for every other: `done` (the work was done), `nothing_to_report` (the work was done, and nothing was found that is worth reporting), `partial` (a part of the work could not be done). It is `done` where the routine does not require its runs to state it. The list may grow. */
             outcome: ("done" | "nothing_to_report" | "partial") | null;
             /** @description What the model said when it stated its outcome, cut at 500 characters; also of a run that could not do its work. */
@@ -2505,7 +2505,7 @@ export interface components {
             /** @description The instant of the schedule it stands for, or that the run stands for which this one repeats. */
             scheduledFor: string | null;
             /** @description Of a `skipped` run: the occurrences it accounts for. */
-            skipped: components["schemas"]["RunSkipped"] | null;
+            skipped: components["schemas"]["RunDetailSkipped"] | null;
             startedAt: string | null;
             /** @enum {string} */
             state: "queued" | "running" | "succeeded" | "failed" | "cancelled" | "skipped";

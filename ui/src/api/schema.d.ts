@@ -3391,7 +3391,7 @@ export interface components {
             id: string;
             /** @description The question of a `follow_up`. */
             message: string | null;
-            model: components["schemas"]["RunModel"] | null;
+            model: components["schemas"]["RunDetailModel"] | null;
             /** @description The outcome of a run that succeeded, null for every other: `done` (the work was done), `nothing_to_report` (the work was done, and nothing was found that is worth reporting), `partial` (a part of the work could not be done). It is `done` where the routine does not require its runs to state it. The list may grow. */
             outcome: ("done" | "nothing_to_report" | "partial") | null;
             /** @description What the model said when it stated its outcome, cut at 500 characters; also of a run that could not do its work. */
@@ -3412,7 +3412,7 @@ export interface components {
             /** @description The instant of the schedule it stands for, or that the run stands for which this one repeats. */
             scheduledFor: components["schemas"]["Timestamp"] | null;
             /** @description Of a `skipped` run: the occurrences it accounts for. */
-            skipped: components["schemas"]["RunSkipped"] | null;
+            skipped: components["schemas"]["RunDetailSkipped"] | null;
             startedAt: components["schemas"]["Timestamp"] | null;
             /** @enum {string} */
             state: "queued" | "running" | "succeeded" | "failed" | "cancelled" | "skipped";
@@ -3492,7 +3492,7 @@ export interface components {
             lastGoodRunId: string | null;
             /** @description The question of a `follow_up`. */
             message: string | null;
-            model: components["schemas"]["RunModel"] | null;
+            model: components["schemas"]["RunDetailModel"] | null;
             /** @description The result after it, found in the same way. */
             nextResultId: string | null;
             /** @description Mails and pings about it. */
@@ -3529,7 +3529,7 @@ export interface components {
             /** @description The instant of the schedule it stands for, or that the run stands for which this one repeats. */
             scheduledFor: components["schemas"]["Timestamp"] | null;
             /** @description Of a `skipped` run: the occurrences it accounts for. */
-            skipped: components["schemas"]["RunSkipped"] | null;
+            skipped: components["schemas"]["RunDetailSkipped"] | null;
             startedAt: components["schemas"]["Timestamp"] | null;
             /** @enum {string} */
             state: "queued" | "running" | "succeeded" | "failed" | "cancelled" | "skipped";
@@ -3557,6 +3557,16 @@ export interface components {
             withheld: ("no_change" | "not_failed" | "no_webhook" | "follow_up") | null;
             /** @description Where the Temporal UI shows its workflow; null where the operator names no such UI, and for a run that never had a workflow. */
             workflowUrl: string | null;
+        };
+        RunDetailModel: {
+            connectionId: string | null;
+            modelId: string;
+            provider: string;
+        };
+        RunDetailSkipped: {
+            count: number;
+            from: components["schemas"]["Timestamp"];
+            until: components["schemas"]["Timestamp"];
         };
         RunDiff: {
             added: unknown[];
@@ -3660,11 +3670,6 @@ export interface components {
          * @enum {string}
          */
         RunFailureClass: "routine" | "provider" | "platform";
-        RunModel: {
-            connectionId: string | null;
-            modelId: string;
-            provider: string;
-        };
         RunNotification: {
             /** @description When it reached its state; while it waits, when it was queued. */
             at: components["schemas"]["Timestamp"];
@@ -3735,11 +3740,6 @@ export interface components {
                 [key: string]: string;
             };
         };
-        RunSkipped: {
-            count: number;
-            from: components["schemas"]["Timestamp"];
-            until: components["schemas"]["Timestamp"];
-        };
         RunSummary: {
             /** @description The backfill that it belongs to. */
             backfillId: string | null;
@@ -3757,7 +3757,7 @@ export interface components {
             followsUp: string | null;
             /** @description Id of the run. */
             id: string;
-            model: components["schemas"]["RunModel"] | null;
+            model: components["schemas"]["RunDetailModel"] | null;
             /** @description The outcome of a run that succeeded, null for every other: `done` (the work was done), `nothing_to_report` (the work was done, and nothing was found that is worth reporting), `partial` (a part of the work could not be done). It is `done` where the routine does not require its runs to state it. The list may grow. */
             outcome: ("done" | "nothing_to_report" | "partial") | null;
             /** @description What the model said when it stated its outcome, cut at 500 characters; also of a run that could not do its work. */
@@ -3780,7 +3780,7 @@ export interface components {
             /** @description The instant of the schedule it stands for, or that the run stands for which this one repeats. */
             scheduledFor: components["schemas"]["Timestamp"] | null;
             /** @description Of a `skipped` run: the occurrences it accounts for. */
-            skipped: components["schemas"]["RunSkipped"] | null;
+            skipped: components["schemas"]["RunDetailSkipped"] | null;
             startedAt: components["schemas"]["Timestamp"] | null;
             /** @enum {string} */
             state: "queued" | "running" | "succeeded" | "failed" | "cancelled" | "skipped";

@@ -1,4 +1,4 @@
-/** Returns the same time so many days later by the calendar, which a change of the clocks does not move. */
+/** Returns the first instant of the day so many days later, also across a change of the clocks. */
 export function addDays(at: Date, days: number): Date {
   return new Date(at.getFullYear(), at.getMonth(), at.getDate() + days);
 }
