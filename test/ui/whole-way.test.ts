@@ -224,6 +224,7 @@ async function followRun(watched: Watched, open: () => Promise<void>): Promise<v
   await page.getByRole('button', { name: 'Run now' }).click();
   await page.getByText(/^Waiting for its turn/).waitFor();
   await take(watched, 'queued');
+  await first.taken();
   const second = hold();
   first.release();
   // Counts ended steps only: a read since the call began also shows the call under way.
@@ -233,6 +234,7 @@ async function followRun(watched: Watched, open: () => Promise<void>): Promise<v
   const waited = duration((await readRun(page)).queuedSeconds * 1_000);
   await page.getByRole('region', { name: 'Facts' }).getByText(waited, { exact: true }).waitFor();
   await take(watched, 'first-steps');
+  await second.taken();
   const third = hold();
   second.release();
   await expect.poll(() => steps.count()).toBe(3);
@@ -256,11 +258,17 @@ async function readRun(page: Page): Promise<{ queuedSeconds: number }> {
   return (await response.json()).data;
 }
 
-/** Holds the next call of a tool until it is released. */
-function hold(): { release: () => void } {
+/** Holds the calls that arrive from now on, until they are released. */
+function hold() {
+  const { calls } = toolServer.control;
+  const before = calls.length;
   const { promise, resolve } = Promise.withResolvers<void>();
   toolServer.control.held = promise;
-  return { release: () => resolve() };
+  return {
+    release: () => resolve(),
+    /** Waits until a call has arrived: a hold that follows sooner would hold it instead. */
+    taken: () => expect.poll(() => calls.length).toBeGreaterThan(before),
+  };
 }
 
 /** Brings the next time of the routine to now. */

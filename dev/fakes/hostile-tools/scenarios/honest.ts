@@ -22,8 +22,9 @@ export async function honest(exchange: Exchange): Promise<void> {
       headers: request.headers,
       path: request.url ?? '',
     };
+    const { held } = control;
     await sleep(control.delayMs);
-    await control.held;
+    await held;
     const answer = control.answer(call);
     return result(exchange, typeof answer === 'string' ? { content: [{ type: 'text', text: answer }] } : answer);
   }

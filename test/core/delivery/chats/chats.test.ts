@@ -5,12 +5,15 @@ import { ROOMS, type Kind } from '#dev/fakes/chats/server.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import { activeRoutine, runOnce } from '#test/support/routines.ts';
 import type { Service } from '#test/support/service.ts';
+import { ifAny, removeWork } from '#test/support/given.ts';
 import { failedRun, makeDue, newsTo, sendNow } from '../notifications/fixture.ts';
 import { addChat, chatTest } from './fixture.ts';
 
 const test = chatTest();
 
-test.afterEach(({ chats, service }) => {
+test.afterEach(async ({ chats, service }) => {
+  // A message that waits would take the next test's reply.
+  await removeWork(service.deps.database, ifAny({ kind: 'chat' }));
   chats.reset();
   service.gateway.control.reset();
 });
