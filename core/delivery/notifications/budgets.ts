@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { addWork, type RecordKind } from '#core/foundation/work/index.ts';
 import { isLimited, sharesUsed, type LimitName } from '#core/usage/index.ts';
 import { AT_ONCE, deleteBatch, sql, type Db, type Sql } from '#lib/database/index.ts';
-import { followsBudgets, hasSubscription, readSubscriptions, type Subscription } from './subscription.ts';
+import { followsBudgets, hasSubscription, readSubscriptions, type MailSubscription } from './subscription.ts';
 import { mailProject, mailTo, RECORDED_AT_ONCE, RETRIES_MS, tell, type News, type ProjectNews } from './tell.ts';
 
 /** A budget that reaches a threshold for the first time in its period, as the followers of one project are told. */
@@ -42,7 +42,7 @@ const NAME_OF: Readonly<Record<Crossing['budget'], LimitName>> = {
  */
 export async function findCrossings(
   tx: Db,
-  subscription: Subscription,
+  subscription: MailSubscription,
   usedUp: UsedUp | undefined,
 ): Promise<Crossing[]> {
   const { projectId, routineId, organizationId, budgets } = subscription;
@@ -114,7 +114,7 @@ export function routineBudgetNews(crossings: readonly Crossing[]): News[] {
  */
 export async function tellOfSharedBudgets(
   tx: Db,
-  subscription: Subscription,
+  subscription: MailSubscription,
   { runId, crossings }: { runId: string; crossings: readonly Crossing[] },
 ): Promise<void> {
   const { organizationId, projectId } = subscription;
@@ -129,7 +129,7 @@ export async function tellOfSharedBudgets(
   }
 }
 
-function wants(mail: Subscription['mail']): boolean {
+function wants(mail: MailSubscription['mail']): boolean {
   return mail?.on.includes('budget') === true;
 }
 
