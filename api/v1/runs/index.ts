@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { readRoutine } from '#core/authoring/routines/index.ts';
 import { variables } from '#core/authoring/definition/index.ts';
-import * as retention from '#core/execution/retention/index.ts';
+import { redeliver } from '#core/delivery/webhooks/index.ts';
 import * as runs from '#core/execution/runs/index.ts';
 import { waitForRunEnd } from '#core/execution/run-events/index.ts';
 import { credentialId, mayWriteRoutines, type ProjectAccess } from '../../access.ts';
@@ -171,7 +171,7 @@ const updateRun = route({
   id: 'updateRun',
   tag,
   summary: 'Pin a run, or unpin it',
-  description: `A pinned run keeps its content beyond the retention of its project, until it is unpinned. A project can have ${retention.MAX_PINNED} pinned runs.`,
+  description: `A pinned run keeps its content beyond the retention of its project, until it is unpinned. A project can have ${runs.keeping.MAX_PINNED} pinned runs.`,
   auth: 'key-or-session',
   mcp: false,
   scope: 'runs:write',
@@ -180,7 +180,7 @@ const updateRun = route({
   success: { status: 200, data: run, description: 'The run.' },
   errors: ['allowance_exceeded'],
 }).to(async ({ access: { projectId }, by, params: { runId }, body: { pinned }, deps }) => ({
-  data: presentRun(await retention.pinRun(deps.database, by, { projectId, id: runId, pinned })),
+  data: presentRun(await runs.keeping.pinRun(deps.database, by, { projectId, id: runId, pinned })),
 }));
 
 const cancelRun = route({
@@ -246,9 +246,10 @@ const redeliverWebhook = route({
   idempotent: true,
   success: { status: 202, data: runDetail, description: 'The run with the delivery pending.' },
   errors: ['content_erased', 'routine_archived'],
-}).to(async ({ access: { projectId }, params, deps }) => ({
-  data: presentRunDetail(await runs.redeliverWebhook(deps, { projectId, ...params }), deps.config),
-}));
+}).to(async ({ access: { projectId }, params, deps }) => {
+  await redeliver(deps, { projectId, ...params });
+  return { data: presentRunDetail(await runs.readRunDetail(deps, projectId, params.runId), deps.config) };
+});
 
 export const runRoutes: readonly Route[] = [
   runRoutine,

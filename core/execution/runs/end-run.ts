@@ -2,7 +2,7 @@ import type { Core } from '#core/core.ts';
 import { callsOfRunOver } from '#core/models/calls/index.ts';
 import { noteEnd } from '#core/delivery/notifications/index.ts';
 import { routineAfterRun } from '#core/authoring/routines/index.ts';
-import { enqueueDelivery, redeliver, type ReportedRun } from '#core/delivery/webhooks/index.ts';
+import { enqueueDelivery, type ReportedRun } from '#core/delivery/webhooks/index.ts';
 import { afterCommit, sql, storableJson, transaction, type Db, type Sql } from '#lib/database/index.ts';
 import { othersWait, type Admission } from '#core/execution/admission/index.ts';
 import { breakerAfterRun } from '#core/execution/breaker/index.ts';
@@ -15,10 +15,9 @@ import {
   runStatesBefore,
   type RunReason,
 } from '#core/execution/run-states/index.ts';
-import { scheduledFor, runOutcome, type RunDetail } from './run.ts';
+import { scheduledFor, runOutcome } from './run.ts';
 import { recordResult } from './result.ts';
 import { followPauses } from './unwanted.ts';
-import { readRunDetail } from './queries.ts';
 
 export interface EndDeps extends Pick<Core, 'database' | 'engine' | 'log' | 'metrics' | 'work'> {
   readonly admission: Pick<Admission, 'nudge' | 'rule'>;
@@ -171,21 +170,4 @@ export interface EndedRun extends Omit<ReportedRun, 'data' | 'changes' | 'reason
   readonly isFollowed: boolean;
   /** True for a run that tries a proposal. */
   readonly isProposed: boolean;
-}
-
-export interface RedeliverDeps extends Pick<Core, 'database' | 'work'> {
-  readonly admission: Pick<Admission, 'rule'>;
-}
-
-/**
- * Sends a webhook delivery of a run again.
- * @returns the run, with the delivery pending
- * @throws {AppError} `run_not_found`, `delivery_not_found`, `content_erased`, `routine_archived`
- */
-export async function redeliverWebhook(
-  deps: RedeliverDeps,
-  input: { projectId: string; runId: string; deliveryId: string },
-): Promise<RunDetail> {
-  await redeliver(deps, input);
-  return readRunDetail(deps, input.projectId, input.runId);
 }
