@@ -7,6 +7,7 @@ import { waitForRunEnd } from '#core/execution/run-events/index.ts';
 import { credentialId, mayWriteRoutines, type ProjectAccess } from '../../access.ts';
 import type { Deps } from '../../deps.ts';
 import { instant } from '#lib/schemas.ts';
+import { present } from '../../http/present.ts';
 import { EXAMPLE, idOf, pageOf, pageQuery } from '../../http/schemas.ts';
 import { route, type Route } from '../../route.ts';
 import { routineParams } from '../routines/fields.ts';
@@ -16,7 +17,7 @@ import { followUpRun, giveVerdict } from './reader.ts';
 import { listRecentRuns } from './recent.ts';
 import { presentRun, presentRunDetail, presentRunSummary } from './present.ts';
 import { RUN_VIEW, run, runDetail, runParams, runQuery, runSummary } from './schemas.ts';
-import { presentDiff, runDiff } from './result-schema.ts';
+import { runDiff } from './result-schema.ts';
 import { presentStep, step } from './step-schema.ts';
 
 const tag = 'Runs';
@@ -162,7 +163,7 @@ const diffRun = route({
   success: { status: 200, data: runDiff, description: 'What differs.' },
   errors: ['run_not_finished', 'run_without_data', 'content_erased'],
 }).to(async ({ access: { projectId }, params: { runId }, query: { against }, deps }) => ({
-  data: presentDiff(await runs.diffRun(deps.database, { projectId, id: runId, against })),
+  data: present(runDiff, await runs.diffRun(deps.database, { projectId, id: runId, against })),
 }));
 
 const updateRun = route({
