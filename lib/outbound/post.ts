@@ -11,7 +11,7 @@ const EXCERPT_BYTES = 1_024;
 /** The longest wait that a receiver may ask for. */
 export const MAX_RETRY_AFTER_MS = 24 * 3_600_000;
 
-/** What came of a post: a response, or our own words on why there was none. */
+/** Outcome of a post: a response, or the reason for none in the service's words. */
 export interface Exchange {
   readonly status: number | null;
   readonly error: string | null;
@@ -32,8 +32,8 @@ export interface PostRequest extends Pick<OutboundRequestOptions, 'url' | 'heade
 }
 
 /**
- * Posts JSON to the address of a receiver, once. What the receiver does is an outcome, never an error; a redirect is
- * not followed.
+ * Posts JSON to the address of a receiver, once. Any response is an outcome, never an error; a redirect is not
+ * followed.
  * @returns the exchange, with at most 64 KiB of the response as `body`
  */
 export async function postJson(

@@ -107,13 +107,13 @@ export function deliveryRetryMs(
   return Math.round(Math.max(jittered, Math.min(retryAfterMs, MAX_RETRY_AFTER_MS)));
 }
 
-/** What an attempt means for its delivery. */
+/** Consequence of an attempt for its delivery. */
 export type AttemptVerdict =
   | { readonly state: 'delivered' }
   | { readonly state: 'pending'; readonly delayMs: number; readonly counts: boolean }
   | { readonly state: 'failed'; readonly reason: DeliveryFailure };
 
-/** Decides by an attempt: only 2xx is success. `rung` is its place on the retry schedule, from 1. */
+/** Decides what follows from an attempt: only 2xx is success. `rung` is its place on the retry schedule, from 1. */
 export function decideVerdict(rung: number, exchange: Exchange): AttemptVerdict {
   const { status, interrupted, retryAfterMs } = exchange;
   if (status !== null && status >= 200 && status <= 299) return { state: 'delivered' };

@@ -5,12 +5,12 @@ import { AppError } from '#lib/errors.ts';
 import { postJson, type Exchange } from '#lib/outbound/index.ts';
 import { placeOfAddress } from './chats.ts';
 
-/** What came of a post; `error` is null only for a message that was delivered. */
+/** Outcome of a post; `error` is null only for a message that was delivered. */
 export interface ChatExchange extends Exchange {
   readonly verdict: ChatVerdict;
 }
 
-/** Posts a message to a chat, once. What the chat does is an outcome, never an error. */
+/** Posts a message to a chat, once. Any response of the chat is an outcome, never an error. */
 export async function postToChat(
   { outbound, secrets }: Pick<Core, 'outbound' | 'secrets'>,
   chat: { readonly id: string; readonly kind: ChatKind; readonly sealedUrl: string },
@@ -28,7 +28,7 @@ export async function postToChat(
 
 const TESTS: ThrottleRule = { name: 'chat-test', limit: 10, windowSeconds: 60 };
 
-/** Posts a test message, once. Nothing is kept of it. @throws {AppError} `chat_not_found`, `rate_limited` */
+/** Posts a test message, once. The test is not recorded. @throws {AppError} `chat_not_found`, `rate_limited` */
 export async function sendTestMessage(
   core: Pick<Core, 'database' | 'outbound' | 'secrets' | 'uiOrigin'>,
   { projectId, id }: { readonly projectId: string; readonly id: string },
