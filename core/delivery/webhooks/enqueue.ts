@@ -44,21 +44,15 @@ interface NewDelivery {
 }
 
 async function insertDelivery({ work }: EnqueueCore, tx: Db, event: NewDelivery): Promise<void> {
+  // Deliveries take turns by host. The routine may have another one when the attempt is made.
+  const host = URL.parse(event.webhookUrl ?? '')?.host ?? '';
   await tx.run`
     insert into webhook_deliveries (
       id, organization_id, host, project_id, routine_id, run_id, event_type, body, state, next_attempt_at
     )
-    select ${newId('delivery')}, organization_id, ${hostOf(event.webhookUrl)}, id, ${event.routineId}, ${event.runId},
+    select ${newId('delivery')}, organization_id, ${host}, id, ${event.routineId}, ${event.runId},
       ${event.eventType}, ${event.body}, 'pending', ${AT_ONCE}
     from projects where id = ${event.projectId}
   `;
   afterCommit(tx, () => work.nudge('deliveries'));
-}
-
-/**
- * Returns the host of the receiver, by which deliveries take turns. The routine may have another one when the attempt
- * is made.
- */
-function hostOf(webhookUrl: string | null): string {
-  return URL.parse(webhookUrl ?? '')?.host ?? '';
 }
