@@ -56,8 +56,8 @@ function shortened(schema: JsonSchema, within: Within): JsonSchema {
     const fields = Object.entries(asSchema(properties)).filter(([, each]) => asSchema(each)['maxItems'] !== 0);
     short['properties'] = Object.fromEntries(fields.map(([name, each]) => [name, shortened(asSchema(each), inner)]));
   }
-  // A list says something of its items even where they are not shown: some clients refuse it else.
-  if (items !== undefined) short['items'] = within.depth < DEEPEST ? shortened(asSchema(items), inner) : {};
+  // Some clients refuse a list that says nothing of its items.
+  if (items !== undefined) short['items'] = shortened(asSchema(items), inner);
   const choices = anyOf ?? oneOf;
   if (!Array.isArray(choices) || properties !== undefined) return short;
   return {
@@ -79,7 +79,10 @@ function joined(choices: readonly JsonSchema[], { isChange }: Within): JsonSchem
     const properties = { ...asSchema(fields), type: { type: 'string', enum: kinds } };
     return { type: 'object', properties, required: ['type'] };
   }
-  const [first, second, ...others] = choices;
+  // Choices that differ in what is not shown are one.
+  const different = new Map(choices.map((choice) => [JSON.stringify(choice), choice]));
+  const [first, second, ...others] = different.values();
+  if (first !== undefined && second === undefined) return first;
   if (first === undefined || second === undefined || others.length > 0) return { anyOf: choices };
   if (second['type'] !== 'null') return { anyOf: choices };
   if (!isChange) return first;

@@ -56,13 +56,13 @@ export function registerCompletion(program: Command, context: Context): void {
     });
 }
 
-const ROUTINES = ['routine', 'run', 'routine|run'];
+const ROUTINES: ReadonlySet<string> = new Set(['routine', 'run', 'routine|run']);
 
 /** Returns keys or ids for the argument of a command; none without a sign-in, or a service that responds soon. */
 async function namesFor(command: Command, context: Context): Promise<string[]> {
   const argument = command.registeredArguments[0]?.name() ?? '';
   try {
-    if (ROUTINES.includes(argument)) {
+    if (ROUTINES.has(argument)) {
       const routines = await (await context.client()).routines.list({ limit: 200 }, SOON).toArray({ limit: 200 });
       return routines.map(({ id, externalKey }) => externalKey ?? id);
     }
