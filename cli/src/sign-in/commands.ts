@@ -70,7 +70,7 @@ async function login(context: Context, { withToken = false, oidc = false, browse
     });
   });
   const signedIn = { ...profile, scopes: checked };
-  // Read again, because a sign-in takes minutes and another one may have ended meanwhile.
+  // Read the file again, because a sign-in takes minutes and another one may have ended meanwhile.
   await writeProfiles(env, { ...(await readProfiles(env)), [name]: signedIn });
   context.say(`Signed in at ${baseUrl} with the key ${maskedKey(profile.apiKey)}.`);
   if (env['RAS_API_KEY']) {

@@ -31,7 +31,8 @@ export interface Jobs {
 export type Timing = { readonly schedule: string; readonly notes: readonly string[] } | { readonly why: string };
 
 /**
- * Turns an interval into five cron fields: exactly where it divides the hour or the day, else the nearest that does.
+ * Turns an interval into five cron fields: exactly if it divides the hour or the day, else by the nearest interval that
+ * does.
  */
 export function everyMinutes(minutes: number): Timing {
   if (!(minutes > 0)) return { why: 'its interval is no number' };

@@ -21,7 +21,7 @@ import { useBrief, useMarkRead } from './use-brief.ts';
 type Unread = Shape<'UnreadResults'>;
 
 const REFRESH = { everyMs: 15_000 } as const;
-/** Routines that are shown at first: what needs attention should not be far below. */
+/** Routines that are shown at first, so that the sections below stay near. */
 const FIRST = 8;
 
 /** Shows new results since the last visit, the most important first. */
@@ -72,7 +72,7 @@ function WorthReading({ projectId }: { readonly projectId: string }) {
   const mark = useMarkRead();
   const again = useVerb(RUN_AGAIN);
   const [isLong, setLong] = useState(false);
-  // The row sums up earlier results of the same routine, so they are marked as read too.
+  // A row also stands for earlier results of the same routine, so they are marked as read too.
   const read = (runId: string) => {
     const group = groupsOf(list.data ?? []).find(([latest]) => latest.runId === runId) ?? [];
     const runIds = group.map((result) => result.runId);

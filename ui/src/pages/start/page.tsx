@@ -150,7 +150,7 @@ function Questions({ blueprint, model }: QuestionsProps) {
       showFaults(form, error);
       return;
     }
-    // Should it not start, its own page says so, with a button to try again.
+    // If the run does not start, its own page shows that, with a button to try again.
     const started = await run.actAsync({ id: routineId }).catch(() => undefined);
     if (started === undefined) {
       await navigate({ to: '/p/$projectId/routines/$routineId', params: { projectId, routineId } });

@@ -52,7 +52,7 @@ export function ConfirmTool({ policy, connection, routineName, onReload, onClose
     }
     const { routineId, id, definitionHash } = policy;
     const maxCallsPerRun = limits.maxCallsPerRun === '' ? null : Number(limits.maxCallsPerRun);
-    // It would be sent as null, which is no limit.
+    // NaN would be sent as null, which means no limit.
     if (Number.isNaN(maxCallsPerRun)) {
       form.setError('maxCallsPerRun', { message: 'This is not a number.' });
       return;
