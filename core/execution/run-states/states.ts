@@ -57,7 +57,7 @@ export function runStatesBefore(
 export const RUN_REASONS = {
   // Skipped occurrences.
   overlap: 'the previous run of the routine was still going',
-  misfire: 'the occurrence was missed and the routine does not make it up',
+  misfire: 'the occurrence was missed, and the routine does not catch up',
   budget_exceeded: 'a budget of the routine, its project or its organization is used up',
   allowance_exceeded: 'the organization has used up its runs of this month',
   provider_disabled: 'the model provider is disabled',
