@@ -131,7 +131,7 @@ function checkPrune({ owner, changes }: Plan, pruneAll: boolean): void {
   const named = orphans.filter(({ namedBy }) => namedBy.length > 0);
   if (named.length > 0) {
     const each = named.map((change) => `${nameOf(change)} (by ${change.namedBy.join(', ')})`);
-    throw new CliError(`--prune would delete what the files still name: ${each.join('; ')}.`);
+    throw new CliError(`--prune would delete routines that the files still name: ${each.join('; ')}.`);
   }
   const kept = changes.filter(({ id }) => id !== null).length;
   if (orphans.length * 2 <= kept || pruneAll) return;

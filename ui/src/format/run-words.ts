@@ -29,15 +29,15 @@ export function reasonOf({ reason, errorMessage }: RunInWords): string | null {
 }
 
 const WAITS: Readonly<Record<string, string>> = {
-  run_at: 'the time that it was asked for',
-  worker: 'a worker; it starts as soon as one is there',
+  run_at: 'the time for which it was asked',
+  worker: 'a worker; it starts as soon as one is free',
   slot: 'a free place among the workers',
   organization_limit: 'its turn: your organization runs as many at a time as its plan allows',
   organization_share: 'its turn: your organization has its share of the places',
   account: 'its turn on the model account',
   previous_run: 'an earlier run of this routine to end',
-  budget: 'other runs, which hold what is left of a budget',
-  connection: 'the provider of a connection, which is away',
+  budget: 'other runs, which have reserved what is left of a budget',
+  connection: 'the provider of a connection, which cannot be reached',
   start: 'nothing more; it is about to begin',
 };
 
@@ -48,7 +48,7 @@ export function waitOf(waitingFor: string): string {
 
 /** Words for the warnings of a run. */
 export const WARNINGS: Readonly<Record<Shape<'Run'>['warnings'][number], string>> = {
-  tools_failed: 'Every call to the tools of a connection failed, so the run did its work without them.',
+  tools_failed: 'Every call to the tools of a connection failed, so the run had to work without them.',
 };
 
 const STARTERS: Readonly<Record<string, string>> = {
@@ -64,9 +64,9 @@ export function starterOf({ trigger }: { readonly trigger: string }): string {
 }
 
 const FAULTS: Readonly<Record<string, string>> = {
-  routine: 'The fault lies in this routine or what it needs, and counts towards pausing it.',
-  provider: 'The fault lies with the model provider, and does not count against this routine.',
-  platform: 'The fault is ours, and does not count against this routine.',
+  routine: 'The cause is in this routine or what it needs. It counts towards pausing the routine.',
+  provider: 'The model provider failed. This does not count against the routine.',
+  platform: 'The service failed. This does not count against the routine.',
 };
 
 /** Says whose fault a failure is, and whether it counts against the routine. */

@@ -40,7 +40,7 @@ export default function DemoNote({ project }: { readonly project: Shape<'Project
         open={isAsking}
         onClose={() => setAsking(false)}
         title="Remove the demo?"
-        description={`The project ${name} goes with all its routines, runs and API keys. This cannot be undone. Then your own project opens.`}
+        description={`The project ${name} is deleted with all its routines, runs and API keys. This cannot be undone. Then your own project opens.`}
         action="Remove the demo"
         busy={active.isPending || pause.isSending || remove.isSending || remove.data !== undefined}
         error={errorInWords(active.error ?? pause.error ?? remove.error)}

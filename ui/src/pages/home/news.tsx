@@ -98,7 +98,7 @@ function WorthReading({ projectId }: { readonly projectId: string }) {
               />
             ))}
           </ul>
-          {shown.length === 0 && <p className="text-sm text-muted">All that is new stands above.</p>}
+          {shown.length === 0 && <p className="text-sm text-muted">Everything new is above.</p>}
           <div className="mt-2 flex flex-wrap items-center justify-between gap-3">
             <p className="flex flex-wrap items-center gap-1.5 text-xs text-faint max-sm:hidden">
               <Kbd>J</Kbd> <Kbd>K</Kbd> next and previous <Kbd>E</Kbd> mark as read <Kbd>A</Kbd> run again

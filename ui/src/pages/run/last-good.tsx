@@ -20,7 +20,7 @@ export function LastGood({ run }: { readonly run: RunDetail }) {
   return (
     <section className="mt-6" aria-labelledby="last-good">
       <h2 id="last-good" className="mb-2 text-sm font-semibold text-ink">
-        Against the last good run
+        Compared with the last good run
       </h2>
       {runId === null ? (
         <p className="text-sm text-muted">None has succeeded before this one.</p>

@@ -93,7 +93,7 @@ function SearchBox({ search, onChange }: FilterBarProps) {
       <Input
         type="search"
         aria-label="Search runs"
-        placeholder="Search what runs said"
+        placeholder="Search the results of runs"
         maxLength={200}
         className="pl-8"
         value={typed}

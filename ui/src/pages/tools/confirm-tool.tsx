@@ -149,7 +149,7 @@ function Definition({ policy }: { readonly policy: Policy }) {
   if (!isChanged(policy)) {
     return (
       <div className="flex flex-col gap-1.5">
-        <p className="text-sm font-medium text-ink">What the server says of it</p>
+        <p className="text-sm font-medium text-ink">What the server says about it</p>
         <CodeBlock label="definition" code={now} wrap maxHeight="sm" />
       </div>
     );
@@ -157,7 +157,9 @@ function Definition({ policy }: { readonly policy: Policy }) {
   if (policy.confirmedDefinition === null) {
     return (
       <>
-        <Notice tone="warn">The definition has changed since it was confirmed. What it was then is not kept.</Notice>
+        <Notice tone="warn">
+          The definition has changed since it was confirmed. The earlier definition is not kept.
+        </Notice>
         <CodeBlock label="definition" code={now} wrap maxHeight="sm" />
       </>
     );
