@@ -106,7 +106,7 @@ function waitingFor(reading: RouteTool): RouteTool {
   const definition = {
     ...reading.definition,
     name: 'wait_for_run',
-    description: 'Wait for the end of a run and return what it brought. Call again while it has not ended.',
+    description: 'Wait for the end of a run and return its result. Call again while it has not ended.',
     inputSchema: withArguments('wait_for_run', reading.route.spec),
   };
   return { ...reading, definition };

@@ -66,10 +66,7 @@ function readTrigger(
   }
 }
 
-/**
- * Follows the connections of a node: to the nodes that it leads to, and to those that serve them as model, memory or
- * tool.
- */
+/** Follows the connections of a node: to the next nodes, and to those that serve it as model, memory or tool. */
 function reachedFrom(workflow: Fields, nodes: readonly Fields[], start: string): Fields[] {
   const connections = fieldsOf(workflow['connections']);
   const targets = (name: string) =>
