@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { isEndState, RUN_STATES } from '#core/execution/run-states/index.ts';
 import { AppError } from '#lib/errors.ts';
+import { withoutUndefined } from '#lib/json.ts';
 import { idPattern } from '#lib/ids.ts';
 import type { ProjectAccess, Via } from '../access.ts';
 import type { Deps } from '../deps.ts';
@@ -12,7 +13,7 @@ import { isBeyondOneAnswer, viewed, writeAnswer, type WrittenAnswer } from './an
 import { namesIn, withIds } from './names.ts';
 import { readArguments, type RouteTool, runArguments, toolNamed, waitArguments } from './tools.ts';
 
-/** A request to `/mcp`, once its caller is known. */
+/** A request to `/mcp` from an identified caller. */
 export interface Caller {
   readonly access: ProjectAccess;
   readonly via: Via;
@@ -34,7 +35,7 @@ export async function callTool(
   switch (tool.definition.name) {
     case 'run_routine': {
       const { waitSeconds, ...rest } = given;
-      const wait = validate(runArguments, definedOf({ waitSeconds }));
+      const wait = validate(runArguments, withoutUndefined({ waitSeconds }));
       const { data } = await performed(tool, rest, context);
       return endedRun(identified.parse(data).id, wait.waitSeconds, context);
     }
@@ -45,7 +46,7 @@ export async function callTool(
     }
     case 'read_run': {
       const { detail, resultFrom, ...rest } = given;
-      const wanted = validate(readArguments, definedOf({ detail, resultFrom }));
+      const wanted = validate(readArguments, withoutUndefined({ detail, resultFrom }));
       const { data } = await performed(tool, rest, context);
       return runAnswer(data, wanted, context);
     }
@@ -161,8 +162,4 @@ function pageOf(data: unknown, { caller, deps }: Context): string[] {
   const kind = (['routine', 'run'] as const).find((each) => idPattern(each).test(id));
   const base = `${deps.config.UI_ORIGIN}/p/${caller.access.projectId}`;
   return kind === undefined ? [] : [`Page for people: ${base}/${kind}s/${id}`];
-}
-
-function definedOf(values: Arguments): Arguments {
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
 }

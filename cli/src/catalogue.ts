@@ -6,7 +6,7 @@ import { used, when } from './output/words.ts';
 
 /** Adds `skills`, `connections` and `usage`. */
 export function registerCatalogue(program: Command, context: Context): void {
-  const skills = program.command('skills').description('Look at what routines can be told besides.');
+  const skills = program.command('skills').description('Show the skills that can be attached to routines.');
   skills
     .command('list')
     .description('List the skills of the project, and then the curated ones.')

@@ -2,8 +2,8 @@ import { Argument, type Command, type Option } from 'commander';
 import type { Context } from './context.ts';
 
 /**
- * Each script asks `ras` itself for the words that can follow, so the script stays right when `ras` changes. Where no
- * word can follow, a file name may.
+ * Each script asks `ras` itself for the possible next words, so that it stays right when `ras` changes. Where no word
+ * can follow, file names are completed.
  */
 const SCRIPTS: Readonly<Record<string, string>> = {
   bash: `_ras() {

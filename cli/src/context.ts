@@ -16,7 +16,7 @@ export interface Context extends World {
   readonly canAsk: boolean;
   /** Data, on stdout: tables and text for people, JSON for programs. */
   readonly out: Output;
-  /** Exit code. A command sets it when it ends neither well nor by an error. */
+  /** Exit code. A command sets it to report an end that is neither success nor error. */
   exitCode: number;
   /**
    * Returns a client of the service.
@@ -25,7 +25,7 @@ export interface Context extends World {
   client(): Promise<Ras>;
   /** Returns the address and the API key in use. @throws {CliError} as `client` */
   account(): Promise<Account>;
-  /** Writes a line of words to stderr, without control characters. */
+  /** Writes a message to stderr, without control characters. */
   say(line: string): void;
   /** Writes an error to stderr, with secrets masked, and sets the exit code. A command throws and does not call it. */
   fail(error: unknown): void;
@@ -70,7 +70,7 @@ export function createContext(world: World, options: () => GlobalOptions): Conte
   return context;
 }
 
-/** The SDK is loaded here, as `ras --help` does not need it. */
+/** The SDK is loaded here, because `ras --help` does not need it. */
 async function connect({ apiKey, baseUrl }: Account, { fetch }: World): Promise<Ras> {
   const { Ras } = await import('routine-automation-sdk');
   return new Ras({ apiKey, baseUrl, fetch, exactNumbers: true });

@@ -45,7 +45,7 @@ export async function main(args: readonly string[], world: World): Promise<numbe
     await program.parseAsync([...args], { from: 'user' });
   } catch (error) {
     if (!(error instanceof CommanderError)) context.fail(error);
-    // Requested help and the version are no errors. Other messages have been printed.
+    // Requested help and the version are not errors. Other messages were printed already.
     else if (error.exitCode === 0) context.exitCode = EXIT.ok;
     // There 2 means changes.
     else context.exitCode = program.args[0] === 'plan' ? EXIT.failed : EXIT.usage;
@@ -56,7 +56,7 @@ export async function main(args: readonly string[], world: World): Promise<numbe
 /** Runs the command line of this process. */
 export async function start(): Promise<void> {
   for (const stream of [process.stdout, process.stderr]) {
-    // The reader of stdout has closed it, as `head` does.
+    // The reader of stdout has closed it, for example `head`.
     stream.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code === 'EPIPE') process.exit();
       process.stderr.write(`Error: the output cannot be written: ${error.message}\n`);

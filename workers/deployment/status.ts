@@ -1,6 +1,6 @@
 /**
  * Entry: `npm run deploy:status` lists the builds with their open runs and workflows. With the name of a build it exits
- * with 1 unless that build is drained, so that its workers may be stopped.
+ * with 0 once that build is drained, so that its workers may be stopped.
  */
 import { openDeployment, readBuilds, type BuildStatus } from './builds.ts';
 
@@ -19,7 +19,7 @@ try {
     const found = builds.find(({ buildId }) => buildId === wanted);
     // Temporal forgets builds that were drained long ago.
     const isDrained = found === undefined || found.state === 'drained';
-    console.log(`Build ${wanted} is ${isDrained ? 'drained: its workers may go' : found.state}.`);
+    console.log(`Build ${wanted} is ${isDrained ? 'drained: its workers can be stopped' : found.state}.`);
     process.exitCode = isDrained ? 0 : 1;
   }
 } finally {

@@ -89,7 +89,7 @@ export async function planFiles(context: Context, options: PlanOptions): Promise
       if (exitCode && !isEmpty(plan)) context.exitCode = EXIT.changes;
     });
   } catch (error) {
-    // Here 2 means changes, so a mistake in the command line exits with another code.
+    // Here 2 means changes, so a wrong command line exits with another code.
     if (!(error instanceof CliError) || error.exitCode !== EXIT.usage) throw error;
     throw new CliError(error.message, { hint: error.hint, cause: error });
   }
@@ -116,7 +116,10 @@ function refuseDrift({ changes }: Plan): void {
   });
 }
 
-/** Refuses to archive what the files still name, and to archive most of a folder at once. @throws {CliError} */
+/**
+ * Refuses to archive routines that the files still name, and to archive most of a folder at once.
+ * @throws {CliError}
+ */
 function checkPrune({ owner, changes }: Plan, pruneAll: boolean): void {
   const orphans = changes.filter(({ action }) => action === 'orphan');
   if (orphans.length === 0) return;
@@ -128,7 +131,7 @@ function checkPrune({ owner, changes }: Plan, pruneAll: boolean): void {
   const named = orphans.filter(({ namedBy }) => namedBy.length > 0);
   if (named.length > 0) {
     const each = named.map((change) => `${nameOf(change)} (by ${change.namedBy.join(', ')})`);
-    throw new CliError(`--prune would delete what the files still name: ${each.join('; ')}.`);
+    throw new CliError(`--prune would delete routines that the files still name: ${each.join('; ')}.`);
   }
   const kept = changes.filter(({ id }) => id !== null).length;
   if (orphans.length * 2 <= kept || pruneAll) return;

@@ -25,7 +25,7 @@ function countsOf({ changes }: Plan): string {
 /** A comment on GitHub has 65,536 characters at most. */
 const MOST_MARKDOWN = 60_000;
 
-/** Renders a plan as a comment of a pull request, the most important words first. */
+/** Renders a plan as a comment of a pull request, the most important parts first. */
 export function renderMarkdown(plan: Plan): string {
   const text = renderPlan(plan).split('\n').map(asDiff).join('\n');
   const cut =

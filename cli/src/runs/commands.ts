@@ -30,7 +30,7 @@ export function registerRuns(program: Command, context: Context): void {
     .command('logs')
     .description('Show the steps of a run, with what models and tools said.')
     .argument('<run>', RUN)
-    .option('-f, --follow', 'go on until the run has ended')
+    .option('-f, --follow', 'follow the run until it has ended')
     .action((given: string, options: { follow?: boolean }) => logs(context, given, options));
   runs
     .command('cancel')
@@ -40,7 +40,7 @@ export function registerRuns(program: Command, context: Context): void {
       showRun(context, await withRun(context, given, (ras, id) => ras.runs.cancel(id)));
     });
   addWaiting(runs.command('retry'))
-    .description('Start a run with what another one was made with.')
+    .description('Start a new run with the same inputs as an earlier one.')
     .argument('<run>', RUN)
     .action(async (given: string, options: WaitOptions) => {
       const run = await withRun(context, given, (ras, id) => ras.runs.retry(id));

@@ -11,8 +11,8 @@ const TIMEOUT_MS = 20_000;
 const PAGE = 100;
 
 /**
- * Forwards webhook events of all runs that end from now on, signed with a secret of this call, until Ctrl-C. Events
- * that the webhook of the routine would not get are left out here too.
+ * Forwards webhook events of all runs that end from now on, signed with a secret of this call, until Ctrl-C. Leaves out
+ * events that the routine's webhook would not get.
  */
 export async function listen(
   context: Context,

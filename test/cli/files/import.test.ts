@@ -355,7 +355,7 @@ test('no secret of a job is written, into names of files neither', async () => {
   expect(Object.keys(files)).toEqual(['curl', 'python3', 'send-100-of-it']);
   expect(files['send-100-of-it']).toContain('Send 100% of it');
   expect(json.written[0].notes).toContain('left out what the command sets: ANTHROPIC_API_KEY');
-  expect(json.skipped).toEqual([{ name: 'line 4', why: 'its time "25" is none of cron' }]);
+  expect(json.skipped).toEqual([{ name: 'line 4', why: 'its time "25" is not cron' }]);
 });
 
 test.for(['https://hooks.example.com/x?token=abcdefgh', 'https://ada:secret@hooks.example.com/x'])(
