@@ -42,7 +42,7 @@ const testModelNow = route({
   tag: 'Models',
   summary: 'Test a model',
   description:
-    'Asks the model for one short text, one call of a tool and one answer by a schema, and remembers what it can do. It costs what these three requests cost, which counts towards the budgets of project and organization and stands in their usage as `model-tests`; `dryRun: true` says what that is at most, and asks nothing. Needs the role owner or admin. At most 30 an hour for an organization.',
+    'Asks the model for a short text, a call of a tool and a text by a schema, and remembers its abilities. The cost of these three requests counts towards the budgets of project and organization, and is listed in their usage as `model-tests`; `dryRun: true` returns only the greatest cost. Needs the role owner or admin. At most 30 an hour for an organization.',
   auth: 'project-session',
   mcp: false,
   body: z.strictObject({ modelId, dryRun: z.boolean().default(false) }).meta({ id: 'TestModel' }),

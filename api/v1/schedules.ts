@@ -17,7 +17,7 @@ const PREVIEWED = 5;
 const preview = z
   .strictObject({
     inWords: z.string().meta({
-      description: 'Says what the schedule means. Where both day fields are restricted, either is enough.',
+      description: 'The schedule in words. If both day fields are restricted, a day needs to match only one.',
       example: 'On the 1st to 7th, and also every Monday, at 09:00',
     }),
     warnings: z.array(z.strictObject({ code: z.enum(TIMING_WARNINGS), message: z.string() })).meta({
@@ -60,7 +60,7 @@ const previewSchedule = route({
         example: '2026-12-25,2027-01-01',
       }),
     jitterSeconds: decimal(0, SCHEDULE_LIMITS.jitterSeconds).default(0).meta({
-      description: 'Checked only: how much later a run starts is decided by the id of its routine.',
+      description: 'Only checked, because the id of a routine decides the delay of its runs.',
       example: 600,
     }),
   }),

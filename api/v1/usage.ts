@@ -55,12 +55,12 @@ const projectUsage = z
             )
             .optional()
             .meta({
-              description: `With \`splitBy\`: what the ${MAX_USAGE_PARTS} that used most in this time have used on this day, and the others together.`,
+              description: `With \`splitBy\`: the usage of this day by the ${MAX_USAGE_PARTS} that used most in the whole time, and by the others together.`,
             }),
         }),
       )
       .meta({
-        description: `Days in order; routines and models by their tokens, the ${MAX_USAGE_GROUPS} with most.`,
+        description: `Days in order; or the ${MAX_USAGE_GROUPS} routines or models with the most tokens, the largest first.`,
       }),
   })
   .meta({ id: 'ProjectUsage' });

@@ -20,7 +20,7 @@ try {
     const found = builds.find(({ buildId }) => buildId === wanted);
     // Temporal forgets builds that were drained long ago.
     const isDrained = found === undefined || found.state === 'drained';
-    console.log(`Build ${wanted} is ${isDrained ? 'drained: its workers may go' : found.state}.`);
+    console.log(`Build ${wanted} is ${isDrained ? 'drained: its workers can be stopped' : found.state}.`);
     process.exitCode = isDrained ? 0 : 1;
   }
 } finally {

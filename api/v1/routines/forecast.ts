@@ -40,7 +40,7 @@ export const estimate = z
     sampleSize: z.number().int().meta({ description: 'The runs that it is taken from.' }),
     pricing: z.enum(ESTIMATE_PRICINGS).meta({
       description:
-        '`directory`: the prices of the model directory now; `recorded`: what the runs cost at their time, as the directory does not say; `unpriced`: the model has no prices, so there are tokens only.',
+        '`directory`: the present prices of the model directory; `recorded`: the recorded cost of the runs, because the directory has no prices; `unpriced`: the model has no prices, so there are only tokens.',
     }),
     ...percentiles,
   })
@@ -61,12 +61,12 @@ const limitForecast = z
       example: '3.2',
     }),
     othersPerDay: dollars.meta({
-      description: `The pace of the other routines that share the limit, taken from the last ${PACE_DAYS} days.`,
+      description: `Pace of the other routines that share the limit, from the last ${PACE_DAYS} days.`,
       example: '0.4',
     }),
     runsOutOn: z.strictObject({ p50: day, p95: day }).nullable().meta({
       description:
-        'The first day (UTC) on which too little of the limit is left, null for none. Null as a whole where nothing tells what a run takes of it. A limit of cost refuses all runs on a model without prices.',
+        'The first day (UTC) on which too little of the limit is left, null for none. Null as a whole when the use of a run is unknown. A cost limit refuses all runs on a model without prices.',
     }),
     raisedBy: z.string().meta({ description: 'Who may raise it.', example: RAISED_BY.project }),
   })
@@ -77,7 +77,7 @@ export const forecastFields = {
   routineId: idOf('routine', EXAMPLE.routine),
   revision: z.number().int(),
   effort: z.enum(EFFORTS).nullable().meta({
-    description: 'The `model.effort` of its runs, which changes what each uses; null where the model decides.',
+    description: 'The `model.effort` of its runs, which affects their usage; null when the model decides.',
   }),
   occurrences: z.strictObject({
     count: z.number().int(),
@@ -105,7 +105,7 @@ const readRoutineForecast = route({
   id: 'readRoutineForecast',
   tag: 'Routines',
   summary: 'Forecast what a routine will cost',
-  description: `The occurrences of the next ${FORECAST_DAYS} days, as if the routine were active now, times what its runs have used (p50 and p95 by the nearest rank), held against every limit. Other routines count with their present pace. An archived routine has no occurrences.`,
+  description: `The occurrences of the next ${FORECAST_DAYS} days, as if the routine were active now, times the usage of its runs (p50 and p95 by the nearest rank), compared with every limit. Other routines count with their present pace. An archived routine has no occurrences.`,
   auth: 'key-or-session',
   mcp: { toolset: 'authoring' },
   scope: 'routines:read',

@@ -61,7 +61,7 @@ export const chatDelivery = z
 export const notification = z
   .strictObject({
     kind: z.enum(MESSAGE_KINDS).meta({
-      description: 'What it is about; `success_ping` is the GET to the monitor. More may be added.',
+      description: 'Kind of message; `success_ping` is the GET to the monitor. The list may grow.',
     }),
     to: z.string().nullable().meta({
       description: 'The masked address of a person, or the host of the monitor.',
@@ -69,8 +69,8 @@ export const notification = z
     }),
     state: z.enum(MESSAGE_STATES).meta({
       description:
-        '`pending`: to be sent, or sent again. `held`: the mails of this hour have gone; the summary counts it, and ' +
-        'then this is `merged`. `cancelled`: it is not to be sent any more. `failed`: given up. `error` says why.',
+        '`pending`: to be sent, or sent again. `held`: the hourly limit is reached; it becomes `merged` once the summary ' +
+        'has counted it. `cancelled`: no longer to be sent. `failed`: given up; `error` has the reason.',
     }),
     at: timestamp.meta({
       description: 'When it reached its state; while it waits, when it was queued.',

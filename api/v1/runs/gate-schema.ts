@@ -21,8 +21,7 @@ export const gateVerdict = z
       })
       .meta({ description: 'The call that was made. It costs no tokens.' }),
     changed: z.boolean().nullable().meta({
-      description:
-        'Whether the value differs from the one that the last run which succeeded has seen; null when that cannot be said.',
+      description: 'True when the value differs from that of the last successful run; null when unknown.',
     }),
     failed: z.boolean().meta({ description: 'It saw nothing, and woke the model for that.' }),
     reason: z.enum(reasons).meta({

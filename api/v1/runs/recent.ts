@@ -52,8 +52,7 @@ export const listRecentRuns = route({
   id: 'listRecentRuns',
   tag: 'Runs',
   summary: 'List the last runs of each routine',
-  description:
-    'A few of each, and the result of the last that ended: for an overview that would need a request for each routine.',
+  description: 'A few runs of each routine, and the result of its last ended one, for an overview in one request.',
   auth: 'key-or-session',
   mcp: false,
   scope: 'runs:read',

@@ -14,14 +14,14 @@ export const withheld = z
   .enum(reasons)
   .nullable()
   .meta({
-    description: `Why no webhook was told of its end: ${Object.entries(WITHHELD)
+    description: `Why no webhook got an event about its end: ${Object.entries(WITHHELD)
       .map(([reason, why]) => `\`${reason}\` (${why})`)
       .join(', ')}. Null where one was, or where there is nothing to tell.`,
   });
 
 export const data = z.unknown().meta({
   description:
-    'What the result holds, by the `resultSchema` of its version; null without one. Numbers have all of their digits.',
+    'Data of the result by the `resultSchema` of its version; null without one. Numbers have all of their digits.',
 });
 
 const count = z.number().int();
@@ -30,10 +30,10 @@ const counts = z.strictObject({ added: count, removed: count, changed: count }).
 
 const comparison = {
   against: idOf('run', EXAMPLE.run).nullable().meta({
-    description: 'The run that was delivered last; null for the first, to which everything is new.',
+    description: 'The run that was delivered last; null for the first one, in which everything is new.',
   }),
   unchangedRuns: count.meta({
-    description: 'Runs in a row without a change: up to this one, or, where it brings a change, those before it.',
+    description: 'Consecutive runs without a change, including this one; for a run with a change, the ones before it.',
   }),
   counts,
 };
@@ -66,13 +66,13 @@ export const changes = z
     ...items,
     truncated: z.boolean().meta({
       description:
-        'Whether items are left out: at most 100 of each kind are kept, and 64 kB of them. `counts` counts all, and the diff of the run has all.',
+        'True when items are left out: at most 100 of each kind and 64 kB are kept. `counts` counts all, and the diff of the run has all.',
     }),
   })
   .meta({
     id: 'RunChanges',
     description:
-      'What differs from the data that was delivered last, found by code. Applied to the items of that run it gives the items of this one.',
+      'Differences from the data delivered last, found by code. Applied to the items of that run they give the items of this one.',
   });
 
 export const changesSummary = z.strictObject(comparison).meta({ id: 'RunChangesSummary' });
@@ -110,15 +110,15 @@ export const urgency = z.enum(URGENCIES);
 /** Outcome of a run, as runs and their events show it. */
 export const outcomeFields = {
   outcome: outcomes.nullable().meta({
-    description: `The outcome of a run that succeeded, null for every other: ${meanings}. It is \`done\` where the routine does not require its runs to state it. The list may grow.`,
+    description: `The outcome of a run that succeeded, null for every other: ${meanings}. It is \`done\` unless the routine requires its runs to state it. The list may grow.`,
   }),
   outcomeSummary: z.string().nullable().meta({
     description:
-      'What the model said when it stated its outcome, cut at 500 characters; also of a run that could not do its work.',
+      'The model’s summary with its outcome, cut at 500 characters; also for a run that could not do its work.',
   }),
   urgency: urgency.nullable().meta({
     description:
-      'How soon the result should be read, null unless the run succeeded: `high` is always the word of the model, and no one is told by it alone. Where the model states none, `none` for `nothing_to_report` and for unchanged data, else `normal`.',
+      'How soon the result should be read, null unless the run succeeded. Only the model states `high`, which causes no mail by itself. If the model states none, it is `none` for `nothing_to_report` and for unchanged data, else `normal`.',
   }),
   checks: z.array(checkResult).meta({
     description:
@@ -126,7 +126,7 @@ export const outcomeFields = {
   }),
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the same
   warnings: z.array(z.enum(Object.keys(RUN_WARNINGS) as [RunWarning, ...RunWarning[]])).meta({
-    description: `What a run that would succeed lacked; it is \`partial\` at best, and proves nothing for activation: ${lacks}. The list may grow.`,
+    description: `Warnings of a run that is therefore \`partial\` at best, and no proof for activation: ${lacks}. The list may grow.`,
   }),
 };
 
@@ -146,7 +146,7 @@ export const usage = z
       example: '0.00042',
     }),
     estimated: z.boolean().meta({
-      description: 'Whether tokens were counted by us from the texts, because the provider stated none.',
+      description: 'True when the service counted the tokens from the texts, because the provider stated none.',
     }),
   })
   .meta({ id: 'Usage' });

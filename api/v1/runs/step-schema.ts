@@ -18,12 +18,12 @@ const toolCall = z
     connectionId: anyId.nullable().meta({ description: 'Null for a built-in tool.' }),
     connectionName: nullableText.meta({
       description:
-        'Name of the connection when the call was made, which stays when it is renamed or deleted; null for a built-in tool, and once the texts of the run are erased.',
+        'Name of the connection at the time of the call; null for a built-in tool, and once the texts of the run are erased.',
       example: 'Issue tracker',
     }),
     policyId: anyId.nullable().meta({ description: 'Null for a built-in tool.' }),
     arguments: nullableText.meta({
-      description: 'JSON text. Here and below secrets are taken out and long texts cut at 16,000 characters.',
+      description: 'JSON text. Here and below secrets are removed and long texts cut at 16,000 characters.',
       example: '{"message":"hello"}',
     }),
     argumentsLength: nullableLength.meta({ description: 'Characters before the cut.' }),
@@ -45,7 +45,7 @@ const toolCall = z
       .meta({ description: 'What the response held besides text; only its description is kept.' }),
     omittedFromStep: z.number().int().nullable().meta({
       description:
-        'The model step from which on the result was left out of what the model is sent, because its context window had no room for it; null while it is sent.',
+        'The model step from which the result was left out of the requests, because the context window had no room; null while it is sent.',
     }),
   })
   .meta({ id: 'ToolCall' });
@@ -60,7 +60,7 @@ export const step = z
         .join(' '),
     }),
     attempt: z.number().int().meta({
-      description: 'Beyond 1, an earlier attempt may have been billed by the provider and lost.',
+      description: 'Above 1, the provider may have billed an earlier attempt whose response was lost.',
     }),
     modelId: z.string().nullable(),
     text: z.string().nullable(),
@@ -74,7 +74,7 @@ export const step = z
     tool: toolCall.nullable().meta({ description: 'Of a tool step.' }),
     warnings: z.array(z.strictObject({ code: wordOf(STEP_WARNINGS), message: z.string() })).meta({
       description:
-        'What a person should know although the run went on: faults of the model server, and `outcome_unknown` of a call that may have taken effect. The list may grow.',
+        'Problems that did not end the run: faults of the model server, and `outcome_unknown` for a call that may have taken effect. The list may grow.',
     }),
     usage,
     startedAt: timestamp.nullable(),

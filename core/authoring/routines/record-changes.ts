@@ -107,7 +107,7 @@ async function mailOwners(
       subject: `Results go elsewhere: ${name}`,
       lines: [
         `The ${what} of the routine "${name}" in the project "${project.name}" ${what === 'chats' ? 'were' : 'was'} changed. Results went to ${from} and go to ${to} from now on.`,
-        'The audit log says who changed it. If that was not meant to be, change it back, and revoke the API key or end the session that did it.',
+        'The audit log says who changed it. If this change was not intended, undo it, and revoke the API key or end the session that made it.',
       ],
       path: `/p/${projectId}/routines/${id}`,
     },

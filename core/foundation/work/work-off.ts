@@ -49,7 +49,7 @@ interface Trial {
   readonly item: WorkItem;
 }
 
-const BROKEN_OFF = 'all attempts were broken off on our side';
+const BROKEN_OFF = 'the service broke off all attempts';
 
 /** @returns true when other rows may be tried */
 async function tryOne(deps: WorkDeps, trial: Trial, signal: AbortSignal | undefined): Promise<boolean> {

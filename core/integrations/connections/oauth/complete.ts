@@ -38,7 +38,7 @@ export async function completeSignIn(deps: SignInDeps, answer: SignInCallback): 
   if (flow === undefined) {
     const made = await findMadeConnection(database, answer);
     if (made !== undefined) return readConnection(database, made.projectId, made.connectionId);
-    throw new AppError('attempt_expired', 'This sign-in is over or was not begun here; start it again.');
+    throw new AppError('attempt_expired', 'This sign-in has ended or was not started here; start it again.');
   }
   try {
     const connection = await keep(deps, answer.by, flow, await grantedTo(deps, flow, answer));

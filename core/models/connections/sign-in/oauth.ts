@@ -88,7 +88,7 @@ export async function completeOAuthSignIn(
   const made = taken === undefined ? await findMadeAccount(deps.database, presented) : undefined;
   if (made !== undefined) return readModelConnection(deps.database, made.projectId, made.connectionId);
   if (taken === undefined || !taken.live || !taken.member) {
-    throw new AppError('attempt_expired', 'This sign-in is over or was not begun here; start it again.');
+    throw new AppError('attempt_expired', 'This sign-in has ended or was not started here; start it again.');
   }
   let granted: Granted | undefined;
   try {
