@@ -42,7 +42,7 @@ import { openTracing } from '#lib/tracing.ts';
 import type { Core } from '#core/core.ts';
 import { createEmit, type Handlers } from '#core/events.ts';
 
-/** What API and workers are made of: the core, and the parts that its subjects make. */
+/** The core and the parts that its subjects make; API and workers consist of them. */
 export type Services = Readonly<Awaited<ReturnType<typeof openServices>>['deps']>;
 
 /** Opens what API and worker have in common, from the configuration they share. */

@@ -4,7 +4,7 @@ import { Checkbox } from './toggles.tsx';
 
 export type Mail = Shape<'MailSettings'>;
 
-/** Who can be mailed. */
+/** The people who can get mail. */
 export const RECIPIENTS = [
   { value: 'owners', label: 'Owners' },
   { value: 'admins', label: 'Owners and admins' },

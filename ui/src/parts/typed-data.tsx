@@ -7,7 +7,7 @@ export interface TypedDataProps {
   readonly data: unknown;
   /** The schema of the data; undefined while it is read, or when it no longer exists. */
   readonly schema: unknown;
-  /** What differs from other data of the routine. */
+  /** The differences from other data of the routine. */
   readonly changes: DataChanges | null;
   /** Adds a button to a row, like one for its past. */
   readonly rowAction?: RowAction | undefined;
