@@ -86,7 +86,7 @@ export interface Exchange {
   readonly responseExcerpt: string | null;
   readonly durationMs: number;
   readonly retryAfterMs: number | undefined;
-  /** True when this service broke the exchange off, which is no fault of the receiver. */
+  /** True when this service broke the exchange off, which is not the receiver's fault. */
   readonly interrupted: boolean;
 }
 

@@ -12,7 +12,7 @@ export const RECIPIENTS = [
   { value: 'people', label: 'Chosen people' },
 ] as const;
 
-/** Lists what can be mailed, the most important first. */
+/** Lists the events that can be mailed, the most important first. */
 const EVENTS: readonly {
   readonly value: Mail['on'][number];
   readonly label: string;
