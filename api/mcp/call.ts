@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { isEndState, RUN_STATES } from '#core/execution/run-states/index.ts';
 import { AppError } from '#lib/errors.ts';
+import { withoutUndefined } from '#lib/json.ts';
 import { idPattern } from '#lib/ids.ts';
 import type { ProjectAccess, Via } from '../access.ts';
 import type { Deps } from '../deps.ts';
@@ -33,7 +34,7 @@ export async function callTool(
   switch (tool.definition.name) {
     case 'run_routine': {
       const { waitSeconds, ...rest } = given;
-      const wait = validate(runArguments, definedOf({ waitSeconds }));
+      const wait = validate(runArguments, withoutUndefined({ waitSeconds }));
       const { data } = await performed(tool, rest, context);
       return endedRun(identified.parse(data).id, wait.waitSeconds, context);
     }
@@ -44,7 +45,7 @@ export async function callTool(
     }
     case 'read_run': {
       const { detail, resultFrom, ...rest } = given;
-      const wanted = validate(readArguments, definedOf({ detail, resultFrom }));
+      const wanted = validate(readArguments, withoutUndefined({ detail, resultFrom }));
       const { data } = await performed(tool, rest, context);
       return runText(data, wanted, context);
     }
@@ -149,8 +150,4 @@ function pageOf(data: unknown, { caller, deps }: Context): string[] {
   const kind = (['routine', 'run'] as const).find((each) => idPattern(each).test(id));
   const base = `${deps.config.UI_ORIGIN}/p/${caller.access.projectId}`;
   return kind === undefined ? [] : [`Page for people: ${base}/${kind}s/${id}`];
-}
-
-function definedOf(values: Arguments): Arguments {
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
 }

@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import { CHECKS, estimateTest, testModel } from '#core/upkeep/model-tests/index.ts';
 import { AppError } from '#lib/errors.ts';
+import { present } from '../http/present.ts';
 import { dollars } from '../http/schemas.ts';
 import { route, type Route } from '../route.ts';
 import { findSourced, modelId } from './model-figures.ts';
 import { modelAbilities, presentAbilities } from './models.ts';
-import { presentUsage, usage } from './runs/result-schema.ts';
+import { usage, withTotal } from './runs/result-schema.ts';
 
 const modelTest = z
   .strictObject({
@@ -56,20 +57,15 @@ const testModelNow = route({
   const option = await findSourced(deps, access, body.modelId);
   const tested = dryRun ? estimateTest(option) : await testModel(deps, option, { organizationId, projectId });
   const now = await findSourced(deps, access, body.modelId);
+  const used = tested.usage && withTotal({ ...tested.usage, costUsd: tested.costUsd });
   return {
-    data: {
+    data: present(modelTest, {
+      ...tested,
       modelId: option.modelId,
       dryRun,
-      estimate: tested.estimate,
-      checks: tested.checks.map(({ kind, state, words, durationMs }) => ({
-        kind,
-        state,
-        words,
-        durationMs,
-      })),
-      usage: tested.usage && presentUsage({ ...tested.usage, costUsd: tested.costUsd }),
+      usage: used,
       abilities: presentAbilities(now),
-    },
+    }),
   };
 });
 

@@ -4,6 +4,7 @@ import { listOccurrences, previewTimes, TIMING_WARNINGS, timingWarnings } from '
 import { invalid } from '#lib/errors.ts';
 import { scheduleInWords } from '#lib/schedule/index.ts';
 import { instantOfThisAge, timestamp } from '#lib/schemas.ts';
+import { present } from '../http/present.ts';
 import { decimal, EXAMPLE, idOf, iso } from '../http/schemas.ts';
 import { route, type Route } from '../route.ts';
 import { SCHEDULE_LIMITS, scheduleFields } from '#core/authoring/definition/index.ts';
@@ -118,17 +119,7 @@ const listScheduledOccurrences = route({
   }
   const range = { from, to, limit: MAX_OCCURRENCES };
   const found = await listOccurrences(deps.database, access.projectId, range);
-  return {
-    data: {
-      occurrences: found.occurrences.map(({ routineId, routineName, scheduledFor, startsAt }) => ({
-        routineId,
-        routineName,
-        scheduledFor: iso(scheduledFor),
-        startsAt: iso(startsAt),
-      })),
-      truncated: found.truncated,
-    },
-  };
+  return { data: present(occurrences, found) };
 });
 
 export const scheduleRoutes: readonly Route[] = [previewSchedule, listScheduledOccurrences];

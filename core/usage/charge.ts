@@ -1,5 +1,5 @@
 import type { Core } from '#core/core.ts';
-import { costOf, totalTokens, type Prices, type Usage } from '#core/foundation/cost/index.ts';
+import { costOf, NO_USAGE, totalTokens, type Prices, type Usage } from '#core/foundation/cost/index.ts';
 import { sql, transaction, type Database, type Db, type Sql } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { budgetColumns, limitsOf, tooLittleLeft, type Budgets, type OperatorCap, type ScopeLimits } from './budget.ts';
@@ -23,14 +23,6 @@ interface Charged {
   readonly tokens: number;
   readonly costUsd: string | null;
 }
-
-const NOTHING: Usage = {
-  inputTokens: 0,
-  cachedInputTokens: 0,
-  outputTokens: 0,
-  reasoningTokens: 0,
-  estimated: false,
-};
 
 export interface SpentBesideRuns<T> {
   readonly value: T;
@@ -56,7 +48,7 @@ export async function spendBesideRuns<T>(
   if (prices === null && limits.some(({ maxCostUsdPerMonth }) => maxCostUsdPerMonth !== null)) {
     throw new AppError('allowance_exceeded', 'The model has no prices, and what it costs is limited here.');
   }
-  const whole = { ...NOTHING, ...most };
+  const whole = { ...NO_USAGE, ...most };
   const charged = await chargeBeforehand(database, limits, {
     tokens: totalTokens(whole),
     costUsd: costOf(whole, prices),
@@ -66,12 +58,12 @@ export async function spendBesideRuns<T>(
   try {
     value = await make((usage) => calls.push(usage));
   } finally {
-    const usage = calls.reduce(sum, NOTHING);
+    const usage = calls.reduce(sum, NO_USAGE);
     const costUsd = costOf(usage, prices);
     await settleCharge(database, charge, charged, { usage, costUsd, steps: calls.length });
     metrics.modelCost(charge.modelId, costUsd);
   }
-  const usage = calls.reduce(sum, NOTHING);
+  const usage = calls.reduce(sum, NO_USAGE);
   return { value, usage, costUsd: costOf(usage, prices) };
 }
 

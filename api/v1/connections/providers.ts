@@ -12,6 +12,7 @@ import {
 } from '#core/integrations/connections/index.ts';
 import type { Deps } from '../../deps.ts';
 import { nameOf, timestamp } from '#lib/schemas.ts';
+import { present } from '../../http/present.ts';
 import { EXAMPLE, idOf, iso } from '../../http/schemas.ts';
 import { route, type Route } from '../../route.ts';
 import { connection, connectionParams, presentConnection } from './schemas.ts';
@@ -191,17 +192,13 @@ const ACCOUNTS_TIMEOUT_MS = 60_000;
 
 function presentProvider(each: Provider, providers: ProviderCatalogue, uiOrigin: string) {
   const { auth } = each;
-  return {
-    id: each.id,
-    name: each.name,
-    category: each.category,
+  return present(provider, {
+    ...each,
     auth: auth.kind === 'api_key' ? ('api_key' as const) : ('oauth' as const),
     configured: providers.isConfigured(each),
-    scopes: auth.kind === 'oauth' ? [...auth.scopes] : [],
+    scopes: auth.kind === 'oauth' ? auth.scopes : [],
     redirectUri: auth.kind === 'api_key' ? null : redirectUriOf(uiOrigin, each.id),
-    toolServer: each.toolServer,
     listsAccounts: each.accounts !== null,
     keyPage: auth.kind === 'api_key' ? auth.keyPage : null,
-    documentation: each.documentation,
-  };
+  });
 }

@@ -7,7 +7,7 @@ import { EXAMPLE, idOf } from '../../http/schemas.ts';
 import { timestamp } from '#lib/schemas.ts';
 import { present } from '../../http/present.ts';
 import { route, type Route } from '../../route.ts';
-import { presentUsage, usage } from '../runs/result-schema.ts';
+import { usage, withTotal } from '../runs/result-schema.ts';
 
 import { amount, estimate } from './forecast.ts';
 
@@ -134,7 +134,7 @@ function presentDraft(draft: drafts.Draft, forecast: Pick<Forecast, 'runs' | 'pe
   return present(routineDraft, {
     ...draft,
     forecast: forecast && { ...forecast, occurrences: forecast.runs },
-    usage: draft.spent && presentUsage({ ...draft.spent.usage, costUsd: draft.spent.costUsd }),
+    usage: draft.spent && withTotal({ ...draft.spent.usage, costUsd: draft.spent.costUsd }),
   });
 }
 

@@ -6,12 +6,12 @@ import {
   type Forecast,
   ESTIMATE_BASES,
   ESTIMATE_PRICINGS,
-  type Amount,
 } from '#core/execution/forecast/index.ts';
 import { EFFORTS } from '#core/clients/gateway/index.ts';
 import { LIMIT_NAMES, LIMIT_SCOPES, PACE_DAYS, RAISED_BY } from '#core/usage/index.ts';
 import { timestamp } from '#lib/schemas.ts';
-import { dollars, EXAMPLE, idOf, iso, isoOrNull } from '../../http/schemas.ts';
+import { present } from '../../http/present.ts';
+import { dollars, EXAMPLE, idOf } from '../../http/schemas.ts';
 import { route, type Route } from '../../route.ts';
 import { routineParams } from './fields.ts';
 
@@ -116,44 +116,24 @@ const readRoutineForecast = route({
   const input = { id: routineId, projectId, organizationId, plan };
   const found = await readForecast(deps, input);
   const { from, until } = found.runs;
-  return { data: { ...presentForecast(found), from: iso(from), until: iso(until) } };
+  return { data: present(forecast, { ...shownForecast(found), from, until }) };
 });
 
 export const forecastRoutes: readonly Route[] = [readRoutineForecast];
 
-export function presentForecast(row: Forecast) {
-  const { runs, perRun, total } = row;
+/** Returns the fields of a forecast as they are shown. */
+export function shownForecast(row: Forecast) {
   const first = firstToRunOut(row);
   return {
-    routineId: row.routineId,
-    revision: row.revision,
+    ...row,
     effort: row.effort ?? null,
-    occurrences: {
-      count: runs.count,
-      first: isoOrNull(runs.first),
-      last: isoOrNull(runs.last),
-    },
-    perRun: {
-      basis: perRun.basis,
-      sampleSize: perRun.sampleSize,
-      pricing: perRun.pricing,
-      p50: presentAmount(perRun.p50),
-      p95: presentAmount(perRun.p95),
-    },
-    total: { p50: presentAmount(total.p50), p95: presentAmount(total.p95) },
-    limits: row.limits.map(({ scope, name, max, used, othersPerDay, runsOut }) => ({
-      scope,
-      limit: name,
-      max,
-      used,
-      othersPerDay,
-      runsOutOn: runsOut === null ? null : { p50: runsOut.p50, p95: runsOut.p95 },
-      raisedBy: RAISED_BY[scope],
+    occurrences: row.runs,
+    limits: row.limits.map((limit) => ({
+      ...limit,
+      limit: limit.name,
+      runsOutOn: limit.runsOut,
+      raisedBy: RAISED_BY[limit.scope],
     })),
     runsOut: first === undefined ? null : { scope: first.limit.scope, limit: first.limit.name, on: first.day },
   };
-}
-
-function presentAmount({ tokens, costUsd }: Amount) {
-  return { tokens, costUsd };
 }

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import * as routines from '#core/authoring/routines/index.ts';
 import { warnOfForecast } from '#core/execution/forecast/index.ts';
 import type { SkillCatalogue } from '#core/authoring/skills/index.ts';
+import { withoutUndefined } from '#lib/json.ts';
 import { actorId, type ProjectAccess } from '../../access.ts';
 import type { Deps } from '../../deps.ts';
 import { listReply } from '../../http/links.ts';
@@ -256,9 +257,4 @@ export const routineRoutes: readonly Route[] = [
 function namesOf(reference: string, { find }: SkillCatalogue): [string, ...string[]] {
   const skill = find(reference);
   return skill === undefined ? [reference] : [skill.slug, ...skill.formerly];
-}
-
-function withoutUndefined(body: z.output<typeof routinePatch>): Parameters<typeof routines.patchRoutine>[1]['patch'] {
-  const entries = Object.entries(body).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(entries);
 }

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { proposals } from '#core/authoring/routines/index.ts';
 import { proofs } from '#core/execution/runs/index.ts';
 import { AppError, invalid } from '#lib/errors.ts';
+import { withoutUndefined } from '#lib/json.ts';
 import { versionsIn } from '../../http/entity-tag.ts';
 import { present } from '../../http/present.ts';
 import { EXAMPLE, idOf } from '../../http/schemas.ts';
@@ -57,7 +58,7 @@ const createProposal = route({
 }).to(async ({ access, by, params: { routineId }, body: { patch }, deps, ifMatch, newId }) => {
   const { projectId, organizationId, plan, actor } = access;
   if (actor.kind !== 'session' && !actor.scopes.includes('runs:write')) throw new AppError('insufficient_scope');
-  const given = Object.fromEntries(Object.entries(patch).filter(([, value]) => value !== undefined));
+  const given = withoutUndefined(patch);
   const names = Object.keys(given).filter((name) => name in renamedFields);
   if (names.length > 0) {
     throw invalid(names.map((name) => ({ path: `patch.${name}`, message: 'is changed by PATCH alone' })));

@@ -1,16 +1,11 @@
 import { z } from 'zod';
-import {
-  backfillRoutine as backfill,
-  forecastBackfill as forecast,
-  MAX_BACKFILL,
-  type Backfill,
-  type BackfillForecast,
-} from '#core/scheduling/index.ts';
+import { backfillRoutine as backfill, forecastBackfill as forecast, MAX_BACKFILL } from '#core/scheduling/index.ts';
 import { instant, timestamp } from '#lib/schemas.ts';
-import { decimal, EXAMPLE, idOf, iso, isoOrNull } from '../../http/schemas.ts';
+import { present } from '../../http/present.ts';
+import { decimal, EXAMPLE, idOf } from '../../http/schemas.ts';
 import { route } from '../../route.ts';
 import { routineParams } from '../routines/fields.ts';
-import { forecastFields, presentForecast } from '../routines/forecast.ts';
+import { forecastFields, shownForecast } from '../routines/forecast.ts';
 
 const count = z.number().int();
 
@@ -80,7 +75,8 @@ export const forecastBackfill = route({
 }).to(async ({ access, params: { routineId }, query, deps }) => {
   const { projectId, organizationId, plan } = access;
   const input = { ...query, projectId, organizationId, plan, routineId };
-  return { data: presentBackfillForecast(await forecast(deps, input)) };
+  const { forecast: row, ...rest } = await forecast(deps, input);
+  return { data: present(backfillForecast, { ...shownForecast(row), ...rest }) };
 });
 
 export const backfillRoutine = route({
@@ -117,29 +113,6 @@ export const backfillRoutine = route({
   const { projectId, organizationId, plan } = access;
   const input = { ...body, projectId, organizationId, plan, routineId };
   return {
-    data: presentBackfill(await backfill(deps, by, { ...input, backfillId: newId('backfill') })),
+    data: present(madeBackfill, await backfill(deps, by, { ...input, backfillId: newId('backfill') })),
   };
 });
-
-function presentBackfillForecast({ forecast: row, ...rest }: BackfillForecast) {
-  return {
-    ...presentForecast(row),
-    leftOut: presentLeftOut(rest.leftOut),
-    nextFrom: isoOrNull(rest.nextFrom),
-  };
-}
-
-function presentBackfill(row: Backfill) {
-  return {
-    id: row.id,
-    routineId: row.routineId,
-    routineRevision: row.routineRevision,
-    runs: row.runs.map(({ id, scheduledFor }) => ({ id, scheduledFor: iso(scheduledFor) })),
-    leftOut: presentLeftOut(row.leftOut),
-    nextFrom: isoOrNull(row.nextFrom),
-  };
-}
-
-function presentLeftOut({ alreadyRan, alreadyBackfilled, stillDue }: Backfill['leftOut']) {
-  return { alreadyRan, alreadyBackfilled, stillDue };
-}

@@ -1,12 +1,13 @@
 import { z } from 'zod';
 import { readRoutine } from '#core/authoring/routines/index.ts';
 import { variables } from '#core/authoring/definition/index.ts';
-import * as retention from '#core/execution/retention/index.ts';
+import { redeliver } from '#core/delivery/webhooks/index.ts';
 import * as runs from '#core/execution/runs/index.ts';
 import { waitForRunEnd } from '#core/execution/run-events/index.ts';
 import { credentialId, mayWriteRoutines, type ProjectAccess } from '../../access.ts';
 import type { Deps } from '../../deps.ts';
 import { instant } from '#lib/schemas.ts';
+import { present } from '../../http/present.ts';
 import { EXAMPLE, idOf, pageOf, pageQuery } from '../../http/schemas.ts';
 import { route, type Route } from '../../route.ts';
 import { routineParams } from '../routines/fields.ts';
@@ -16,7 +17,7 @@ import { followUpRun, giveVerdict } from './reader.ts';
 import { listRecentRuns } from './recent.ts';
 import { presentRun, presentRunDetail, presentRunSummary } from './present.ts';
 import { RUN_VIEW, run, runDetail, runParams, runQuery, runSummary } from './schemas.ts';
-import { presentDiff, runDiff } from './result-schema.ts';
+import { runDiff } from './result-schema.ts';
 import { presentStep, step } from './step-schema.ts';
 
 const tag = 'Runs';
@@ -161,7 +162,7 @@ const diffRun = route({
   success: { status: 200, data: runDiff, description: 'What differs.' },
   errors: ['run_not_finished', 'run_without_data', 'content_erased'],
 }).to(async ({ access: { projectId }, params: { runId }, query: { against }, deps }) => ({
-  data: presentDiff(await runs.diffRun(deps.database, { projectId, id: runId, against })),
+  data: present(runDiff, await runs.diffRun(deps.database, { projectId, id: runId, against })),
 }));
 
 const updateRun = route({
@@ -170,7 +171,7 @@ const updateRun = route({
   id: 'updateRun',
   tag,
   summary: 'Pin a run, or unpin it',
-  description: `A pinned run keeps its content beyond the retention of its project, until it is unpinned. A project can have ${retention.MAX_PINNED} pinned runs.`,
+  description: `A pinned run keeps its content beyond the retention of its project, until it is unpinned. A project can have ${runs.keeping.MAX_PINNED} pinned runs.`,
   auth: 'key-or-session',
   mcp: false,
   scope: 'runs:write',
@@ -179,7 +180,7 @@ const updateRun = route({
   success: { status: 200, data: run, description: 'The run.' },
   errors: ['allowance_exceeded'],
 }).to(async ({ access: { projectId }, by, params: { runId }, body: { pinned }, deps }) => ({
-  data: presentRun(await retention.pinRun(deps.database, by, { projectId, id: runId, pinned })),
+  data: presentRun(await runs.keeping.pinRun(deps.database, by, { projectId, id: runId, pinned })),
 }));
 
 const cancelRun = route({
@@ -245,9 +246,10 @@ const redeliverWebhook = route({
   idempotent: true,
   success: { status: 202, data: runDetail, description: 'The run with the delivery pending.' },
   errors: ['content_erased', 'routine_archived'],
-}).to(async ({ access: { projectId }, params, deps }) => ({
-  data: presentRunDetail(await runs.redeliverWebhook(deps, { projectId, ...params }), deps.config),
-}));
+}).to(async ({ access: { projectId }, params, deps }) => {
+  await redeliver(deps, { projectId, ...params });
+  return { data: presentRunDetail(await runs.readRunDetail(deps, projectId, params.runId), deps.config) };
+});
 
 export const runRoutes: readonly Route[] = [
   runRoutine,

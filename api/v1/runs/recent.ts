@@ -2,6 +2,7 @@ import { z } from 'zod';
 import * as runs from '#core/execution/runs/index.ts';
 import { RUN_REASONS, RUN_STATES } from '#core/execution/run-states/index.ts';
 import { listReply } from '../../http/links.ts';
+import { present } from '../../http/present.ts';
 import { timestamp } from '#lib/schemas.ts';
 import { decimal, EXAMPLE, idOf, pageOf, pageQuery, wordOf } from '../../http/schemas.ts';
 import { route } from '../../route.ts';
@@ -66,33 +67,7 @@ export const listRecentRuns = route({
 }).to(async ({ access, query, deps }) => {
   const page = pageOf(query);
   const input = { page, count: query.perRoutine };
-  return listReply(await runs.listRecentRuns(deps.database, access.projectId, input), page, present);
+  return listReply(await runs.listRecentRuns(deps.database, access.projectId, input), page, (row) =>
+    present(recentRuns, { ...row, routineId: row.id }),
+  );
 });
-
-type Recent = Awaited<ReturnType<typeof runs.listRecentRuns>>[number];
-
-function present({ id, runs: recent, lastEnded: last }: Recent) {
-  return {
-    routineId: id,
-    runs: recent.map((run) => ({
-      id: run.id,
-      state: run.state,
-      reason: run.reason,
-      outcome: run.outcome,
-      at: run.at,
-    })),
-    lastEnded:
-      last === null
-        ? null
-        : {
-            id: last.id,
-            state: last.state,
-            reason: last.reason,
-            outcome: last.outcome,
-            outcomeSummary: last.outcomeSummary,
-            errorMessage: last.errorMessage,
-            resultPreview: last.resultPreview,
-            finishedAt: last.finishedAt,
-          },
-  };
-}

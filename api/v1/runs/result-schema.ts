@@ -1,17 +1,9 @@
 import { z } from 'zod';
-import {
-  OUTCOMES,
-  RUN_WARNINGS,
-  urgencyOf,
-  type RunWarning,
-  type ChangeCounts,
-  type Changes,
-  type Outcome,
-} from '#core/authoring/outcomes/index.ts';
+import { OUTCOMES, RUN_WARNINGS, type RunWarning, type Outcome } from '#core/authoring/outcomes/index.ts';
 import { URGENCIES } from '#core/integrations/tools/index.ts';
 import { RESULT_CHECK_TYPES } from '#core/authoring/definition/index.ts';
 import { WITHHELD, type Withheld } from '#core/execution/run-states/index.ts';
-import type { diffRun, Run, RunSummary } from '#core/execution/runs/index.ts';
+import type { Run } from '#core/execution/runs/index.ts';
 import { ExactNumber } from '#lib/exact-json/parse.ts';
 import { dollars, EXAMPLE, idOf } from '../../http/schemas.ts';
 
@@ -94,38 +86,6 @@ export const runDiff = z
   })
   .meta({ id: 'RunDiff' });
 
-export function presentChanges({ changes: row }: Run) {
-  if (row === null) return null;
-  return { ...presentComparison(row), ...presentItems(row), truncated: row.truncated };
-}
-
-export function presentChangesSummary({ changes: row }: RunSummary) {
-  return row === null ? null : presentComparison(row);
-}
-
-export function presentDiff(row: Awaited<ReturnType<typeof diffRun>>) {
-  const { runId, against } = row;
-  return { runId, against, counts: presentCounts(row.counts), ...presentItems(row) };
-}
-
-function presentComparison(row: NonNullable<RunSummary['changes']>) {
-  const { against, unchangedRuns } = row;
-  return { against, unchangedRuns, counts: presentCounts(row.counts) };
-}
-
-function presentCounts({ added, removed, changed }: ChangeCounts) {
-  return { added, removed, changed };
-}
-
-function presentItems({ by, added, removed, changed }: Changes) {
-  return {
-    by: by === null ? null : { list: by.list, key: by.key },
-    added: [...added],
-    removed: [...removed],
-    changed: changed.map(({ key, before, after }) => ({ key, before, after })),
-  };
-}
-
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Object.keys forgets which keys there are
 export const outcomes = z.enum(Object.keys(OUTCOMES) as [Outcome, ...Outcome[]]);
 
@@ -170,17 +130,6 @@ export const outcomeFields = {
   }),
 };
 
-export function presentOutcome(row: Run | RunSummary) {
-  const { outcome, outcomeSummary, checks, warnings } = row;
-  return {
-    outcome,
-    outcomeSummary,
-    urgency: urgencyOf(row),
-    checks: checks.map(({ type, passed, detail }) => ({ type, passed, detail })),
-    warnings: [...warnings],
-  };
-}
-
 export const tokenCounts = {
   inputTokens: z.number().int(),
   cachedInputTokens: z.number().int().meta({ description: 'Part of the input.' }),
@@ -202,22 +151,7 @@ export const usage = z
   })
   .meta({ id: 'Usage' });
 
-type Tokens = Pick<Run['usage'], 'inputTokens' | 'cachedInputTokens' | 'outputTokens' | 'reasoningTokens'>;
-
-export function presentTokens(row: Tokens) {
-  return {
-    inputTokens: row.inputTokens,
-    cachedInputTokens: row.cachedInputTokens,
-    outputTokens: row.outputTokens,
-    reasoningTokens: row.reasoningTokens,
-    totalTokens: row.inputTokens + row.outputTokens,
-  };
-}
-
-export function presentUsage(row: Run['usage']) {
-  return {
-    ...presentTokens(row),
-    costUsd: row.costUsd,
-    estimated: row.estimated,
-  };
+/** Adds the total to the tokens of a row. */
+export function withTotal<T extends Pick<Run['usage'], 'inputTokens' | 'outputTokens'>>(row: T) {
+  return { ...row, totalTokens: row.inputTokens + row.outputTokens };
 }

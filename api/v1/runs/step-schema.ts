@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { MEANINGS_OF_STEP_STATES, STEP_KINDS, STEP_STATES, STEP_WARNINGS } from '#core/execution/run-states/index.ts';
 import type { RunDetail } from '#core/execution/runs/index.ts';
-import type { ToolRecord } from '#core/integrations/tools/index.ts';
 import { timestamp } from '#lib/schemas.ts';
-import { anyId, isoOrNull, wordOf } from '../../http/schemas.ts';
-import { presentUsage, usage } from './result-schema.ts';
+import { present } from '../../http/present.ts';
+import { anyId, wordOf } from '../../http/schemas.ts';
+import { usage, withTotal } from './result-schema.ts';
 
 const nullableText = z.string().nullable();
 const nullableLength = z.number().int().nullable();
@@ -82,47 +82,19 @@ export const step = z
   })
   .meta({ id: 'Step' });
 
-export function presentStep(row: RunDetail['steps'][number]) {
+export function presentStep(row: Step) {
+  return present(step, shownStep(row));
+}
+
+/** Returns a step with the fields that it shows in another form than its row has. */
+export function shownStep(row: Step) {
   const warnings = row.state === 'outcome_unknown' ? [...row.warnings, row.state] : row.warnings;
   return {
-    index: row.index,
-    kind: row.kind,
-    state: row.state,
-    attempt: row.attempt,
-    modelId: row.modelId,
-    text: row.text,
-    thinking: row.thinking,
-    finishReason: row.finishReason,
-    errorMessage: row.errorMessage,
-    tool: row.tool === null ? null : presentToolCall(row.tool),
+    ...row,
+    tool: row.tool && { ...row.tool, omittedFromStep: row.tool.omittedFromStep ?? null },
     warnings: warnings.map((code) => ({ code, message: STEP_WARNINGS[code] })),
-    usage: presentUsage(row.usage),
-    startedAt: isoOrNull(row.startedAt),
-    finishedAt: isoOrNull(row.finishedAt),
+    usage: withTotal(row.usage),
   };
 }
 
-function presentToolCall(row: ToolRecord) {
-  return {
-    name: row.name,
-    toolName: row.toolName,
-    connectionId: row.connectionId,
-    connectionName: row.connectionName,
-    policyId: row.policyId,
-    arguments: row.arguments,
-    argumentsLength: row.argumentsLength,
-    isError: row.isError,
-    result: row.result,
-    resultLength: row.resultLength,
-    structured: row.structured,
-    structuredLength: row.structuredLength,
-    attachments: row.attachments.map(({ kind, mimeType, bytes, sha256, uri }) => ({
-      kind,
-      mimeType,
-      bytes,
-      sha256,
-      uri,
-    })),
-    omittedFromStep: row.omittedFromStep ?? null,
-  };
-}
+type Step = RunDetail['steps'][number];

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import * as skills from '#core/authoring/skills/index.ts';
+import { withoutUndefined } from '#lib/json.ts';
 import { etagOf, expectedBy, versionsIn } from '../../http/entity-tag.ts';
 import { listReply } from '../../http/links.ts';
 import { pageOf, pageQuery } from '../../http/schemas.ts';
@@ -126,12 +127,10 @@ const updateSkill = route({
   success: { status: 200, data: skill, description: 'The skill.', headers },
   errors: ['precondition_failed', 'external_key_taken'],
 }).to(async ({ access, by, params: { skillId }, body, deps, ifMatch }) => {
-  const given = Object.entries(body).filter(([, value]) => value !== undefined);
-  const patch: Parameters<typeof skills.updateSkill>[2]['patch'] = Object.fromEntries(given);
   const updated = await skills.updateSkill(deps.database, by, {
     id: skillId,
     projectId: access.projectId,
-    patch,
+    patch: withoutUndefined(body),
     expectedVersions: versionsIn(ifMatch),
   });
   return { data: presentCustom(updated), headers: etagOf(updated) };

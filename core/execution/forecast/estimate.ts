@@ -1,7 +1,7 @@
 import { Big } from 'big.js';
 import type { ModelOption, ModelReference, ProjectModels } from '#core/models/directory/index.ts';
 import type { Limits } from '#core/authoring/definition/index.ts';
-import { costOf, totalTokens, type Usage } from '#core/foundation/cost/index.ts';
+import { costOf, NO_USAGE, totalTokens } from '#core/foundation/cost/index.ts';
 import type { Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { usageOfVersion, type UsedByRun } from './version-usage.ts';
@@ -108,16 +108,9 @@ export function mostOfRun(
   const written = maxOutputTokens ?? option?.maxOutputTokens ?? tokens;
   const dearOutput = new Big(prices.output).gte(prices.input);
   const outputTokens = dearOutput ? Math.min(maxSteps * written, tokens) : 0;
-  const usage = { ...NOTHING, inputTokens: tokens - outputTokens, outputTokens };
+  const usage = { ...NO_USAGE, inputTokens: tokens - outputTokens, outputTokens };
   return { tokens, costUsd: costOf(usage, prices) };
 }
-
-const NOTHING: Omit<Usage, 'estimated'> = {
-  inputTokens: 0,
-  cachedInputTokens: 0,
-  outputTokens: 0,
-  reasoningTokens: 0,
-};
 
 function costAt(costs: readonly (string | null)[], share: number): string | null {
   const known = costs.filter((cost) => cost !== null);

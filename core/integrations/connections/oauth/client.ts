@@ -68,14 +68,8 @@ export function clientMetadataDocument(
  * Uses the address of the metadata document as client id. Undefined without https, which the draft demands, and for an
  * address that outside servers cannot read: the person would see that error only at the provider.
  */
-export function clientByMetadata(outbound: Pick<OutboundClient, 'checkUrl'>, url: string): OAuthClient | undefined {
-  if (!isHttpsUrl(url)) return undefined;
-  try {
-    outbound.checkUrl(url);
-  } catch (error) {
-    if (error instanceof OutboundError) return undefined;
-    throw error;
-  }
+export function clientByMetadata(outbound: Pick<OutboundClient, 'urlFault'>, url: string): OAuthClient | undefined {
+  if (!isHttpsUrl(url) || outbound.urlFault(url) !== undefined) return undefined;
   return { id: url, authMethod: 'none', given: false };
 }
 

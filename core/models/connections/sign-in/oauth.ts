@@ -9,7 +9,7 @@ import { newId } from '#lib/ids.ts';
 import type { ModelConnection } from '../connection.ts';
 import type { AccountsCore } from '../core.ts';
 import { readModelConnection } from '../store/queries.ts';
-import { endpointOf, mayBeSentTo, signInOf, tokenParametersOf, type ProviderServer } from '../oauth/server.ts';
+import { endpointOf, signInOf, tokenParametersOf, type ProviderServer } from '../oauth/server.ts';
 import { endAttempt, findMadeAccount, hashState, insertAttempt, openSecrets, takeByState } from './attempt-queries.ts';
 import type { SignInAttempt, AttemptOwner, Granted } from './attempt.ts';
 import { SignInFailure } from './failure.ts';
@@ -137,9 +137,8 @@ async function requestOf(
     input.redirectUri,
     input.state,
   );
-  if (!mayBeSentTo(outbound, authorizationUrl.href)) {
-    throw new SignInFailure('provider_unavailable');
-  }
+  // A person is sent only to where we would go ourselves.
+  if (outbound.urlFault(authorizationUrl) !== undefined) throw new SignInFailure('provider_unavailable');
   return { authorizationUrl: authorizationUrl.href, codeVerifier };
 }
 
