@@ -29,7 +29,7 @@ export function differencesOf({ kind, changes, lines }: Result, said: string): r
     ...(rows(changes?.removed) ?? lines?.removed.map(cellsOf) ?? []).map((cells) => ['−', cells] as const),
     ...(changes?.changed ?? []).map((item) => ['~', [changeInWords(item, key)]] as const),
   ];
-  // Beside differences only the first line is shown.
+  // If there are differences, only the first line is shown.
   const known = lettersOf(said.split('\n', 1)[0] ?? '');
   return all
     .map(([sign, cells]) => ({ sign, cells }))
