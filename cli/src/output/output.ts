@@ -16,6 +16,8 @@ export interface Output {
   jsonLine(value: unknown): void;
   /** Always text, without control characters. */
   text(text: string): void;
+  /** As `text`, without the end of a line. */
+  part(text: string): void;
 }
 
 export type Cell = string | number | null | undefined;
@@ -27,6 +29,7 @@ export function createOutput({ stdout, env }: World, isTerminal: () => boolean):
     json,
     jsonLine: (value) => write(plainJson(value, 0)),
     text: (text) => write(plain(text)),
+    part: (text) => void stdout.write(plain(text)),
     table(rows, columns) {
       if (!isTerminal()) return json(rows);
       const style = { width: stdout.columns || undefined, bold: hasColor(stdout, env) };

@@ -1,5 +1,6 @@
 import type { Shape } from '#ui/api/types.ts';
 import { capitalized } from './capitalized.ts';
+import { drawn } from './drawn.ts';
 import { duration } from './times.ts';
 
 /** Fields of a run from which its words are made; summaries, details and events have them all. */
@@ -126,6 +127,16 @@ export function stepBadgeOf(
 /** Says which version a run executes; a change that is tried, or was not taken over, has no number. */
 export function versionOf({ routineRevision }: Pick<Shape<'Run'>, 'routineRevision'>): string {
   return routineRevision < 0 ? 'proposed' : String(routineRevision);
+}
+
+/** Names the tool of a call, with the first text that it was given: "read_page /pricing". */
+export function calledWith({ toolName, name, arguments: args }: NonNullable<Shape<'Step'>['tool']>): string {
+  const tool = drawn(toolName ?? name);
+  const [, text] = /"(?:[^"\\]|\\.)*"\s*:\s*"((?:[^"\\]|\\.){1,200})"/.exec(args ?? '') ?? [];
+  if (text === undefined) return tool;
+  const url = URL.parse(text);
+  const said = url === null || url.host === '' ? text : url.pathname === '/' ? url.host : url.pathname;
+  return `${tool} ${drawn(said.length > 60 ? `${said.slice(0, 60)}…` : said)}`;
 }
 
 /** The words of model servers for a response that asks for tools. */
