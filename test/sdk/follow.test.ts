@@ -127,7 +127,7 @@ test('a follower of a service that stays away gives up, and says why', async () 
   await expect(following).rejects.toBeInstanceOf(ServerError);
 });
 
-test('the text of a step under way comes to a follower who asks for it, and not after the step', async () => {
+test('a follower who asks for it gets the text of a step under way, and none after the step', async () => {
   const text = (index: number) =>
     frame('', 'text', { index, attempt: 1, begins: true, text: 'The rep' }).replace('id: \n', '');
   const listener: Listener = (_, response) => {

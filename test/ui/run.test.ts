@@ -186,7 +186,8 @@ test('a delivery is sent again, and its second attempt is seen as it comes', asy
 test('a pinned run says so, and its workflow is a link away', async ({ person, key, visit }) => {
   const run = await runOnce(key, await createRoutine(key));
   const { page } = await visit(`/p/${person.projectId}/runs/${run.id}`, { as: person });
-  const link = page.getByRole('link', { name: 'Temporal' });
+  await page.getByRole('button', { name: 'Details' }).click();
+  const link = page.getByRole('link', { name: 'Its workflow in Temporal' });
   expect(await link.getAttribute('href')).toBe(`https://temporal.example.com/namespaces/default/workflows/${run.id}`);
   await page.getByRole('button', { name: /^Pin/ }).click();
   await page.getByRole('button', { name: /^Unpin/, pressed: true }).waitFor();

@@ -25,6 +25,18 @@ export function badgeOf({ state, outcome }: Pick<RunInWords, 'state' | 'outcome'
   return state === 'succeeded' && outcome !== null && outcome !== 'done' ? outcome : state;
 }
 
+/**
+ * Chooses the word of the badge in a list of runs, which its reader scans for news: a run that succeeded as usual is told
+ * apart by the urgency of its result.
+ */
+export function newsBadgeOf(run: Pick<RunInWords, 'state' | 'outcome'> & Pick<Shape<'Run'>, 'urgency'>): string {
+  const badge = badgeOf(run);
+  if (run.urgency === 'high') return 'urgent';
+  return badge === 'succeeded' && run.urgency !== null ? WEIGHTS[run.urgency] : badge;
+}
+
+const WEIGHTS = { none: 'nothing_new', normal: 'news' } as const;
+
 /** Says why a run ended as it did; null where there is no reason. */
 export function reasonOf({ reason, errorMessage }: RunInWords): string | null {
   if (errorMessage !== null) return errorMessage;

@@ -45,7 +45,7 @@ const MOST = 20_000;
 const STEP = 8_000;
 
 /** Returns the end of a long text from the beginning of a line on, which moves in steps so that the page is steady. */
-export function endOf(text: string): string {
+function endOf(text: string): string {
   if (text.length <= MOST) return text;
   const from = Math.ceil((text.length - MOST) / STEP) * STEP;
   const line = text.indexOf('\n', from);

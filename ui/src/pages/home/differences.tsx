@@ -1,4 +1,5 @@
 import type { Shape } from '#ui/api/types.ts';
+import { capitalized } from '#ui/format/capitalized.ts';
 import { drawn } from '#ui/format/drawn.ts';
 import { isRecord } from '#ui/format/json-pointer.ts';
 import { isNumber } from '#ui/format/exact-number.ts';
@@ -127,9 +128,14 @@ function itemInWords(item: unknown, key: string | undefined): string {
   const name = nameOf(item, key);
   const currency = Object.keys(item).find((each) => /^currency$/i.test(each));
   const rest = Object.entries(item)
-    .filter(([field, value]) => field !== key && field !== currency && value !== name && isShort(value))
+    .filter(([field, value]) => field !== key && field !== currency && isShort(value) && !isSaid(name, value))
     .map(([field, value]) => valueInWords(field, value, currency === undefined ? undefined : item[currency]));
   return [name, ...rest].join(', ');
+}
+
+/** Tells whether a name has a value already, or the value is an address, which says nothing in a line. */
+function isSaid(name: string, value: unknown): boolean {
+  return typeof value === 'string' && (lettersOf(name).includes(lettersOf(value)) || URL.canParse(value));
 }
 
 /** A text stands for itself; a number and a choice need the name of their field, and a sum its currency. */
@@ -153,8 +159,16 @@ function changeInWords({ key, before, after }: Shape<'ChangedItem'>, keyField: s
 /** Returns what an item is called: its name or title, else its key, else its first text. */
 function nameOf(item: Readonly<Record<string, unknown>>, key: string | undefined): string {
   const named = Object.entries(item).find(([field, value]) => /^(?:name|title|label)$/i.test(field) && isText(value));
-  const first = named?.[1] ?? (key === undefined ? undefined : item[key]) ?? Object.values(item).find(isText);
-  return shown(first);
+  const keyed = key === undefined ? undefined : item[key];
+  if (named === undefined && typeof keyed === 'string' && SLUG.test(keyed)) return wordsOfSlug(keyed);
+  return shown(named?.[1] ?? keyed ?? Object.values(item).find(isText));
+}
+
+/** A key that is made of words: `bookbright/assistant-plus`. */
+const SLUG = /^[a-z]{2,}(?:[-_/][a-z0-9]+){1,5}$/;
+
+function wordsOfSlug(slug: string): string {
+  return slug.split(/[-_/]/).map(capitalized).join(' ');
 }
 
 function isText(value: unknown): boolean {
