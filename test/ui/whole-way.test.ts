@@ -77,7 +77,7 @@ test('the whole way of a person, from the sign-up to a payment that is late', as
   const email = await signUpByForm(page, mailbox);
   await page.getByRole('link', { name: 'Sign in' }).click();
   await signInByForm(page, email);
-  await page.getByRole('heading', { name: 'Your first routine' }).waitFor();
+  await page.getByRole('heading', { name: 'Begin with a template' }).waitFor();
   await settled();
   await expectClean();
 

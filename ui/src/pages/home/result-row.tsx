@@ -54,7 +54,7 @@ export function ResultRow({ results: [result, ...earlier], projectId, onRead, ag
         </span>
       </div>
       {overtakenBy !== null && (
-        <div className="mt-1 flex min-w-0 gap-1.5 text-sm text-ink">
+        <div className="mt-1 flex min-w-0 gap-1.5 text-sm text-ink max-sm:flex-col">
           <span className="shrink-0 text-muted">
             {overtakenBy.versionChanged ? 'With other instructions since' : 'Over since'}{' '}
             <Time at={overtakenBy.finishedAt} />:
