@@ -24,6 +24,7 @@ export const changeRuns = changer<
   | 'state'
   | 'result'
   | 'outcome'
+  | 'outcomeSummary'
   | 'data'
   | 'changes'
   | 'pinned'

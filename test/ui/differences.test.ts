@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Shape } from '../../ui/src/api/types.ts';
-import { differencesOf } from '../../ui/src/pages/home/differences.tsx';
+import { differencesOf } from '../../ui/src/pages/home/difference-words.ts';
 
 test('an item of data is named by the words of its key, and says neither these nor addresses again', () => {
   const plan = {

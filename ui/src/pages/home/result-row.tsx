@@ -10,7 +10,8 @@ import { Badge, type Tone } from '#ui/parts/state.tsx';
 import { RowLink } from '#ui/parts/table.tsx';
 import { Time } from '#ui/parts/time.tsx';
 import { VerbButton } from '#ui/parts/verb-button.tsx';
-import { Differences, differencesOf, plainText } from './differences.tsx';
+import { differencesOf, plainText } from './difference-words.ts';
+import { Differences } from './differences.tsx';
 import type { Group } from './brief.ts';
 
 type Result = Shape<'Result'>;
