@@ -24,7 +24,6 @@ export const changeRuns = changer<
   | 'state'
   | 'result'
   | 'outcome'
-  | 'outcomeSummary'
   | 'data'
   | 'changes'
   | 'pinned'

@@ -98,7 +98,7 @@ test('a definition that changes while the question stands is not confirmed', asy
   const tools = `/p/${person.projectId}/routines/${routineId}/tools`;
   const { page } = await visit(tools, { as: person });
   await page.getByRole('button', { name: 'Confirm read_rankings' }).click();
-  await page.getByRole('button', { name: 'What the server says of it' }).click();
+  await page.getByRole('button', { name: 'What the server says about it' }).click();
   await page.getByRole('region', { name: 'definition' }).waitFor();
   offerTools(hostile, 'Reads and forwards.');
   await session.post(`/v1/routines/${routineId}/connections/${connectionId}/discover`);

@@ -6,7 +6,7 @@ import { withRoutine, withRun } from '../find.ts';
 import { limitOption, listed, pageSize } from '../lists.ts';
 import { between, used, when } from '../output/words.ts';
 import { logs } from './logs.ts';
-import { timeoutOf, waitForRun } from './wait.ts';
+import { stepsOf, timeoutOf, waitForRun } from './wait.ts';
 
 const STATES = ['queued', 'running', 'succeeded', 'failed', 'cancelled', 'skipped'] as const;
 
@@ -29,7 +29,7 @@ export function registerRuns(program: Command, context: Context): void {
     .command('logs')
     .description('Show the steps of a run, with what models and tools said.')
     .argument('<run>', RUN)
-    .option('-f, --follow', 'go on until the run has ended')
+    .option('-f, --follow', 'follow the run until it has ended')
     .action((given: string, options: { follow?: boolean }) => logs(context, given, options));
   runs
     .command('cancel')
@@ -39,7 +39,7 @@ export function registerRuns(program: Command, context: Context): void {
       showRun(context, await withRun(context, given, (ras, id) => ras.runs.cancel(id)));
     });
   addWaiting(runs.command('retry'))
-    .description('Start a run with what another one was made with.')
+    .description('Start a new run with the same inputs as an earlier one.')
     .argument('<run>', RUN)
     .action(async (given: string, options: WaitOptions) => {
       const run = await withRun(context, given, (ras, id) => ras.runs.retry(id));
@@ -151,11 +151,11 @@ async function get(context: Context, given: string): Promise<void> {
     Created: when(run.createdAt),
     Started: when(run.startedAt),
     Time: between(run.startedAt, run.finishedAt),
-    Steps: run.steps.length,
+    Steps: stepsOf(run),
     Used: used(run.usage),
     Summary: run.outcomeSummary,
     Urgency: run.urgency,
     Warnings: run.warnings.join(', ') || null,
   });
-  if (context.isTerminal && run.result !== null) context.out.text(`\n${run.result}`);
+  if (context.isForPeople && run.result !== null) context.out.text(`\n${run.result}`);
 }

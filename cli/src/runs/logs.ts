@@ -8,7 +8,7 @@ import { sentenceOf } from './wait.ts';
 /** Writes the steps of a run, and with `follow` what comes until it has ended. */
 export async function logs(context: Context, given: string, { follow = false }): Promise<void> {
   await withRun(context, given, async (ras, id) => {
-    const log = context.isTerminal
+    const log = context.isForPeople
       ? logForPeople(context)
       : ({ event, data }: RunEvent | RunTextEvent) => {
           context.out.jsonLine({ event, data });
@@ -16,7 +16,7 @@ export async function logs(context: Context, given: string, { follow = false }):
     if (follow) {
       const signal = context.interrupted();
       for await (const event of ras.runs.follow(id, { signal, text: true })) log(event);
-      if (context.isTerminal) context.say(sentenceOf(await ras.runs.read(id)));
+      if (context.isForPeople) context.say(sentenceOf(await ras.runs.read(id)));
       return;
     }
     for await (const step of ras.runs.steps(id, { limit: 50 })) log({ event: 'step', data: step, id: undefined });

@@ -24,7 +24,7 @@ export interface RunListener {
   readonly onState: (run: Shape<'Run'>) => void;
   readonly onStep: (step: Shape<'Step'>) => void;
   readonly onText: (piece: TextPiece) => void;
-  /** Called with the whole run while streams do not come through. */
+  /** Called with the whole run while streams are blocked. */
   readonly onRead: (run: Shape<'RunDetail'>) => void;
 }
 

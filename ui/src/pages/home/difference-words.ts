@@ -10,13 +10,13 @@ export type Sign = '+' | '−' | '~';
 
 export interface Difference {
   readonly sign: Sign;
-  /** A line of a table has more than one. */
+  /** A row of a table has several cells. */
   readonly cells: readonly string[];
 }
 
 /**
- * Returns how a result differs from the one before, in words; of a first result's data all is added. What is said
- * already is left out.
+ * Returns the differences from the previous result in words; all data of a first result counts as added. Leaves out
+ * differences that `said` already contains.
  */
 export function differencesOf({ kind, changes, lines }: Result, said: string): readonly Difference[] {
   if (kind === 'failed' || kind === 'unchanged') return [];
@@ -27,7 +27,7 @@ export function differencesOf({ kind, changes, lines }: Result, said: string): r
     ...(rows(changes?.removed) ?? lines?.removed.map(cellsOf) ?? []).map((cells) => ['−', cells] as const),
     ...(changes?.changed ?? []).map((item) => ['~', [changeInWords(item, key)]] as const),
   ];
-  // Beside differences only its first line is shown.
+  // Beside differences only the first line is shown.
   const known = lettersOf(said.split('\n', 1)[0] ?? '');
   return all
     .map(([sign, cells]) => ({ sign, cells }))
@@ -38,7 +38,7 @@ export function differencesOf({ kind, changes, lines }: Result, said: string): r
     });
 }
 
-/** Letters from which on a line that holds them all says the same: a shorter one may be a heading. */
+/** From this length on, a difference that contains the shown line counts as shown; a shorter line may be a heading. */
 const SENTENCE = 20;
 
 /** Returns the letters and digits of a text, by which two are compared. */
@@ -53,7 +53,7 @@ function cellsOf(line: string): readonly string[] {
 
 const CELL_GAP = ' · ';
 
-/** Takes the marks of Markdown off, and lines without a letter or digit. */
+/** Removes the marks of Markdown, and lines without a letter or digit. */
 export function plainText(markdown: string): string {
   return markdown
     .split('\n')
@@ -62,7 +62,7 @@ export function plainText(markdown: string): string {
         .replace(/^\s*(?:#{1,6}\s+|>\s*|[-*+]\s+|\d+[.)]\s+)+/, '')
         .replaceAll(/!?\[([^\]]*)\]\([^)]*\)/g, '$1')
         .replaceAll(/\*\*|__|`|(?<![\p{L}\p{N}])\*(?=\S)|(?<=\S)\*(?![\p{L}\p{N}])/gu, '')
-        // The cells of a table's row stand beside each other.
+        // Cells of a table's row are joined by separators.
         .replaceAll(/^\s*\||\|\s*$/g, '')
         .replaceAll(/\s*\|\s*/g, CELL_GAP)
         .trim(),
@@ -71,7 +71,7 @@ export function plainText(markdown: string): string {
     .join('\n');
 }
 
-/** Writes an item of data in words: "Bookbright Assistant, 12 USD". Its key is left out where it has a name besides. */
+/** Writes an item of data in words: "Bookbright Assistant, 12 USD". Its key is left out if it has a name too. */
 function itemInWords(item: unknown, key: string | undefined): string {
   if (!isRecord(item)) return shown(item);
   const name = nameOf(item, key);
@@ -87,7 +87,7 @@ function isSaid(name: string, value: unknown): boolean {
   return typeof value === 'string' && (lettersOf(name).includes(lettersOf(value)) || URL.canParse(value));
 }
 
-/** A text stands for itself; a number and a choice need the name of their field, and a sum its currency. */
+/** A text needs no label; a number or a choice needs the name of its field, and an amount its currency. */
 function valueInWords(field: string, value: unknown, currency: unknown): string {
   if (typeof value === 'string') return shown(value);
   if (typeof currency === 'string' && isNumber(value)) return `${shown(value)} ${currency}`;
@@ -105,7 +105,7 @@ function changeInWords({ key, before, after }: Shape<'ChangedItem'>, keyField: s
   return `${key === null ? '' : `${nameOf(after, keyField)}: `}${differing.join(', ')}`;
 }
 
-/** Returns what an item is called: its name or title, else its key, else its first text. */
+/** Returns the name of an item: its name or title, else its key in words, else its first text. */
 function nameOf(item: Readonly<Record<string, unknown>>, key: string | undefined): string {
   const named = Object.entries(item).find(([field, value]) => /^(?:name|title|label)$/i.test(field) && isText(value));
   const keyed = key === undefined ? undefined : item[key];

@@ -9,7 +9,7 @@ type Result = Shape<'Result'>;
 const MOST_LINES = 4;
 const KINDS = ['added', 'removed', 'changed'] as const;
 
-/** Shows what came, went and is otherwise, each with a sign of its own beside its color. */
+/** Shows added, removed and changed lines, each with a sign as well as a color. */
 export function Differences({
   found,
   result: { changes, lines },
@@ -21,7 +21,7 @@ export function Differences({
   const given = { changed: [], added: [], removed: [], ...(changes ?? lines) };
   const counts = { changed: 0, added: 0, removed: 0, ...(changes ?? lines)?.counts };
   const shown = found.slice(0, MOST_LINES);
-  // What is said already is left out of those found, and is not one more.
+  // Differences that were left out because they are shown do not count as further ones.
   const beyond = KINDS.reduce((sum, kind) => sum + counts[kind] - given[kind].length, 0);
   const left = beyond + found.length - shown.length;
   return (

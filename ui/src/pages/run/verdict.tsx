@@ -28,7 +28,7 @@ interface VerdictProps {
   readonly isWriting: boolean;
 }
 
-/** Says how the run ended and why; the first thing that a reader wants to know. */
+/** Shows how and why the run ended, which a reader wants to know first. */
 export function Verdict({ run, ...live }: VerdictProps) {
   const looks: Readonly<Record<string, (typeof LOOKS)[keyof typeof LOOKS]>> = LOOKS;
   const [Icon, colour] = looks[badgeOf(run)] ?? looks[run.state] ?? LOOKS.queued;

@@ -53,7 +53,7 @@ export function ConfirmTool({ policy, connection, routineName, onReload, onClose
     }
     const { routineId, id, definitionHash } = policy;
     const maxCallsPerRun = limits.maxCallsPerRun === '' ? null : Number(limits.maxCallsPerRun);
-    // It would be sent as null, which is no limit.
+    // NaN would be sent as null, which means no limit.
     if (Number.isNaN(maxCallsPerRun)) {
       form.setError('maxCallsPerRun', { message: 'This is not a number.' });
       return;
@@ -155,7 +155,7 @@ function Definition({ policy }: { readonly policy: Policy }) {
   const now = definitionText(policy);
   if (!isChanged(policy)) {
     return (
-      <Fold className="-mx-3" summary={<span className="text-sm text-ink">What the server says of it</span>}>
+      <Fold className="-mx-3" summary={<span className="text-sm text-ink">What the server says about it</span>}>
         <CodeBlock label="definition" code={now} wrap maxHeight="sm" />
       </Fold>
     );
@@ -163,7 +163,9 @@ function Definition({ policy }: { readonly policy: Policy }) {
   if (policy.confirmedDefinition === null) {
     return (
       <>
-        <Notice tone="warn">The definition has changed since it was confirmed. What it was then is not kept.</Notice>
+        <Notice tone="warn">
+          The definition has changed since it was confirmed. The earlier definition is not kept.
+        </Notice>
         <CodeBlock label="definition" code={now} wrap maxHeight="sm" />
       </>
     );
