@@ -7,6 +7,8 @@ export interface StreamLease {
   readonly organizationId: string;
   /** Id of the API key or session that opened it. */
   readonly credential: string;
+  /** The run whose text under way is wanted; null where none is. */
+  readonly textOf: string | null;
 }
 
 export interface StreamLimits {
@@ -50,10 +52,10 @@ function tooMany(holder: string, limit: number): AppError {
 /** Renews leases. Inserts a row again that is gone because Postgres crashed, or was away for longer than a lease. */
 export async function renewLeases(db: Db, leases: readonly StreamLease[]): Promise<void> {
   await db.run`
-    insert into run_followers (id, organization_id, credential, leased_until)
-    select l.id, l."organizationId", l.credential, now() + ${LEASE}
+    insert into run_followers (id, organization_id, credential, run_id, leased_until)
+    select l.id, l."organizationId", l.credential, l."textOf", now() + ${LEASE}
     from jsonb_to_recordset(${JSON.stringify(leases)}::jsonb)
-      as l(id uuid, "organizationId" text, credential text)
+      as l(id uuid, "organizationId" text, credential text, "textOf" text)
     on conflict (id) do update set leased_until = excluded.leased_until
   `;
 }
