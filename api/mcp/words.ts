@@ -11,6 +11,8 @@ export const TOOL_WORDS: Readonly<Record<string, string>> = {
   preview_routine: 'Show all that a run would be told and offered if it began now, without running it.',
   run_routine: 'Start a run of a routine now. With waitSeconds the answer has its result.',
   read_run: 'Read a run: its state, result, cost and reason of failure.',
+  list_questions: 'List the questions that runs have asked people, newest first.',
+  answer_question: 'Answer a question of a run, once, as the person whom you act for has decided.',
   read_routine_forecast: 'Forecast what a routine uses and costs in the next 30 days.',
 };
 
@@ -68,6 +70,12 @@ const ARGUMENT_WORDS: Readonly<Record<string, string>> = {
   endsAt: 'No run after this time.',
   cancelRuns: 'Cancel its open runs too.',
   against: 'Another run; the one before unless given.',
+  mode: 'rehearse: call no tool that may write.',
+  mayAsk: 'Runs may ask a person a question.',
+  afterAnswer: 'run: an answer starts a run.',
+  decisionHours: 'Hours in which a question can be answered.',
+  questionId: 'From list_questions.',
+  answer: 'One of its choices, or another text.',
   waitSeconds: 'Wait so long for its end; 0 returns at once.',
   timeoutSeconds: 'Wait at most so long.',
   detail: 'summary: the result. steps: what it did, too. full: all.',

@@ -33,6 +33,9 @@ const projectUsage = z
     to: day,
     groupBy: z.enum(USAGE_GROUPS),
     total: z.strictObject(sum),
+    rehearsals: z.strictObject(sum).meta({
+      description: 'The part of the total that rehearsals have used: those that began in this time and are on record.',
+    }),
     groups: z
       .array(
         z.strictObject({
@@ -99,6 +102,7 @@ const readProjectUsage = route({
       to,
       groupBy,
       total: presentSum(usage.total),
+      rehearsals: presentSum(usage.rehearsals),
       groups: usage.groups.map((group) => ({
         key: group.key,
         ...presentSum(group),

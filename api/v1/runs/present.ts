@@ -73,6 +73,11 @@ export function presentRunDetail(row: RunDetail, config: WorkflowUrlConfig) {
     factsVersion: row.factsVersion,
     gate: presentGateVerdict(row.gate),
     steps: row.steps.map(presentStep),
+    wouldHaveDone: row.steps.flatMap(({ index, tool }) =>
+      tool?.rehearsed == null
+        ? []
+        : [{ stepIndex: index, name: tool.name, connectionName: tool.connectionName, arguments: tool.arguments }],
+    ),
     textsLeftOutFrom: row.textsLeftOutFrom,
     webhookDeliveries: row.deliveries.map(presentDelivery),
     chatDeliveries: row.chatDeliveries.map(presentChatDelivery),

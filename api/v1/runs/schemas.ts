@@ -167,6 +167,16 @@ export const runDetail = z
     }),
     gate: gateVerdict,
     steps: z.array(step),
+    wouldHaveDone: z
+      .array(
+        z.strictObject({
+          stepIndex: z.number().int(),
+          name: z.string().meta({ description: 'As the model calls the tool.' }),
+          connectionName: z.string().nullable().meta({ description: 'Null for a tool of the service.' }),
+          arguments: z.string().nullable().meta({ description: 'JSON text; null once it is erased or left out.' }),
+        }),
+      )
+      .meta({ description: 'Of a rehearsal: the calls that it did not make, in order.' }),
     textsLeftOutFrom: z.number().int().nullable().meta({
       description:
         'Index of the step from which on the texts of models and tools are left out, as there are more than 4,000,000 characters; null where all are there. `GET /v1/runs/{runId}/steps` has them.',

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { MEANINGS_OF_STEP_STATES, STEP_KINDS, STEP_STATES, STEP_WARNINGS } from '#core/execution/run-states/index.ts';
 import type { RunDetail } from '#core/execution/runs/index.ts';
-import type { ToolRecord } from '#core/integrations/tools/index.ts';
+import { rehearsing, type ToolRecord } from '#core/integrations/tools/index.ts';
 import { timestamp } from '#lib/schemas.ts';
 import { anyId, isoOrNull, wordOf } from '../../http/schemas.ts';
 import { presentUsage, usage } from './result-schema.ts';
@@ -46,6 +46,10 @@ const toolCall = z
     omittedFromStep: z.number().int().nullable().meta({
       description:
         'The model step from which on the result was left out of what the model is sent, because its context window had no room for it; null while it is sent.',
+    }),
+    rehearsed: z.enum(rehearsing.STAND_INS).nullable().meta({
+      description:
+        'Of a rehearsal, where the call was not made: what answered in its place. `schema`: a made-up value of its output schema, `earlier_answer`: the last real answer of the tool, `nothing`: no answer. Null for a call that was made.',
     }),
   })
   .meta({ id: 'ToolCall' });
@@ -124,5 +128,6 @@ function presentToolCall(row: ToolRecord) {
       uri,
     })),
     omittedFromStep: row.omittedFromStep ?? null,
+    rehearsed: row.rehearsed ?? null,
   };
 }

@@ -1,7 +1,16 @@
 import type { Core } from '#core/core.ts';
 import { afterCommit, AT_ONCE, type Db } from '#lib/database/index.ts';
 import { newId } from '#lib/ids.ts';
-import { eventBody, eventType, pausedBody, type ReportedRun, type EventType, type PausedByService } from './event.ts';
+import {
+  eventBody,
+  eventType,
+  pausedBody,
+  questionBody,
+  type EventType,
+  type PausedByService,
+  type ReportedRun,
+  type ReportedQuestion,
+} from './event.ts';
 
 type EnqueueCore = Pick<Core, 'work'>;
 
@@ -22,6 +31,14 @@ export async function enqueuePaused(core: EnqueueCore, tx: Db, routine: PausedBy
   const { id: routineId, projectId, runId, webhookUrl } = routine;
   if (!isArmed(routine)) return;
   const event = { eventType: 'routine.paused' as const, body: pausedBody(routine) };
+  await insertDelivery(core, tx, { projectId, routineId, runId, webhookUrl, ...event });
+}
+
+/** Queues the event of a question, in the transaction that asks or answers it. */
+export async function enqueueQuestion(core: EnqueueCore, tx: Db, question: ReportedQuestion & Webhook): Promise<void> {
+  const { projectId, routineId, runId, webhookUrl, type } = question;
+  if (!isArmed(question)) return;
+  const event = { eventType: type, body: questionBody(question) };
   await insertDelivery(core, tx, { projectId, routineId, runId, webhookUrl, ...event });
 }
 

@@ -2,6 +2,7 @@ import { contentDaysOf, contentDaysOfAll, runDaysOf, type RetentionRule } from '
 import { eraseMessages, deleteMessages } from '#core/foundation/outbox/index.ts';
 import { eraseBodies, deleteDeliveries } from '#core/delivery/webhooks/index.ts';
 import { deleteChatDeliveries, eraseChatResponses } from '#core/delivery/chats/index.ts';
+import { deleteQuestions, eraseQuestions } from '#core/execution/questions/index.ts';
 import { keepProofs } from '#core/authoring/routines/index.ts';
 import { sql, type Db, type Sql } from '#lib/database/index.ts';
 
@@ -38,7 +39,7 @@ export const RUNS: Stage = {
 
 /**
  * Erases everything that people, models and tools have written into ended runs: prompts, variables, messages, arguments
- * and results of tools, results and summaries, data and changes, faults of results, which may quote them, and webhook
+ * and results of tools, questions and answers, results and summaries, data and changes, faults of results, which may quote them, and webhook
  * bodies. States, reasons, times, usage and names of tools stay. A run with a delivery still to be made is left for
  * later.
  * @param runIds runs that the transaction has locked
@@ -49,6 +50,7 @@ async function eraseContent(tx: Db, runIds: readonly string[]): Promise<number> 
   const ids = runIds.filter((id) => !sending.has(id));
   await eraseMessages(tx, ids);
   await eraseChatResponses(tx, ids);
+  await eraseQuestions(tx, ids);
   return tx.run`
     with texts as (
       update steps set text = null, messages = null,
@@ -84,7 +86,7 @@ const erasedTool = sql`jsonb_build_object(
   'arguments', null, 'argumentsLength', tool->'argumentsLength', 'isError', tool->'isError',
   'result', null, 'resultLength', tool->'resultLength',
   'structured', null, 'structuredLength', tool->'structuredLength', 'attachments', '[]'::jsonb,
-  'omittedFromStep', tool->'omittedFromStep')`;
+  'omittedFromStep', tool->'omittedFromStep', 'rehearsed', tool->'rehearsed')`;
 
 /**
  * Deletes ended runs with their steps, deliveries and messages. Their usage stays in the ledger and the totals, and a
@@ -97,6 +99,7 @@ async function deleteRuns(tx: Db, runIds: readonly string[]): Promise<number> {
   await deleteDeliveries(tx, runIds);
   await deleteMessages(tx, runIds);
   await deleteChatDeliveries(tx, runIds);
+  await deleteQuestions(tx, runIds);
   return tx.run`
     with recorded as (
       delete from steps where run_id = any(${runIds})

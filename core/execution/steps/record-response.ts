@@ -75,9 +75,9 @@ async function recordJudged(
     }
     const decided = await endingByChecks(tx, run, ending, patterns);
     const ended = await recordEnd(deps, tx, run.runId, decided);
-    // A run without its tools has not acted on the value of its gate.
-    if (run.gate !== null && ended?.state === 'succeeded' && decided.warnings === undefined)
-      await keepSeen(tx, run.runId);
+    // A rehearsal, and a run without its tools, have not acted on the value of the gate.
+    const isDone = run.trigger !== 'rehearsal' && ended?.state === 'succeeded' && decided.warnings === undefined;
+    if (run.gate !== null && isDone) await keepSeen(tx, run.runId);
     return ended?.state;
   });
 }

@@ -58,6 +58,7 @@ const STARTERS: Readonly<Record<string, string>> = {
   manual: 'Manually',
   backfill: 'Backfill',
   follow_up: 'A question',
+  rehearsal: 'Rehearsal',
 };
 
 /** Words the trigger of a run. */
