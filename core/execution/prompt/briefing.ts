@@ -13,7 +13,7 @@ export interface PromptRun {
   readonly routineName: string;
   readonly instructions: string;
   readonly variables: Readonly<Record<string, string>>;
-  /** Names of the given variables that are material and no instructions. */
+  /** Names of the given variables whose values are data and not instructions. */
   readonly fencedVariables: readonly string[];
   readonly startedAt: Date;
   readonly timezone: string;
@@ -42,7 +42,7 @@ export interface PromptRun {
   readonly toldFacts?: ToldFacts | null;
   /** Questions of earlier runs; none for a routine that is told of none. */
   readonly questions?: readonly ToldQuestion[];
-  /** Lines that say other fields of the definition. */
+  /** Lines about further fields of the definition. */
   readonly told?: readonly string[];
 }
 
