@@ -67,7 +67,7 @@ const createApiKey = route({
       .transform((scopes) => [...new Set(scopes)])
       .meta({
         description:
-          '`runs:write` starts, cancels, repeats and pins runs. Values of variables that such a key gives for a run are told to the model as material that is not to be followed, unless it has `routines:write` too; `overridable` of a routine says which may be given at all. `routines:write` changes what active routines do, `connections:write` which tools they may call.',
+          '`runs:write` starts, cancels, repeats and pins runs, and answers their questions. Values of variables that such a key gives for a run are told to the model as material that is not to be followed, unless it has `routines:write` too; `overridable` of a routine says which may be given at all. `routines:write` changes what active routines do, `connections:write` which tools they may call.',
       }),
     expiresAt: instant
       .nullable()

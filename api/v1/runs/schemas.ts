@@ -248,6 +248,7 @@ export const RUN_VIEW = [
   'result',
   'data',
   'changes',
+  'wouldHaveDone',
   'createdAt',
   'startedAt',
   'finishedAt',

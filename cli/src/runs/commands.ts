@@ -160,10 +160,13 @@ async function get(context: Context, given: string): Promise<void> {
     Summary: run.outcomeSummary,
     Urgency: run.urgency,
     Warnings: run.warnings.join(', ') || null,
-    'Would have done':
-      run.wouldHaveDone.map(({ name, arguments: given }) => `${name} ${given ?? ''}`).join('; ') || null,
+    'Would have done': run.trigger === 'rehearsal' ? stagedIn(run) : null,
   });
   if (context.isTerminal && run.result !== null) context.out.text(`\n${run.result}`);
+}
+
+function stagedIn({ wouldHaveDone }: Shape<'RunDetail'>): string {
+  return wouldHaveDone.map(({ name, arguments: given }) => `${name} ${given ?? ''}`).join('; ');
 }
 
 async function logs(context: Context, given: string, { follow = false }): Promise<void> {

@@ -1287,7 +1287,7 @@ export interface components {
             expiresAt?: string | null;
             name: string;
             /**
-             * @description `runs:write` starts, cancels, repeats and pins runs. Values of variables that such a key gives for a run are told to the model as material that is not to be followed, unless it has `routines:write` too; `overridable` of a routine says which may be given at all. `routines:write` changes what active routines do, `connections:write` which tools they may call.
+             * @description `runs:write` starts, cancels, repeats and pins runs, and answers their questions. Values of variables that such a key gives for a run are told to the model as material that is not to be followed, unless it has `routines:write` too; `overridable` of a routine says which may be given at all. `routines:write` changes what active routines do, `connections:write` which tools they may call.
              * @default [
              *       "models:read",
              *       "routines:read",

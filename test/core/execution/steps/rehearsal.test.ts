@@ -8,7 +8,8 @@ import {
   toolSteps,
   type Json,
 } from '#test/core/integrations/tools/support.ts';
-import { createRoutine, runOnce } from '#test/support/routines.ts';
+import { sendNow } from '#test/core/delivery/notifications/fixture.ts';
+import { createRoutine, runEnded, runOnce } from '#test/support/routines.ts';
 
 let fixture: HostileFixture;
 let { service, hostile, key } = {} as HostileFixture;
@@ -96,9 +97,15 @@ test('a rehearsal reads, stages what may write, says so to the model, and is no 
   expect(real).toMatchObject({ trigger: 'manual', previousResultId: null, wouldHaveDone: [] });
   expect(real.briefing).toContain('Previous result: there is none.');
   expect((await key.post(`/v1/routines/${routineId}/activate`)).status).toBe(200);
-  // Repeated, it rehearses again.
+  // Repeated, it rehearses again; people get the results of real runs alone.
+  await key.patch(`/v1/routines/${routineId}`, { resultsTo: { mail: 'owners' } });
   const { data: again } = await key.post(`/v1/runs/${run.id}/retry`);
-  expect(again.trigger).toBe('rehearsal');
+  expect(await runEnded(key, again.id)).toMatchObject({ trigger: 'rehearsal', state: 'succeeded' });
+  const { id: realId } = await runOnce(key, routineId);
+  await sendNow(service);
+  const mailsOf = async (id: string) => (await key.get(`/v1/runs/${id}`)).data.notifications;
+  expect(await mailsOf(again.id)).toEqual([]);
+  expect(await mailsOf(realId)).toMatchObject([{ kind: 'result' }]);
 });
 
 /** A schema whose stand-in is told to the model, or for which there is none. */
