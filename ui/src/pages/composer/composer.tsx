@@ -74,7 +74,7 @@ export function Composer({ editor, routine, runId, cancel }: ComposerProps) {
               </Lazily>
             </Box>
           </Section>
-          <Section title="Settings" description="Good as they are for most routines.">
+          <Section title="Settings" description="Most routines need no change here.">
             <Lazily skeleton={<Skeleton className="h-60 rounded-lg" />}>
               <Settings routine={routine} />
             </Lazily>

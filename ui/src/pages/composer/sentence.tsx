@@ -26,7 +26,7 @@ export function Sentence({ form }: { readonly form: UseFormReturn<RoutineForm> }
   return (
     <Box className="mb-8 flex flex-col gap-3">
       <Field
-        label="What shall it do, and when?"
+        label="What should it do, and when?"
         description="A sentence is enough. It fills the form below; nothing is saved."
       >
         <Textarea
