@@ -66,6 +66,7 @@ export const TOOLSETS = {
   results: 'default',
   authoring: 'on request',
   usage: 'on request',
+  questions: 'on request',
 } as const;
 
 export type Toolset = keyof typeof TOOLSETS;

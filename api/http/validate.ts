@@ -113,6 +113,7 @@ const NOT_FOUND: Readonly<Record<string, ErrorCode>> = {
   projectId: 'project_not_found',
   proposalId: 'proposal_not_found',
   provider: 'provider_not_found',
+  questionId: 'question_not_found',
   revision: 'version_not_found',
   routineId: 'routine_not_found',
   runId: 'run_not_found',

@@ -105,6 +105,9 @@ export const changeConnections = changer<
 
 export const removeConnections = remover<'id'>('connections');
 
+/** Lets the time of questions be over. */
+export const changeQuestions = changer<'id' | 'expiresAt'>('questions');
+
 /** Changes skills: deleted. */
 export const changeSkills = changer<'id' | 'deletedAt'>('skills');
 

@@ -6,6 +6,7 @@ import {
   type Urgency,
 } from '#core/authoring/outcomes/index.ts';
 import type { Trigger } from '#core/execution/run-states/index.ts';
+import { isWork } from '#core/foundation/engine/index.ts';
 import { empty, ownedBy, raw, sql, type Db, type Sql } from '#lib/database/index.ts';
 import { findLineChanges, type LineChanges } from '#lib/line-changes.ts';
 import type { Page } from '#lib/paging.ts';
@@ -159,7 +160,8 @@ function overtaking({ projectId }: Reader): Sql {
       from (
         select * from runs
         where chosen.kind <> 'unchanged' and ${ownedBy(sql`routine_id`, sql`chosen.routine_id`)}
-          and project_id = ${projectId} and state = 'succeeded' and id > chosen.id and trigger not in ('backfill', 'follow_up')
+          and project_id = ${projectId} and state = 'succeeded' and id > chosen.id
+          and trigger <> 'backfill' and ${isWork(sql`trigger`)}
         order by routine_id desc, id limit ${MAX_LATER}
       ) later
       where later.finished_at > chosen.finished_at and (
@@ -237,7 +239,7 @@ function lookAt(
     looked_at as (
       select *, ${isUnread} as unread from runs
       where ${ownedBy(sql`project_id`, projectId)} and state in ('succeeded', 'failed') and content_erased_at is null
-        and trigger <> 'follow_up'
+        and ${isWork(sql`trigger`)}
         ${since === undefined ? empty : sql`and finished_at >= ${since}`}
         ${until === undefined ? empty : sql`and finished_at < ${until}`}
         ${unread === undefined ? empty : sql`and ${isUnread} = ${unread}::boolean`} ${later}
@@ -260,7 +262,7 @@ function lookAt(
       left join lateral (
         select id, result from runs
         where ${ownedBy(sql`routine_id`, sql`looked_at.routine_id`)} and project_id = ${projectId}
-          and state = 'succeeded' and id < looked_at.id and trigger <> 'follow_up'
+          and state = 'succeeded' and id < looked_at.id and ${isWork(sql`trigger`)}
         order by routine_id, id desc limit 1
       ) previous on true
     )

@@ -94,7 +94,7 @@ function findRuns(db: Db, { projectId, routineId, upTo, limit }: SeriesOf) {
   return db.plannedRows<{ id: string; at: Date; by: ResultKey | null }>`
     select id, coalesce(started_at, created_at) as at, changes->'by' as by from runs
     where routine_id = ${routineId} and project_id = ${projectId} and data is not null
-      and (${upTo ?? null}::text is null or compared_at <= (
+      and trigger <> 'rehearsal' and (${upTo ?? null}::text is null or compared_at <= (
         select compared_at from runs where id = ${upTo ?? null} and project_id = ${projectId}))
     order by compared_at desc limit ${limit}
   `;

@@ -179,7 +179,7 @@ export async function prepareOpening(
     deps.skills,
     run.projectId,
     run.skills,
-    run.trigger === 'manual' ? 'newest' : run.activeSkills,
+    run.trigger === 'manual' || run.trigger === 'rehearsal' ? 'newest' : run.activeSkills,
   );
   const opening = renderPrompt({ ...run, gateVerdict }, skills);
   if (opening === undefined) throw Stop.fails('blocked_prompt_too_large');
