@@ -42,10 +42,10 @@ import { openTracing } from '#lib/tracing.ts';
 import type { Core } from '#core/core.ts';
 import { createEmit, type Handlers } from '#core/events.ts';
 
-/** What API and workers are made of: the core, and the parts that its subjects make. */
+/** The core and the parts that its subjects make; API and workers consist of them. */
 export type Services = Readonly<Awaited<ReturnType<typeof openServices>>['deps']>;
 
-/** Opens what API and worker have in common, from the configuration they share. */
+/** Opens the parts that API and worker have in common, from the configuration they share. */
 export async function openServices(config: ConfigOf<'worker'>, log: Log, service = 'ras') {
   const database = openDatabase({
     url: config.DATABASE_URL,
@@ -211,7 +211,7 @@ export async function openServices(config: ConfigOf<'worker'>, log: Log, service
   };
 }
 
-/** Lists what follows each event of `core/events.ts`, in the transaction that emits it and in this order. */
+/** Lists the handlers of each event of `core/events.ts`, in the transaction that emits it and in this order. */
 function handlersOf(core: EndDeps & Pick<Core, 'emit'> & { readonly admission: Admission }): Handlers {
   return {
     'routine.changed': [(tx, { routineIds }) => skipQueued(core, tx, { routineIds, reason: 'superseded' })],

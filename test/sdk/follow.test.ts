@@ -10,7 +10,7 @@ import { startReceiver } from '#test/lib/outbound/receiver.ts';
 /** Only silence is not short: a busy machine must not seem silent. */
 const FAST = { ...TIMES, silence: 20_000, retry: 2, poll: 2 };
 
-test('a stream that is cut goes on after its last event, and loses none', async () => {
+test('a stream that is cut continues after its last event, and loses none', async () => {
   const asked: unknown[] = [];
   const { names } = await followed(({ headers }, response) => {
     asked.push(headers['last-event-id']);
@@ -78,7 +78,7 @@ test('where only the end is wanted and streams do not come through, the read wai
   expect(preferred).toEqual(['wait=25, error-details', 'wait=25, error-details', 'error-details']);
 });
 
-test('with as many streams open as there may be, the run is read at once', async () => {
+test('at the limit of open streams, the run is read at once', async () => {
   let streams = 0;
   const { names } = await followed(({ url }, response) => {
     if (url?.endsWith('/events') !== true) {
@@ -105,12 +105,12 @@ test('the end that the service announces is followed by another stream', async (
   expect(names).toEqual(['running', 'succeeded']);
 });
 
-test('a follower who has seen the last event is told nothing more', async () => {
+test('a follower who has seen the last event gets nothing more', async () => {
   const { names, asked } = await followed((_, response) => response.writeHead(204).end(), {}, '1.succeeded');
   expect([names, asked]).toEqual([[], '1.succeeded']);
 });
 
-test('a follower without the right is told so, and asks no more', async () => {
+test('a follower without the right gets an error, and does not ask again', async () => {
   const { ras, requests } = await served((_, response) =>
     response.writeHead(404).end(JSON.stringify(failure('run_not_found'))),
   );

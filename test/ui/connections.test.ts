@@ -72,7 +72,7 @@ test('a tool is found, confirmed, changes on its server, and is confirmed again'
   await page.getByRole('button', { name: 'Confirm read_rankings' }).waitFor();
 });
 
-test('what cannot be read of a server is named where its tools are found and confirmed', async ({ visit, person }) => {
+test('discovery and confirmation name the parts of a server that cannot be read', async ({ visit, person }) => {
   const session = sessionOf(person);
   const routineId = await createRoutine(session, { name: 'Weekly rankings' });
   const pages = { name: 'read_pages', inputSchema: { type: 'object', properties: { a: { pattern: '(?P<y>a)' } } } };

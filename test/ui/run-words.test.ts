@@ -12,7 +12,7 @@ function badge(step: Partial<Step>, state: Shape<'Run'>['state']): string {
   return stepBadgeOf(whole as Shape<'Step'>, { state, finishedAt: END });
 }
 
-test('a step that the end of its run ended is shown as what happened to it', () => {
+test('a step that ended with its run is shown with its own outcome', () => {
   expect(badge({}, 'cancelled')).toBe('cancelled');
   expect(badge({}, 'failed')).toBe('failed');
   const waiting = { kind: 'tool', startedAt: null } as const;

@@ -118,7 +118,7 @@ async function* resumed(head: readonly Buffer[], rest: AsyncIterator<Buffer>): A
   }
 }
 
-/** The library refuses a body that is no JSON. */
+/** The library refuses a body that is not JSON. */
 function readBody(text: string, refuse: Refuse): string {
   const value = parseJson(text);
   return value === undefined ? text : JSON.stringify(readCompletion(value, refuse));

@@ -1,4 +1,4 @@
-import { deleteBatch, sql, transaction, type Database, type Db } from '#lib/database/index.ts';
+import { deleteBatch, sql, lockKey, transaction, type Database, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 
 /** The record of an event stream, by which streams are counted over all replicas. */
@@ -27,7 +27,7 @@ const LEASE = sql`interval '90 seconds'`;
 export function takeLease(database: Database, lease: StreamLease, limits: StreamLimits): Promise<void> {
   const { organizationId, credential } = lease;
   return transaction(database, async (tx) => {
-    await tx.row`select pg_advisory_xact_lock(hashtextextended(${`ras:streams:${organizationId}`}, 0))`;
+    await lockKey(tx, `ras:streams:${organizationId}`);
     const open = await tx.row<{ ofOrganization: number; ofCredential: number }>`
       select count(*) as "ofOrganization", count(*) filter (where credential = ${credential}) as "ofCredential"
       from run_followers where organization_id = ${organizationId} and leased_until > now()

@@ -15,7 +15,7 @@ const DIFFERENCES_OF_RESULT = 4;
 const LINE_LENGTH = 200;
 const NAME_LENGTH = 120;
 
-/** Tells whether there is something to mail. A problem that an earlier digest has reported is no news by itself. */
+/** Tells whether there is something to mail. A problem that an earlier digest has reported does not count as news. */
 export function isNews(found: {
   readonly unread: Unread;
   readonly attention: Attention;

@@ -124,7 +124,7 @@ export function StateBadge({ state, reason }: StateBadgeProps) {
   );
 }
 
-/** A dot alone; the word is beside it. */
+/** Only the dot; the word is next to it. */
 export function Dot({ tone }: { readonly tone: Tone }) {
   return (
     <span

@@ -126,7 +126,7 @@ function WorthReading({ projectId }: { readonly projectId: string }) {
   );
 }
 
-/** Says that all is read, and what came last. */
+/** Says that everything is read, and names the latest result. */
 function NothingNew({ counts, projectId }: { counts: Unread; projectId: string }) {
   const latest = useRead('/v1/results', { query: { limit: 5 } }, REFRESH);
   return (

@@ -99,7 +99,7 @@ const FILLS = { model: 'fill-accent', tool: 'fill-accent opacity-45' } as const;
 /** Colours of steps that ended otherwise than well. */
 const ENDS: Readonly<Record<string, string>> = { failed: 'fill-bad', cancelled: 'fill-idle' };
 
-/** Shows where a step lies in the duration of its run. */
+/** Shows the place of a step in the duration of its run. */
 function Bar({ step, badge, span, now }: Omit<StepRowProps, 'leftOut' | 'since' | 'textsOf'>) {
   const place = placeOf(step, span, now);
   const took = tookMs(step);
@@ -124,7 +124,7 @@ function Bar({ step, badge, span, now }: Omit<StepRowProps, 'leftOut' | 'since' 
   );
 }
 
-/** Shows what happens between the last recorded step and the next one. */
+/** Shows the work between the last recorded step and the next one. */
 export function UnderWay({
   steps,
   from,
