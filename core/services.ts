@@ -26,7 +26,7 @@ import { observeModelCalls, watchBacklog, watchFeed, watchPool } from '#core/upk
 import { createSealedWebhookSecrets, takeNewTools } from '#core/authoring/routines/index.ts';
 import { chooseCaller, createAccountCaller, createModelCaller } from '#core/execution/steps/index.ts';
 import { createAdmission, type Admission } from '#core/execution/admission/index.ts';
-import { createRunFeed } from '#core/execution/run-events/index.ts';
+import { createLiveTexts, createRunFeed } from '#core/execution/run-events/index.ts';
 import { proofs, followPauses, skipQueued, type EndDeps } from '#core/execution/runs/index.ts';
 import { loadCatalogue } from '#core/authoring/skills/index.ts';
 import { loadBlueprints } from '#core/authoring/drafts/index.ts';
@@ -165,6 +165,7 @@ export async function openServices(config: ConfigOf<'worker'>, log: Log, service
       },
       log,
     }),
+    liveTexts: createLiveTexts(core),
     connectionSecrets,
     credentials,
     toolSessions,
@@ -192,6 +193,7 @@ export async function openServices(config: ConfigOf<'worker'>, log: Log, service
       clock.stop();
       deps.runFeed.close();
       await deps.runFeed.idle();
+      await deps.liveTexts.idle();
       await deps.admission.idle();
       await deps.work.idle();
       mailer?.close();

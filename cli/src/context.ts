@@ -10,8 +10,8 @@ import type { GlobalOptions, World } from './world.ts';
 /** Gives a command its client, its output and its options. */
 export interface Context extends World {
   readonly options: GlobalOptions;
-  /** Tells whether people read stdout: it is a terminal, and JSON was not asked for. */
-  readonly isTerminal: boolean;
+  /** Tells whether people read stdout: it is a terminal, or text was asked for; and JSON was not. */
+  readonly isForPeople: boolean;
   /** Tells whether a question can be asked: stdin and stderr are a terminal. */
   readonly canAsk: boolean;
   /** Data, on stdout: tables and text for people, JSON for programs. */
@@ -36,17 +36,20 @@ export function createContext(world: World, options: () => GlobalOptions): Conte
   let account: Promise<Account> | undefined;
   let client: Promise<Ras> | undefined;
   let known: Account | undefined;
-  const isTerminal = () => world.stdout.isTTY === true && options().json !== true;
+  const isForPeople = () => {
+    const { json = false, text = false, fields } = options();
+    return (world.stdout.isTTY === true || text) && !json && fields === undefined;
+  };
   const context: Context = {
     ...world,
     get options() {
       return options();
     },
-    get isTerminal() {
-      return isTerminal();
+    get isForPeople() {
+      return isForPeople();
     },
     canAsk: world.stdin.isTTY === true && world.stderr.isTTY === true,
-    out: createOutput(world, isTerminal),
+    out: createOutput(world, isForPeople, () => options().fields),
     exitCode: EXIT.ok,
     async account() {
       known = await (account ??= signedIn(world, options()));

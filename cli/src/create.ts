@@ -73,7 +73,7 @@ function sourceOf(sentence: string | undefined, { blueprint, set }: CreateOption
 }
 
 function show(context: Context, draft: Shape<'RoutineDraft'>): void {
-  if (context.isTerminal) describe(context, draft);
+  if (context.isForPeople) describe(context, draft);
   else context.out.json(draft);
 }
 

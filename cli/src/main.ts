@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { Command, CommanderError } from 'commander';
+import { Command, CommanderError, Option } from 'commander';
 import { registerCatalogue } from './catalogue.ts';
 import { registerCompletion } from './completion.ts';
 import { createContext, type Context } from './context.ts';
@@ -22,6 +22,12 @@ export async function main(args: readonly string[], world: World): Promise<numbe
     .description('The Routine Automation Service in a terminal.')
     .version(version(), '-V, --version')
     .option('--json', 'write JSON, also to a terminal')
+    .addOption(new Option('--text', 'write text, also to a file or program').conflicts(['json', 'fields']))
+    .addOption(
+      new Option('--fields <names>', 'write JSON with these fields only, such as id,usage.costUsd').argParser((names) =>
+        names.split(','),
+      ),
+    )
     .option('--profile <name>', 'use this sign-in (RAS_PROFILE)')
     .option('--api-url <address>', 'address of the service (RAS_API_URL)')
     .configureHelp({ showGlobalOptions: true })
@@ -72,6 +78,10 @@ function register(program: Command, context: Context): void {
   registerFiles(program, context);
   registerMcp(program, context);
   registerCompletion(program, context);
+  program
+    .command('version')
+    .description('Show the version of ras.')
+    .action(() => context.out.text(version()));
 }
 
 /** Commands that were created separately inherit how the program writes and exits. */

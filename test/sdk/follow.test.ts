@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { expect, test } from 'vitest';
-import { followRun, TIMES, type RunEvent } from '../../sdk/src/follow.ts';
+import { followRun, TIMES, type RunEvent, type RunTextEvent } from '../../sdk/src/follow.ts';
 import { readEvents } from '../../sdk/src/events.ts';
 import { NotFoundError, ServerError, TimeoutError } from '../../sdk/src/index.ts';
 import { Transport } from '../../sdk/src/transport.ts';
@@ -127,6 +127,24 @@ test('a follower of a service that stays away gives up, and says why', async () 
   await expect(following).rejects.toBeInstanceOf(ServerError);
 });
 
+test('a follower who asks for it gets the text of a step under way, and none after the step', async () => {
+  const text = (index: number) =>
+    frame('', 'text', { index, attempt: 1, begins: true, text: 'The rep' }).replace('id: \n', '');
+  const listener: Listener = (_, response) => {
+    const events = [text(0), frame('1.running', 'step', step(0)), text(0), text(1)];
+    begin(response).end(`${events.join('')}${frame('1.succeeded', 'state', runIn('succeeded'))}`);
+  };
+  const { ras } = await served(listener);
+  const told = await collected(ras.runs.follow('run_1', { text: true }));
+  expect(told.map(({ event, id }) => [event, id])).toEqual([
+    ['text', undefined],
+    ['step', '1.running'],
+    ['text', undefined],
+    ['state', '1.succeeded'],
+  ]);
+  expect((await followed(listener)).names).toEqual(['step 0', 'succeeded']);
+});
+
 test('breaking off closes the stream', async () => {
   const closed = Promise.withResolvers<void>();
   const { ras } = await served((_, response) => {
@@ -207,7 +225,7 @@ async function followed(listener: Listener, times: Partial<typeof TIMES> = {}, l
     fetch: undefined,
     exactNumbers: false,
   });
-  const events: RunEvent[] = [];
+  const events: (RunEvent | RunTextEvent)[] = [];
   const options = { lastEventId };
   for await (const event of followRun(transport, 'run_1', options, { ...FAST, ...times })) {
     events.push(event);

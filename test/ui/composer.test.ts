@@ -15,16 +15,19 @@ test('an error of the server is shown at its field', async ({ visit, person }) =
   // Not any alert: the preview of the next times finds fault with the schedule before.
   const invalid = page.locator('[aria-invalid=true]');
   await page.getByRole('textbox', { name: 'Name' }).and(invalid).waitFor();
-  await page.getByRole('combobox', { name: 'Model' }).and(invalid).waitFor();
 });
 
-test('an untouched new routine says what it needs, in words for people', async ({ visit, person }) => {
+test('an untouched new routine has a model, and says what else it needs in words for people', async ({
+  visit,
+  person,
+}) => {
   const { page } = await visit(`/p/${person.projectId}/routines/new`, { as: person });
   await page.getByRole('combobox', { name: 'Model' }).waitFor();
   await page.getByRole('button', { name: 'Save and test' }).click();
   await page.getByText('Enter the name.').waitFor();
   await page.getByText('Enter the instructions.').waitFor();
-  await page.getByText('Choose a model.').waitFor();
+  await page.getByText('Chosen for you; any other will do.').waitFor();
+  expect(await page.getByRole('combobox', { name: 'Model' }).and(page.locator('[aria-invalid=true]')).count()).toBe(0);
 });
 
 test('a schedule with two day fields is described as it runs, before and after it is saved', async ({

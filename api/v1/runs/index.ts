@@ -33,7 +33,7 @@ const runRoutine = route({
   description:
     'The response comes once the run is recorded; the run itself is asynchronous. With `runAt` it stays queued until then (`waitingFor` is `run_at`), and starts at most a minute later. It executes the present version, even if the routine is changed meanwhile; archiving the routine skips it. Values of variables act as instructions if the caller may write routines; values of a key without `routines:write` reach the model as data. `overridable` of the routine lists the variables that may be given. The run can be cancelled, and counts towards the allowance when it is accepted.',
   auth: 'key-or-session',
-  mcp: { toolset: 'routines', view: ['id', 'routineId', 'state'] },
+  mcp: { toolset: 'routines', view: ['id', 'routineId', 'state', 'outcome', 'result'] },
   scope: 'runs:write',
   params: routineParams,
   body: z.strictObject({

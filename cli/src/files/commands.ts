@@ -57,7 +57,7 @@ export async function initFiles(
 ): Promise<void> {
   const account = await context.account().catch(() => undefined);
   const written = await init(folderOf(context, dir), project ?? account?.projectId);
-  if (!context.isTerminal) return context.out.json({ written });
+  if (!context.isForPeople) return context.out.json({ written });
   for (const file of written) context.out.text(`wrote ${file}`);
   context.say('Next: ras pull writes what the project has; or write routines/<key>.md and see ras plan.');
 }
@@ -71,7 +71,7 @@ export function pullFiles(
     const local = await readSoundProject(folderOf(context, dir), env);
     const options = { names, force, takeOver, say: (line: string) => context.say(line) };
     const pulled = await pull(await context.client(), local, options);
-    if (!context.isTerminal) return context.out.json({ pulled });
+    if (!context.isForPeople) return context.out.json({ pulled });
     for (const { file, result } of pulled) context.out.text(`${result} ${file}`);
   });
 }
@@ -157,7 +157,7 @@ export function importFiles(
       `wrote ${made}`,
       ...notes.map((note) => `  ${note}`),
     ]);
-    if (!context.isTerminal) context.out.json(report);
+    if (!context.isForPeople) context.out.json(report);
     else if (lines.length > 0) context.out.text(lines.join('\n'));
     for (const { name, why } of report.skipped) context.say(`left out ${name}: ${why}`);
     if (report.written.length === 0) context.exitCode = EXIT.failed;
@@ -199,7 +199,7 @@ async function apply(context: Context, file: string | undefined, options: ApplyO
   }
   const bad = applied.filter(({ result }) => FAILURES.has(result)).length;
   const failed = proofs.filter(({ result }) => result !== 'activated').length;
-  if (context.isTerminal) {
+  if (context.isForPeople) {
     const counts = [`${applied.length - bad} applied`, `${bad} not`];
     if (prove) counts.push(`${proofs.length - failed} activated`, `${failed} not`);
     context.out.text(counts.join(', '));

@@ -79,6 +79,6 @@ async function forward(
       (error: unknown) => reason(error),
     );
   const line = { event: event.type, runId: run.id, response: said, durationMs: context.now() - began };
-  if (context.isTerminal) context.out.text(`${event.type}  ${run.id}  ${said}  ${line.durationMs} ms`);
+  if (context.isForPeople) context.out.text(`${event.type}  ${run.id}  ${said}  ${line.durationMs} ms`);
   else context.out.jsonLine(line);
 }

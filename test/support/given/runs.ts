@@ -12,6 +12,7 @@ export type PlantedRun = Values<
   | 'prompt'
   | 'result'
   | 'data'
+  | 'outcomeSummary'
   | 'changes'
   | 'costUsd'
   | 'stepCount'
