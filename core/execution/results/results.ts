@@ -189,7 +189,7 @@ export interface Unread {
   readonly more: boolean;
   /** End of the newest; null if all is read. */
   readonly until: Date | null;
-  /** Until when the reader has marked all as read; null if they never did. */
+  /** Time up to which the reader has marked all results as read; null if they never did. */
   readonly readUntil: Date | null;
 }
 
