@@ -99,7 +99,7 @@ async function called(kind: Kind, given: string, { caller, deps }: Context): Pro
 /** The most ids of an answer for which names are read. */
 const MOST = 100;
 
-/** Returns the names of all ids in an answer that has no name beside them, as far as the caller may see them. */
+/** Returns the names of all ids that an answer shows without a name, as far as the caller may see them. */
 export async function namesIn(data: unknown, { caller, deps }: Context): Promise<Record<string, string>> {
   const { actor, projectId } = caller.access;
   const scopes: readonly string[] = actor.kind === 'session' ? [] : actor.scopes;

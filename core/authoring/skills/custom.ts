@@ -12,7 +12,7 @@ export interface CustomSkill extends ExternalName {
   readonly description: string | null;
   readonly instructions: string;
   readonly driftedAt: Date | null;
-  /** The author of the last change beside the files. */
+  /** The author of the last change made outside the files. */
   readonly driftedBy: Author | null;
   /** Counts the changes of name and instructions. */
   readonly revision: number;

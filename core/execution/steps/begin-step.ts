@@ -40,7 +40,7 @@ export interface StepRun
   /** Says which field of the definition this release cannot read; else null. */
   readonly blocked: string | null;
   readonly abnormalFactor: number | null;
-  /** Revisions that its version was activated with, which a run that no person starts takes. */
+  /** Revisions with which its version was activated; runs that no person starts use them. */
   readonly activeSkills: SkillRevisions;
   readonly tools: readonly OfferedTool[];
   /** The rendered text, once the first step has recorded it. Later steps no longer read its sources. */

@@ -37,7 +37,7 @@ import { Stop } from './stop.ts';
 /** The run that would begin now, up to the first call of its model. */
 export interface Preview {
   readonly preamble: string;
-  /** Undefined where the text cannot be rendered; `blocked` then has the reason. */
+  /** Undefined if the text cannot be rendered; `blocked` then has the reason. */
   readonly opening: Opening | undefined;
   readonly skills: readonly { readonly reference: string; readonly name: string }[];
   /** Facts for the run, with version 0 without facts; null for a routine that uses none. */
@@ -59,7 +59,7 @@ export interface Preview {
 
 /**
  * Shows the text, the tools and the cost of a run of a routine, and whether it could begin. It creates no run, calls no
- * model and writes nothing, except that a sign-in which is due for renewal is renewed, as by any run.
+ * model and writes nothing, except that it renews a sign-in that is due, as any run does.
  * @throws {AppError} `routine_not_found`, `invalid_variable` for a variable that cannot be given
  */
 export async function previewRun(
