@@ -1,6 +1,6 @@
 import type { Core } from '#core/core.ts';
 import { costOf, NO_USAGE, totalTokens, type Prices, type Usage } from '#core/foundation/cost/index.ts';
-import { sql, transaction, type Database, type Db, type Sql } from '#lib/database/index.ts';
+import { sql, transaction, type Database, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { budgetColumns, limitsOf, tooLittleLeft, type Budgets, type OperatorCap, type ScopeLimits } from './budget.ts';
 import { addedToDay } from './settle.ts';
@@ -106,8 +106,11 @@ function chargeBeforehand(
   most: Omit<Charged, 'day'>,
 ): Promise<Charged> {
   return transaction(database, async (tx) => {
-    const scopeIds = limits.map(({ scopeId }) => scopeId);
-    await tx.run`${addToTotals(added(scopeIds, most))}`;
+    await tx.run`${addToTotals(sql`(
+      select scope_id, ${most.tokens}::bigint as tokens, coalesce(${most.costUsd}::numeric, 0) as cost_usd,
+        0::bigint as reserved_tokens, 0::numeric as reserved_cost_usd
+      from unnest(${limits.map(({ scopeId }) => scopeId)}::text[]) as scope_id
+    )`)}`;
     const [passed] = await tx.rows<PassedLimit>`
       select passed.* from jsonb_to_recordset(${JSON.stringify(limits)}::jsonb)
         as l("scopeId" text, scope text, "costScope" text, "maxTokensPerDay" bigint, "maxCostUsdPerMonth" numeric)
@@ -155,12 +158,4 @@ async function settleCharge(
     where ${steps}::bigint > 0
     ${addedToDay}
   `;
-}
-
-function added(scopeIds: readonly string[], { tokens, costUsd }: Omit<Charged, 'day'>): Sql {
-  return sql`(
-    select scope_id, ${tokens}::bigint as tokens, coalesce(${costUsd}::numeric, 0) as cost_usd,
-      0::bigint as reserved_tokens, 0::numeric as reserved_cost_usd
-    from unnest(${scopeIds}::text[]) as scope_id
-  )`;
 }

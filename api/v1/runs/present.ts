@@ -28,7 +28,6 @@ export function presentRunDetail(row: RunDetail, config: WorkflowUrlConfig) {
   });
 }
 
-/** The fields that a run shows in another form than its row has. */
 function shownOf(row: Run | RunSummary) {
   return {
     failureClass: failureClassOf(row),

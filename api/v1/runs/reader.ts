@@ -57,7 +57,6 @@ export const followUpRun = route({
   return { data: presentRun(await runs.startFollowUp(deps, input)) };
 });
 
-/** A text by a reader: not blank, with a greatest length. */
 function note(most: number) {
   return z.string().min(1, EMPTY).max(most).regex(/\S/, EMPTY).trim();
 }

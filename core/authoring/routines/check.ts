@@ -184,7 +184,6 @@ function builtInsOf({ name }: RoutineFields) {
 /** More than the length of the marks, the announcement and the heading of a fenced text. */
 const FENCE_LENGTH = 500;
 
-/** Refuses ends that no call of `finish` could state. */
 function checkEnds({ outcome, mayComplete, mayPutOffHours }: RoutineFields): void {
   if (outcome === 'required' || (!mayComplete && mayPutOffHours === null)) return;
   const path = mayComplete ? 'mayComplete' : 'mayPutOffHours';

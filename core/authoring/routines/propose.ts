@@ -204,7 +204,6 @@ interface OpenProposal {
   readonly definition: unknown;
 }
 
-/** Returns why a proposal is not taken over; undefined when it is. */
 function refusalOf(proof: EndedProof, routine: Routine, open: OpenProposal): DropReason | undefined {
   const { state } = proof;
   if (routine.state === 'archived') return 'routine_archived';

@@ -43,7 +43,6 @@ export async function recordChanges(tx: Db, { before, after, by, restoredFrom }:
     await mailOwners(tx, before, { what: 'webhook', from: from ?? 'no webhook', to: to ?? 'no webhook' });
 }
 
-/** Records the new recipients of results, and mails the owners about a new chat among them. */
 async function recordPeople(tx: Db, { before, after, by }: Omit<RecordedChange, 'restoredFrom'>): Promise<void> {
   const { id: targetId, projectId, resultsTo } = after;
   const { when, mail, chats } = resultsTo;

@@ -57,10 +57,9 @@ export async function listDeliveries(db: Db, runId: string): Promise<Delivery[]>
       error, response_excerpt as "responseExcerpt"
     from webhook_attempts where delivery_id = any(${deliveries.map(({ id }) => id)}) order by index
   `;
-  const byDelivery = Map.groupBy(attempts, ({ deliveryId }) => deliveryId);
   return deliveries.map((delivery) => ({
     ...delivery,
-    attempts: (byDelivery.get(delivery.id) ?? []).map(({ deliveryId: _, ...attempt }) => attempt),
+    attempts: attempts.flatMap(({ deliveryId, ...attempt }) => (deliveryId === delivery.id ? [attempt] : [])),
   }));
 }
 

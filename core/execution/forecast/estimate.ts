@@ -60,11 +60,13 @@ export async function estimateRun(
     const most = mostOfRun(limits, option);
     return { basis: 'limits', sampleSize: 0, pricing, p50: most, p95: most };
   }
-  const costs = sample.map((run) => (pricing === 'recorded' ? run.costUsd : costOf(run, prices)));
+  const costs = sample
+    .map((run) => (pricing === 'recorded' ? run.costUsd : costOf(run, prices)))
+    .filter((cost) => cost !== null);
   const isProof = sample.length === 1 && sample[0]?.id === proofRunId;
   const at = (share: number): Amount => ({
     tokens: percentile(sample.map(totalTokens), share, (a, b) => a - b) ?? null,
-    costUsd: costAt(costs, share),
+    costUsd: percentile(costs, share, (a, b) => new Big(a).cmp(b)) ?? null,
   });
   return {
     basis: isProof ? 'proof_run' : 'version_runs',
@@ -110,11 +112,6 @@ export function mostOfRun(
   const outputTokens = dearOutput ? Math.min(maxSteps * written, tokens) : 0;
   const usage = { ...NO_USAGE, inputTokens: tokens - outputTokens, outputTokens };
   return { tokens, costUsd: costOf(usage, prices) };
-}
-
-function costAt(costs: readonly (string | null)[], share: number): string | null {
-  const known = costs.filter((cost) => cost !== null);
-  return percentile(known, share, (a, b) => new Big(a).cmp(b)) ?? null;
 }
 
 /** Nearest rank: the result is one of the values, never a number between two. */

@@ -42,8 +42,6 @@ export const RUNS: Stage = {
  * and results of tools, results and summaries, data and changes, faults of results, which may quote them, and webhook
  * bodies. States, reasons, times, usage and names of tools stay. A run with a delivery still to be made is left for
  * later.
- * @param runIds runs that the transaction has locked
- * @returns how many are erased
  */
 async function eraseContent(tx: Db, runIds: readonly string[]): Promise<number> {
   const sending = new Set(await eraseBodies(tx, runIds));
@@ -56,8 +54,6 @@ async function eraseContent(tx: Db, runIds: readonly string[]): Promise<number> 
 /**
  * Deletes ended runs with their steps, deliveries and messages. Their usage stays in the ledger and the totals, and a
  * version that one of them proved stays proven.
- * @param runIds runs that the transaction has locked
- * @returns how many are deleted
  */
 async function deleteRuns(tx: Db, runIds: readonly string[]): Promise<number> {
   await keepProofs(tx, runIds);

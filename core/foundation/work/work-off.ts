@@ -60,12 +60,9 @@ async function tryOne(deps: WorkDeps, trial: Trial, signal: AbortSignal | undefi
   const outcome = isBeyondLast ? { state: 'failed' as const, error: BROKEN_OFF } : await attempt(deps, trial, signal);
   // An attempt that this process broke off has no outcome: its lease runs out.
   if (outcome === undefined) return false;
-  await settle(deps, trial, outcome.state === 'retry' && delayMs === undefined ? givenUp(outcome) : outcome, delayMs);
+  const isGivenUp = outcome.state === 'retry' && delayMs === undefined;
+  await settle(deps, trial, isGivenUp ? { state: 'failed', error: outcome.error } : outcome, delayMs);
   return !(outcome.state === 'retry' && outcome.isAway === true);
-}
-
-function givenUp({ error }: { readonly error: string }): EndedWork {
-  return { state: 'failed', error };
 }
 
 /** Makes an attempt; an error that it throws is logged, and kept out of the row, which shows only its name. */

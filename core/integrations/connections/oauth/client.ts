@@ -81,7 +81,9 @@ export async function registerAt(
 ): Promise<OAuthClient> {
   const url = metadata.registration_endpoint;
   if (url === undefined) throw SignInError.noRegistration(redirectUri);
-  const authMethod = authMethodFor(metadata.token_endpoint_auth_methods_supported);
+  // A missing list means `client_secret_basic` (RFC 8414, section 2).
+  const supported = metadata.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
+  const authMethod = AUTH_METHODS.find((method) => supported.includes(method)) ?? 'none';
   const wanted = { ...clientMetadata([redirectUri], authMethod), ...(scope === undefined ? {} : { scope }) };
   const { ok, text } = await post(fetch, url, JSON.stringify(wanted));
   if (!ok) throw new SignInError('registration_refused');
@@ -102,11 +104,6 @@ async function post(fetch: typeof globalThis.fetch, url: string, body: string) {
 }
 
 const AUTH_METHODS = ['client_secret_basic', 'client_secret_post', 'none'];
-
-/** Chooses a secret where the server accepts one. A missing list means `client_secret_basic` (RFC 8414, section 2). */
-function authMethodFor(supported: readonly string[] = ['client_secret_basic']): string {
-  return AUTH_METHODS.find((method) => supported.includes(method)) ?? 'none';
-}
 
 /**
  * Names the callback of a sign-in. A hostile authorization server can send a person on to another server to steal a
