@@ -16,7 +16,7 @@ interface KeyCredential {
   readonly projectId: string;
   readonly organizationId: string;
   readonly paidPlan: PaidPlan | null;
-  /** False where the project has switched MCP off, which keeps the key from `/mcp` only. */
+  /** False if the project has switched MCP off, which keeps the key from `/mcp` only. */
   readonly mcpEnabled: boolean;
   readonly scopes: readonly Scope[];
   readonly stale: boolean;

@@ -10,7 +10,6 @@ export {
 export { connectionsReady, createCredentialSource, type StaticCredentials } from './store/credential-source.ts';
 export {
   connectionColumns,
-  findNamedConnections,
   listConnections,
   lockConnection,
   markReady,
