@@ -8,13 +8,7 @@ export {
   type Connection,
 } from './store/connection.ts';
 export { connectionsReady, createCredentialSource, type StaticCredentials } from './store/credential-source.ts';
-export {
-  connectionColumns,
-  listConnections,
-  lockConnection,
-  markReady,
-  readConnection,
-} from './store/queries.ts';
+export { connectionColumns, listConnections, lockConnection, markReady, readConnection } from './store/queries.ts';
 export { endSignInsOf, eraseConnection, eraseConnections, revokeErased } from './remove.ts';
 export { changeConnection } from './tool-servers/change.ts';
 export { createToolServer, toolServerOf } from './tool-servers/create.ts';
