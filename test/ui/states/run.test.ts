@@ -347,7 +347,7 @@ test('what a run brought, what changed in it, and who was not told of it', async
             },
           }),
         ),
-      act: says(/Nothing differs from .*, for 2 runs in a row/, 'it brought none'),
+      act: says(/Nothing differs from .*, for 2 runs in a row/, 'this run found none'),
     },
     {
       path: PATH,
