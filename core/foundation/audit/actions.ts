@@ -63,6 +63,7 @@ export const AUDIT_ACTIONS = [
   'run.pinned',
   'run.unpinned',
   'run.judged',
+  'question.answered',
 ] as const;
 
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];

@@ -63,6 +63,7 @@ const ACTIONS: Readonly<Record<Action, string>> = {
   'webhook_secret.rotated': 'Webhook secret replaced',
   'success_ping.changed': 'Ping changed',
   'run.judged': 'Result judged',
+  'question.answered': 'Question of a run answered',
   'results_to.changed': 'Who gets the results changed',
   'chat.created': 'Chat added',
   'chat.changed': 'Chat changed',
