@@ -119,6 +119,7 @@ export type NewId = (
     | 'proposal'
     | 'routine'
     | 'run'
+    | 'sharedLink'
     | 'skill',
 ) => string;
 

@@ -533,6 +533,30 @@ export interface components {
             /** @description Shown once, where there is a webhook URL; null when the response is repeated under its `Idempotency-Key`. */
             webhookSecret?: string | null;
         };
+        CreatedSharedLink: {
+            /**
+             * Format: date-time
+             * @description RFC 3339, UTC.
+             */
+            createdAt: string;
+            /** @description Null where the account or the key is gone. */
+            createdBy: components["schemas"]["RoutineVersionAuthor"] | null;
+            /**
+             * Format: date-time
+             * @description RFC 3339, UTC.
+             */
+            expiresAt: string;
+            /** @description Id of the sharedLink. */
+            id: string;
+            /** @description When it was read last. */
+            lastSeenAt: string | null;
+            /** @description Id of the run. */
+            runId: string;
+            /** @description Shown once; null when the response is repeated. */
+            url: string | null;
+            /** @description How often the result was read by it. */
+            views: number;
+        };
         CreateRoutine: {
             /** @default {} */
             budget?: components["schemas"]["CreateRoutineBudget"];
@@ -732,6 +756,13 @@ export interface components {
              * @enum {string}
              */
             when?: "each" | "changed";
+        };
+        CreateSharedLink: {
+            /**
+             * @description Days until it ends.
+             * @default 7
+             */
+            expiresInDays?: number;
         };
         CreateSkillBody: {
             description?: string | null;
@@ -2574,6 +2605,8 @@ export interface components {
             inWords: string;
             /** @description How much later than each a run may start; the id of the routine decides. */
             jitterSeconds: number;
+            /** @description The schedule that is shown. */
+            schedule: string;
             /** @description The next five times, fewer up to `endsAt`. */
             times: string[];
             /** @description What saving it would warn of; see the warnings of a routine. */
@@ -2597,6 +2630,28 @@ export interface components {
             runs: components["schemas"]["RunOfSeries"][];
             /** @description Whether items are left out. */
             truncated: boolean;
+        };
+        SharedLink: {
+            /**
+             * Format: date-time
+             * @description RFC 3339, UTC.
+             */
+            createdAt: string;
+            /** @description Null where the account or the key is gone. */
+            createdBy: components["schemas"]["RoutineVersionAuthor"] | null;
+            /**
+             * Format: date-time
+             * @description RFC 3339, UTC.
+             */
+            expiresAt: string;
+            /** @description Id of the sharedLink. */
+            id: string;
+            /** @description When it was read last. */
+            lastSeenAt: string | null;
+            /** @description Id of the run. */
+            runId: string;
+            /** @description How often the result was read by it. */
+            views: number;
         };
         Skill: components["schemas"]["SkillSummary"] & {
             instructions: string;
@@ -3688,7 +3743,7 @@ export interface operations {
                 page?: components["parameters"]["page"];
                 /** @description Text in the name. */
                 q?: string;
-                /** @description Only those that have a `webhookUrl` or a `successPingUrl`, or only those that have neither. */
+                /** @description Only those that have a `webhookUrl`, a `successPingUrl` or readers in `resultsTo`, or only those that have none of them. */
                 sendsResults?: "true" | "false";
                 /** @description Only those in this state. */
                 state?: "draft" | "active" | "paused" | "archived";
@@ -4535,6 +4590,67 @@ export interface operations {
             };
         };
     };
+    listSharedLinks: {
+        parameters: {
+            path: {
+                /** @description Id of the run. */
+                runId: components["parameters"]["runId"];
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["SharedLink"][];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    createSharedLink: {
+        parameters: {
+            path: {
+                /** @description Id of the run. */
+                runId: components["parameters"]["runId"];
+            };
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["CreateSharedLink"];
+            };
+        };
+        responses: {
+            201: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["CreatedSharedLink"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    deleteSharedLink: {
+        parameters: {
+            path: {
+                /** @description Id of the sharedLink. */
+                linkId: string;
+                /** @description Id of the run. */
+                runId: components["parameters"]["runId"];
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["SharedLink"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
     retryRun: {
         parameters: {
             path: {
@@ -4672,19 +4788,20 @@ export interface operations {
     };
     previewSchedule: {
         parameters: {
-            query: {
+            query?: {
                 /** @description No times after this one. */
                 endsAt?: string;
                 /** @description Checked only: how much later a run starts is decided by the id of its routine. */
                 jitterSeconds?: number;
-                /** @description Five cron fields, or @hourly to @yearly. */
-                schedule: string;
+                schedule?: string;
                 /** @description Dates in the time zone, separated by commas. */
                 skipDates?: string;
                 /** @description No times before this one. */
                 startsAt?: string;
                 /** @description IANA name. */
                 timezone?: string;
+                /** @description Words of time, in place of `schedule`. */
+                words?: string;
             };
         };
         responses: {

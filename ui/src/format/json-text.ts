@@ -14,3 +14,11 @@ export function jsonIn(text: string): unknown {
     return undefined;
   }
 }
+
+const FENCED = /^\s*```(?:json)?[ \t]*\n([\s\S]*)\n```\s*$/;
+
+/** Takes JSON out of the fence in which models like to put it. */
+export function unfenced(text: string): string {
+  const [, inside] = FENCED.exec(text) ?? [];
+  return inside === undefined || inside.includes('```') ? text : inside;
+}
