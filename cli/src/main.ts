@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { registerCatalogue } from './catalogue.ts';
+import { registerChats } from './chats.ts';
 import { registerCompletion } from './completion.ts';
 import { createContext, type Context } from './context.ts';
 import { registerOpen } from './dashboard.ts';
@@ -69,6 +70,7 @@ function register(program: Command, context: Context): void {
   registerRuns(program, context);
   registerListen(program, context);
   registerCatalogue(program, context);
+  registerChats(program, context);
   registerFiles(program, context);
   registerMcp(program, context);
   registerCompletion(program, context);

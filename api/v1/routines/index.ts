@@ -44,7 +44,8 @@ const listRoutines = route({
         'Only those whose state was changed last by the service itself, which paused them or returned them to draft and says why in `stateReason`; or only those where a person or an API key did.',
     }),
     sendsResults: z.enum(['true', 'false']).optional().meta({
-      description: 'Only those that have a `webhookUrl` or a `successPingUrl`, or only those that have neither.',
+      description:
+        'Only those that have a `webhookUrl`, a `successPingUrl` or readers in `resultsTo`, or only those that have none of them.',
     }),
     uses: z
       .string()
