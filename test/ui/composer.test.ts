@@ -7,6 +7,7 @@ const test = dashboardTest();
 
 test('what the server finds wrong stands at its field', async ({ visit, person }) => {
   const { page } = await visit(`/p/${person.projectId}/routines/new`, { as: person });
+  await page.getByRole('button', { name: 'Write it yourself' }).click();
   await page.getByRole('textbox', { name: 'Instructions' }).fill('Write one line.');
   await page.getByRole('combobox', { name: 'Runs' }).click();
   await page.getByRole('option', { name: 'Cron' }).click();
@@ -15,20 +16,20 @@ test('what the server finds wrong stands at its field', async ({ visit, person }
   // Not any alert: the preview of the next times finds fault with the schedule before.
   const invalid = page.locator('[aria-invalid=true]');
   await page.getByRole('textbox', { name: 'Name' }).and(invalid).waitFor();
-  await page.getByRole('combobox', { name: 'Model' }).and(invalid).waitFor();
 });
 
 test('an untouched new routine says what it needs, in words for people', async ({ visit, person }) => {
   const { page } = await visit(`/p/${person.projectId}/routines/new`, { as: person });
+  await page.getByRole('button', { name: 'Write it yourself' }).click();
   await page.getByRole('combobox', { name: 'Model' }).waitFor();
   await page.getByRole('button', { name: 'Save and test' }).click();
   await page.getByText('Enter the name.').waitFor();
   await page.getByText('Enter the instructions.').waitFor();
-  await page.getByText('Choose a model.').waitFor();
 });
 
 test('a schedule of two day fields is said as it runs, before and after it is saved', async ({ visit, person }) => {
   const { page } = await visit(`/p/${person.projectId}/routines/new`, { as: person });
+  await page.getByRole('button', { name: 'Write it yourself' }).click();
   await page.getByRole('combobox', { name: 'Runs' }).click();
   await page.getByRole('option', { name: 'Cron' }).click();
   await page.getByRole('textbox', { name: 'Cron' }).fill('0 9 1-7 * 1');
@@ -43,6 +44,37 @@ test('a schedule of two day fields is said as it runs, before and after it is sa
   await page.goto(new URL(`/p/${person.projectId}/routines/${id}`, page.url()).href);
   await page.getByText(words).first().waitFor();
   await page.getByText(/day of month or day of week is enough/).waitFor();
+});
+
+test('a new routine has a model that is good for most, and its settings are folded', async ({ visit, person }) => {
+  const { page } = await visit(`/p/${person.projectId}/routines/new`, { as: person });
+  await page.getByRole('button', { name: 'Write it yourself' }).click();
+  await page.getByText(/^A run that reads 20k tokens/i).waitFor();
+  const limits = page.getByRole('button', { name: /^Limits/ });
+  expect(await limits.count()).toBe(0);
+  await page.getByRole('button', { name: 'Advanced' }).click();
+  await limits.waitFor();
+  await page.getByRole('textbox', { name: 'Name' }).fill('By itself');
+  await page.getByRole('textbox', { name: 'Instructions' }).fill('Write one line.');
+  await page.getByRole('button', { name: 'Save draft' }).click();
+  await page.getByRole('heading', { name: 'By itself' }).waitFor();
+});
+
+test('times are written in hours and minutes', async ({ visit, person }) => {
+  const client = person.session.with({ 'X-Project-Id': person.projectId });
+  const id = await createRoutine(client);
+  const { page } = await visit(`/p/${person.projectId}/routines/${id}/edit`, { as: person });
+  await page.getByRole('button', { name: /^When/ }).click();
+  const longest = page.getByRole('textbox', { name: 'Longest wait' });
+  const unit = page.getByRole('combobox', { name: 'Unit of longest wait' });
+  expect([await longest.inputValue(), await unit.textContent()]).toEqual(['6', 'hours']);
+  await unit.click();
+  await page.getByRole('option', { name: 'minutes' }).click();
+  await longest.fill('90');
+  await save(page);
+  await page.getByText('Nothing has changed.').first().waitFor();
+  const { data } = await client.get(`/v1/routines/${id}`);
+  expect(data.limits.maxQueueSeconds).toBe(5_400);
 });
 
 test('two tabs that change the same thing are shown both, and one is chosen', async ({ visit, person }) => {
