@@ -8,8 +8,14 @@ import { accountPage } from './mail-body.ts';
 import { findWaiting, NOT_THERE, queueMessages, recordSending } from './waiting.ts';
 
 /** A mail about an account. It is stored sealed, because its link opens something. */
-const accountMail = z.object({ to: z.string(), subject: z.string(), text: z.string() });
-type AccountMail = z.output<typeof accountMail>;
+const accountMail = z.object({
+  to: z.string(),
+  subject: z.string(),
+  text: z.string(),
+  /** Label of the button that stands for its address. */
+  button: z.string().optional(),
+});
+export type AccountMail = z.output<typeof accountMail>;
 
 /** Mails about accounts: they wait for as long as their links live, and are sent at once where the server takes them. */
 export interface AccountMails {

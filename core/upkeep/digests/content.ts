@@ -103,7 +103,7 @@ export function resultEntry(
     tone,
     facts: [
       at,
-      ...(result.costUsd === null ? [] : [`$${Number(result.costUsd).toFixed(2)}`]),
+      ...(Number(result.costUsd) < 0.005 ? [] : [`$${Number(result.costUsd).toFixed(2)}`]),
       ...(earlier === 0 ? [] : [`${earlier} earlier`]),
     ].join(' · '),
     lines: tellingLines(result, shown.length > 0),

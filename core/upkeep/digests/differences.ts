@@ -1,3 +1,4 @@
+import { itemInWords, valueInWords } from '#core/authoring/outcomes/index.ts';
 import type { Result } from '#core/execution/results/index.ts';
 import { isJsonObject } from '#lib/json.ts';
 
@@ -21,13 +22,6 @@ export function changesInWords({ changes, lines }: Result): readonly Difference[
   ];
 }
 
-function itemInWords(item: unknown): string {
-  if (!isJsonObject(item)) return valueInWords(item);
-  return Object.entries(item)
-    .map(([name, value]) => `${name} ${valueInWords(value)}`)
-    .join(', ');
-}
-
 function changeInWords(key: unknown, before: unknown, after: unknown): string {
   const name = key === null || key === undefined ? '' : `${valueInWords(key)}: `;
   if (!isJsonObject(before) || !isJsonObject(after)) {
@@ -37,9 +31,4 @@ function changeInWords(key: unknown, before: unknown, after: unknown): string {
     .filter((field) => JSON.stringify(before[field]) !== JSON.stringify(after[field]))
     .map((field) => `${field} ${valueInWords(before[field])} → ${valueInWords(after[field])}`);
   return `${name}${differing.join(', ')}`;
-}
-
-function valueInWords(value: unknown): string {
-  if (value === undefined) return 'none';
-  return typeof value === 'string' ? value : JSON.stringify(value);
 }

@@ -48,6 +48,17 @@ test('a result arrives in each of the four chats, with a link to it', async ({ s
   }
 });
 
+test('a result that is only data is posted in words', async ({ service, chats, person }) => {
+  const key = await (await person()).key();
+  await delivered(service, key, 'slack', {
+    instructions: 'List the teas.\nDATA {"items": [{"id": "oolong", "price": 4}]}',
+    resultSchema: { type: 'object', properties: { items: { type: 'array', items: { type: 'object' } } } },
+  });
+  const posted = JSON.stringify(chats.posted);
+  expect(posted).toContain('id oolong, price 4');
+  expect(posted).not.toContain('items');
+});
+
 test('a draft tells no chat, and a run that fails tells it', async ({ service, chats, person }) => {
   const key = await (await person()).key();
   const chatId = await addChat(key);
