@@ -32,7 +32,7 @@ export function createRouter(routes: readonly Route[], deps: Deps): Router {
 }
 
 /**
- * Refuses a request without a route: 405 with `Allow` where another method exists, else 404. Its key is counted and
+ * Refuses a request without a route: 405 with `Allow` if another method exists, else 404. Its key is counted and
  * checked too.
  */
 export function unmatched(router: Router, deps: Deps): Middleware {

@@ -124,7 +124,7 @@ export interface Fault {
   readonly message: string;
 }
 
-/** Makes one `invalid_request` (or a more exact code) that lists every fault with its path. */
+/** Makes one `invalid_request` (or a more exact code) with every fault and its path. */
 export function invalid(faults: readonly Fault[], code: ErrorCode = 'invalid_request'): AppError {
   const shown = faults.slice(0, 20).map((fault) => `${fault.path}: ${fault.message}`);
   if (faults.length > shown.length) shown.push(`and ${faults.length - shown.length} more`);

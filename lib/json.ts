@@ -23,7 +23,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** Limit of nesting, far above what a value needs and far below what the stack holds. */
+/** Limit of nesting, far above any real value and far below the stack's limit. */
 const MAX_DEPTH = 200;
 
 /**

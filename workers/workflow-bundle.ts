@@ -10,8 +10,8 @@ const CACHE = `${ROOT}node_modules/.cache/workflow-bundles`;
 
 /**
  * Returns the workflow code as one script for the sandbox, bundled from the sources. Bundling takes seconds, so an
- * existing bundle is used if its name has the hash of everything that goes into it. A bundle of other sources is never
- * used. Where nothing can be written the new one stays in memory.
+ * existing bundle is used if its name has the hash of all its sources. If nothing can be written, the new bundle stays
+ * in memory.
  */
 export async function workflowBundle(log?: Pick<Log, 'warn'>): Promise<WorkflowBundleOption> {
   const name = await bundleName();

@@ -19,7 +19,7 @@ const passkeyOptions = z
   .looseObject({ challenge: z.string() })
   .meta({ id: 'PasskeyOptions', description: 'Options in JSON as WebAuthn Level 3 has them.' });
 
-/** Lists the operations of second factors and passkeys, and the proof of who one is. */
+/** Lists the operations of second factors and passkeys, and the proof of identity. */
 export const factorOperations: readonly AuthOperation[] = [
   {
     method: 'POST',

@@ -5,7 +5,7 @@ import { isPaged } from '../http/links.ts';
 import { notFoundOf } from '../http/validate.ts';
 import type { RouteSpec } from '../route.ts';
 
-/** For all who call the service, or for the holders of API keys. */
+/** The readers of a document: everyone, or the holders of API keys. */
 export type Audience = 'all' | 'keys';
 
 /** Describes the response of a success, and one for each status of an error; for holders of keys one for all errors. */
@@ -85,7 +85,7 @@ export function errorResponse(
   return response;
 }
 
-/** The body of every failure. Codes are no closed list in the document: another one may come. */
+/** The body of every failure. The document has no closed list of codes, because new ones may be added. */
 export const failure = z
   .strictObject({
     error: z
@@ -109,7 +109,7 @@ export const failure = z
   })
   .meta({ id: 'Failure' });
 
-/** Stands for every error, so that a generated client has one type for them. */
+/** One response for every error, so that a generated client has one type for them. */
 const ANY_FAILURE: ZodOpenApiResponseObject = {
   id: 'Failure',
   description:
@@ -144,7 +144,7 @@ export function errorsOf(spec: RouteSpec): ErrorCode[] {
   return [...codes];
 }
 
-/** Names the errors of this operation that few others have. */
+/** Names the errors of this operation that few other operations have. */
 export function ownErrorsOf({ path, errors = [] }: RouteSpec): readonly ErrorCode[] {
   return [...new Set([...notFoundOf(path).values(), ...errors])];
 }

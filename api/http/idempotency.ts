@@ -22,7 +22,7 @@ export type Claim =
       store(response: StoredResponse): Promise<void>;
       /**
        * Releases the key without a response. A refused request changed nothing, so its key is forgotten. After an
-       * unknown outcome the next attempt takes the claim over at once, with the same ids.
+       * unknown outcome the next attempt takes over the claim at once, with the same ids.
        */
       release(outcome: 'refused' | 'unknown'): Promise<void>;
     };

@@ -9,7 +9,7 @@ const MAX_ANSWER_TOKENS = 20_000;
 
 export interface Answer {
   readonly data: unknown;
-  /** Describes the data. A text that it does not mark as ours is fenced. */
+  /** Describes the data. A text that it does not mark as the service's own is fenced. */
   readonly schema: z.core.$ZodType;
   /** Fields that the service adds to the data. */
   readonly added?: Readonly<Record<string, string>>;
@@ -18,9 +18,9 @@ export interface Answer {
 }
 
 /**
- * Writes an answer for a model: the data as JSON, then its foreign texts in fences, then the notes. In an answer that
- * is too long the longest texts are cut first, then the lists, and the answer says so. Texts are cut before they are
- * counted, so the work depends on the length of the answer and not on that of the data.
+ * Writes an answer for a model: the data as JSON, then its foreign texts in fences, then the notes. If the answer is
+ * too long, the longest texts are cut first, then the lists, with a note. Texts are cut before they are counted, so the
+ * work depends on the length of the answer and not of the data.
  */
 export function answerText(answer: Answer): string {
   for (const limits of LIMITS) {
@@ -29,7 +29,7 @@ export function answerText(answer: Answer): string {
     const text = written(answer, copy);
     if (tokensOf(text) <= MAX_ANSWER_TOKENS) return text;
   }
-  // A value of very many fields: show at least its beginning.
+  // A value with very many fields: show at least its beginning.
   return written(answer, copyOf(answer.data, { ...LEAST, room: ROOM_OF_BEGINNING }));
 }
 
@@ -51,7 +51,7 @@ const LIMITS = [
   LEAST,
 ];
 
-/** A longer answer exceeds the limit of tokens in any language. */
+/** A longer answer exceeds the token limit in any language. */
 const MAX_CHARACTERS = 80_000;
 const ROOM_OF_BEGINNING = 8_000;
 /** Characters that a value costs besides its own: commas, the placeholder, its line in a fence. */
@@ -113,7 +113,7 @@ function copyOf(data: unknown, { characters, items, room = MAX_CHARACTERS }: Lim
   return { value, isCut: isCut || left < 0, isTooLong: left < 0 };
 }
 
-/** Texts of one line up to this length share a fence. Longer ones have one each. */
+/** Texts of one line up to this length share a fence. Each longer text has its own. */
 const SHORT = 200;
 
 function written({ schema, added = {}, notes }: Answer, { value, isCut }: Copy): string {

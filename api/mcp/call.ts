@@ -11,7 +11,7 @@ import { type Call, perform, type Performed } from '../perform.ts';
 import { answerText, isBeyondOneAnswer, viewed } from './answer.ts';
 import { readArguments, type RouteTool, runArguments, toolNamed, waitArguments } from './tools.ts';
 
-/** A request to `/mcp`, once its caller is known. */
+/** A request to `/mcp` from an identified caller. */
 export interface Caller {
   readonly access: ProjectAccess;
   readonly via: Via;

@@ -5,12 +5,12 @@ export interface JsonSchema {
 }
 
 /**
- * Returns a short JSON Schema of a request, for a model that reads it with twenty others: the structure, the words of
- * each choice, and the first sentence about each field. The call checks everything that is left out (lengths, patterns,
- * examples, sentences about inner fields), and its error says so.
+ * Returns a short JSON Schema of a request, for a model that reads it among twenty others: the structure, the words of
+ * each choice, and the first sentence about each field. The call itself checks the parts that are left out (lengths,
+ * patterns, examples, inner fields), and its error explains them.
  */
 export function inputSchemaOf(schema: z.ZodType, { terse = false } = {}): ObjectSchema {
-  // The first part of a schema that transforms its input describes that input.
+  // The first part of a schema that transforms its input describes the request.
   const sent = schema instanceof z.ZodPipe ? schema.def.in : schema;
   const full: JsonSchema = z.toJSONSchema(sent, { io: 'input', unrepresentable: 'any' });
   const { properties, required } = shortened(full, {
@@ -50,7 +50,7 @@ function shortened(schema: JsonSchema, within: Within): JsonSchema {
   for (const keyword of KEPT) if (rest[keyword] !== undefined) short[keyword] = rest[keyword];
   if (typeof description === 'string' && within.depth === 1) short['description'] = gist(description);
   if (properties !== undefined && within.depth < DEEPEST) {
-    // A field that accepts only an empty list tells a caller nothing.
+    // A field that accepts only an empty list is useless to a caller.
     const fields = Object.entries(asSchema(properties)).filter(([, each]) => asSchema(each)['maxItems'] !== 0);
     short['properties'] = Object.fromEntries(fields.map(([name, each]) => [name, shortened(asSchema(each), inner)]));
   }
@@ -82,14 +82,14 @@ function joined(choices: readonly JsonSchema[], { clears }: Within): JsonSchema 
   if (first === undefined || second === undefined || others.length > 0) return { anyOf: choices };
   if (second['type'] !== 'null' || typeof first['type'] !== 'string') return { anyOf: choices };
   if (!clears) return first;
-  // A list of types would be shorter, and some clients refuse it.
+  // A list of types would be shorter, but some clients refuse it.
   const { description, ...value } = first;
   return { ...(description !== undefined && { description }), anyOf: [value, { type: 'null' }] };
 }
 
 const LONGEST = 110;
 
-/** Returns the first sentence of a description, cut at a word where that is long. */
+/** Returns the first sentence of a description, cut at a word if it is long. */
 export function gist(text: string): string {
   const [sentence = ''] = text.split(/(?<=[.:]) (?=[A-Z`])/);
   if (sentence.length <= LONGEST) return sentence;

@@ -26,9 +26,8 @@ import { readToolsets, type ToolDefinition, toolNamed, visibleTools } from './to
 const MCP_PATH = '/mcp';
 
 /**
- * Serves the Model Context Protocol (revisions 2026-07-28 and, without sessions, of 2025) to assistants: the operations
- * of the API that are declared as tools. Callers are authenticated, limited and counted as on `/v1`, before a byte of
- * their message is read.
+ * Serves the Model Context Protocol (revisions 2026-07-28 and, without sessions, of 2025) to assistants. Its tools are
+ * operations of the API. Callers are authenticated, limited and counted as on `/v1`, before their message is read.
  */
 export function mcp(deps: Deps): Middleware {
   const requests = new WeakMap<AuthInfo, McpRequest>();
@@ -80,13 +79,16 @@ export function mcp(deps: Deps): Middleware {
 
 interface McpRequest extends Omit<Caller, 'via'> {
   readonly toolsets: readonly Toolset[];
-  /** Set for a run of this service: it could drive itself for ever if it started or changed something. */
+  /** Set for a run of this service, which could otherwise start or change routines and drive itself for ever. */
   readonly readsOnly: boolean;
   readonly clientName: string | undefined;
   readonly userAgent: string;
 }
 
-/** Refuses a page of another origin: it could reach a server on its visitor's machine (MCP, Streamable HTTP). */
+/**
+ * Refuses a page of another origin, which could otherwise reach a server on its visitor's machine (MCP, Streamable
+ * HTTP).
+ */
 function assertOwnOrigin(ctx: Context, { config }: Deps): void {
   const origin = ctx.get('origin');
   if (!['', config.UI_ORIGIN, new URL(config.PUBLIC_URL).origin].includes(origin)) {
@@ -149,7 +151,7 @@ const SERVER = {
   version: '1.0.0',
 };
 
-/** Clients of 2025 name themselves in a message that a server without sessions does not keep. */
+/** Clients of 2025 name themselves in a message that a server without sessions does not remember. */
 const named = z.object({ [CLIENT_INFO_META_KEY]: z.object({ name: z.string() }).optional() });
 
 function said(text: string): CallToolResult {

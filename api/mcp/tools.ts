@@ -28,7 +28,7 @@ export interface RouteTool {
   readonly query: ReadonlySet<string>;
 }
 
-/** Clients end a call after 60 s, so a tool returns before. */
+/** Clients end a call after 60 s, so a tool must return earlier. */
 const seconds = z.number().int().min(0).max(50);
 
 /** Arguments of a tool besides those of its operation. */
@@ -96,7 +96,7 @@ export function readToolsets(asked: string | undefined): readonly Toolset[] {
   if (asked === undefined) return all.filter((each) => TOOLSETS[each] === 'default');
   if (asked === 'all') return all;
   const names = new Set(asked.split(',').map((name) => name.trim()));
-  // In one order and each once, because lists are cached by them.
+  // Listed in one order and once each, because they are the key of a cache.
   const found = all.filter((each) => names.delete(each));
   if (names.size === 0) return found;
   throw new AppError('invalid_request', `toolsets: must be all, or some of ${all.join(', ')}`);

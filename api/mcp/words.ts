@@ -1,6 +1,6 @@
 import type { ErrorCode } from '#lib/errors.ts';
 
-/** Description of a tool, where the description of its operation is about HTTP or too long. */
+/** Descriptions of tools whose operation has a description about HTTP, or one that is too long. */
 export const TOOL_WORDS: Readonly<Record<string, string>> = {
   list_models: 'List the models that routines can run on. Take provider, connectionId and modelId from here.',
   list_skills: 'List the skills that routines can use: those of the project, then the curated ones.',
@@ -77,7 +77,7 @@ const ARGUMENT_WORDS: Readonly<Record<string, string>> = {
   'create_skill.instructions': 'Text of the skill, which routines with it are told; 20 to 24000 characters.',
 };
 
-/** Returns the words on an argument of a tool; undefined where those on its operation will do. */
+/** Returns the description of a tool's argument; undefined where the operation's own is good enough. */
 export function argumentWords(tool: string, argument: string): string | undefined {
   if (tool === 'update_routine' && argument !== 'routineId' && argument !== 'ifMatch') return 'As created.';
   return ARGUMENT_WORDS[`${tool}.${argument}`] ?? ARGUMENT_WORDS[argument];

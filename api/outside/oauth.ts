@@ -46,8 +46,8 @@ export const completeConnectionSignIn = route({
 });
 
 /**
- * Serves the documents behind our client ids to authorization servers. They are not operations of the API: a standard
- * defines their form, which has no envelope.
+ * Serves the documents behind this service's client ids to authorization servers. They are not operations of the API: a
+ * standard defines their form, which has no envelope.
  */
 export function clientMetadata({ config, providers }: Pick<Deps, 'config' | 'providers'>): Middleware {
   const { PUBLIC_URL: publicUrl, UI_ORIGIN: uiOrigin } = config;
@@ -58,7 +58,7 @@ export function clientMetadata({ config, providers }: Pick<Deps, 'config' | 'pro
     if (ctx.method !== 'GET' && ctx.method !== 'HEAD') {
       throw new AppError('method_not_allowed', undefined, { Allow: 'GET, HEAD' });
     }
-    // An hour, after which a new provider or return address is known everywhere.
+    // Cached for an hour, after which a new provider or return address is known everywhere.
     ctx.set('Cache-Control', 'public, max-age=3600');
     ctx.type = 'application/json';
     ctx.body = JSON.stringify(document);

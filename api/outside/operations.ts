@@ -68,7 +68,8 @@ export const schedulerTick = route({
 }).to(async ({ deps }) => ({ data: { accepted: true, ...tickInProcess(deps) } }));
 
 /**
- * Time that the response waits for the synchronization. A longer one continues, and the scheduler repeats a failed one.
+ * Time that the response waits for the synchronization. A longer synchronization continues, and the scheduler repeats a
+ * failed one.
  */
 const SYNC_MS = 5_000;
 

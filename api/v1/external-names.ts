@@ -33,7 +33,7 @@ export const namedFields = {
   managedFrom: managedFrom.nullable().default(null),
 };
 
-/** The same in a request that puts it under its key, and in a patch. */
+/** The fields of the name in a request that puts something under its key, and in a patch. */
 export const putFields = { managedBy: namedFields.managedBy, managedFrom: namedFields.managedFrom };
 export const renamedFields = { externalKey: externalKey.nullable(), managedBy, managedFrom: managedFrom.nullable() };
 

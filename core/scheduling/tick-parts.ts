@@ -74,7 +74,7 @@ export interface TickParts {
   retention(signal: AbortSignal, forMs?: number): Promise<RetentionReport>;
 }
 
-/** Creates the parts of a tick; each tells the metrics how long it took and whether it failed. */
+/** Creates the parts of a tick; each reports its duration and failure to the metrics. */
 export function createTickParts(deps: TickDeps): TickParts {
   const kinds = kindsOf(deps);
   const off = (name: string, signal: AbortSignal, forMs: number) => workOff(deps, kinds, name, { signal, forMs });

@@ -14,10 +14,10 @@ import type { SessionJob } from '../session/model.ts';
 import type { Sessions } from '../sandbox/sessions.ts';
 import type { ProviderCall } from '../provider/request-json.ts';
 
-/** Silence of a model that ends a step. */
+/** Silence of a model after which a step ends. */
 const CONTENT_IDLE_MS = 120_000;
 
-/** Failures that a session may report. The others of the closed list are not for it to claim. */
+/** Failures that a session may report. It must not claim others of the closed list. */
 const CLAIMABLE: ReadonlySet<FailureCode> = new Set([
   'malformed',
   'model_error',
@@ -46,7 +46,7 @@ export async function runModel(call: ProviderCall, body: RunBody, sessions: Sess
   };
   const outcome = await sessions.run(JSON.stringify(job), { ...call, allowed });
   if (signal.aborted) throw signal.reason;
-  // The broker's view counts before the session's.
+  // The broker's result takes precedence over the session's.
   if (outcome.failure !== undefined) {
     throw new CallFailure(outcome.failure.code, outcome.failure.details);
   }

@@ -6,7 +6,7 @@ import { startBroker } from './broker.ts';
 import { CODE_ROOT, READABLE } from './command.ts';
 import type { Sandbox } from './sandbox.ts';
 
-/** Barriers of Node's permission model too. Only bubblewrap has the others. */
+/** Barriers that Node's permission model has too. Only bubblewrap has the others. */
 const EXPECTED_OF_PROCESS = new Set(['broker answers', 'environment is empty']);
 
 const walls = z.record(z.string(), z.boolean());
@@ -35,8 +35,8 @@ export async function checkSandbox(sandbox: Sandbox): Promise<void> {
 }
 
 /**
- * Refuses a place for secrets that every session could read: sessions run as the runtime's own user, so file modes do
- * not protect it.
+ * Refuses secrets in places that every session can read: sessions run as the runtime's own user, so file modes do not
+ * protect them.
  * @param secrets paths of the runtime's certificate, key, state and provider files
  * @throws naming the files
  */

@@ -1,7 +1,7 @@
 /**
- * Returns the system calls that a session may not make, as the program that bubblewrap passes to the kernel
- * (`--seccomp`). Namespaces take files and network away; this takes away child processes, memory that no limit counts,
- * and calls that have broken kernels. Threads stay, because Node needs them.
+ * Returns the filter of forbidden system calls, as the program that bubblewrap passes to the kernel (`--seccomp`).
+ * Namespaces remove files and network; this filter removes child processes, memory that no limit counts, and calls that
+ * have broken kernels. Threads stay, because Node needs them.
  * @returns undefined where the machine's numbers are unknown
  */
 export function seccompProgram(arch: string): Buffer | undefined {

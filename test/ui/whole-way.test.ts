@@ -228,7 +228,7 @@ async function followRun(watched: Watched, open: () => Promise<void>): Promise<v
   const second = hold();
   first.release();
   // Counts ended steps only: a read since the call began also shows the call under way.
-  const steps = page.getByRole('list', { name: 'Steps' }).getByRole('button').filter({ hasNotText: 'Pending' });
+  const steps = page.getByRole('list', { name: 'Steps' }).getByRole('button').filter({ hasNotText: 'Under way' });
   await expect.poll(() => steps.count()).toBe(1);
   // The page shows the whole wait, and not the wait at the time it was opened.
   const waited = duration((await readRun(page)).queuedSeconds * 1_000);

@@ -1,6 +1,6 @@
 /**
  * Entry: `npm run deploy:status` lists the builds with their open runs and workflows. With the name of a build it exits
- * with 1 unless that build is drained, so that its workers may be stopped.
+ * with 0 once that build is drained, so that its workers may be stopped.
  */
 import { openDeployment, readBuilds, type BuildStatus } from './builds.ts';
 

@@ -12,7 +12,7 @@ import { present } from '../../http/present.ts';
 import { timestamp } from '#lib/schemas.ts';
 import { EXAMPLE, idOf } from '../../http/schemas.ts';
 
-/** Errors with which each way to sign in begins. */
+/** Errors that each way to sign in may start with. */
 export const SIGN_IN_ERRORS = [
   'provider_disabled',
   'runtime_unavailable',
@@ -76,7 +76,7 @@ export const modelConnection = z
   })
   .meta({ id: 'ModelConnection' });
 
-/** @param providers the enabled ones: an account at another one cannot be used */
+/** @param providers the enabled providers: an account at any other one cannot be used */
 export function presentModelConnection(row: ModelConnection, providers: ModelProviders) {
   const { status, error } = statusOf(row, providers);
   const { revokedAt, notBefore } = row;

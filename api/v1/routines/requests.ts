@@ -4,7 +4,7 @@ import type { ErrorCode } from '#lib/errors.ts';
 import { namedFields, putFields, renamedFields } from '../external-names.ts';
 import { FIELDS } from './fields.ts';
 
-/** Routines get tools by discovery and confirmation only, so a list of tools in the body is refused. */
+/** Routines get tools only by discovery and confirmation, so a list of tools in the body is refused. */
 const inlineTools = z
   .array(z.unknown())
   .optional()
@@ -70,7 +70,7 @@ export const pauseBody = z
   })
   .meta({ id: 'PauseRoutine' });
 
-/** Declares what every operation that saves a routine has in common. */
+/** The common declaration of all operations that save a routine. */
 export const etag = { ETag: 'The version, for `If-Match` on PATCH and PUT.' };
 
 export const saveErrors = [

@@ -57,7 +57,7 @@ export const followUpRun = route({
   return { data: presentRun(await runs.startFollowUp(deps, input)) };
 });
 
-/** A text that a reader writes: some letters, at most so many. */
+/** A text by a reader: not blank, with a greatest length. */
 function note(most: number) {
   return z.string().min(1, EMPTY).max(most).regex(/\S/, EMPTY).trim();
 }

@@ -47,7 +47,7 @@ const listSkills = route({
         page,
       });
   const seen = catalogue.findIndex(({ slug }) => slug === page.after);
-  // A curated one has no key, and the service keeps it.
+  // A skill without a key is kept by the service.
   const isNamed = externalKey !== undefined || managedBy !== undefined;
   const rest = isNamed || (isCurated && seen === -1) ? [] : catalogue.slice(seen + 1);
   const rows = [

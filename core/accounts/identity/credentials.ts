@@ -24,8 +24,8 @@ interface KeyCredential {
 }
 
 /**
- * Finds a presented key and counts the request against its rate limit, in one statement: every request pays for it.
- * Only a matching hash is counted, so a guesser cannot use up another's window. Requests of one key that arrive
+ * Finds a presented key and counts the request against its rate limit, in one statement, because every request needs
+ * both. Only a matching hash is counted, so a guesser cannot use up another's window. Requests of one key that arrive
  * together share a statement that begins after all of them, and do not queue for the lock on the key's counter (16
  * connections: twice the requests a second).
  */
@@ -37,7 +37,7 @@ export async function authenticateKey(db: Db, tag: string, presented: string): P
   const { count, resetSeconds: reset, ...credential } = shared;
   return {
     ...credential,
-    // One note of the key's use serves all of them.
+    // The use of the key is recorded once for all of them.
     stale: credential.stale && place === 0,
     use: { count: count - callers + place + 1, resetSeconds: reset },
   };
@@ -128,7 +128,7 @@ export async function mustProveIn(
   return found !== undefined;
 }
 
-/** A credential that was accepted, and the scope that the request needed. */
+/** An accepted credential, and the scope that the request needed. */
 type Standing =
   | {
       readonly kind: 'key';

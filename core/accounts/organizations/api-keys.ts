@@ -41,7 +41,7 @@ const columns = sql`
 /** The most keys of a project that work at a time. */
 const MAX_KEYS = 200;
 
-/** The most that a project ever has: revoked keys are kept, as a record. */
+/** The most keys that a project ever has: revoked keys are kept as a record. */
 const MAX_KEYS_EVER = 20_000;
 
 interface NewApiKey {
@@ -54,7 +54,7 @@ interface NewApiKey {
   readonly expiresAt: Date | null;
   /** How the key was requested, if not in the dashboard. */
   readonly through?: string;
-  /** The CI sign-in that it was made for, with which it ends. */
+  /** The CI sign-in that it was made for; the key ends with it. */
   readonly trustId?: string;
 }
 
@@ -137,7 +137,7 @@ export async function revokeApiKey(
   return revoked;
 }
 
-/** Notes the use of a key, at most once a minute so that a busy key does not write on every request. */
+/** Records the use of a key, at most once a minute, so that a busy key does not write on every request. */
 export async function touchApiKey(db: Db, id: string): Promise<void> {
   await db.run`
     update api_keys set last_used_at = now()
@@ -224,7 +224,7 @@ function generateApiKey(tag: string): GeneratedKey {
   return { plaintext, prefix, hash: hashApiKey(plaintext) };
 }
 
-/** Hashes the whole key with SHA-256; with 256 random bits a slow hash would add nothing but time. */
+/** Hashes the whole key with SHA-256; with 256 random bits a slow hash would only add time. */
 function hashApiKey(plaintext: string): Buffer {
   return hash('sha256', plaintext, 'buffer');
 }

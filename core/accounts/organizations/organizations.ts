@@ -52,7 +52,7 @@ async function createOrganization(
 }
 
 /**
- * Creates an organization for a person within their limit. Deleted ones count for a month, so that a new organization
+ * Creates an organization for a person within their limit. Deleted organizations count for a month, so that a new one
  * does not evade spending limits.
  * @throws {AppError} `limit_reached`
  */
@@ -79,9 +79,9 @@ async function countFounded(tx: Db, userId: string, except: string | null): Prom
 }
 
 /**
- * Gives a person without an organization one. It runs on each sign-in, which repairs a crash between the account and
- * its organization; the lock keeps two sign-ins from making two. A person at their limit stays without one until they
- * are invited.
+ * Creates an organization for a person who has none. It runs on each sign-in, which repairs a crash between the account
+ * and its organization; the lock keeps two sign-ins from making two. A person at their limit stays without one until
+ * they are invited.
  * @param options.address of the person
  */
 export async function ensureOrganization(

@@ -53,11 +53,11 @@ export function checkPatterns(checks: readonly ResultCheck[]): void {
   if (issues.length > 0) throw invalid(issues);
 }
 
-/** JSON Pointers to a list in the data of a result and to what identifies its items. */
+/** JSON Pointers to a list in the data of a result, and to the identity of its items. */
 export interface ResultKey {
   /** Leads from the data to the list; empty where the data is the list. */
   readonly list: string;
-  /** Leads from an item to what identifies it; empty where the item itself does. */
+  /** Leads from an item to its identity; empty where the item itself is the identity. */
   readonly key: string;
 }
 

@@ -7,7 +7,7 @@ import { findLineChanges } from '#lib/line-changes.ts';
 /** The longest text, in Unicode code points as schemas count them. */
 export const MAX_FACTS = 24_000;
 
-/** The text of a project that its routines are told, in one version. */
+/** One version of the project's text for its routines. */
 export interface Facts {
   /** Counts the changes; 0 before the first text. */
   readonly version: number;
@@ -29,7 +29,7 @@ export async function readFacts(db: Db, projectId: string): Promise<Facts> {
 }
 
 /**
- * Writes the facts of a project as a new version. The same text again makes none.
+ * Writes the facts of a project as a new version. The same text again makes no version.
  * @param input.expectedVersions the versions that the caller expects (`If-Match`); undefined for any
  * @throws {AppError} `project_not_found`, `precondition_failed`
  */
@@ -78,7 +78,7 @@ async function lockFacts(tx: Db, projectId: string): Promise<void> {
 /** How many of the newest versions are always kept. */
 export const KEPT_FACTS = 100;
 
-/** Looks for old versions once in so many changes, because that reads the runs of all routines with facts. */
+/** Looks for old versions only after so many changes, because that reads the runs of all routines with facts. */
 const FORGET_EVERY = 20;
 
 /**

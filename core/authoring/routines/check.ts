@@ -25,20 +25,20 @@ export interface RoutineChecks {
   readonly outbound: Pick<OutboundClient, 'checkUrl'>;
 }
 
-/** Fields that a change leaves alone: a fault that has come up in them since does not block a new name. */
+/** Fields that a change does not touch: a new fault in them does not block a new name. */
 interface Untouched {
-  /** Skill references. Deleted ones are not looked for. */
+  /** Skill references that were attached before. They may be deleted by now. */
   readonly attached?: readonly string[];
   /** Lengths of custom skills that are about to be written, by reference; they replace the stored lengths. */
   readonly skillLengths?: ReadonlyMap<string, number>;
-  /** False when instructions, variables, skills and facts stay: a skill may have grown since. */
+  /** False when instructions, variables, skills and facts do not change: a skill may have grown since. */
   readonly textChanged?: boolean;
   readonly scheduleChanged?: boolean;
-  /** False when the change keeps the model: later findings about the model then block nothing. */
+  /** False when the model does not change: later findings about it then block nothing. */
   readonly modelChanged?: boolean;
 }
 
-/** One rule of a routine; it throws its refusals. When all faults are collected, it gets the faults found before. */
+/** One rule of a routine; it throws its refusals. When all faults are collected, it gets the earlier ones. */
 export type SaveCheck = (found: readonly AppError[]) => unknown;
 
 /** Throws the first refusal. @throws {AppError} */
@@ -105,7 +105,7 @@ export function routineChecks(
     async () => {
       const sizes = await measureSkills(db, skills, projectId, fields.skills, { attached, skillLengths });
       if (!textChanged) return;
-      // The longest that facts may be, in UTF-16 code units: a later change of the facts must not make the text of a run
+      // The greatest length of facts, in UTF-16 code units: a later change of the facts must not make the text of a run
       // too long.
       const factsLength = fields.facts ? 2 * MAX_FACTS + FENCE_LENGTH : 0;
       checkTextLimits({ ...fields, skills: sizes, builtIns: builtInsOf(fields), factsLength });
@@ -178,7 +178,7 @@ function builtInsOf({ name }: RoutineFields) {
   };
 }
 
-/** Longer than the marks around a fenced text, its announcement and its heading together. */
+/** More than the length of the marks, the announcement and the heading of a fenced text. */
 const FENCE_LENGTH = 500;
 
 /** Refuses ends that no call of `finish` could state. */

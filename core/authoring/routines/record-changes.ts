@@ -43,7 +43,7 @@ export async function recordChanges(tx: Db, { before, after, by, restoredFrom }:
     await mailOwners(tx, before, { what: 'webhook', from: from ?? 'no webhook', to: to ?? 'no webhook' });
 }
 
-/** Records who gets results from now on, and mails the owners where a chat is new to them. */
+/** Records the new recipients of results, and mails the owners about a new chat among them. */
 async function recordPeople(tx: Db, { before, after, by }: Omit<RecordedChange, 'restoredFrom'>): Promise<void> {
   const { id: targetId, projectId, resultsTo } = after;
   const { when, mail, chats } = resultsTo;
@@ -79,7 +79,7 @@ function hostOf(url: string | null): string | null {
 
 /**
  * Mails the owners that results of a routine go elsewhere, unless the routine has never been active. Its present state
- * does not count: a thief would pause it first, or make it a draft. No one can unsubscribe from this mail.
+ * does not count: a thief could pause it first. No one can unsubscribe from this mail.
  */
 async function mailOwners(
   tx: Db,

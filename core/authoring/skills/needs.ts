@@ -41,8 +41,8 @@ export interface UnmetNeed {
 }
 
 /**
- * Finds needs of the skills that no tool seems to meet, for a warning. It only reads words: it misses a tool whose name
- * says nothing, and the instructions may contain the data.
+ * Finds needs of the skills that no tool seems to meet, for a warning. It only compares words: it misses a tool with a
+ * vague name, and the instructions may contain the data.
  */
 export function unmetNeeds(
   skills: readonly { readonly slug: string; readonly needs: readonly Need[] }[],

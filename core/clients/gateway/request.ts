@@ -7,10 +7,10 @@ import { schemaKey } from './lesson.ts';
 import { Refusal } from './refusal.ts';
 import { collectStream } from './stream.ts';
 
-/** Limit of a response: a completion is text that a person could read, so a longer one is the provider's error. */
+/** Limit of a response: a completion is text for a person, so a longer one is the provider's error. */
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 
-/** Part of a refusal that is read: its words come first. */
+/** The part of a refusal that is read, because its words come first. */
 const MAX_REFUSAL_BYTES = 64 * 1024;
 
 export interface GatewayFetchSettings {
@@ -21,8 +21,8 @@ export interface GatewayFetchSettings {
 }
 
 /**
- * Returns the part of `fetch` that the model library uses: it sends the request, collects a streamed response, reads
- * what servers do differently, and gives the library one plain completion. It follows no redirects. The library's own
+ * Returns the part of `fetch` that the model library uses: it sends the request, collects a streamed response, handles
+ * the differences of servers, and gives the library one plain completion. It follows no redirects. The library's own
  * streams would cost several times as much.
  * @throws {Refusal} when the server refuses, also in the middle of a stream
  * @throws {GatewayFailure} when the response is too large, or breaks off
@@ -139,7 +139,7 @@ function fellSilent(): GatewayFailure {
 async function readWhole(body: AsyncIterable<Buffer>): Promise<string> {
   const chunks: Buffer[] = [];
   for await (const chunk of body) chunks.push(chunk);
-  // Without a byte order mark, which is no JSON.
+  // Removes a byte order mark, which is not JSON.
   return new TextDecoder().decode(Buffer.concat(chunks));
 }
 
@@ -153,7 +153,7 @@ async function readStart(body: Dispatcher.ResponseData['body']): Promise<string>
       if (bytes >= MAX_REFUSAL_BYTES) break;
     }
   } catch {
-    // The status counts; the words that came are shown.
+    // The status counts; the words that have arrived are shown.
   }
   return Buffer.concat(chunks).toString('utf8', 0, MAX_REFUSAL_BYTES);
 }
@@ -224,8 +224,8 @@ function withoutReasoning(message: ChatMessage): ChatMessage {
 }
 
 /**
- * Joins a user's message to the message before it, after a user or a tool: the chat templates of Gemma refuse the
- * former, those of Mistral both. An assistant's message without text and calls is dropped, as no template takes it.
+ * Joins a user's message to a message of a user or a tool before it: the chat templates of Gemma refuse the former,
+ * those of Mistral both. Drops an assistant's message without text and calls, because no template takes it.
  */
 function alternating(messages: readonly ChatMessage[]): ChatMessage[] {
   const result: ChatMessage[] = [];

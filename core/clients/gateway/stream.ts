@@ -45,7 +45,7 @@ const MAX_STRAY = 64 * 1024;
 /** A completion in the making, from chunks in all the forms that servers send. */
 class Collected {
   isDone = false;
-  /** The connection has ended: a text without its end is no event any more. */
+  /** The connection has ended: a text without its end is not an event. */
   isOver = false;
   hasBegun = false;
   fault: Fault | undefined;
@@ -67,7 +67,7 @@ class Collected {
     }
   }
 
-  /** Tells whether a text that is no JSON is only the beginning of an event, or came after the finish reason. */
+  /** Tells whether a text that is not JSON is only the beginning of an event, or came after the finish reason. */
   private passes(data: string): boolean {
     if (parseJson(data) !== undefined) return false;
     return finishWord(this.finishReason) !== undefined || (this.isOver && /^\s*[{["]/.test(data));
@@ -78,14 +78,14 @@ class Collected {
     else if (this.stray.length < MAX_STRAY) this.stray += `${line}\n`;
   }
 
-  /** The error in lines that are no events, where the stream does not end as a whole one. */
+  /** The error in lines outside of events, for a stream that does not end well. */
   strayFault(): Fault | undefined {
     if (this.isWhole || this.stray.trim() === '') return undefined;
     const [event] = readEvents(this.stray);
     return event?.kind === 'fault' ? event.fault : undefined;
   }
 
-  /** True once the stream has said why it ends, or was ended in form after something had come. */
+  /** True once the stream has a finish reason, or has ended in form after some content. */
   get isWhole(): boolean {
     return finishWord(this.finishReason) !== undefined || (this.isDone && this.hasBegun);
   }

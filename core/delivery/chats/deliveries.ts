@@ -85,7 +85,7 @@ function withDates(delivery: ChatDelivery): ChatDelivery {
 }
 
 /**
- * Sends a delivery again: one that has ended with all its retries, one that waits at once.
+ * Sends a delivery again: an ended one with a new series of retries, a waiting one at once.
  * @throws {AppError} `run_not_found`, `delivery_not_found`, `content_erased`, `routine_archived`
  */
 export async function redeliverToChat(
@@ -118,7 +118,7 @@ export async function redeliverToChat(
   work.nudge('chat');
 }
 
-/** Erases what chats responded to the results of runs. A result that still waits finds its run erased. */
+/** Erases what chats responded to the results of runs. A waiting delivery later finds the content of its run erased. */
 export async function eraseChatResponses(tx: Db, runIds: readonly string[]): Promise<void> {
   await tx.run`
     update chat_attempts set response_excerpt = null

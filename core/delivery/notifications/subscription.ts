@@ -3,7 +3,7 @@ import type { MessageSubject } from '#core/foundation/outbox/index.ts';
 import { budgetColumns, type Budgets } from '#core/usage/index.ts';
 import { sql, type Db, type Sql } from '#lib/database/index.ts';
 
-/** Who is mailed about a routine, maybe no one, and what the mails say of it. */
+/** The recipients of mail about a routine, possibly none, and the fields that the mails show. */
 export interface Subscription {
   readonly organizationId: string;
   readonly projectId: string;
@@ -24,7 +24,7 @@ export function followsBudgets(project: Sql): Sql {
   return sql`${project}.notify_mail->'on' @> '["budget"]'`;
 }
 
-/** SQL condition: some project follows the organization's budget, which routines of any of its projects may spend. */
+/** SQL condition: some project is mailed about the organization's budget, which its projects share. */
 const isFollowedByAnother = sql`((o.max_tokens_per_day is not null or o.max_cost_usd_per_month is not null)
   and exists (select from projects f
     where f.organization_id = o.id and f.deleted_at is null and ${followsBudgets(sql`f`)}))`;
@@ -39,7 +39,7 @@ export async function readSubscriptions(db: Db, routineIds: readonly string[]): 
   return found.map(({ subscription }) => subscription);
 }
 
-/** SQL condition: results of the routine `r` go to people. A draft is only tried. */
+/** SQL condition: results of the routine `r` go to people. A draft sends none, because its runs are trials. */
 const hasReaders = sql`(r.state <> 'draft' and (r.results_mail is not null or r.results_chats <> '[]'))`;
 
 /** SQL condition: the routine `r` of the project `p` and the organization `o` may have subscribers. */
@@ -47,7 +47,7 @@ export const hasSubscription = sql`p.deleted_at is null
   and (r.notify_mail is not null or p.notify_mail is not null or r.success_ping_url is not null or ${hasReaders}
     or ${isFollowedByAnother})`;
 
-/** SQL condition: a success is news for someone, by a mail, a budget, a monitor or the result itself. */
+/** SQL condition: a success causes a mail, a ping or a notice of a budget. */
 export const followsSuccess = sql`(r.success_ping_url is not null or ${hasReaders} or ${isFollowedByAnother}
   or ${followsBudgets(sql`p`)} or coalesce(r.notify_mail, p.notify_mail)->'on' ?| '{partial,recovered,budget}')`;
 
@@ -58,7 +58,7 @@ const columns = sql`jsonb_build_object('organizationId', p.organization_id, 'pro
   'budgets', jsonb_build_object('routine', ${budgetColumns('r')}, 'project', ${budgetColumns('p')},
     'organization', ${budgetColumns('o')}))`;
 
-/** Returns what the messages of a subscription are about, as the outbox stores it. */
+/** Returns the subject of the messages of a subscription, as the outbox stores it. */
 export function messageSubjectOf(
   { organizationId, projectId, routineId }: Subscription,
   runId: string | null,

@@ -5,7 +5,7 @@ import { AT_ONCE, sql, type Db } from '#lib/database/index.ts';
 import { readSubscriptions, type Subscription } from './subscription.ts';
 import { MAIL_INTERVAL, mailProject, RECORDED_AT_ONCE, RETRIES_MS } from './tell.ts';
 
-/** Queues the projects of which the first event that is held has waited for an hour. */
+/** Queues a summary for each project whose oldest held event has waited for an hour. */
 export async function queueSummaries(db: Db): Promise<void> {
   await db.run`
     with due as (
@@ -16,8 +16,8 @@ export async function queueSummaries(db: Db): Promise<void> {
 }
 
 /**
- * Mails the summary of a project: what happened to its routines beyond the mails of the hour. A model that is away fails
- * the runs of a hundred routines at once.
+ * Mails the summary of a project: the events that exceeded its mails of the hour. One model that is down can fail the
+ * runs of a hundred routines at once.
  */
 export const summaryKind: RecordKind = {
   batch: RECORDED_AT_ONCE,

@@ -79,7 +79,7 @@ export function hasLostDelivery(runId: Sql): Sql {
     where d.run_id = ${runId} and d.state = 'failed' and d.event_type <> 'routine.paused')`;
 }
 
-/** What came of sending: a response, or our own words on why there was none. */
+/** Outcome of sending: a response, or the reason for none in the service's words. */
 export interface Exchange {
   readonly status: number | null;
   readonly error: string | null;
@@ -129,13 +129,13 @@ export function deliveryRetryMs(
   return Math.round(Math.max(jittered, Math.min(retryAfterMs, MAX_RETRY_AFTER_MS)));
 }
 
-/** What an attempt means for its delivery. */
+/** Consequence of an attempt for its delivery. */
 export type Verdict =
   | { readonly state: 'delivered' }
   | { readonly state: 'pending'; readonly delayMs: number; readonly counts: boolean }
   | { readonly state: 'failed'; readonly reason: FailureReason };
 
-/** Decides by an attempt: only 2xx is success. `rung` is its place on the retry schedule, from 1. */
+/** Decides what follows from an attempt: only 2xx is success. `rung` is its place on the retry schedule, from 1. */
 export function decideVerdict(rung: number, exchange: Exchange): Verdict {
   const { status, interrupted, retryAfterMs } = exchange;
   if (status !== null && status >= 200 && status <= 299) return { state: 'delivered' };

@@ -3,7 +3,7 @@ import type { Routine } from '#core/authoring/routines/index.ts';
 import { urgencyOf, type ComparedResult, type Urgency } from '#core/authoring/outcomes/index.ts';
 import { utf8Start } from '#lib/text.ts';
 
-/** An ended run with what its event says. Skipped occurrences have no event. */
+/** An ended run with the fields of its event. Skipped occurrences have no event. */
 export interface ReportedRun {
   readonly id: string;
   readonly routineId: string;
@@ -49,7 +49,7 @@ export interface PausedByService {
   /** The reason, as the routine shows it. */
   readonly stateReason: string;
   readonly pausedAt: Date;
-  /** The run because of which it was paused; null for none. */
+  /** The run that caused the pause; null for none. */
   readonly runId: string | null;
 }
 
@@ -62,7 +62,7 @@ export const EVENT_TYPES = [
 ] as const satisfies readonly (`run.${ReportedRun['state'] | 'changed'}` | 'routine.paused')[];
 export type EventType = (typeof EVENT_TYPES)[number];
 
-/** The type of an event that only tries a webhook. */
+/** Type of the test event. */
 export const TEST_EVENT = 'webhook.test';
 
 /** Returns the type of the event: `run.changed` where the routine delivers changes and the run has some. */

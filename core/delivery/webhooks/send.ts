@@ -19,20 +19,20 @@ export interface SendDeps extends Pick<Core, 'log' | 'outbound'> {
 
 const TIMEOUT_MS = 20_000;
 
-/** The receiver has the event once it has sent its status; what follows is for the excerpt alone. */
+/** The receiver has the event once it has sent its status; the body serves only the excerpt. */
 const BODY_TIMEOUT_MS = 5_000;
 
 const MAX_ANSWER_BYTES = 64 * 1024;
 
 const EXCERPT_BYTES = 1_024;
 
-/** What of an attempt is signed and sent. */
+/** The fields of an attempt that are signed and sent. */
 type Signed = Pick<
   ClaimedAttempt,
   'deliveryId' | 'routineId' | 'startedAt' | 'body' | 'sealedSecret' | 'sealedPreviousSecret'
 >;
 
-/** Signs the event and sends it once. Whether and how the receiver responds is an `Exchange`, never an error. */
+/** Signs the event and sends it once. The response, or the lack of one, is an `Exchange`, never an error. */
 export async function sendAttempt(
   deps: SendDeps,
   attempt: Signed & { readonly webhookUrl: string },
@@ -79,7 +79,7 @@ export async function sendAttempt(
 const TESTS: ThrottleRule = { name: 'webhook-test', limit: 10, windowSeconds: 60 };
 
 /**
- * Sends a signed test event to the webhook of a routine, once. Nothing is kept of it, and a 410 stops no deliveries.
+ * Sends a signed test event to the webhook of a routine, once. The test is not recorded, and a 410 stops no deliveries.
  * @throws {AppError} `routine_not_found`, `routine_archived`, `webhook_not_configured`, `rate_limited`
  */
 export async function sendTestEvent(

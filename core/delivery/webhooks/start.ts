@@ -7,7 +7,7 @@ import { START_LEASE } from './claim.ts';
 
 export interface StartDeliveriesDeps extends Pick<Core, 'database' | 'log'> {
   readonly engine: Pick<Engine, 'startDelivery'>;
-  /** Names the workers whose slots bound the deliveries. */
+  /** Task queue of the workers whose slots limit concurrent deliveries. */
   readonly admission: { readonly rule: { readonly taskQueue: string } };
 }
 
@@ -15,8 +15,8 @@ export interface StartDeliveriesDeps extends Pick<Core, 'database' | 'log'> {
 const BATCH = 50;
 
 /**
- * Starts due deliveries while there is room: by a nudge after the commit that queued them and after each attempt, which
- * makes room, and in every tick.
+ * Starts due deliveries while there is room. Runs after the commit that queued them, after each attempt, which makes
+ * room, and in every tick.
  * @returns how many were started
  * @throws when Postgres cannot be reached, or the signal's reason
  */

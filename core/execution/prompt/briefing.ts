@@ -12,7 +12,7 @@ export interface PromptRun {
   readonly routineName: string;
   readonly instructions: string;
   readonly variables: Readonly<Record<string, string>>;
-  /** Names of the given variables that are material and no instructions. */
+  /** Names of the given variables whose values are data and not instructions. */
   readonly fencedVariables: readonly string[];
   readonly startedAt: Date;
   readonly timezone: string;
@@ -39,7 +39,7 @@ export interface PromptRun {
   /** True when the routine uses the facts of its project; `toldFacts` is null without facts. */
   readonly facts?: boolean;
   readonly toldFacts?: ToldFacts | null;
-  /** Lines that say other fields of the definition. */
+  /** Lines about further fields of the definition. */
   readonly told?: readonly string[];
 }
 

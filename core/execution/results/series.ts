@@ -20,7 +20,7 @@ export interface Series {
   readonly field: string | null;
   /** Oldest first. */
   readonly runs: readonly { readonly id: string; readonly at: Date }[];
-  /** Those that the newest runs have first. */
+  /** Items of the newest runs come first. */
   readonly items: readonly {
     readonly key: string | Numeric | boolean | null;
     /** One for each run; null where it has no such number. */

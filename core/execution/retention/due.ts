@@ -60,7 +60,7 @@ function dueOfAll(days: Sql, from: Date | undefined): Sql {
 
 /**
  * The same condition for the runs of one project. It compares rows, so that only the index of projects serves: a
- * planner that took every run to be of this project read all runs that others keep.
+ * planner with wrong statistics read the runs of all other projects.
  */
 export function dueOf(projectId: Sql): typeof dueOfAll {
   return (days, from) => sql`finished_at is not null

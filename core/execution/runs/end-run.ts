@@ -37,8 +37,8 @@ export async function endRun(deps: EndDeps, runId: string, ending: RunEnding): P
 
 /**
  * Records the end of a run in the caller's transaction: the run's final state, its routine's (last run, failures in a
- * row, the pause after too many), the breaker of its model account, the steps that were under way and their calls on an
- * account, the work of telling its followers, and the webhook deliveries. Its statement is `ended`, `calls` of model
+ * row, the pause after too many), the breaker of its model account, its open steps and their calls on an account, the
+ * work of mailing its subscribers, and the webhook deliveries. Its statement has the CTEs `ended`, `calls` of model
  * connections, `routine` of routines, `breaker`, `follower` to `news` of notifications, `closed`. When a model failed,
  * the error of its last attempt becomes the run's error message, because it says more than the reason does. The caller
  * has locked the run with an earlier statement of the transaction; what follows happens after the commit.
@@ -55,7 +55,7 @@ export async function recordEnd(
   const modelFailed =
     reason?.startsWith('model_') === true ||
     (reason === 'context_exceeded' && errorMessage === reasonAsMessage(reason));
-  // A part of the work is not the end of it.
+  // A partial result does not change the runs after it.
   const next = ending.outcome === 'partial' ? undefined : ending.next;
   const told = { ...ending, reasonInWords: reason === null ? null : reasonInWords(reason) };
   const ended = await tx.row<EndedRun>`
@@ -120,8 +120,8 @@ export function afterEnd(
 }
 
 /**
- * Returns the reason with which a run ends, as an SQL expression on `runs`. One that was cancelled ends for the reason
- * of the request, which the code that carries it out need not know.
+ * Returns the reason with which a run ends, as an SQL expression on `runs`. A cancelled run takes the reason of the
+ * request.
  */
 function reasonAtEnd({ state, reason }: Pick<RunEnding, 'state' | 'reason'>): Sql {
   return state === 'cancelled' ? sql`coalesce(runs.cancel_reason, ${reason})` : sql`${reason}::text`;

@@ -14,7 +14,7 @@ export interface AskedFollowUp {
   /** The run whose result is asked about, or an earlier follow-up to it. */
   readonly runId: string;
   readonly message: string;
-  /** True when the caller may not write routines: then the message is material, and no instruction. */
+  /** True when the caller may not write routines: the message is then data and not an instruction. */
   readonly fenced: boolean;
 }
 
@@ -66,7 +66,7 @@ export async function startFollowUp(deps: StartDeps, input: AskedFollowUp): Prom
   return run;
 }
 
-/** What may refuse it, as the statement finds it. */
+/** Obstacles to a follow-up, as the statement finds them. */
 interface Found {
   readonly routineState: string;
   readonly hasVersion: boolean;
@@ -94,7 +94,7 @@ export async function retryRun(deps: StartDeps, input: Omit<AskedFollowUp, 'mess
   if (message !== null && followsUp !== null) {
     return startFollowUp(deps, { ...input, runId: followsUp, message, fenced: run.valuesFenced });
   }
-  // Values keep the rank that they were first given with.
+  // Values that were fenced stay fenced.
   const again = { routineId, variables, valuesFenced: false, retryOf: run.id, runAt: null, standsFor };
   const retry = { ...input, ...again, disabledProviders: disabledProviders(deps) };
   return startAdmitted(deps, await enqueueManualRun(deps.database, deps.admission.rule, retry));

@@ -40,7 +40,7 @@ export interface StepRun
   /** Revisions that its version was activated with, which a run that no person starts takes. */
   readonly activeSkills: SkillRevisions;
   readonly tools: readonly OfferedTool[];
-  /** The rendered text, once the first step has recorded it; from then on nothing is read that only the text tells. */
+  /** The rendered text, once the first step has recorded it. Later steps no longer read its sources. */
   readonly prompt: string | null;
   /** The briefing, whose text differs in every run; recorded with the prompt. */
   readonly briefing: string | null;

@@ -248,7 +248,7 @@ async function endingByCost(
   { response, costUsd }: { readonly response: ModelResponse; readonly costUsd: string | null },
 ): Promise<RunEnding | undefined> {
   const { abnormalFactor: factor } = run;
-  // One that asks for no tools has its answer, and is only asked for its outcome.
+  // A response without tool calls has the answer; only its outcome is still requested.
   if (response.toolCalls.length === 0) return undefined;
   // Steps come one after the other, so nothing has been added since this one began.
   const tokens = run.totalTokens + totalTokens(response.usage);

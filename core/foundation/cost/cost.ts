@@ -15,7 +15,7 @@ export interface Prices {
   readonly input: string;
   readonly output: string;
   readonly cachedInput: string | null;
-  /** Prices of a whole step whose input has more tokens than this; absent where they are the same. */
+  /** Prices of a whole step whose input has more tokens than this; absent where the prices do not change. */
   readonly above?: LongPrices | undefined;
 }
 
@@ -26,7 +26,7 @@ export interface LongPrices {
   readonly cachedInput: string | null;
 }
 
-/** Returns the prices of a step with so much input. */
+/** Returns the prices of a step with so many input tokens. */
 export function pricesAt(
   prices: Pick<Prices, 'input' | 'output' | 'above'>,
   inputTokens: number,

@@ -1,5 +1,4 @@
 import { withoutLinks, withoutUnseen } from '#lib/text.ts';
-import type { AccountMail } from './account-mails.ts';
 import type { MailContent, MailEntry, MailSection } from './message.ts';
 
 /** A link at the end of a mail that ends mails like it. */
@@ -46,7 +45,10 @@ export function bodyOf(content: MailContent, places: Places): { readonly text: s
 }
 
 /** Writes the page of a mail about an account, with a button in place of its one address. */
-export function accountPage({ subject, text, button }: Omit<AccountMail, 'to'>, uiOrigin: string): string {
+export function accountPage(
+  { subject, text, button }: { subject: string; text: string; button?: string | undefined },
+  uiOrigin: string,
+): string {
   const inside = text
     .trim()
     .split('\n\n')

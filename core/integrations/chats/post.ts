@@ -13,18 +13,20 @@ const MAX_RESPONSE_BYTES = 64 * 1024;
 const EXCERPT_BYTES = 1_024;
 const MAX_RETRY_AFTER_MS = 24 * 3_600_000;
 
-/** What came of a post. */
+/** Outcome of a post. */
 export interface ChatExchange {
   readonly verdict: ChatVerdict;
   readonly status: number | null;
-  /** Why it was not delivered; null when it was. */
+  /** Why the post was not delivered; null when it was. */
   readonly error: string | null;
   readonly responseExcerpt: string | null;
   readonly durationMs: number;
   readonly retryAfterMs: number | undefined;
 }
 
-/** Posts a message to a chat, once. What the chat does is an outcome, never an error; a redirect is not followed. */
+/**
+ * Posts a message to a chat, once. Any response of the chat is an outcome, never an error; a redirect is not followed.
+ */
 export async function postToChat(
   { outbound, secrets }: Pick<Core, 'outbound' | 'secrets'>,
   chat: { readonly id: string; readonly kind: ChatKind; readonly sealedUrl: string },
@@ -72,7 +74,7 @@ export async function postToChat(
 
 const TESTS: ThrottleRule = { name: 'chat-test', limit: 10, windowSeconds: 60 };
 
-/** Posts a test message, once. Nothing is kept of it. @throws {AppError} `chat_not_found`, `rate_limited` */
+/** Posts a test message, once. The test is not recorded. @throws {AppError} `chat_not_found`, `rate_limited` */
 export async function sendTestMessage(
   core: Pick<Core, 'database' | 'outbound' | 'secrets' | 'uiOrigin'>,
   { projectId, id }: { readonly projectId: string; readonly id: string },

@@ -57,7 +57,7 @@ export function ownDefinition(name: OwnToolName, rule: FinishRule): ToolDefiniti
 /** Outcomes that a model can state. A run that could not do its work fails; the others succeed. */
 export const STATED_OUTCOMES = ['done', 'nothing_to_report', 'partial', 'could_not'] as const;
 
-/** How soon a result should be read, by the model that wrote it. */
+/** How soon a result should be read, in the opinion of the model that wrote it. */
 export const URGENCIES = ['none', 'normal', 'high'] as const;
 
 /** Tool by which a run states its outcome. A call of it ends the run or is refused. */
@@ -66,7 +66,7 @@ export const FINISH = 'finish';
 /** Fields of a routine that decide the parameters of `finish`. */
 interface FinishRule {
   readonly outcome: string;
-  /** Whether a run may say that it was the last one. */
+  /** True where a run may say that it was the last one. */
   readonly mayComplete: boolean;
   /** Most hours by which a run may postpone the next one; null for none. */
   readonly mayPutOffHours: number | null;

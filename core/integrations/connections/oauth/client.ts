@@ -27,8 +27,8 @@ function callbacksAt(path: string, providers: ProviderCatalogue): string[] | und
 }
 
 /**
- * Describes us to a discovered authorization server (RFC 7591, section 2): we renew tokens, and have no keys to
- * authenticate with.
+ * Describes this service to a discovered authorization server (RFC 7591, section 2): it renews tokens, and has no keys
+ * to authenticate with.
  */
 function clientMetadata(redirectUris: string[], authMethod: string) {
   return resolveClientMetadata({
@@ -44,7 +44,7 @@ function clientMetadata(redirectUris: string[], authMethod: string) {
 
 /**
  * Makes the document behind a client id that is an address (draft-ietf-oauth-client-id-metadata-document).
- * Authorization servers read it in place of a registration, and take its return addresses only. Undefined where there
+ * Authorization servers read it in place of a registration, and accept only its return addresses. Undefined where there
  * is no document.
  */
 export function clientMetadataDocument(
@@ -65,8 +65,8 @@ export function clientMetadataDocument(
 }
 
 /**
- * Uses the address of our document as client id. Undefined without https, which the draft demands, and for an address
- * that outside servers cannot read: that error would show only after the person has gone to the provider.
+ * Uses the address of the metadata document as client id. Undefined without https, which the draft demands, and for an
+ * address that outside servers cannot read: the person would see that error only at the provider.
  */
 export function clientByMetadata(outbound: Pick<OutboundClient, 'checkUrl'>, url: string): OAuthClient | undefined {
   if (!isHttpsUrl(url)) return undefined;
@@ -79,7 +79,7 @@ export function clientByMetadata(outbound: Pick<OutboundClient, 'checkUrl'>, url
   return { id: url, authMethod: 'none', given: false };
 }
 
-/** Registers us at an authorization server for one connection (RFC 7591). @throws {SignInError} */
+/** Registers this service at an authorization server for one connection (RFC 7591). @throws {SignInError} */
 export async function registerAt(
   { fetch, log }: { readonly fetch: typeof globalThis.fetch; readonly log: Pick<Log, 'warn'> },
   { metadata, scope }: DiscoveredServer,

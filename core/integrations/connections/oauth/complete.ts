@@ -29,8 +29,8 @@ export interface ProviderAnswer {
 /**
  * Ends a sign-in: redeems the code, tries the tokens and stores them, sealed, in a new connection or in the one that
  * was signed in to again. A repeated return finds the same connection and redeems nothing.
- * @throws {AppError} `attempt_expired` for a state of another session, a failed one or an old one; and what
- * `SignInError` says
+ * @throws {AppError} `attempt_expired` for a state of another session, a failed one or an old one; and those of
+ * `SignInError`
  */
 export async function completeSignIn(deps: SignInDeps, answer: ProviderAnswer): Promise<Connection> {
   const { database, secrets } = deps;

@@ -15,7 +15,7 @@ export interface FlowOwner {
   readonly sessionId: string;
   /** A managed provider, or `tool-server`. */
   readonly provider: string;
-  /** Connection that is signed in to, for the first time or again; null makes a new one. */
+  /** Connection of a first or repeated sign-in; null makes a new one. */
   readonly connectionId: string | null;
   /** The name of a new connection. */
   readonly name: string | null;
@@ -90,7 +90,7 @@ export async function takeFlow(db: Db, box: SecretBox, presented: Presented): Pr
   return undefined;
 }
 
-/** Stores which connection a sign-in has made, for a browser that opens the return again. */
+/** Stores the connection that a sign-in has made, for a browser that opens the return again. */
 export async function endFlow(
   db: Db,
   { projectId, id }: { readonly projectId: string; readonly id: string },

@@ -2,17 +2,18 @@ import { AppError, type ErrorCode } from '#lib/errors.ts';
 import type { OutboundError } from '#lib/outbound/index.ts';
 import type { ConnectionsCore } from '../core.ts';
 
-/** Its `uiOrigin` receives the provider's response and passes it to us. */
+/** Its `uiOrigin` receives the provider's response and passes it to this service. */
 export interface SignInDeps extends Pick<
   ConnectionsCore,
   'connectionSecrets' | 'database' | 'log' | 'outbound' | 'providers' | 'secrets' | 'uiOrigin'
 > {
-  /** Returns the address of our client metadata document for a callback, which is our client id where possible. */
+  /** Returns the address of the client metadata document for a callback, which is the client id where possible. */
   readonly clientMetadataUrl: (callback: string) => string;
 }
 
 /**
- * Lists why a sign-in cannot begin or end, in the service's own words. Of a server's words only its issuer is repeated.
+ * Lists why a sign-in cannot begin or end, in the service's own words. Only the issuer is repeated from a server's
+ * words.
  */
 const ERRORS = {
   blocked: [
@@ -51,7 +52,7 @@ export class SignInError extends AppError {
     this.reason = reason;
   }
 
-  /** Gives the person who registers a client by hand our return address. */
+  /** Gives this service's return address to the person who registers a client by hand. */
   static noRegistration(redirectUri: string): SignInError {
     const [, message] = ERRORS.no_registration;
     return new SignInError('no_registration', `${message} Its return address is ${redirectUri}.`);

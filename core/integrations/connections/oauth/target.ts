@@ -14,7 +14,7 @@ import { callbackOf, clientByMetadata, redirectUriOf, registerAt } from './clien
 import { clientOfProvider, oauthOf, serverOfProvider, type Grant } from './grant.ts';
 import { SignInError, type SignInDeps } from './sign-in.ts';
 
-/** The authorization server of a sign-in, and our client there. */
+/** The authorization server of a sign-in, and this service's client there. */
 export interface SignInTarget {
   readonly server: AuthorizationServer;
   readonly client: OAuthClient;
@@ -96,8 +96,8 @@ export async function discoveredTarget(
 }
 
 /**
- * Chooses our client, in the order of the MCP specification: a client that a person gave, now or earlier; our metadata
- * document; else a client that we register for this connection.
+ * Chooses the client, in the order of the MCP specification: one that a person gave, now or earlier; the metadata
+ * document; else one that this service registers for the connection.
  */
 async function clientAt(
   { outbound, uiOrigin, clientMetadataUrl, log }: DiscoveryDeps,
@@ -126,7 +126,7 @@ async function challengeOf(outbound: OutboundClient, url: string): Promise<strin
   return undefined;
 }
 
-/** @throws {SignInError} when the address is not allowed for people or for us */
+/** @throws {SignInError} when the address is not allowed for people or for this service */
 export function assertAllowed(outbound: OutboundClient, url: string): void {
   try {
     outbound.checkUrl(url);

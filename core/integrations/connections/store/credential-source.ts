@@ -15,8 +15,8 @@ export interface CredentialSource {
    */
   headers(connection: Connection, signal: AbortSignal): Promise<Record<string, string>>;
   /**
-   * Records that the server refused these headers: by a 401, or because they do not cover the request; then
-   * `demandedScopes` are the scopes that the server named, maybe none. The connection is marked as not ready when there
+   * Records that the server refused these headers: by a 401, or because they do not cover the request. In that case
+   * `demandedScopes` are the scopes that the server named, possibly none. Marks the connection as not ready when there
    * are no other headers.
    * @param isSecond true where an earlier refusal of the same request led to these headers
    * @returns other headers to repeat the request with, once; undefined without any
@@ -59,7 +59,7 @@ function createStaticSource({ database, connectionSecrets }: CredentialDeps): Cr
   return {
     async headers(connection) {
       if (connection.auth === 'none') return {};
-      // The state does not matter: a server that refused them once may accept them again.
+      // The state does not matter: a server that refused the credentials once may accept them again.
       const { credentials } = await readSealedCredentials(database, connection);
       if (credentials === null) throw new AppError('connection_not_ready');
       return headersOf(staticCredentials.parse(connectionSecrets.open(connection.id, credentials)));
@@ -76,7 +76,7 @@ export function headersOf(credentials: StaticCredentials): Record<string, string
   return credentials.kind === 'bearer' ? { authorization: `Bearer ${credentials.token}` } : { ...credentials.headers };
 }
 
-/** Tells whether a run can have its connections. `away` means that a provider may be back later. */
+/** Tells whether a run can use its connections. `away` means that a provider may be back later. */
 export type Readiness = 'ready' | 'blocked' | 'away';
 
 /**

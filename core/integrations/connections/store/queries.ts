@@ -47,8 +47,7 @@ export interface NewConnection extends ConnectionDraft {
 }
 
 /**
- * Stores a new connection, or finds the one of an earlier attempt of the same request. The project may have been
- * deleted during the check of the server.
+ * Stores a new connection, or finds the one of an earlier attempt of the same request.
  * @throws {AppError} `project_not_found`
  */
 export function insertConnection(

@@ -27,8 +27,8 @@ export interface NewToolServer {
 }
 
 /**
- * Connects a tool server of the user. The server is asked first whether it speaks MCP and accepts the credentials; then
- * the connection is stored with sealed credentials.
+ * Connects a tool server of the user. First checks that the server speaks MCP and accepts the credentials, then stores
+ * the connection with sealed credentials.
  * @throws {AppError} `limit_reached`, `invalid_request` when the address or credentials are wrong, `provider_error`
  * when the server is
  */

@@ -127,7 +127,7 @@ async function expireOwn(db: Db, { projectId, userId }: Pick<AttemptOwner, 'proj
 }
 
 function ended(state: AttemptState, error: SignInFailureReason | null): Sql {
-  // A browser may open the return of a sign-in that has succeeded again.
+  // A browser may open the return of a successful sign-in again.
   const stateHash = state === 'succeeded' ? sql`state_hash` : sql`null`;
   return sql`state = ${state}, error = ${error}, sealed = null, state_hash = ${stateHash}, polling_until = null,
     ended_at = now()`;

@@ -1,7 +1,9 @@
 import { AppError, type ErrorCode } from '#lib/errors.ts';
 
-/** Lists the reasons why a sign-in fails, in the service's own words: of what a provider sent, nothing is
- * repeated but the address that it gives as its issuer. */
+/**
+ * Lists the reasons why a sign-in fails, in the service's own words. Of a provider's words, only the address that it
+ * names as its issuer is repeated.
+ */
 export const SIGN_IN_FAILURES = {
   provider_unavailable: ['provider_error', 'The provider could not be asked just now; try again in a moment.'],
   provider_refused: ['provider_error', 'The provider answered the sign-in with an error; start it again.'],

@@ -32,7 +32,7 @@ export interface StartedModelSignIn {
 
 /**
  * Begins an OAuth sign-in with PKCE (RFC 7636, S256 only), a nonce, and a state of one use for this session, in place
- * of the one that the person has under way.
+ * of the person's open one.
  * @throws {AppError} as `startDeviceSignIn`
  */
 export async function startOAuthSignIn(
@@ -73,7 +73,7 @@ export async function startOAuthSignIn(
 /**
  * Ends an OAuth sign-in: takes the state, redeems the code, tries the tokens and stores the account. An error after the
  * state was taken ends the attempt. The same return again leads to the same account, and redeems nothing.
- * @throws {AppError} `attempt_expired`, `provider_disabled`, `runtime_unavailable`, and what `SignInFailure` says
+ * @throws {AppError} `attempt_expired`, `provider_disabled`, `runtime_unavailable`, and those of `SignInFailure`
  */
 export async function completeOAuthSignIn(
   deps: AccountsCore,
@@ -154,7 +154,7 @@ async function redeem(
   const secrets = openSecrets(deps.secrets, attempt);
   if (secrets.kind !== 'oauth') throw new SignInFailure('superseded');
   const server = await deps.findModelServer(provider);
-  // A response of another server has a code that would otherwise be redeemed at this one (RFC 9207).
+  // A response of another server carries a code that this server must not redeem (RFC 9207).
   if (!isFromIssuer(server, returned.iss)) throw new SignInFailure('wrong_issuer');
   if (returned.error === 'access_denied') throw new SignInFailure('denied');
   if (returned.error !== undefined || returned.code === undefined) {
@@ -193,7 +193,7 @@ export interface ReturnedParameters {
 const MAX = { state: 200, code: 4_096, error: 200, iss: 2_048, client_id: 500 } as const;
 
 /**
- * Reads the parameters out of the address at which a sign-in ended, as a person has copied it.
+ * Reads the parameters from the address at which a sign-in ended, which the person has copied.
  * @throws {AppError} `invalid_request`
  */
 export function readReturnedAddress(address: string): ReturnedParameters {
