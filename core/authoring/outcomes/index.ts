@@ -18,7 +18,7 @@ export {
   textBeforeReminder,
   wasReminded,
 } from './finish.ts';
-export { dataInWords, isOnlyData, itemInWords, valueInWords } from './in-words.ts';
+export { changesInWords, dataInWords, isOnlyData } from './in-words.ts';
 export { type Items, readItems } from './items.ts';
 export {
   type Evidence,

@@ -134,7 +134,7 @@ function pageOf({
 </head>
 <body class="page" style="margin:0;padding:0;background:#f6f6f7">
 <div class="sheet" style="max-width:600px;margin:0 auto;padding:28px 20px;background:#ffffff;color:#1d1d20;font:16px/1.5 system-ui,-apple-system,'Segoe UI',Roboto,sans-serif;overflow-wrap:anywhere">
-<p style="margin:0 0 18px;font-size:13px"><a class="muted" href="${escaped(`${uiOrigin}/`)}" style="color:#5b5b63;font-weight:600;text-decoration:none">${escaped(new URL(uiOrigin).host)}</a></p>
+<p style="margin:0 0 18px;font-size:13px"><a class="muted" href="${escaped(`${uiOrigin}/`)}" style="color:#5b5b63;font-weight:600;text-decoration:none">${escaped(`${uiOrigin}/`)}</a></p>
 ${inside.join('\n')}
 </div>
 </body>
