@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { mustProveIn } from '#core/accounts/identity/index.ts';
+import { claimIdempotencyKey, type StoredResponse } from '#core/foundation/idempotency/index.ts';
 import { AppError, type ErrorCode } from '#lib/errors.ts';
 import { newId } from '#lib/ids.ts';
 import { type AccessOf, type AuthKind, actorOf, type Via } from './access.ts';
 import type { Deps } from './deps.ts';
 import { assertStorable } from './http/body.ts';
-import { claimIdempotencyKey, type StoredResponse } from './http/idempotency.ts';
 import { notFoundOf, validate } from './http/validate.ts';
 import type { Input, JsonRoute, Reply, Route, Wait } from './route.ts';
 

@@ -23,5 +23,5 @@ onStopSignal(log, async () => {
  */
 function forbidCoreFiles(): void {
   const { status } = spawnSync('/usr/bin/prlimit', ['--pid', String(process.pid), '--core=0:0']);
-  if (status !== 0) log.warn('core files are not forbidden; do it where the runtime is started');
+  if (status !== 0) log.warn('core files are not forbidden; forbid them where the runtime is started');
 }

@@ -65,7 +65,7 @@ export async function startRuntime(
     throw error;
   }
   if (sandbox.kind === 'process') {
-    log.warn('MODEL_RUNTIME_SANDBOX=process: model sessions are not isolated; never in production');
+    log.warn('MODEL_RUNTIME_SANDBOX=process: model sessions are not isolated; do not use this in production');
   }
   const keys = envelopeKeys(config.MODEL_RUNTIME_SECRET);
   const client = createProviderClient({ allowPrivateNetwork: config.MODEL_PROVIDER_FAKE });

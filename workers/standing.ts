@@ -58,7 +58,7 @@ function report(log: Log, found: { build: Build | undefined; known: boolean; bef
   } else {
     log.warn(
       { build },
-      'this build is not current: it only ends runs that began on it, until npm run deploy:current makes it so',
+      'this build is not current: it only finishes runs that began on it, until npm run deploy:current makes it current',
     );
   }
 }

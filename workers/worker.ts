@@ -119,7 +119,8 @@ export async function createWorkers(settings: WorkerSettings): Promise<RunningWo
       const announcing = keepAnnounced(deps, slots, standing, signal);
       // Until the last step has ended: without it a call under way is lost.
       const ended = new AbortController();
-      const leasing = keepLease(deps, ended.signal);
+      const { database, modelRuntime: runtime, log } = deps;
+      const leasing = runtime && keepRuntimeLease({ database, runtime, log }, ended.signal);
       const running = workers.map((worker) => worker.run());
       const all = Promise.all(running);
       all.catch(() => shutdown(workers));
@@ -152,10 +153,6 @@ function versioning(build: Build | undefined): Pick<SdkOptions, 'workerDeploymen
       defaultVersioningBehavior: 'PINNED',
     },
   };
-}
-
-async function keepLease({ database, modelRuntime: runtime, log }: WorkerDeps, signal: AbortSignal): Promise<void> {
-  if (runtime !== undefined) await keepRuntimeLease({ database, runtime, log }, signal);
 }
 
 function shutdown(workers: readonly Worker[]): void {

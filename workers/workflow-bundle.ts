@@ -20,7 +20,7 @@ export async function workflowBundle(log?: Pick<Log, 'warn'>): Promise<WorkflowB
   if (built.length > 0) {
     log?.warn(
       { built, needed: name },
-      'the workflow bundle in dist/ is of other sources and is not used; npm run build makes a new one',
+      'the workflow bundle in dist/ was built from other sources and is not used; npm run build makes a new one',
     );
   }
   if ((await bundlesIn(CACHE)).includes(name)) return { codePath: `${CACHE}/${name}` };
@@ -60,7 +60,7 @@ async function bundle(): Promise<string> {
     });
     return code;
   } catch (cause) {
-    const message = 'the workflow code cannot be bundled here; bundle it ahead by npm run build';
+    const message = 'the workflow code cannot be bundled here; bundle it beforehand with npm run build';
     throw new Error(message, { cause });
   }
 }

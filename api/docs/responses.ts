@@ -102,7 +102,7 @@ export const failure = z
               .meta({ id: 'ErrorDetail' }),
           )
           .optional()
-          .meta({ description: 'Each fault of the request, up to 100, where `Prefer: error-details` asks for them.' }),
+          .meta({ description: 'All faults of the request, up to 100, for requests with `Prefer: error-details`.' }),
       })
       .meta({ id: 'Error' }),
     requestId: z.string().meta({ description: 'Names the request in the logs of the service.' }),
@@ -113,7 +113,7 @@ export const failure = z
 const ANY_FAILURE: ZodOpenApiResponseObject = {
   id: 'Failure',
   description:
-    'An error. The operation lists the codes of its own. Any operation has `invalid_request` (400), `invalid_api_key` (401), `plan_write_required` (402), `insufficient_scope` (403), `rate_limited` (429, with `Retry-After`), `internal_error` (500) and `service_unavailable` (503).',
+    'An error. Each operation lists its own codes. Any operation may have `invalid_request` (400), `invalid_api_key` (401), `plan_write_required` (402), `insufficient_scope` (403), `rate_limited` (429, with `Retry-After`), `internal_error` (500) and `service_unavailable` (503).',
   headers: refs(['X-Request-Id', 'Retry-After']),
   content: { 'application/json': { schema: failure } },
 };

@@ -70,10 +70,6 @@ export function iso(date: Date): string {
   return date.toISOString();
 }
 
-export function isoOrNull(date: Date | null): string | null {
-  return date === null ? null : date.toISOString();
-}
-
 /** Returns the schema of a whole number in a path or query: decimal digits only. */
 export function decimal(min: number, max: number) {
   return z.preprocess(readDecimal, z.number().int().min(min).max(max));

@@ -13,8 +13,18 @@ export interface Answer {
   readonly schema: z.core.$ZodType;
   /** Fields that the service adds to the data. */
   readonly added?: Readonly<Record<string, string>>;
+  /** Names of ids in the data, by id; an untrusted text of their own. */
+  readonly names?: Readonly<Record<string, string>>;
+  /** Set where programs get the data as structured content, too. */
+  readonly isStructured?: boolean;
   /** Notes after the data: how to continue a list, what to do next. */
   readonly notes: readonly string[];
+}
+
+/** An answer as the client gets it. */
+export interface WrittenAnswer {
+  readonly text: string;
+  readonly structured?: Record<string, unknown>;
 }
 
 /**
@@ -22,12 +32,12 @@ export interface Answer {
  * too long, the longest texts are cut first, then the lists, with a note. Texts are cut before they are counted, so the
  * work depends on the length of the answer and not of the data.
  */
-export function answerText(answer: Answer): string {
+export function writeAnswer(answer: Answer): WrittenAnswer {
   for (const limits of LIMITS) {
     const copy = copyOf(answer.data, limits);
     if (copy.isTooLong) continue;
-    const text = written(answer, copy);
-    if (tokensOf(text) <= MAX_ANSWER_TOKENS) return text;
+    const all = written(answer, copy);
+    if (tokensOf(all.text) + tokensOf(JSON.stringify(all.structured ?? '')) <= MAX_ANSWER_TOKENS) return all;
   }
   // A value with very many fields: show at least its beginning.
   return written(answer, copyOf(answer.data, { ...LEAST, room: ROOM_OF_BEGINNING }));
@@ -116,7 +126,29 @@ function copyOf(data: unknown, { characters, items, room = MAX_CHARACTERS }: Lim
 /** Texts of one line up to this length share a fence. Each longer text has its own. */
 const SHORT = 200;
 
-function written({ schema, added = {}, notes }: Answer, { value, isCut }: Copy): string {
+function written(answer: Answer, copy: Copy): WrittenAnswer {
+  const text = textOf(answer, copy);
+  return answer.isStructured === true ? { text, structured: structuredOf(answer, copy) } : { text };
+}
+
+/**
+ * Returns the data for programs. A field with a foreign text in it is one fence, as clients may show a model this form
+ * instead of the text.
+ */
+function structuredOf({ schema }: Answer, { value }: Copy): Record<string, unknown> {
+  const fields = Object.entries(Object(value)).map(([name, each]): Record<string, unknown> => {
+    let isForeign = false;
+    const own = withoutForeign({ [name]: each }, schema, () => {
+      isForeign = true;
+      return '';
+    });
+    const text = typeof each === 'string' ? each : JSON.stringify(each);
+    return isForeign ? { [name]: fence(`The untrusted ${name}`, text) } : Object(own);
+  });
+  return Object.assign({}, ...fields);
+}
+
+function textOf({ schema, added = {}, names = {}, notes }: Answer, { value, isCut }: Copy): string {
   const kept = new Map<string, { readonly number: number; readonly name: string; readonly text: string }>();
   const keep = (name: string, text: string) => {
     const key = `${name} ${text}`;
@@ -125,6 +157,7 @@ function written({ schema, added = {}, notes }: Answer, { value, isCut }: Copy):
     return `(untrusted text ${number}, below)`;
   };
   const own = withoutForeign(value, schema, keep);
+  if (Object.keys(names).length > 0) keep('names', JSON.stringify(names));
   const json = JSON.stringify(Object.keys(added).length === 0 ? own : { ...Object(own), ...added });
   const isShort = ({ text }: { readonly text: string }) => text.length <= SHORT && !text.includes('\n');
   const texts = [...kept.values()];

@@ -39,7 +39,7 @@ const updateModelFigures = route({
   tag: 'Models',
   summary: 'Enter the context window, output limit or prices of a model by hand',
   description:
-    'For the whole organization, and for what neither the model’s server nor the operator states. Needs the role owner or admin. A field that is left out keeps its value; null takes it back. Where the operator limits what each organization may spend, only the operator can set prices (403).',
+    'Sets figures that neither the model’s server nor the operator states, for the whole organization. Needs the role owner or admin. A missing field keeps its value; null removes it. If the operator limits the spending of organizations, only the operator can set prices (403).',
   auth: 'project-session',
   mcp: false,
   body: figuresPatch,

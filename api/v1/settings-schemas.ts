@@ -3,8 +3,7 @@ import type { MailSettings } from '#core/accounts/settings/index.ts';
 import type { Deps } from '../deps.ts';
 
 export const mailDelivery = z.enum(['available', 'unavailable']).meta({
-  description:
-    '`unavailable` where the operator has configured no mail server: settings are kept, and no mail is sent.',
+  description: '`unavailable` without a mail server: settings are stored, but no mail is sent.',
 });
 
 /** Presents the mail settings; null without any. */

@@ -1,4 +1,5 @@
 import { forgetAuditEvents } from '#core/foundation/audit/index.ts';
+import { forgetIdempotencyKeys } from '#core/foundation/idempotency/index.ts';
 import { forgetSignIns } from '#core/integrations/connections/index.ts';
 import { eraseDeletedProjects } from '#core/upkeep/deletion/index.ts';
 import { forgetSessions, forgetUnconfirmed } from '#core/accounts/identity/index.ts';
@@ -15,7 +16,7 @@ import { forgetCounts } from '#core/foundation/rate-limits/index.ts';
 import { forgetDeletedSkills } from '#core/authoring/skills/index.ts';
 import { forgetUsage } from '#core/usage/index.ts';
 import { forgetDeliveries } from '#core/delivery/webhooks/index.ts';
-import { deleteBatch, sql, type Database, type Db } from '#lib/database/index.ts';
+import type { Database, Db } from '#lib/database/index.ts';
 import type { Mailer } from '#lib/mail.ts';
 
 /** Rows deleted in one statement, so that a backlog of millions makes no long transaction. */
@@ -60,14 +61,4 @@ export async function forgetExpired(
   function ofAudit(_: Db, limit: number): Promise<number> {
     return forgetAuditEvents(database, auditRetentionDays, limit);
   }
-}
-
-/** Deletes idempotency keys after a day, the time for which Stripe keeps them. */
-function forgetIdempotencyKeys(db: Db, limit: number): Promise<number> {
-  return deleteBatch(db, {
-    table: 'idempotency_keys',
-    where: sql`created_at < now() - interval '24 hours'`,
-    orderBy: sql`created_at`,
-    limit,
-  });
 }

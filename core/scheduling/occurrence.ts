@@ -1,10 +1,10 @@
 import type { Routine } from '#core/authoring/routines/index.ts';
 import { reasonAsMessage, type RunReason } from '#core/execution/run-states/index.ts';
-import type { insertOccurrences } from '#core/execution/runs/index.ts';
+import type { occurrences } from '#core/execution/runs/index.ts';
 import { newId } from '#lib/ids.ts';
 import { nextInTimetable, timesBetween, type Timetable } from '#lib/schedule/index.ts';
 
-export type OccurrenceRow = Parameters<typeof insertOccurrences>[1][number];
+export type OccurrenceRow = Parameters<typeof occurrences.insertOccurrences>[1][number];
 
 export interface DueSchedule {
   readonly timetable: Timetable;

@@ -136,7 +136,6 @@ function plaintextFaults(role: string, present: Present, sources: readonly Model
   return faults;
 }
 
-/** Tells whether the driver encrypts the connection and checks the certificate, by the address. */
 function isPostgresVerified({ hostname, searchParams }: URL): boolean {
   if (isThisMachine(searchParams.get('host') ?? decodeURIComponent(hostname))) return true;
   const mode = searchParams.get('sslmode');

@@ -37,8 +37,8 @@ export interface OutboundClient {
   /** Guarded `fetch` with the default limits. */
   fetch: typeof globalThis.fetch;
   fetchWithin: (limits: FetchLimits) => typeof globalThis.fetch;
-  /** Makes the checks that need no network, when a URL is saved. @throws {OutboundError} */
-  checkUrl: (url: string | URL) => void;
+  /** Makes the checks that need no network, when a URL is saved. Returns undefined for a URL that may be called. */
+  urlFault: (url: string | URL) => OutboundError | undefined;
   /** Ends all connections; open exchanges fail with `aborted`. */
   close: () => Promise<void>;
 }
@@ -70,7 +70,15 @@ export function createOutboundClient(options: OutboundClientOptions): OutboundCl
     request: (request) => sendRequest(request, context),
     fetch: createGuardedFetch(context),
     fetchWithin: (limits) => createGuardedFetch(context, limits),
-    checkUrl: (url) => void checkedUrl(url, allowPrivateNetwork),
+    urlFault(url) {
+      try {
+        checkedUrl(url, allowPrivateNetwork);
+        return undefined;
+      } catch (error) {
+        if (error instanceof OutboundError) return error;
+        throw error;
+      }
+    },
     close: () => agent.destroy(),
   };
 }

@@ -15,7 +15,7 @@ interface ConnectorOptions {
 }
 
 /**
- * Opens connections to permitted addresses only. A name is resolved once, here, and the socket is given the very
+ * Opens connections to permitted addresses only. A name is resolved once, here, and the socket gets exactly the
  * addresses that were checked, so a DNS response that changes afterwards changes nothing. Host header and TLS server
  * name keep the name.
  *

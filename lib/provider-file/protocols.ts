@@ -29,7 +29,7 @@ export function allowedRequests(api: {
 export function valuesAt(value: unknown, path: string): unknown[] {
   const names = path === '' ? [] : path.split('.');
   return names.reduce<unknown[]>(
-    (found, name) => found.flatMap((each) => (name === '*' ? elements(each) : field(each, name))),
+    (found, name) => found.flatMap((each) => (name === '*' ? (Array.isArray(each) ? each : []) : field(each, name))),
     [value],
   );
 }
@@ -37,10 +37,6 @@ export function valuesAt(value: unknown, path: string): unknown[] {
 /** Reads the first value at a path, or undefined. */
 export function valueAt(value: unknown, path: string): unknown {
   return valuesAt(value, path)[0];
-}
-
-function elements(value: unknown): unknown[] {
-  return Array.isArray(value) ? value : [];
 }
 
 function field(value: unknown, name: string): unknown[] {

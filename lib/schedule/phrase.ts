@@ -197,7 +197,6 @@ function onDates(dates: readonly (Found & Of<'dates'>)[], { months, isOf }: Arou
   return `${first.dates} ${months === '' ? '*' : months} *`;
 }
 
-/** Reads lists and ranges of cron's days of the week. */
 function numbersIn(days: readonly string[]): number[] {
   const each = days
     .join()
@@ -253,7 +252,6 @@ const PARTS: Readonly<Record<DayPart, readonly [number, number]>> = {
   night: [18, 29],
 };
 
-/** Decides which half of the day a time means. */
 function onTheClock({ hour, minute, isCertain }: ClockTime, part: DayPart | undefined): Clock | Refusal {
   if (part === undefined) {
     if (isCertain || (hour >= 6 && hour <= 11) || hour === 0) return { hour, minute };

@@ -8,7 +8,7 @@ import {
   type RunBody,
   type RunResult,
 } from '#lib/envelope/index.ts';
-import { parseExact } from '#lib/exact-json/parse.ts';
+import { parseJson } from '#lib/json.ts';
 import { allowedRequests } from '#lib/provider-file/index.ts';
 import type { SessionJob } from '../session/model.ts';
 import type { Sessions } from '../sandbox/sessions.ts';
@@ -51,17 +51,9 @@ export async function runModel(call: ProviderCall, body: RunBody, sessions: Sess
     throw new CallFailure(outcome.failure.code, outcome.failure.details);
   }
   if (outcome.output === undefined) throw new CallFailure('too_large');
-  const said = readAnswer(outcome.output);
+  const said = answer.safeParse(parseJson(outcome.output)).data;
   if (said === undefined) throw new CallFailure('sandbox_failed');
   if ('result' in said) return said.result;
   const { code, details } = said.failure;
   throw CLAIMABLE.has(code) ? new CallFailure(code, details) : new CallFailure('sandbox_failed');
-}
-
-function readAnswer(output: string): z.output<typeof answer> | undefined {
-  try {
-    return answer.parse(parseExact(output));
-  } catch {
-    return undefined;
-  }
 }

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { MAX_PLAINTEXT_BYTES } from '#lib/envelope/index.ts';
+import { parseJson } from '#lib/json.ts';
 import { outboundErrorIn } from '#lib/outbound/index.ts';
 import type { AllowedRequest, LoadedProvider } from '#lib/provider-file/index.ts';
 import { closeAtOnce } from '#lib/listen.ts';
@@ -136,15 +137,10 @@ async function readError(answer: Response, limits: LoadedProvider['file']['limit
   } catch {
     // The status alone is enough.
   }
-  return classifyStatus({ status, retryAfterMs: retryAfterIn(headers), body: parsed(Buffer.concat(chunks)) }, limits);
-}
-
-function parsed(bytes: Buffer): unknown {
-  try {
-    return JSON.parse(bytes.toString('utf8'));
-  } catch {
-    return undefined;
-  }
+  return classifyStatus(
+    { status, retryAfterMs: retryAfterIn(headers), body: parseJson(Buffer.concat(chunks).toString('utf8')) },
+    limits,
+  );
 }
 
 function failureOf(error: unknown): Classified {

@@ -101,7 +101,6 @@ const AF_UNIX = 1;
 const MAP_SHARED = 0x01;
 const MAP_GROWSDOWN = 0x100;
 
-/** Loads the low half of an argument, on little-endian machines. */
 function argument(index: number): number {
   return 16 + 8 * index;
 }

@@ -8,7 +8,7 @@ import type { Shape } from './types.ts';
 export interface RunStateEvent {
   readonly event: 'state';
   readonly data: Shape<'Run'>;
-  /** For `lastEventId`; undefined where streams do not come through and the run is read at intervals. */
+  /** For `lastEventId`; undefined if streams are blocked and the run is read at intervals. */
   readonly id: string | undefined;
 }
 
@@ -62,8 +62,8 @@ interface Follower {
 }
 
 /**
- * Yields the events of a run until it has ended. After a cut it continues with the next event. Where streams do not
- * come through, it reads the run at intervals.
+ * Yields the events of a run until it has ended. After a broken connection it continues with the next event. If streams
+ * are blocked, it reads the run at intervals.
  */
 export async function* followRun(
   transport: Transport,
@@ -93,7 +93,7 @@ export async function* followRun(
       signal?.throwIfAborted();
       if (!isTemporary(error)) throw error;
       if (error instanceof RateLimitError) {
-        // All allowed streams are open, and a read that waits counts as one more.
+        // All allowed streams are open, and a read that waits would count as one more.
         failures = times.attempts;
         follower.waitSeconds = 0;
       }

@@ -26,7 +26,7 @@ test('run --wait starts a run, waits for it and writes it as JSON where stdout i
   expect(json).toMatchObject({ routineId: id, state: 'succeeded', outcome: 'done' });
   const lines = stderr.trim().split('\n');
   expect(stderr).toMatch(/^step 0 · model · fixture\/writer-small · succeeded · .* tokens$/m);
-  expect(lines.at(-1)).toMatch(/^succeeded · .* · 1 step · \d+ tokens.* · run_\w+$/);
+  expect(lines.at(-1)).toMatch(/^succeeded · .* · 1 model step · \d+ tokens.* · run_\w+$/);
   expect(await ras(['routines', 'run', id, '--wait'])).toMatchObject({ code: 0 });
 });
 
@@ -89,6 +89,7 @@ test('a run that was skipped exits with 12', async () => {
     state: 'skipped',
     reason: 'overlap',
     steps: [],
+    stepCount: 0,
     usage: { totalTokens: 0, costUsd: null },
   };
   const server = await startReceiver((request, response) => {

@@ -143,12 +143,12 @@ test('who lacks a demanded factor is led to it, and is then let in', async ({ se
   await addSecondFactor(database, owner);
   const settings = `/p/${owner.projectId}/settings`;
   const own = await visit(settings, { as: owner });
-  await own.page.getByRole('switch', { name: 'Demand a second factor' }).click();
-  await own.page.getByText('A second factor is demanded').waitFor();
+  await own.page.getByRole('switch', { name: 'Require a second factor' }).click();
+  await own.page.getByText('A second factor is required').waitFor();
 
   const watched = await visit(settings, { as: member });
   const { page } = watched;
-  await page.getByText('This organization demands a second factor').waitFor();
+  await page.getByText('This organization requires a second factor').waitFor();
   await sequence('demanded')(watched, 'page');
   await page.getByRole('button', { name: 'Add a second factor' }).click();
   const secret = await keyOf(page);

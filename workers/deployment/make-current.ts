@@ -39,7 +39,7 @@ async function makeCurrent(deployment: Deployment, end: number): Promise<void> {
 
   await until(async () => (await workers()).live > 0, {
     waiting: `Waiting for ${title} to announce workers …`,
-    failed: `No worker of ${title} is there. Nothing was changed.`,
+    failed: `${title} has no worker. Nothing was changed.`,
     end,
   });
   let refusal = '';

@@ -37,7 +37,7 @@ const revocation = z
     pausedRoutineCount: z.number().int().meta({ description: 'Routines that were paused with it.' }),
     providerRevocation: z.enum(['pending', 'revoked', 'unsupported', 'failed']).meta({
       description:
-        'Whether the provider has taken the credential back (RFC 7009); tried for a day, then erased here anyway.',
+        'State of the revocation at the provider (RFC 7009), which is tried for a day; then the credential is erased here anyway.',
     }),
   })
   .meta({ id: 'ModelConnectionRevocation' });

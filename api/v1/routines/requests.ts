@@ -40,7 +40,7 @@ export const checkedRoutine = bodyWith(FIELDS)
     ...namedFields,
     skillLengths: z.record(z.string().max(80), z.number().int().min(0).max(100_000)).default({}).meta({
       description:
-        'Characters of custom skills that are to be written before the routine, by id or, where they do not exist yet, by the word that `skills` names them with.',
+        'Lengths of custom skills that will be written before the routine, by id or, for new skills, by their name in `skills`.',
     }),
   })
   .transform(({ tools: _tools, toolPolicies: _toolPolicies, ...routine }) => routine)
@@ -55,7 +55,7 @@ export const routinePatch = z
 export const activateBody = z
   .strictObject({
     acceptForecast: z.boolean().default(false).meta({
-      description: 'Has no effect any more: a forecast never keeps a routine from being activated.',
+      description: 'Has no effect any more, because a forecast never prevents activation.',
       deprecated: true,
     }),
     refuseOverBudget: z.boolean().default(false).meta({

@@ -36,7 +36,7 @@ export const followRun = eventRoute({
   tag: 'Runs',
   summary: 'Follow a run as server-sent events',
   description:
-    'A `state` event with the run for each state it enters, a `step` event for each step once it is finished, in order. The stream ends after the final state. A comment comes every 15 seconds. Where a stream ends before that, an `end` event says why: after 15 minutes, when the server stops (go on with `Last-Event-ID`, as browsers do by themselves), or when the credential may not read the run any more, which is checked every minute. A credential may have 20 streams open and an organization 200, unless the operator has set other limits; one more is 429. A client that does not read for 15 seconds is cut off.',
+    'A `state` event with the run for each state it enters, a `step` event for each step once it is finished, in order. The stream ends after the final state. A comment comes every 15 seconds. If a stream ends earlier, an `end` event has the reason: after 15 minutes, when the server stops (continue with `Last-Event-ID`, as browsers do), or when the credential may no longer read the run, which is checked every minute. A credential may have 20 open streams and an organization 200, unless the operator has set other limits; further ones get 429. A client that does not read for 15 seconds is cut off.',
   auth: 'key-or-session',
   mcp: false,
   scope: 'runs:read',
@@ -83,7 +83,7 @@ export const readRunEvent = route({
   tag: 'Runs',
   summary: 'Read the webhook event of a run',
   description:
-    'What the webhook of its routine is told of it, or would be told if there were one, by the settings that the routine has now. `ras listen` forwards these to a receiver under development.',
+    'The event that the routine’s webhook gets, or would get, about the run by the present settings. `ras listen` forwards these to a receiver under development.',
   auth: 'key-or-session',
   mcp: false,
   scope: 'runs:read',

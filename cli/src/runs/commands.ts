@@ -7,7 +7,7 @@ import { limitOption, listed, pageSize } from '../lists.ts';
 import { plain } from '../output/plain.ts';
 import { between, used, when } from '../output/words.ts';
 import { lineOf } from './progress.ts';
-import { sentenceOf, timeoutOf, waitForRun } from './wait.ts';
+import { sentenceOf, stepsOf, timeoutOf, waitForRun } from './wait.ts';
 
 const STATES = ['queued', 'running', 'succeeded', 'failed', 'cancelled', 'skipped'] as const;
 
@@ -30,7 +30,7 @@ export function registerRuns(program: Command, context: Context): void {
     .command('logs')
     .description('Show the steps of a run, with what models and tools said.')
     .argument('<run>', RUN)
-    .option('-f, --follow', 'go on until the run has ended')
+    .option('-f, --follow', 'follow the run until it has ended')
     .action((given: string, options: { follow?: boolean }) => logs(context, given, options));
   runs
     .command('cancel')
@@ -49,7 +49,7 @@ export function registerRuns(program: Command, context: Context): void {
       context.out.record(link, { Link: link.url, Ends: when(link.expiresAt) });
     });
   addWaiting(runs.command('retry'))
-    .description('Start a run with what another one was made with.')
+    .description('Start a new run with the same inputs as an earlier one.')
     .argument('<run>', RUN)
     .action(async (given: string, options: WaitOptions) => {
       const run = await withRun(context, given, (ras, id) => ras.runs.retry(id));
@@ -166,13 +166,13 @@ async function get(context: Context, given: string): Promise<void> {
     Created: when(run.createdAt),
     Started: when(run.startedAt),
     Time: between(run.startedAt, run.finishedAt),
-    Steps: run.steps.length,
+    Steps: stepsOf(run),
     Used: used(run.usage),
     Summary: run.outcomeSummary,
     Urgency: run.urgency,
     Warnings: run.warnings.join(', ') || null,
   });
-  if (context.isTerminal && run.result !== null) context.out.text(`\n${run.result}`);
+  if (context.isForPeople && run.result !== null) context.out.text(`\n${run.result}`);
 }
 
 async function logs(context: Context, given: string, { follow = false }): Promise<void> {
@@ -180,7 +180,7 @@ async function logs(context: Context, given: string, { follow = false }): Promis
     if (follow) {
       const signal = context.interrupted();
       for await (const event of ras.runs.follow(id, { signal })) log(context, event);
-      if (context.isTerminal) context.say(sentenceOf(await ras.runs.read(id)));
+      if (context.isForPeople) context.say(sentenceOf(await ras.runs.read(id)));
       return;
     }
     for await (const step of ras.runs.steps(id, { limit: 50 })) {
@@ -191,7 +191,7 @@ async function logs(context: Context, given: string, { follow = false }): Promis
 
 /** Writes an event: a line of JSON for programs; for people a line and the texts below it. */
 function log(context: Context, event: RunEvent): void {
-  if (!context.isTerminal) return context.out.jsonLine({ event: event.event, data: event.data });
+  if (!context.isForPeople) return context.out.jsonLine({ event: event.event, data: event.data });
   const { event: kind, data } = event;
   if (kind === 'state') {
     // The sentence about the end has more detail.

@@ -9,7 +9,7 @@ import {
 } from '#core/accounts/organizations/index.ts';
 import { counting, type WindowUse } from '#core/foundation/rate-limits/index.ts';
 import { createCoalescer, oncePerObject } from '#lib/coalesce.ts';
-import { sql, type Db, type Sql } from '#lib/database/index.ts';
+import { sql, type Db } from '#lib/database/index.ts';
 
 interface KeyCredential {
   readonly keyId: string;
@@ -155,13 +155,10 @@ type Standing =
  * It does not count as a request.
  */
 export async function stillStands(db: Db, standing: Standing): Promise<boolean> {
-  const found = await db.row`${conditionsOf(standing)}`;
+  const { kind } = standing;
+  const found =
+    await db.row`${kind === 'session' ? ofSession(standing) : kind === 'key' ? ofKey(standing) : ofGrant(standing)}`;
   return found !== undefined;
-}
-
-function conditionsOf(standing: Standing): Sql {
-  if (standing.kind === 'session') return ofSession(standing);
-  return standing.kind === 'key' ? ofKey(standing) : ofGrant(standing);
 }
 
 function ofGrant({ grantId, projectId, scope }: Extract<Standing, { kind: 'assistant' }>) {

@@ -82,12 +82,14 @@ export async function createApiKey(
     ever: { max: MAX_KEYS_EVER, what: 'API keys, revoked ones included' },
     live: { where: isLive, max: MAX_KEYS, what: 'API keys', remedy: 'revoke one first' },
   });
-  const { plaintext, prefix, hash } = generateApiKey(input.tag);
+  // 8 characters to look the key up, 43 (256 bits) to prove it.
+  const prefix = randomBase62(PREFIX_LENGTH);
+  const plaintext = `${input.tag}_${prefix}_${randomBase62(SECRET_LENGTH)}`;
   // The id exists only when an earlier attempt of the same request committed and its response was lost: no one
   // saw that secret, so the new one replaces it.
   const created = await tx.row<ApiKey>`
     insert into api_keys as k (id, project_id, name, prefix, hash, scopes, created_by, expires_at, ci_trust_id)
-    values (${id}, ${projectId}, ${name}, ${prefix}, ${hash}, ${scopes}, ${by.id}, ${expiresAt}, ${trustId})
+    values (${id}, ${projectId}, ${name}, ${prefix}, ${hashApiKey(plaintext)}, ${scopes}, ${by.id}, ${expiresAt}, ${trustId})
     on conflict (id) do update set prefix = excluded.prefix, hash = excluded.hash
       where k.project_id = excluded.project_id
     returning ${columns}
@@ -210,19 +212,6 @@ async function revoke(tx: Db, by: Actor, organizationId: string, which: Sql): Pr
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const PREFIX_LENGTH = 8;
 const SECRET_LENGTH = 43;
-
-interface GeneratedKey {
-  readonly plaintext: string;
-  readonly prefix: string;
-  readonly hash: Buffer;
-}
-
-/** Generates a key `<tag>_<prefix>_<secret>`: 8 characters to look it up, 43 (256 bits) to prove it, from a CSPRNG. */
-function generateApiKey(tag: string): GeneratedKey {
-  const prefix = randomBase62(PREFIX_LENGTH);
-  const plaintext = `${tag}_${prefix}_${randomBase62(SECRET_LENGTH)}`;
-  return { plaintext, prefix, hash: hashApiKey(plaintext) };
-}
 
 /** Hashes the whole key with SHA-256; with 256 random bits a slow hash would only add time. */
 function hashApiKey(plaintext: string): Buffer {

@@ -16,7 +16,7 @@ export type Urgency = (typeof URGENCIES)[number];
 
 /** Warnings of a run that succeeded. Such a run is `partial` at best, and proves nothing. */
 export const RUN_WARNINGS = {
-  tools_failed: 'every call to the tools of a connection failed, so the run did its work without them',
+  tools_failed: 'every call to the tools of a connection failed, so the run had to work without them',
 } as const;
 export type RunWarning = keyof typeof RUN_WARNINGS;
 

@@ -101,10 +101,7 @@ async function refusalOf(
   if (routine.blocked !== null) return 'definition_unreadable';
   if (state === 'active') return null;
   if (proofRunId === null) return routine.hasSucceeded === true ? 'own_variables_required' : 'successful_run_required';
-  if (hasEnded(routine)) return 'schedule_ended';
+  const isWindowOver = routine.endsAt !== null && isOver(routine, nextTimeFrom(routine, new Date(now())));
+  if (isWindowOver) return 'schedule_ended';
   return (await mayActivate(db, organizationId, plan)) ? null : 'allowance_exceeded';
-}
-
-function hasEnded(routine: ProvenRoutine): boolean {
-  return routine.endsAt !== null && isOver(routine, nextTimeFrom(routine, new Date(now())));
 }

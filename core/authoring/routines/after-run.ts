@@ -1,4 +1,4 @@
-import type { NextRuns } from '#core/authoring/outcomes/index.ts';
+import type { NextRuns, Outcome, RunWarning } from '#core/authoring/outcomes/index.ts';
 import { sql, type Sql } from '#lib/database/index.ts';
 import { routineStatesBefore } from './states.ts';
 
@@ -10,13 +10,14 @@ import { routineStatesBefore } from './states.ts';
  * @param end.ownFault whether a failure is the routine's own. Failures of others neither count nor clear the count
  * @param end.next the wishes of a successful run about later runs, which count for a scheduled run of the present
  * version
- * @param end.isWhole false for a success that lacked its tools, which neither counts nor clears the count
+ * @param end.warnings what a success lacked; one that lacked its tools neither counts nor clears the count
  */
 export function routineAfterRun(end: {
-  state: 'succeeded' | 'failed' | 'cancelled' | 'skipped';
-  ownFault: boolean;
-  isWhole: boolean;
-  next?: NextRuns | undefined;
+  readonly state: 'succeeded' | 'failed' | 'cancelled' | 'skipped';
+  readonly ownFault: boolean;
+  readonly outcome?: Outcome;
+  readonly warnings?: readonly RunWarning[] | undefined;
+  readonly next?: NextRuns | undefined;
 }): Sql {
   // The run never ran, so nothing is counted and no mail is sent.
   if (end.state === 'skipped') {
@@ -28,10 +29,11 @@ export function routineAfterRun(end: {
     return withPause({ failures: counted, pauses, because, notBefore: sql`r.not_before` });
   }
   const failures =
-    end.state === 'succeeded' && end.isWhole
+    end.state === 'succeeded' && (end.warnings ?? []).length === 0
       ? sql`case when ended.trigger = 'schedule' then 0 else r.consecutive_failures end`
       : sql`r.consecutive_failures`;
-  if (end.state === 'succeeded' && end.next !== undefined) {
+  // A partial result does not change the runs after it.
+  if (end.state === 'succeeded' && end.next !== undefined && end.outcome !== 'partial') {
     const { final, notBefore } = end.next;
     const heeded = sql`(ended.trigger = 'schedule' and r.state = any(${routineStatesBefore('paused', 'service')})
             and r.revision = ended.routine_revision)`;

@@ -6,6 +6,7 @@ import { definitionForm, fieldsWith, patchOf } from '#core/authoring/definition/
 import { databaseTime, eachApart, transaction, type Db } from '#lib/database/index.ts';
 import { AppError, invalid } from '#lib/errors.ts';
 import { driftOf } from '#lib/external-keys.ts';
+import { withoutUndefined } from '#lib/json.ts';
 import { assertChecks } from './check.ts';
 import { activateTexts, readProvenTexts } from './proof.ts';
 import {
@@ -203,7 +204,6 @@ interface OpenProposal {
   readonly definition: unknown;
 }
 
-/** Returns why a proposal is not taken over; undefined when it is. */
 function refusalOf(proof: EndedProof, routine: Routine, open: OpenProposal): DropReason | undefined {
   const { state } = proof;
   if (routine.state === 'archived') return 'routine_archived';
@@ -211,8 +211,4 @@ function refusalOf(proof: EndedProof, routine: Routine, open: OpenProposal): Dro
   if (routine.revision !== open.baseRevision) return 'routine_changed';
   if (state !== 'succeeded') return `run_${state}`;
   return proof.isPartial ? 'run_partial' : undefined;
-}
-
-function withoutUndefined(settings: z.output<typeof settingsPatch>): RoutinePatch {
-  return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
 }

@@ -142,6 +142,18 @@ export async function findRoutineByKey(
   return found && loaderOf(db).load({ projectId, id: found.id });
 }
 
+/** Finds the routines that have one of these as their id, key or name. An archived one has lost its key. */
+export function findNamedRoutines(db: Db, projectId: string, names: readonly string[]) {
+  return db.rows<{ id: string; name: string; externalKey: string | null; isLive: boolean }>`
+    select id, name, case when state <> 'archived' then external_key end as "externalKey",
+      state <> 'archived' as "isLive"
+    from routines
+    where project_id = ${projectId}
+      and (id = any(${names}) or external_key = any(${names}) or name = any(${names}))
+    order by id desc limit 200
+  `;
+}
+
 /** Locks the routines that use a tool of the connection automatically, in the order of their ids. @returns the ids */
 export async function lockUsersOfConnection(tx: Db, projectId: string, connectionId: string): Promise<string[]> {
   const users = await tx.rows<{ id: string }>`

@@ -24,7 +24,7 @@ const FROM_WAREHOUSE: readonly Need[] = ['analytics', 'ads', 'crm', 'email', 'sm
 
 export type Need = keyof typeof WORDS;
 
-export const NEEDS = Object.keys(WORDS).filter(isNeed);
+export const NEEDS = Object.keys(WORDS).filter((name): name is Need => Object.hasOwn(WORDS, name));
 
 /** Facts about a tool that are known before it is called. */
 export interface ToolHint {
@@ -68,8 +68,4 @@ function wordsOf(text: string): Set<string> {
     .split(/[^a-z0-9]+/)
     .filter(Boolean);
   return new Set([...words, ...words.slice(1).map((word, index) => `${words[index]}${word}`)]);
-}
-
-function isNeed(name: string): name is Need {
-  return Object.hasOwn(WORDS, name);
 }

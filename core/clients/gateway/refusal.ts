@@ -58,7 +58,6 @@ export class Refusal extends Error {
 /** Length at which a provider's words are cut. */
 const MAX_WORDS = 500;
 
-/** Removes keys, the prompt and everything unprintable from a provider's words, and cuts them. */
 function clean(said: string, { sent, apiKey }: { sent: JsonObject; apiKey: string | undefined }): string {
   // Long enough that secrets are found before the text is cut.
   const start = said.slice(0, 3 * MAX_WORDS);

@@ -1,5 +1,5 @@
 import { createParser } from 'eventsource-parser';
-import { isJsonObject, jsonObjectsIn, parseJson, type JsonObject } from '#lib/json.ts';
+import { isJsonObject, jsonObjectsIn, parseJson, withoutUndefined, type JsonObject } from '#lib/json.ts';
 import { refusedBy, type Refuse } from './completion.ts';
 import { isErrorName, readEvents, type Fault } from './events.ts';
 import { brokenOff } from './failure.ts';
@@ -92,7 +92,7 @@ class Collected {
 
   private addChunk(chunk: JsonObject): void {
     const { id, model, created, usage, choices } = chunk;
-    this.head = { id, model, created, ...definedOf(this.head) };
+    this.head = { id, model, created, ...withoutUndefined(this.head) };
     // Some servers send the usage so far with each chunk, and the total last.
     if (isJsonObject(usage)) this.usage = usage;
     const choice: unknown = Array.isArray(choices)
@@ -159,14 +159,10 @@ class Collected {
     };
     const reasons = { finish_reason: this.finishReason, native_finish_reason: this.nativeReason };
     return {
-      ...definedOf(this.head),
+      ...withoutUndefined(this.head),
       object: 'chat.completion',
       choices: [{ index: 0, message, ...reasons }],
       ...(this.usage === undefined ? {} : { usage: this.usage }),
     };
   }
-}
-
-function definedOf(value: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(value).filter(([, each]) => each !== undefined));
 }

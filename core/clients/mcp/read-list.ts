@@ -46,7 +46,7 @@ function readTool(tool: unknown): ListedTool {
   if (!isJsonObject(tool)) return { name: null, fault: { field: 'tool', reason: `is ${kindOf(tool)} and no object` } };
   const { name, inputSchema, outputSchema, annotations } = tool;
   if (typeof name !== 'string')
-    return { name: null, fault: { field: 'name', reason: `is ${kindOf(name)} and no text` } };
+    return { name: null, fault: { field: 'name', reason: `is ${kindOf(name)}, not a text` } };
   if (!isNone(inputSchema) && !isJsonObject(inputSchema)) {
     return { name, fault: { field: 'inputSchema', reason: `is ${kindOf(inputSchema)} and no object` } };
   }
@@ -54,7 +54,7 @@ function readTool(tool: unknown): ListedTool {
   const text = (field: 'title' | 'description'): string | null => {
     const value = tool[field];
     if (typeof value === 'string') return value;
-    if (!isNone(value)) dropped.push({ field, reason: `is ${kindOf(value)} and no text` });
+    if (!isNone(value)) dropped.push({ field, reason: `is ${kindOf(value)}, not a text` });
     return null;
   };
   return {

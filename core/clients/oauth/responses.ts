@@ -35,7 +35,7 @@ export function readTokens(body: unknown): Read<Tokens> {
   const more = {
     refreshToken: read('refresh_token', secretIn),
     expiresInSeconds: read('expires_in', lifetimeIn),
-    scope: read('scope', scopeIn),
+    scope: read('scope', (value) => textIn(Array.isArray(value) ? textsIn(value)?.join(' ') : value, 10_000)),
     idToken: read('id_token', (value) => textIn(value, 65_536)),
   };
   return { value: accessToken === undefined ? undefined : { accessToken, ...more }, dropped };
@@ -86,10 +86,6 @@ function secretIn(value: unknown): string | undefined {
 
 /** Characters that are safe in a header: those of RFC 6750, section 2.1, and more that servers use. */
 const VISIBLE = /^[\x21-\x7e]{1,16384}$/;
-
-function scopeIn(value: unknown): string | undefined {
-  return textIn(Array.isArray(value) ? textsIn(value)?.join(' ') : value, 10_000);
-}
 
 function lifetimeIn(value: unknown): number | undefined {
   const seconds = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;

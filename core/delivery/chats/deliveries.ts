@@ -1,5 +1,6 @@
 import type { Core } from '#core/core.ts';
 import type { ChatKind } from '#core/clients/chats/index.ts';
+import type { DeliveryAttempt } from '#core/delivery/webhooks/index.ts';
 import { addWork, hastenWork } from '#core/foundation/work/index.ts';
 import { AT_ONCE, sql, transaction, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
@@ -29,16 +30,7 @@ export interface ChatDelivery {
   readonly createdAt: Date;
   readonly finishedAt: Date | null;
   /** Oldest first. */
-  readonly attempts: readonly ChatAttempt[];
-}
-
-interface ChatAttempt {
-  readonly index: number;
-  readonly startedAt: Date;
-  readonly durationMs: number | null;
-  readonly status: number | null;
-  readonly error: string | null;
-  readonly responseExcerpt: string | null;
+  readonly attempts: readonly DeliveryAttempt[];
 }
 
 /** Queues the result of a run for these chats of its project, in the transaction of the caller. Each gets it once. */

@@ -111,7 +111,7 @@ const OUTCOMES: Readonly<Record<string, string>> = { partial: 'Done in part', no
 async function beginAttempt(db: Db, deliveryId: string): Promise<number> {
   const begun = await db.row<{ index: number }>`
     with crashed as (
-      update chat_attempts set error = 'broken off on our side; whether the chat got it is unknown'
+      update chat_attempts set error = 'the service broke it off; whether the chat got it is unknown'
       where delivery_id = ${deliveryId} and status is null and error is null
     )
     insert into chat_attempts (delivery_id, index)

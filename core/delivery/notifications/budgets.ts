@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { addWork, type RecordKind } from '#core/foundation/work/index.ts';
 import { isLimited, sharesUsed, type LimitName } from '#core/usage/index.ts';
 import { AT_ONCE, deleteBatch, sql, type Db, type Sql } from '#lib/database/index.ts';
-import { followsBudgets, hasSubscription, readSubscriptions, type Subscription } from './subscription.ts';
+import { followsBudgets, hasSubscription, readSubscriptions, type MailSubscription } from './subscription.ts';
 import { mailProject, mailTo, RECORDED_AT_ONCE, RETRIES_MS, tell, type News, type ProjectNews } from './tell.ts';
 
 /**
@@ -44,7 +44,7 @@ const NAME_OF: Readonly<Record<Crossing['budget'], LimitName>> = {
  */
 export async function findCrossings(
   tx: Db,
-  subscription: Subscription,
+  subscription: MailSubscription,
   usedUp: UsedUp | undefined,
 ): Promise<Crossing[]> {
   const { projectId, routineId, organizationId, budgets } = subscription;
@@ -116,7 +116,7 @@ export function routineBudgetNews(crossings: readonly Crossing[]): News[] {
  */
 export async function tellOfSharedBudgets(
   tx: Db,
-  subscription: Subscription,
+  subscription: MailSubscription,
   { runId, crossings }: { runId: string; crossings: readonly Crossing[] },
 ): Promise<void> {
   const { organizationId, projectId } = subscription;
@@ -131,7 +131,7 @@ export async function tellOfSharedBudgets(
   }
 }
 
-function wants(mail: Subscription['mail']): boolean {
+function wants(mail: MailSubscription['mail']): boolean {
   return mail?.on.includes('budget') === true;
 }
 

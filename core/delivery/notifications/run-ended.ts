@@ -10,7 +10,7 @@ import {
   hasSubscription,
   messageSubjectOf,
   readSubscriptions,
-  type Subscription,
+  type MailSubscription,
 } from './subscription.ts';
 import { RECORDED_AT_ONCE, RETRIES_MS, tell, type News } from './tell.ts';
 
@@ -92,7 +92,7 @@ export const runEndedKind: RecordKind = {
   },
 };
 
-async function notifyRunEnded(tx: Db, runId: string, run: ToldRun, subscription: Subscription): Promise<void> {
+async function notifyRunEnded(tx: Db, runId: string, run: ToldRun, subscription: MailSubscription): Promise<void> {
   const { successPingUrl: url } = subscription;
   const isWhole = run.state === 'succeeded' && run.warnings.length === 0;
   if (isWhole && !run.answers && url !== null) await enqueuePing(tx, { ...messageSubjectOf(subscription, runId), url });
@@ -114,7 +114,7 @@ function newsOf(run: ToldRun): News[] {
 }
 
 /** Queues the work `result`, which reads the result and sends it to people. */
-async function noteResult(tx: Db, { organizationId }: Subscription, runId: string): Promise<void> {
+async function noteResult(tx: Db, { organizationId }: MailSubscription, runId: string): Promise<void> {
   await tx.run`${addWork(sql`select 'result', ${runId}, ${organizationId}, ${AT_ONCE}, '{}'::jsonb`)}`;
 }
 

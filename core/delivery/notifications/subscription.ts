@@ -4,7 +4,7 @@ import { budgetColumns, type Budgets } from '#core/usage/index.ts';
 import { sql, type Db, type Sql } from '#lib/database/index.ts';
 
 /** The recipients of mail about a routine, possibly none, and the fields that the mails show. */
-export interface Subscription {
+export interface MailSubscription {
   readonly organizationId: string;
   readonly projectId: string;
   readonly routineId: string;
@@ -30,8 +30,8 @@ const isFollowedByAnother = sql`((o.max_tokens_per_day is not null or o.max_cost
     where f.organization_id = o.id and f.deleted_at is null and ${followsBudgets(sql`f`)}))`;
 
 /** Reads the subscriptions of routines, ordered by id. Routines without subscribers are left out. */
-export async function readSubscriptions(db: Db, routineIds: readonly string[]): Promise<Subscription[]> {
-  const found = await db.rows<{ subscription: Subscription }>`
+export async function readSubscriptions(db: Db, routineIds: readonly string[]): Promise<MailSubscription[]> {
+  const found = await db.rows<{ subscription: MailSubscription }>`
     select ${columns} as subscription from routines r join projects p on p.id = r.project_id
     join organizations o on o.id = p.organization_id
     where r.id = any(${routineIds}) and ${hasSubscription} order by r.id
@@ -60,7 +60,7 @@ const columns = sql`jsonb_build_object('organizationId', p.organization_id, 'pro
 
 /** Returns the subject of the messages of a subscription, as the outbox stores it. */
 export function messageSubjectOf(
-  { organizationId, projectId, routineId }: Subscription,
+  { organizationId, projectId, routineId }: MailSubscription,
   runId: string | null,
 ): MessageSubject {
   return { organizationId, projectId, routineId, runId };

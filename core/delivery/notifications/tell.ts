@@ -8,7 +8,7 @@ import {
   type MessageSubject,
 } from '#core/foundation/outbox/index.ts';
 import { sql, type Db } from '#lib/database/index.ts';
-import { messageSubjectOf, type Subscription } from './subscription.ts';
+import { messageSubjectOf, type MailSubscription } from './subscription.ts';
 
 /** News written at the same time: each holds a connection of the pool. */
 export const RECORDED_AT_ONCE = 4;
@@ -37,7 +37,7 @@ const MOST_OF_PROJECT = 10;
  */
 export async function tell(
   tx: Db,
-  subscription: Subscription,
+  subscription: MailSubscription,
   { runId, news }: { runId: string | null; news: readonly News[] },
 ): Promise<void> {
   const { mail, routineId, projectId } = subscription;
@@ -60,7 +60,7 @@ export async function tell(
 /** Mails the recipients, or records that there are none. */
 export async function mailTo(
   tx: Db,
-  subscription: Subscription,
+  subscription: MailSubscription,
   mail: {
     readonly runId: string | null;
     readonly to: MailSettings['to'];

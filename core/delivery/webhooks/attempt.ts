@@ -1,16 +1,16 @@
 import type { Core } from '#core/core.ts';
 import { markWebhookGone } from '#core/authoring/routines/index.ts';
 import { type Database, sql, transaction, type Db } from '#lib/database/index.ts';
+import { unanswered, type Exchange } from '#lib/outbound/index.ts';
 import { claimAttempt, type ClaimedAttempt } from './claim.ts';
 import {
-  type DeliveryState,
-  type Exchange,
-  type FailureReason,
   decideVerdict,
   MAX_ATTEMPTS,
-  type Verdict,
+  type DeliveryState,
+  type DeliveryFailure,
+  type AttemptVerdict,
 } from './delivery.ts';
-import { sendAttempt, unanswered, type SendDeps } from './send.ts';
+import { sendAttempt, type SendDeps } from './send.ts';
 
 export interface AttemptDeps extends SendDeps, Pick<Core, 'database'> {}
 
@@ -50,7 +50,7 @@ export async function attemptDelivery(
 
 interface Performed {
   readonly exchange: Exchange;
-  readonly verdict: Verdict;
+  readonly verdict: AttemptVerdict;
 }
 
 async function perform(
@@ -67,7 +67,7 @@ async function perform(
   return { exchange, verdict: decideVerdict(attempt.rung, exchange) };
 }
 
-function unsent(reason: FailureReason, why: string): Performed {
+function unsent(reason: DeliveryFailure, why: string): Performed {
   return { exchange: unanswered(`not sent: ${why}`, 0), verdict: { state: 'failed', reason } };
 }
 
@@ -75,7 +75,7 @@ async function record(
   database: Database,
   attempt: ClaimedAttempt,
   exchange: Exchange,
-  verdict: Verdict,
+  verdict: AttemptVerdict,
 ): Promise<AttemptOutcome> {
   if (exchange.status === 410 && (await recordGone(database, attempt, exchange))) return 'failed';
   if (await recordAttempt(database, attempt, exchange, verdict)) return verdict.state;
@@ -96,7 +96,7 @@ export async function recordAttempt(
   db: Db,
   attempt: ClaimedAttempt,
   exchange: Exchange,
-  verdict: Verdict,
+  verdict: AttemptVerdict,
 ): Promise<boolean> {
   const delayMs = verdict.state === 'pending' ? verdict.delayMs : null;
   const reason = verdict.state === 'failed' ? verdict.reason : null;

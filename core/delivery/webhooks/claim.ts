@@ -71,4 +71,4 @@ export function claimAttempt(db: Db, deliveryId: string, after?: number): Promis
   `;
 }
 
-const CRASHED = 'broken off on our side; whether the receiver got it is unknown';
+const CRASHED = 'the service broke it off; whether the receiver got it is unknown';

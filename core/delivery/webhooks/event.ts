@@ -1,4 +1,5 @@
 import type { Trigger } from '#core/foundation/engine/index.ts';
+import type { PausedRoutine } from '#core/events.ts';
 import type { Routine } from '#core/authoring/routines/index.ts';
 import { urgencyOf, type ComparedResult, type Urgency } from '#core/authoring/outcomes/index.ts';
 import { utf8Start } from '#lib/text.ts';
@@ -39,18 +40,6 @@ export interface ReportedRun {
   readonly costUsd: string | null;
   /** True when the provider stated no usage for some step, so that it was estimated. */
   readonly estimatedUsage: boolean;
-}
-
-/** A routine that the service has paused. */
-export interface PausedByService {
-  readonly id: string;
-  readonly projectId: string;
-  readonly name: string;
-  /** The reason, as the routine shows it. */
-  readonly stateReason: string;
-  readonly pausedAt: Date;
-  /** The run that caused the pause; null for none. */
-  readonly runId: string | null;
 }
 
 export const EVENT_TYPES = [
@@ -115,7 +104,7 @@ export function eventBody(run: ReportedRun): string {
 }
 
 /** Builds the JSON text of the event that a routine was paused. */
-export function pausedBody(routine: PausedByService): string {
+export function pausedBody(routine: PausedRoutine, runId: string | null): string {
   return JSON.stringify({
     type: 'routine.paused' satisfies EventType,
     timestamp: routine.pausedAt,
@@ -125,7 +114,7 @@ export function pausedBody(routine: PausedByService): string {
       name: routine.name,
       state: 'paused',
       reason: routine.stateReason,
-      runId: routine.runId,
+      runId,
     },
   });
 }

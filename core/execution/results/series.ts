@@ -100,7 +100,6 @@ function findRuns(db: Db, { projectId, routineId, upTo, limit }: SeriesOf) {
   `;
 }
 
-/** Writes the list of items as JSON; an empty one where the data has no list there. */
 function listIn(by: ResultKey | null): Sql {
   if (by === null) return sql`jsonb_build_array(data)`;
   const list = sql`data #> ${pointerTokens(by.list)}::text[]`;

@@ -133,8 +133,8 @@ function readEventId(id: string): RunCursor {
 /** Reasons for which a stream ends before its run, each with the message to the follower. */
 const STREAM_ENDS = {
   access_ended: 'The credential of this stream may not read the run any more.',
-  server_stopping: 'The server stops; go on with Last-Event-ID.',
-  time_limit: 'The stream has been open for long enough; go on with Last-Event-ID.',
+  server_stopping: 'The server stops. Send Last-Event-ID to continue.',
+  time_limit: 'The stream was open for the longest time allowed. Send Last-Event-ID to continue.',
 } as const;
 
 export type StreamEnd = keyof typeof STREAM_ENDS;

@@ -240,7 +240,6 @@ export const runClock = {
             + coalesce((extract(epoch from now() - runs.waits_since) * 1000)::bigint, 0), waits_since = null`,
 };
 
-/** The time at which the clock of a run has stopped; now while it runs. */
 function stoppedAt(run: Sql): Sql {
   return sql`coalesce(${run}.waits_since, now())`;
 }

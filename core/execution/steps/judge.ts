@@ -192,7 +192,7 @@ async function endingByForm(
 
 /**
  * Returns the ending of a run that would succeed, by its tool calls and its routine's checks: a failed check makes it
- * fail. It reads recorded steps, so it runs in the transaction that ends the run.
+ * fail. It reads the calls of earlier steps, which have ended and stay as they are.
  */
 export async function endingByChecks(
   db: Db,

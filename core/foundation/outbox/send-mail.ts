@@ -21,7 +21,7 @@ export async function sendMail(deps: MailDeps, message: WaitingMessage, to: stri
   if (message.optedOut) return { state: 'cancelled', error: 'the recipient has unsubscribed' };
   const parts = message.content?.parts?.filter(({ projectId }) => message.projectIds.includes(projectId));
   if (parts?.length === 0) {
-    return { state: 'cancelled', error: 'the recipient reads none of its projects any more, or has unsubscribed' };
+    return { state: 'cancelled', error: 'the recipient can no longer read any of its projects, or has unsubscribed' };
   }
   const fault = await mailer.attempt(compose(message, { to, parts }, { uiOrigin, links }));
   if (fault === undefined) return { state: 'done' };

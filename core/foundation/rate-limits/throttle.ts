@@ -89,7 +89,7 @@ const STARTS: ThrottleRule = { name: 'sign-in-start', limit: 20, windowSeconds: 
  * @throws {AppError} `rate_limited`
  */
 export async function assertMayBeginSignIn(db: Db, userId: string, at: string): Promise<void> {
-  await assertWithinLimit(db, STARTS, `${userId} ${at}`, 'Too many sign-ins were begun here; wait a few minutes.');
+  await assertWithinLimit(db, STARTS, `${userId} ${at}`, 'Too many sign-ins were started here; wait a few minutes.');
 }
 
 /**

@@ -1,7 +1,7 @@
 import { isUnavailable, type Database } from '#lib/database/index.ts';
 import type { Log } from '#lib/log.ts';
 import type { Metrics } from '#lib/metrics/index.ts';
-import type { EndedWork, Kinds, WorkOutcome, RecordKind, RequestKind, WorkItem } from './kinds.ts';
+import type { Kinds, WorkOutcome, RecordKind, RequestKind, WorkItem } from './kinds.ts';
 import { claimWork, failWork, finishWork, postponeWork } from './queue.ts';
 
 interface WorkDeps {
@@ -49,7 +49,7 @@ interface Trial {
   readonly item: WorkItem;
 }
 
-const BROKEN_OFF = 'all attempts were broken off on our side';
+const BROKEN_OFF = 'the service broke off all attempts';
 
 /** @returns true when other rows may be tried */
 async function tryOne(deps: WorkDeps, trial: Trial, signal: AbortSignal | undefined): Promise<boolean> {
@@ -60,12 +60,9 @@ async function tryOne(deps: WorkDeps, trial: Trial, signal: AbortSignal | undefi
   const outcome = isBeyondLast ? { state: 'failed' as const, error: BROKEN_OFF } : await attempt(deps, trial, signal);
   // An attempt that this process broke off has no outcome: its lease runs out.
   if (outcome === undefined) return false;
-  await settle(deps, trial, outcome.state === 'retry' && delayMs === undefined ? givenUp(outcome) : outcome, delayMs);
+  const isGivenUp = outcome.state === 'retry' && delayMs === undefined;
+  await settle(deps, trial, isGivenUp ? { state: 'failed', error: outcome.error } : outcome, delayMs);
   return !(outcome.state === 'retry' && outcome.isAway === true);
-}
-
-function givenUp({ error }: { readonly error: string }): EndedWork {
-  return { state: 'failed', error };
 }
 
 /** Makes an attempt; an error that it throws is logged, and kept out of the row, which shows only its name. */

@@ -144,9 +144,10 @@ function recognized(outbound: ChatsCore['outbound'], url: string): Pick<Chat, 'k
   const kind = chatKindOf(url);
   if (kind === undefined) {
     const message =
-      'is not the address of an incoming webhook of Slack, Microsoft Teams, Discord or Google Chat; paste it as the chat shows it';
+      'is not the address of an incoming webhook of Slack, Microsoft Teams, Discord or Google Chat; copy the address that the chat shows';
     throw invalid([{ path: 'url', message }]);
   }
-  outbound.checkUrl(url);
+  const fault = outbound.urlFault(url);
+  if (fault !== undefined) throw invalid([{ path: 'url', message: fault.message }]);
   return { kind, host: new URL(url).hostname };
 }

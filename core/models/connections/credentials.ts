@@ -188,7 +188,7 @@ async function renewHeld(
     if (kind === 'refused' || (refused !== undefined && endsSignIn(held.refusals, refused, held))) {
       const reason = kind === 'refused' && held.expired ? 'authorization_expired' : 'authorization_revoked';
       if (await markNotReady(database, ref, held.version, reason)) {
-        log.warn({ connectionId: ref.id, detail }, 'the sign-in of a model account is over');
+        log.warn({ connectionId: ref.id, detail }, 'the sign-in of a model account has ended');
       }
       throw new AppError('connection_not_ready');
     }

@@ -98,7 +98,7 @@ export function createModelDirectory(settings: DirectorySettings): ModelDirector
 
   function unavailable(of: readonly CachedSource[]): AppError {
     const words = of.flatMap((source) => source.problem() ?? []);
-    const message = ['No list of models has come yet.', ...words].join(' ');
+    const message = ['No list of models has arrived yet.', ...words].join(' ');
     return new AppError('models_unavailable', message, { 'Retry-After': '5' });
   }
 

@@ -184,5 +184,6 @@ test('a place in a response reads fields, elements and the whole', () => {
   expect(valuesAt(answer, 'data.*.id')).toEqual(['a', 'b']);
   expect(valuesAt(answer, 'error.resets_at')).toEqual([5]);
   expect(valuesAt(answer, '')).toEqual([answer]);
+  expect(valuesAt({ a: [{ b: [1, 2] }, { c: 0 }, { b: [3] }] }, 'a.*.b.*')).toEqual([1, 2, 3]);
   expect(valuesAt(answer, 'error.constructor.name')).toEqual([]);
 });

@@ -485,7 +485,7 @@ test('a failed run beside the last good one, its mails, a cancelled run, and one
       act: async (page) => {
         const aside = page.getByRole('complementary', { name: 'About this run' });
         await aside.getByText('Distinct sources, failed').waitFor();
-        const against = aside.getByRole('region', { name: 'Against the last good run' });
+        const against = aside.getByRole('region', { name: 'Compared with the last good run' });
         await against.getByText('topic: the moon').waitFor();
         expect(await against.getByRole('link').getAttribute('href')).toContain(FIRST);
         await page.getByText('Mail that it failed').waitFor();

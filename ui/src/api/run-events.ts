@@ -9,7 +9,7 @@ export interface RunListener {
   readonly onStatus: (status: FollowStatus) => void;
   readonly onState: (run: Shape<'Run'>) => void;
   readonly onStep: (step: Shape<'Step'>) => void;
-  /** Called with the whole run while streams do not come through. */
+  /** Called with the whole run while streams are blocked. */
   readonly onRead: (run: Shape<'RunDetail'>) => void;
 }
 

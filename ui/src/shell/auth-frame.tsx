@@ -5,11 +5,11 @@ export interface AuthFrameProps {
   readonly title: string;
   readonly description?: ReactNode;
   readonly children?: ReactNode;
-  /** The other way: to sign in instead, to sign up instead. */
+  /** The alternative: to sign in or to sign up instead. */
   readonly footer?: ReactNode;
 }
 
-/** The frame of pages that are seen before one is inside. */
+/** The frame of pages before the sign-in. */
 export function AuthFrame({ title, description, children, footer }: AuthFrameProps) {
   usePageTitle(title);
   return (

@@ -22,8 +22,8 @@ const ERRORS = {
   ],
   unreachable: ['provider_error', 'The authorization server could not be reached.'],
   no_metadata: ['provider_error', 'The tool server does not say where to sign in.'],
-  wrong_issuer: ['provider_error', 'The authorization server describes itself as another.'],
-  foreign_resource: ['provider_error', 'The tool server describes itself as another.'],
+  wrong_issuer: ['provider_error', 'The authorization server gives another address as its own.'],
+  foreign_resource: ['provider_error', 'The tool server gives another address as its own.'],
   no_pkce: ['provider_error', 'The authorization server does not offer PKCE with S256.'],
   no_registration: [
     'invalid_request',
@@ -36,7 +36,7 @@ const ERRORS = {
   ],
   foreign_response: [
     'provider_error',
-    'The response is not from the authorization server that the sign-in was begun at; start it again.',
+    'The response is not from the authorization server where the sign-in was started; start it again.',
   ],
   denied: ['forbidden', 'Access was not granted at the provider.'],
   refused: ['provider_error', 'The provider answered the sign-in with an error; start it again.'],

@@ -11,7 +11,7 @@ import { callbackOf, redirectUriOf } from './client.ts';
 import { insertFlow } from './flows.ts';
 import { openGrant, readStoredGrant } from './grant.ts';
 import { SignInError, type SignInDeps } from './sign-in.ts';
-import { assertAllowed, discoveredTarget, managedTarget, type EarlierSignIn, type SignInTarget } from './target.ts';
+import { discoveredTarget, managedTarget, type EarlierSignIn, type SignInTarget } from './target.ts';
 
 export interface SignInRequest {
   readonly projectId: string;
@@ -64,8 +64,8 @@ export async function startSignIn(deps: SignInDeps, request: SignInRequest): Pro
   // The state must not be guessable (RFC 6749, section 10.12).
   const state = randomBytes(32).toString('base64url');
   const { authorizationUrl, codeVerifier } = await authorizationRequest(target, redirectUri, state);
-  assertAllowed(deps.outbound, authorizationUrl.href);
-  assertAllowed(deps.outbound, target.server.tokenEndpoint);
+  const fault = deps.outbound.urlFault(authorizationUrl) ?? deps.outbound.urlFault(target.server.tokenEndpoint);
+  if (fault !== undefined) throw SignInError.of(fault);
   const expiresAt = await insertFlow(
     deps.database,
     deps.secrets,

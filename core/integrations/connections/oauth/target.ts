@@ -1,7 +1,7 @@
 import { computeScopeUnion } from '@modelcontextprotocol/client';
 import { checkToolServer, fixedCredentials, ToolServerError } from '#core/clients/mcp/index.ts';
 import { isSameIssuer } from '#core/clients/oauth/index.ts';
-import { OutboundError, type OutboundClient } from '#lib/outbound/index.ts';
+import type { OutboundClient } from '#lib/outbound/index.ts';
 import type { Provider } from '../providers/catalogue.ts';
 import { refusal } from '../tool-servers/create.ts';
 import {
@@ -124,13 +124,4 @@ async function challengeOf(outbound: OutboundClient, url: string): Promise<strin
   }
   // A server that lets everyone in may still demand a sign-in for its tools. Its metadata says so.
   return undefined;
-}
-
-/** @throws {SignInError} when the address is not allowed for people or for this service */
-export function assertAllowed(outbound: OutboundClient, url: string): void {
-  try {
-    outbound.checkUrl(url);
-  } catch (error) {
-    throw error instanceof OutboundError ? SignInError.of(error) : error;
-  }
 }

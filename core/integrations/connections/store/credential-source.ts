@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { RequestCredentials } from '#core/clients/mcp/index.ts';
 import type { Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { NotRenewed } from '#lib/shared-renewal.ts';
@@ -14,20 +15,11 @@ export interface CredentialSource {
    * @throws {AppError} `connection_not_ready` without working credentials
    */
   headers(connection: Connection, signal: AbortSignal): Promise<Record<string, string>>;
-  /**
-   * Records that the server refused these headers: by a 401, or because they do not cover the request. In that case
-   * `demandedScopes` are the scopes that the server named, possibly none. Marks the connection as not ready when there
-   * are no other headers.
-   * @param isSecond true where an earlier refusal of the same request led to these headers
-   * @returns other headers to repeat the request with, once; undefined without any
-   */
+  /** Records a refusal as `RequestCredentials` does; without other headers the connection is marked as not ready. */
   refused(
     connection: Connection,
-    used: Readonly<Record<string, string>>,
-    signal: AbortSignal,
-    demandedScopes?: readonly string[],
-    isSecond?: boolean,
-  ): Promise<Record<string, string> | undefined>;
+    ...refusal: Parameters<RequestCredentials['refused']>
+  ): ReturnType<RequestCredentials['refused']>;
 }
 
 export interface CredentialDeps {

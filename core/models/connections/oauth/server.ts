@@ -8,7 +8,7 @@ import {
 } from '#core/clients/oauth/index.ts';
 import { parseJson } from '#lib/json.ts';
 import type { ModelProvider } from '#core/models/providers/index.ts';
-import { OutboundError, type OutboundClient } from '#lib/outbound/index.ts';
+import type { OutboundClient } from '#lib/outbound/index.ts';
 import type { ProviderFile } from '#lib/provider-file/index.ts';
 import { SignInFailure } from '../sign-in/failure.ts';
 
@@ -139,16 +139,5 @@ async function readJson(fetch: typeof globalThis.fetch, url: string): Promise<un
     return response.ok ? parseJson(text) : undefined;
   } catch {
     return undefined;
-  }
-}
-
-/** Tells whether the service may send a person to a page that a provider names: only where its own requests may go. */
-export function mayBeSentTo(outbound: Pick<OutboundClient, 'checkUrl'>, url: string): boolean {
-  try {
-    outbound.checkUrl(url);
-    return true;
-  } catch (error) {
-    if (error instanceof OutboundError) return false;
-    throw error;
   }
 }

@@ -6,7 +6,7 @@ import { assertMayBeginSignIn } from '#core/foundation/rate-limits/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { newId } from '#lib/ids.ts';
 import type { AccountsCore } from '../core.ts';
-import { endpointOf, mayBeSentTo, signInOf, tokenParametersOf } from '../oauth/server.ts';
+import { endpointOf, signInOf, tokenParametersOf } from '../oauth/server.ts';
 import {
   endAttempt,
   endTurn,
@@ -224,15 +224,16 @@ async function requestDeviceCode(
   }
   const said = parsed.data;
   const verificationUri = said.verification_uri ?? said.verification_url;
-  if (verificationUri === undefined || !mayBeSentTo(deps.outbound, verificationUri)) {
+  // A person is sent only to where we would go ourselves.
+  if (verificationUri === undefined || deps.outbound.urlFault(verificationUri) !== undefined) {
     throw new SignInFailure('provider_refused');
   }
-  const complete = said.verification_uri_complete ?? undefined;
+  const complete = said.verification_uri_complete ?? null;
   return {
     deviceCode: said.device_code,
     userCode: said.user_code,
     verificationUri,
-    verificationUriComplete: complete !== undefined && mayBeSentTo(deps.outbound, complete) ? complete : null,
+    verificationUriComplete: complete !== null && deps.outbound.urlFault(complete) === undefined ? complete : null,
     expiresInSeconds: Math.min(saneSeconds(said.expires_in, MAX_SECONDS), MAX_SECONDS),
     intervalSeconds: interval(said.interval),
   };

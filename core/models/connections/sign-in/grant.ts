@@ -58,7 +58,8 @@ export async function finishSignIn(
   by: Actor,
 ): Promise<ModelConnection> {
   const { projectId, connectionId } = attempt;
-  const credential = credentialOf(granted);
+  const { accessToken, refreshToken, accountHeader: account, clientId } = granted;
+  const credential: OAuthCredential = { kind: 'oauth', accessToken, refreshToken, account, clientId };
   const tried = await tryCredential({ runtime, log: deps.log }, { provider, projectId, connectionId }, credential);
   if (tried.verdict === 'unchecked') throw new SignInFailure('not_checked');
   return keepAccount(
@@ -94,10 +95,6 @@ export async function dropGrant(
   } catch {
     deps.log.warn({ provider: provider.slot }, 'tokens of a sign-in that failed were not revoked');
   }
-}
-
-function credentialOf({ accessToken, refreshToken, accountHeader, clientId }: Granted): OAuthCredential {
-  return { kind: 'oauth', accessToken, refreshToken, account: accountHeader, clientId };
 }
 
 function assertScopes(provider: ModelProvider, granted: string | undefined): void {

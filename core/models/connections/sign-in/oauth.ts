@@ -9,7 +9,7 @@ import { newId } from '#lib/ids.ts';
 import type { ModelConnection } from '../connection.ts';
 import type { AccountsCore } from '../core.ts';
 import { readModelConnection } from '../store/queries.ts';
-import { endpointOf, mayBeSentTo, signInOf, tokenParametersOf, type ProviderServer } from '../oauth/server.ts';
+import { endpointOf, signInOf, tokenParametersOf, type ProviderServer } from '../oauth/server.ts';
 import { endAttempt, findMadeAccount, hashState, insertAttempt, openSecrets, takeByState } from './attempt-queries.ts';
 import type { SignInAttempt, AttemptOwner, Granted } from './attempt.ts';
 import { SignInFailure } from './failure.ts';
@@ -88,7 +88,7 @@ export async function completeOAuthSignIn(
   const made = taken === undefined ? await findMadeAccount(deps.database, presented) : undefined;
   if (made !== undefined) return readModelConnection(deps.database, made.projectId, made.connectionId);
   if (taken === undefined || !taken.live || !taken.member) {
-    throw new AppError('attempt_expired', 'This sign-in is over or was not begun here; start it again.');
+    throw new AppError('attempt_expired', 'This sign-in has ended or was not started here; start it again.');
   }
   let granted: Granted | undefined;
   try {
@@ -137,9 +137,8 @@ async function requestOf(
     input.redirectUri,
     input.state,
   );
-  if (!mayBeSentTo(outbound, authorizationUrl.href)) {
-    throw new SignInFailure('provider_unavailable');
-  }
+  // A person is sent only to where we would go ourselves.
+  if (outbound.urlFault(authorizationUrl) !== undefined) throw new SignInFailure('provider_unavailable');
   return { authorizationUrl: authorizationUrl.href, codeVerifier };
 }
 

@@ -89,7 +89,7 @@ export async function mailOwnerOfEmptyAccount(tx: Db, { id, projectId }: ModelCo
 
 const SIGN_IN_AGAIN = {
   subject: 'Sign in to your model account again',
-  fault: 'no longer lets us in',
+  fault: 'no longer accepts our sign-in',
   remedy: 'Routines that run on it fail until you sign in to it again, which only you can do.',
 };
 

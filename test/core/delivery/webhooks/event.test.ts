@@ -88,14 +88,8 @@ test('every event is as the document describes it', () => {
   const { routineId: id, projectId } = ids;
   const stateReason = 'paused after 5 failed runs in a row';
   const pausedAt = run.finishedAt;
-  const body = pausedBody({
-    id,
-    projectId,
-    name: 'Mine',
-    stateReason,
-    pausedAt,
-    runId: ended.id,
-  });
+  const webhook = { webhookUrl: null, webhookFailedAt: null };
+  const body = pausedBody({ id, projectId, name: 'Mine', stateReason, pausedAt, ...webhook }, ended.id);
   expect(pausedEvent.parse(JSON.parse(body)).data).toMatchObject({ reason: stateReason });
 });
 

@@ -137,7 +137,7 @@ const REVOKE = verb<ApiKey>()('delete', '/v1/api-keys/{apiKeyId}', {
     title: `Revoke ${apiKey.name}?`,
     description: (
       <>
-        <LastUse apiKey={apiKey} /> What uses it is refused from its next request on. This cannot be undone.
+        <LastUse apiKey={apiKey} /> Programs that use it are refused from their next request on. This cannot be undone.
       </>
     ),
     action: 'Revoke key',

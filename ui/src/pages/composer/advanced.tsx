@@ -28,7 +28,7 @@ export function Advanced({ startsOpen, children }: { readonly startsOpen: boolea
           Advanced
         </button>
       </h2>
-      <p className="mb-2 text-sm text-muted">Good as it is for most routines.</p>
+      <p className="mb-2 text-sm text-muted">Most routines need no change here.</p>
       {/* Hidden and not left out, so that what was typed inside stays. */}
       <div id={id} hidden={!open}>
         {children}

@@ -39,7 +39,7 @@ export function Sentence({ form, isOpen, onOpen }: SentenceProps) {
   return (
     <Box className="mb-8 flex flex-col gap-3">
       <Field
-        label="What shall it do, and when?"
+        label="What should it do, and when?"
         description="A sentence is enough. Nothing is saved until you have seen what was understood."
       >
         <Textarea

@@ -12,13 +12,13 @@ type Sign = '+' | '−' | '~';
 
 interface Difference {
   readonly sign: Sign;
-  /** A line of a table has more than one. */
+  /** A row of a table has several cells. */
   readonly cells: readonly string[];
 }
 
 /**
- * Returns how a result differs from the one before, in words; of a first result's data all is added. What is said
- * already is left out.
+ * Returns the differences from the previous result in words; all data of a first result counts as added. Leaves out
+ * differences that `said` already contains.
  */
 export function differencesOf({ kind, changes, lines }: Result, said: string): readonly Difference[] {
   if (kind === 'failed' || kind === 'unchanged') return [];
@@ -29,7 +29,7 @@ export function differencesOf({ kind, changes, lines }: Result, said: string): r
     ...(rows(changes?.removed) ?? lines?.removed.map(cellsOf) ?? []).map((cells) => ['−', cells] as const),
     ...(changes?.changed ?? []).map((item) => ['~', [changeInWords(item, key)]] as const),
   ];
-  // Beside differences only its first line is shown.
+  // Beside differences only the first line is shown.
   const known = lettersOf(said.split('\n', 1)[0] ?? '');
   return all
     .map(([sign, cells]) => ({ sign, cells }))
@@ -40,7 +40,7 @@ export function differencesOf({ kind, changes, lines }: Result, said: string): r
     });
 }
 
-/** Letters from which on a line that holds them all says the same: a shorter one may be a heading. */
+/** From this length on, a difference that contains the shown line counts as shown; a shorter line may be a heading. */
 const SENTENCE = 20;
 
 /** Returns the letters and digits of a text, by which two are compared. */
@@ -56,7 +56,7 @@ function cellsOf(line: string): readonly string[] {
 const MOST_LINES = 4;
 const KINDS = ['added', 'removed', 'changed'] as const;
 
-/** Shows what came, went and is otherwise, each with a sign of its own beside its color. */
+/** Shows added, removed and changed lines, each with a sign as well as a color. */
 export function Differences({
   found,
   result: { changes, lines },
@@ -68,7 +68,7 @@ export function Differences({
   const given = { changed: [], added: [], removed: [], ...(changes ?? lines) };
   const counts = { changed: 0, added: 0, removed: 0, ...(changes ?? lines)?.counts };
   const shown = found.slice(0, MOST_LINES);
-  // What is said already is left out of those found, and is not one more.
+  // Differences that were left out because they are shown do not count as further ones.
   const beyond = KINDS.reduce((sum, kind) => sum + counts[kind] - given[kind].length, 0);
   const left = beyond + found.length - shown.length;
   return (
@@ -103,7 +103,7 @@ const SIGNS: Readonly<Record<Difference['sign'], readonly [word: string, color: 
 
 const CELL_GAP = ' · ';
 
-/** Takes the marks of Markdown off, and lines without a letter or digit. */
+/** Removes the marks of Markdown, and lines without a letter or digit. */
 export function plainText(markdown: string): string {
   return markdown
     .split('\n')
@@ -112,7 +112,7 @@ export function plainText(markdown: string): string {
         .replace(/^\s*(?:#{1,6}\s+|>\s*|[-*+]\s+|\d+[.)]\s+)+/, '')
         .replaceAll(/!?\[([^\]]*)\]\([^)]*\)/g, '$1')
         .replaceAll(/\*\*|__|`|(?<![\p{L}\p{N}])\*(?=\S)|(?<=\S)\*(?![\p{L}\p{N}])/gu, '')
-        // The cells of a table's row stand beside each other.
+        // Cells of a table's row are joined by separators.
         .replaceAll(/^\s*\||\|\s*$/g, '')
         .replaceAll(/\s*\|\s*/g, CELL_GAP)
         .trim(),
@@ -121,7 +121,7 @@ export function plainText(markdown: string): string {
     .join('\n');
 }
 
-/** Writes an item of data in words: "Bookbright Assistant, 12 USD". Its key is left out where it has a name besides. */
+/** Writes an item of data in words: "Bookbright Assistant, 12 USD". Its key is left out if it has a name too. */
 function itemInWords(item: unknown, key: string | undefined): string {
   if (!isRecord(item)) return shown(item);
   const name = nameOf(item, key);
@@ -132,7 +132,7 @@ function itemInWords(item: unknown, key: string | undefined): string {
   return [name, ...rest].join(', ');
 }
 
-/** A text stands for itself; a number and a choice need the name of their field, and a sum its currency. */
+/** A text needs no label; a number or a choice needs the name of its field, and an amount its currency. */
 function valueInWords(field: string, value: unknown, currency: unknown): string {
   if (typeof value === 'string') return shown(value);
   if (typeof currency === 'string' && isNumber(value)) return `${shown(value)} ${currency}`;
@@ -150,7 +150,7 @@ function changeInWords({ key, before, after }: Shape<'ChangedItem'>, keyField: s
   return `${key === null ? '' : `${nameOf(after, keyField)}: `}${differing.join(', ')}`;
 }
 
-/** Returns what an item is called: its name or title, else its key, else its first text. */
+/** Returns the name of an item: its name or title, else its key, else its first text. */
 function nameOf(item: Readonly<Record<string, unknown>>, key: string | undefined): string {
   const named = Object.entries(item).find(([field, value]) => /^(?:name|title|label)$/i.test(field) && isText(value));
   const first = named?.[1] ?? (key === undefined ? undefined : item[key]) ?? Object.values(item).find(isText);

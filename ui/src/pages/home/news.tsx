@@ -21,7 +21,7 @@ import { useBrief, useMarkRead } from './use-brief.ts';
 type Unread = Shape<'UnreadResults'>;
 
 const REFRESH = { everyMs: 15_000 } as const;
-/** Routines that are shown at first: what needs attention should not be far below. */
+/** Routines that are shown at first, so that the sections below stay near. */
 const FIRST = 8;
 
 /** Shows new results since the last visit, the most important first. */
@@ -72,7 +72,7 @@ function WorthReading({ projectId }: { readonly projectId: string }) {
   const mark = useMarkRead();
   const again = useVerb(RUN_AGAIN);
   const [isLong, setLong] = useState(false);
-  // The row sums up earlier results of the same routine, so they are marked as read too.
+  // A row also stands for earlier results of the same routine, so they are marked as read too.
   const read = (runId: string) => {
     const group = groupsOf(list.data ?? []).find(([latest]) => latest.runId === runId) ?? [];
     const runIds = group.map((result) => result.runId);
@@ -98,7 +98,7 @@ function WorthReading({ projectId }: { readonly projectId: string }) {
               />
             ))}
           </ul>
-          {shown.length === 0 && <p className="text-sm text-muted">All that is new stands above.</p>}
+          {shown.length === 0 && <p className="text-sm text-muted">Everything new is above.</p>}
           <div className="mt-2 flex flex-wrap items-center justify-between gap-3">
             <p className="flex flex-wrap items-center gap-1.5 text-xs text-faint max-sm:hidden">
               <Kbd>J</Kbd> <Kbd>K</Kbd> next and previous <Kbd>E</Kbd> mark as read <Kbd>A</Kbd> run again

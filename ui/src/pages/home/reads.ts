@@ -31,7 +31,9 @@ export function dueAfter(now: number) {
   return ['/v1/schedules/occurrences', { query: { from: from.toISOString(), to: to.toISOString() } }] as const;
 }
 
-/** Begins all that Home reads while its code loads, from top to bottom, as a browser has few requests under way at once. */
+/**
+ * Starts all reads of Home while its code loads, from top to bottom, because a browser allows few concurrent requests.
+ */
 export function readHomeAhead(client: QueryClient, projectId: string): void {
   const ahead = aheadOf(client, projectId);
   const now = new Date();

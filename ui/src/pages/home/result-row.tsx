@@ -30,7 +30,9 @@ interface ItemProps {
   readonly again: Doing<{ id: string }>;
 }
 
-/** Shows the latest result of a routine: its beginning and its differences, or since when it is over. */
+/**
+ * Shows the latest result of a routine: its beginning and its differences, or the time from which it is out of date.
+ */
 export function ResultRow({ results: [result, ...earlier], projectId, onRead, again }: ItemProps) {
   const { overtakenBy } = result;
   const [label, tone] = overtakenBy === null ? looksOf(result) : OVER;
@@ -83,7 +85,7 @@ function looksOf({ urgency, kind }: Result): readonly [label: string, tone: Tone
   return urgency === 'high' ? URGENT : KINDS[kind];
 }
 
-/** Returns the beginning of a text, or the reason why there is none. Data is summed up by its differences. */
+/** Returns the beginning of a text, or the reason for its absence. Data is summarized by its differences. */
 function textOf(result: Result): string {
   const { kind, outcomeSummary, excerpt, changes } = result;
   if (outcomeSummary !== null) return plainText(outcomeSummary);

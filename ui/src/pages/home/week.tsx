@@ -61,7 +61,7 @@ export function Week({ projectId }: { readonly projectId: string }) {
   );
 }
 
-/** Returns the height of a bar; the smallest share is still to be seen. */
+/** Returns the height of a bar; the smallest share stays visible. */
 function heightOf(value: number, most: number): string {
   return value === 0 ? '0' : `${Math.max((value / most) * 100, 4)}%`;
 }

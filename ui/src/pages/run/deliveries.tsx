@@ -16,8 +16,8 @@ type Delivery = Shape<'WebhookDelivery'>;
 
 /** Says why the webhook was not told; that a routine has none needs no words. */
 const WITHHELD: Readonly<Record<string, string>> = {
-  no_change: 'Not told of this run: the routine delivers changes, and it brought none.',
-  not_failed: 'Not told of this run: the routine delivers failures only.',
+  no_change: 'Not told about this run: the routine delivers changes, and this run found none.',
+  not_failed: 'Not told about this run: the routine delivers failures only.',
 };
 
 /** Lists the deliveries to the routine's webhook with every attempt, or the reason for none. */

@@ -15,12 +15,12 @@ type RunDetail = Shape<'RunDetail'>;
 export function LastGood({ run }: { readonly run: RunDetail }) {
   const { lastGoodRunId: runId } = run;
   const good = useRead('/v1/runs/{runId}', { path: { runId: runId ?? '' } }, { enabled: runId !== null });
-  // A reader of the run does not need the error of a side note.
+  // A reader of the run does not need an error of this side note.
   if (good.error !== null) return null;
   return (
     <section className="mt-6" aria-labelledby="last-good">
       <h2 id="last-good" className="mb-2 text-sm font-semibold text-ink">
-        Against the last good run
+        Compared with the last good run
       </h2>
       {runId === null ? (
         <p className="text-sm text-muted">None has succeeded before this one.</p>

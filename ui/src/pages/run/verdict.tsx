@@ -19,7 +19,7 @@ const LOOKS = {
   skipped: [CircleMinus, 'text-faint'],
 } as const;
 
-/** Says how the run ended and why; the first thing that a reader wants to know. */
+/** Shows how and why the run ended, which a reader wants to know first. */
 export function Verdict({ run, status }: { readonly run: RunDetail; readonly status: FollowStatus | undefined }) {
   const looks: Readonly<Record<string, (typeof LOOKS)[keyof typeof LOOKS]>> = LOOKS;
   const [Icon, colour] = looks[badgeOf(run)] ?? looks[run.state] ?? LOOKS.queued;

@@ -41,7 +41,7 @@ function Choose({ all }: { readonly all: readonly Blueprint[] }) {
     <>
       <PageHeader
         title="Your first routine"
-        description="Work that a model does again and again, on time. Choose one to see it run; everything can be changed afterwards."
+        description="A routine is work that a model does again and again, on a schedule. Choose one to see it run. You can change everything afterwards."
         actions={
           <ButtonLink to="/p/$projectId/routines/new" params={{ projectId }}>
             Write your own
@@ -150,7 +150,7 @@ function Questions({ blueprint, model }: QuestionsProps) {
       showFaults(form, error);
       return;
     }
-    // Should it not start, its own page says so, with a button to try again.
+    // If the run does not start, its own page shows that, with a button to try again.
     const started = await run.actAsync({ id: routineId }).catch(() => undefined);
     if (started === undefined) {
       await navigate({ to: '/p/$projectId/routines/$routineId', params: { projectId, routineId } });

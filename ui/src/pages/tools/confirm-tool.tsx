@@ -52,7 +52,7 @@ export function ConfirmTool({ policy, connection, routineName, onReload, onClose
     }
     const { routineId, id, definitionHash } = policy;
     const maxCallsPerRun = limits.maxCallsPerRun === '' ? null : Number(limits.maxCallsPerRun);
-    // It would be sent as null, which is no limit.
+    // NaN would be sent as null, which means no limit.
     if (Number.isNaN(maxCallsPerRun)) {
       form.setError('maxCallsPerRun', { message: 'This is not a number.' });
       return;
@@ -149,7 +149,7 @@ function Definition({ policy }: { readonly policy: Policy }) {
   if (!isChanged(policy)) {
     return (
       <div className="flex flex-col gap-1.5">
-        <p className="text-sm font-medium text-ink">What the server says of it</p>
+        <p className="text-sm font-medium text-ink">What the server says about it</p>
         <CodeBlock label="definition" code={now} wrap maxHeight="sm" />
       </div>
     );
@@ -157,7 +157,9 @@ function Definition({ policy }: { readonly policy: Policy }) {
   if (policy.confirmedDefinition === null) {
     return (
       <>
-        <Notice tone="warn">The definition has changed since it was confirmed. What it was then is not kept.</Notice>
+        <Notice tone="warn">
+          The definition has changed since it was confirmed. The earlier definition is not kept.
+        </Notice>
         <CodeBlock label="definition" code={now} wrap maxHeight="sm" />
       </>
     );

@@ -123,7 +123,7 @@ export function useCommands(onKeys: () => void): readonly Group[] {
   ];
 }
 
-/** Makes a command of a verb, where it can be done with this thing now. */
+/** Makes a command of a verb, if it is possible for this thing now. */
 export function commandOf<Of extends { readonly id: string }>(verb: Doing<Of>, of: Of, hint: string): Command[] {
   const { label, icon, reasonAgainst, act } = verb;
   return reasonAgainst(of) === undefined ? [{ value: `${label} ${of.id}`, label, hint, icon, run: () => act(of) }] : [];
