@@ -33,8 +33,8 @@ export interface Decision {
 }
 
 /**
- * Delay up to which an occurrence still runs under `misfire: skip`. A tick comes every minute, so a shorter delay is no
- * outage.
+ * Delay up to which an occurrence still runs under `misfire: skip`. A tick comes every minute, so a shorter delay is
+ * normal.
  */
 const MISFIRE_GRACE_MS = 5 * 60_000;
 

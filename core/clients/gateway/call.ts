@@ -16,6 +16,8 @@ export interface GatewayCall extends CallInput, TokenBounds {
   readonly signal: AbortSignal;
   /** Called when the request goes out, after which it may be billed. */
   readonly onSend?: (() => void) | undefined;
+  /** Called when a streamed response begins, with a function that returns its text so far, without thinking. */
+  readonly onStream?: ((text: () => string) => void) | undefined;
 }
 
 export interface ToolCallRequest {

@@ -6,7 +6,7 @@ import { brokenInWords, finishClass, finishWord, isGoodEnd, REFUSED, type Finish
 import type { Refusal } from './refusal.ts';
 import { wholeCalls } from './streamed-calls.ts';
 
-/** Makes the error for a response with status 200 that is no completion. */
+/** Makes the error for a response with status 200 that is not a completion. */
 export type Refuse = (refused: {
   readonly body: string;
   readonly status: number;

@@ -75,7 +75,7 @@ export interface ResultFilter {
   /** Only results that ended before this time. */
   readonly until?: Date | undefined;
   readonly unread: boolean | undefined;
-  /** A part of its routine's name, of its text or of what its run said of it, in any case. */
+  /** A part of its routine's name, its text or its run's words about it, upper or lower case. */
   readonly q?: string | undefined;
   /** True for all kinds but `unchanged`, false for that one. */
   readonly worthReading: boolean | undefined;

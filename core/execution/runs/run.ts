@@ -54,7 +54,7 @@ export interface Run extends RunOutcome {
   readonly retryOf: string | null;
   /** The run that began the thread of a follow-up. */
   readonly followsUp: string | null;
-  /** What a reader thinks of its result; null until one says so. */
+  /** The opinion of a reader about its result; null until one gives it. */
   readonly verdict: RunVerdict | null;
   readonly model: {
     readonly provider: string;

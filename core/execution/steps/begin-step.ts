@@ -44,7 +44,7 @@ export interface StepRun
   readonly prompt: string | null;
   /** The briefing, whose text differs in every run; recorded with the prompt. */
   readonly briefing: string | null;
-  /** What a follow-up asks, until its briefing is recorded; null for every other run. */
+  /** The question of a follow-up, until its briefing is recorded; null for every other run. */
   readonly followUp: FollowUp | null;
   /** Verdict of the gate, once the gate was asked and the run continues. */
   readonly gateVerdict: GateVerdict | null;

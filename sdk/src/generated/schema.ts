@@ -2383,7 +2383,7 @@ export interface components {
             /** @description Warnings of a run that is therefore `partial` at best, and no proof for activation: `tools_failed` (every call to the tools of a connection failed, so the run had to work without them). The list may grow. */
             warnings: "tools_failed"[];
         };
-        RunEventOutput: components["schemas"]["RunEventOutputState"] | components["schemas"]["RunEventOutputStep"] | components["schemas"]["RunEventOutputEnd"];
+        RunEventOutput: components["schemas"]["RunEventOutputState"] | components["schemas"]["RunEventOutputStep"] | components["schemas"]["RunEventOutputText"] | components["schemas"]["RunEventOutputEnd"];
         RunEventOutputEnd: {
             data: components["schemas"]["RunEventOutputEndData"];
             /** @enum {string} */
@@ -2409,6 +2409,20 @@ export interface components {
             event: "step";
             /** @description Send it back as `Last-Event-ID` to continue after this event. */
             id: string;
+        };
+        RunEventOutputText: {
+            data: components["schemas"]["RunEventOutputTextData"];
+            /** @enum {string} */
+            event: "text";
+        };
+        RunEventOutputTextData: {
+            /** @description A higher one than before has begun the step again. */
+            attempt: number;
+            /** @description The text begins here, in place of all before it. Else it goes on. */
+            begins: boolean;
+            /** @description The step that is under way. */
+            index: number;
+            text: string;
         };
         /**
          * @description Whose fault a failed run is, by its reason: `routine` (counts towards `pauseAfterFailures`), `provider` (counts towards the breaker of the model account), `platform` (counts against no one and alerts the operator).

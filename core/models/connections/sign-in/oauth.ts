@@ -179,7 +179,7 @@ async function redeem(
   }
 }
 
-/** The parameters that a provider sent a person back with (RFC 6749, section 4.1.2; RFC 9207). */
+/** The parameters with which a provider sent a person back (RFC 6749, section 4.1.2; RFC 9207). */
 export interface ReturnedParameters {
   readonly state: string;
   readonly code: string | undefined;

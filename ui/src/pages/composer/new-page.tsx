@@ -26,6 +26,11 @@ export function NewRoutinePage() {
     <>
       <PageHeader
         title="New routine"
+        actions={
+          <ButtonLink to="/p/$projectId/start" params={{ projectId }}>
+            Templates
+          </ButtonLink>
+        }
         back={{
           label: 'Routines',
           link: { to: '/p/$projectId/routines', params: { projectId } },

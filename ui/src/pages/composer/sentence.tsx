@@ -1,7 +1,6 @@
 import { PenLine, Sparkles } from 'lucide-react';
 import { useState } from 'react';
 import type { UseFormReturn } from 'react-hook-form';
-import { useProjectId } from '#ui/api/project.ts';
 import { useSend } from '#ui/api/send.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { VIEWER_ZONE } from '#ui/format/locale.ts';
@@ -10,7 +9,6 @@ import { Button } from '#ui/parts/button.tsx';
 import { Field, FormError } from '#ui/parts/field.tsx';
 import { Textarea } from '#ui/parts/input.tsx';
 import { Box } from '#ui/parts/page.tsx';
-import { TextLink } from '#ui/parts/text-link.tsx';
 import { Chips } from './chips.tsx';
 import type { RoutineForm } from './form.ts';
 
@@ -23,7 +21,6 @@ export interface SentenceProps {
 
 /** Takes a sentence and fills the form with what was understood, which stands as chips that lead to their fields. */
 export function Sentence({ form, isOpen, onOpen }: SentenceProps) {
-  const projectId = useProjectId();
   const [sentence, setSentence] = useState('');
   const draft = useSend('post', '/v1/routines/draft', {
     showsError: true,
@@ -62,14 +59,9 @@ export function Sentence({ form, isOpen, onOpen }: SentenceProps) {
           Draft it
         </Button>
         {!isOpen && (
-          <>
-            <Button icon={PenLine} onClick={onOpen}>
-              Write it yourself
-            </Button>
-            <TextLink to="/p/$projectId/start" params={{ projectId }}>
-              Choose a blueprint
-            </TextLink>
-          </>
+          <Button icon={PenLine} onClick={onOpen}>
+            Write it yourself
+          </Button>
         )}
       </div>
       {draft.data !== undefined && (

@@ -1,7 +1,7 @@
 /** The texts of a command that are searched. */
 export interface Searched {
   readonly label: string;
-  /** Shown beside the label, and searched as well. */
+  /** Shown next to the label, and searched as well. */
   readonly hint?: string;
   /** Further search words. */
   readonly words?: string;
