@@ -20,6 +20,7 @@ export const ID_PREFIX = {
   chat: 'cht',
   chatDelivery: 'chd',
   sharedLink: 'lnk',
+  question: 'qst',
   lead: 'lead',
   invitation: 'inv',
   auditEvent: 'aud',

@@ -53,6 +53,23 @@ export const pausedEvent = z
   })
   .meta({ id: 'RoutinePausedEvent' });
 
+export const questionEvent = z
+  .strictObject({
+    type: z.enum(['question.asked', 'question.answered']),
+    timestamp,
+    data: z.strictObject({
+      id: idOf('question', EXAMPLE.question),
+      ...ids,
+      runId: idOf('run', EXAMPLE.run).meta({ description: 'The run that asked it last.' }),
+      question: z.string().meta({ description: 'As a model wrote it: material, and no instruction.' }),
+      choices: z.array(z.string()).nullable(),
+      default: z.string().nullable(),
+      answer: z.string().nullable().meta({ description: 'Null of `question.asked`.' }),
+      expiresAt: timestamp,
+    }),
+  })
+  .meta({ id: 'QuestionEvent' });
+
 const testEvent = z
   .strictObject({
     type: z.literal(TEST_EVENT),
@@ -77,11 +94,15 @@ const SUMMARIES: Readonly<Record<SentType, string>> = {
   'run.failed': 'A run has failed',
   'run.cancelled': 'A run was cancelled',
   'routine.paused': 'The service has paused a routine',
+  'question.asked': 'A run asks a question',
+  'question.answered': 'A question of a run was answered',
   'webhook.test': 'A person or a program tries the webhook',
 };
 
 const SCHEMAS: Readonly<Partial<Record<SentType, z.ZodType>>> = {
   'routine.paused': pausedEvent,
+  'question.asked': questionEvent,
+  'question.answered': questionEvent,
   'webhook.test': testEvent,
 };
 

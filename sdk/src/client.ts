@@ -4,7 +4,7 @@ import { Connections, Tools } from './resources/connections.ts';
 import { ModelAccounts, Models } from './resources/models.ts';
 import { Results, Schedules, Usage } from './resources/results.ts';
 import { Routines } from './resources/routines.ts';
-import { Runs } from './resources/runs.ts';
+import { Questions, Runs } from './resources/runs.ts';
 import { Facts, Skills } from './resources/skills.ts';
 import { Transport } from './transport.ts';
 import { webhooks } from './webhooks.ts';
@@ -28,6 +28,7 @@ export interface RasOptions {
 export class Ras {
   readonly routines: Routines;
   readonly runs: Runs;
+  readonly questions: Questions;
   readonly results: Results;
   readonly skills: Skills;
   readonly facts: Facts;
@@ -49,6 +50,7 @@ export class Ras {
     const transport = new Transport({ apiKey, baseUrl, timeoutMs, maxRetries, fetch, exactNumbers });
     this.routines = new Routines(transport);
     this.runs = new Runs(transport);
+    this.questions = new Questions(transport);
     this.results = new Results(transport);
     this.skills = new Skills(transport);
     this.facts = new Facts(transport);

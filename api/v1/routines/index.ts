@@ -46,7 +46,7 @@ const listRoutines = route({
     }),
     sendsResults: z.enum(['true', 'false']).optional().meta({
       description:
-        'Only routines with a `webhookUrl`, a `successPingUrl` or readers in `resultsTo`, or only routines without any.',
+        'Only routines that send results: to a `webhookUrl`, a `successPingUrl`, or people and chats of `resultsTo`. Or only those that do not.',
     }),
     uses: z
       .string()

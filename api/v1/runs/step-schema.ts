@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { MEANINGS_OF_STEP_STATES, STEP_KINDS, STEP_STATES, STEP_WARNINGS } from '#core/execution/run-states/index.ts';
 import type { RunDetail } from '#core/execution/runs/index.ts';
+import { rehearsing } from '#core/integrations/tools/index.ts';
 import { timestamp } from '#lib/schemas.ts';
 import { present } from '../../http/present.ts';
 import { anyId, wordOf } from '../../http/schemas.ts';
@@ -47,6 +48,10 @@ const toolCall = z
       description:
         'The model step from which the result was left out of the requests, because the context window had no room; null while it is sent.',
     }),
+    rehearsed: z.enum(rehearsing.STAND_INS).nullable().meta({
+      description:
+        'Of a rehearsal, where the call was not made: what answered in its place. `schema`: a made-up value of its output schema, `earlier_answer`: the last real answer of the tool, `nothing`: no answer. Null for a call that was made.',
+    }),
   })
   .meta({ id: 'ToolCall' });
 
@@ -91,7 +96,11 @@ export function shownStep(row: Step) {
   const warnings = row.state === 'outcome_unknown' ? [...row.warnings, row.state] : row.warnings;
   return {
     ...row,
-    tool: row.tool && { ...row.tool, omittedFromStep: row.tool.omittedFromStep ?? null },
+    tool: row.tool && {
+      ...row.tool,
+      omittedFromStep: row.tool.omittedFromStep ?? null,
+      rehearsed: row.tool.rehearsed ?? null,
+    },
     warnings: warnings.map((code) => ({ code, message: STEP_WARNINGS[code] })),
     usage: withTotal(row.usage),
   };

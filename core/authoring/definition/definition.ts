@@ -4,6 +4,7 @@ import { EFFORTS } from '#core/clients/gateway/index.ts';
 import { MODEL_PROVIDERS } from '#core/models/directory/index.ts';
 import { BUILT_IN_TOOLS } from '#core/integrations/tools/index.ts';
 import { JSON_POINTER } from '#lib/json.ts';
+import { ASKING } from './asking.ts';
 import { looseOf, type Fields, type ValuesOf } from './field.ts';
 import { gate, gateInput } from './gate.ts';
 import { limits, LIMIT_PARTS } from './limits.ts';
@@ -251,6 +252,7 @@ export const DEFINITION = {
     help: 'The most hours for which a scheduled run may put off the next one.',
     since: '0.2.0',
   },
+  ...ASKING,
   checks: {
     schema: checks.default([]),
     label: 'Checks',

@@ -1,6 +1,6 @@
 const PLACEHOLDER = /\{\{\s*([A-Za-z_][A-Za-z0-9_.]*)\s*\}\}/g;
 
-/** Placeholders that a run fills besides its variables. */
+/** Placeholders that a run fills in addition to its variables. */
 export const BUILT_IN_VARIABLES = [
   'now',
   'date',
@@ -12,6 +12,7 @@ export const BUILT_IN_VARIABLES = [
   'gate.value',
   'previous.data',
   'previous.changes',
+  'answers',
 ] as const;
 export type BuiltInVariable = (typeof BUILT_IN_VARIABLES)[number];
 
@@ -62,8 +63,9 @@ function valueOf(
   variables: Readonly<Record<string, string>>,
   builtIns: Readonly<Record<BuiltInVariable, string>>,
 ): string | undefined {
-  if (isBuiltIn(name)) return builtIns[name];
-  return Object.hasOwn(variables, name) ? variables[name] : undefined;
+  // A routine may have a variable from before its name became a built-in one.
+  if (Object.hasOwn(variables, name)) return variables[name];
+  return isBuiltIn(name) ? builtIns[name] : undefined;
 }
 
 function isBuiltIn(name: string): name is BuiltInVariable {

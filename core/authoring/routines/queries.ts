@@ -88,7 +88,7 @@ function loaderOf(db: Db) {
   return loader;
 }
 
-/** Reads the routines of the keys, in their order; undefined where the project has no such routine. */
+/** Reads the routines of the keys, in their order; undefined if the project has no such routine. */
 async function readRoutines(db: Db, keys: readonly RoutineKey[]): Promise<(ProvenRoutine | undefined)[]> {
   const ids = keys.map(({ id }) => id);
   const projectIds = keys.map(({ projectId }) => projectId);

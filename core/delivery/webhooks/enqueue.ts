@@ -2,7 +2,15 @@ import type { Core } from '#core/core.ts';
 import type { PausedRoutine } from '#core/events.ts';
 import { afterCommit, AT_ONCE, type Db } from '#lib/database/index.ts';
 import { newId } from '#lib/ids.ts';
-import { eventBody, eventType, pausedBody, type ReportedRun, type EventType } from './event.ts';
+import {
+  eventBody,
+  eventType,
+  pausedBody,
+  questionBody,
+  type EventType,
+  type ReportedQuestion,
+  type ReportedRun,
+} from './event.ts';
 
 type EnqueueCore = Pick<Core, 'work'>;
 
@@ -31,6 +39,14 @@ export async function enqueuePaused(
   const { id: routineId, projectId, webhookUrl } = routine;
   if (!isArmed(routine)) return;
   const event = { eventType: 'routine.paused' as const, body: pausedBody(routine, runId) };
+  await insertDelivery(core, tx, { projectId, routineId, runId, webhookUrl, ...event });
+}
+
+/** Queues the event of a question, in the transaction that asks or answers it. */
+export async function enqueueQuestion(core: EnqueueCore, tx: Db, question: ReportedQuestion & Webhook): Promise<void> {
+  const { projectId, routineId, runId, webhookUrl, type } = question;
+  if (!isArmed(question)) return;
+  const event = { eventType: type, body: questionBody(question) };
   await insertDelivery(core, tx, { projectId, routineId, runId, webhookUrl, ...event });
 }
 

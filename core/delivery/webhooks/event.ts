@@ -42,13 +42,36 @@ export interface ReportedRun {
   readonly estimatedUsage: boolean;
 }
 
+/** A question of a run, as its event says it. */
+export interface ReportedQuestion {
+  readonly type: 'question.asked' | 'question.answered';
+  readonly id: string;
+  readonly routineId: string;
+  readonly projectId: string;
+  /** The run that asked it last. */
+  readonly runId: string;
+  readonly question: string;
+  readonly choices: readonly string[] | null;
+  readonly defaultAnswer: string | null;
+  /** Null until it is answered. */
+  readonly answer: string | null;
+  readonly expiresAt: Date;
+  readonly at: Date;
+}
+
 export const EVENT_TYPES = [
   'run.succeeded',
   'run.changed',
   'run.failed',
   'run.cancelled',
   'routine.paused',
-] as const satisfies readonly (`run.${ReportedRun['state'] | 'changed'}` | 'routine.paused')[];
+  'question.asked',
+  'question.answered',
+] as const satisfies readonly (
+  | `run.${ReportedRun['state'] | 'changed'}`
+  | 'routine.paused'
+  | ReportedQuestion['type']
+)[];
 export type EventType = (typeof EVENT_TYPES)[number];
 
 /** Type of the test event. */
@@ -116,6 +139,16 @@ export function pausedBody(routine: PausedRoutine, runId: string | null): string
       reason: routine.stateReason,
       runId,
     },
+  });
+}
+
+/** Builds the JSON text of the event that a question was asked or answered. */
+export function questionBody(told: ReportedQuestion): string {
+  const { type, at, id, routineId, projectId, runId, question, choices, defaultAnswer, answer, expiresAt } = told;
+  return JSON.stringify({
+    type,
+    timestamp: at,
+    data: { id, routineId, projectId, runId, question, choices, default: defaultAnswer, answer, expiresAt },
   });
 }
 

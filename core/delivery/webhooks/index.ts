@@ -8,7 +8,7 @@ export {
   type Delivery,
   type DeliveryAttempt,
 } from './delivery.ts';
-export { enqueueDelivery, enqueuePaused } from './enqueue.ts';
+export { enqueueDelivery, enqueuePaused, enqueueQuestion } from './enqueue.ts';
 export {
   deleteDeliveries,
   eraseBodies,

@@ -7,7 +7,7 @@ import { costOf } from '#core/foundation/cost/index.ts';
 import { leastOf, limitsOf, overBudget, tooLittleLeft, budgetColumns, type Budgets } from '#core/usage/index.ts';
 import { failure, type RunEnding, type RunReason } from '#core/execution/run-states/index.ts';
 import { estimateRun, findQuoted, mostOfRun, type Amount, type RunEstimate } from '#core/execution/forecast/index.ts';
-import { assertMayBeGiven } from '#core/execution/runs/index.ts';
+import { starts } from '#core/execution/runs/index.ts';
 import {
   openingMessages,
   PREAMBLE,
@@ -18,7 +18,10 @@ import {
   type PreviousRunJson,
   asksForData,
   previousDataJson,
+  tellsQuestions,
+  toldQuestionsJson,
   type PreviousData,
+  type ToldQuestion,
 } from '#core/execution/prompt/index.ts';
 import { offeredTools, offeredToolsJson, type OfferedToolJson } from '#core/integrations/tools/index.ts';
 import { sql, type Db } from '#lib/database/index.ts';
@@ -34,7 +37,7 @@ import { Stop } from './stop.ts';
 /** The run that would begin now, up to the first call of its model. */
 export interface Preview {
   readonly preamble: string;
-  /** Undefined where the text cannot be rendered; `blocked` then has the reason. */
+  /** Undefined if the text cannot be rendered; `blocked` then has the reason. */
   readonly opening: Opening | undefined;
   readonly skills: readonly { readonly reference: string; readonly name: string }[];
   /** Facts for the run, with version 0 without facts; null for a routine that uses none. */
@@ -56,7 +59,7 @@ export interface Preview {
 
 /**
  * Shows the text, the tools and the cost of a run of a routine, and whether it could begin. It creates no run, calls no
- * model and writes nothing, except that a sign-in which is due for renewal is renewed, as by any run.
+ * model and writes nothing, except that it renews a sign-in that is due, as any run does.
  * @throws {AppError} `routine_not_found`, `invalid_variable` for a variable that cannot be given
  */
 export async function previewRun(
@@ -151,7 +154,7 @@ async function plannedRun(
 ): Promise<StepRun> {
   const names = Object.keys(variables);
   const other = names.filter((name) => variables[name] !== routine.variables[name]);
-  assertMayBeGiven({
+  starts.assertMayBeGiven({
     unknown: names.filter((name) => !Object.hasOwn(routine.variables, name)),
     closed: other.filter((name) => routine.overridable?.includes(name) === false),
   });
@@ -167,6 +170,7 @@ async function plannedRun(
     previous: PreviousRunJson | null;
     previousData: PreviousData | null;
     toldFacts: ToldFacts | null;
+    toldQuestions: readonly ToldQuestion[] | null;
     budgets: Budgets;
   }>`
     select now() as now, ${offeredToolsJson({ ...keys, startedAt: sql`now()` })} as tools,
@@ -175,6 +179,7 @@ async function plannedRun(
         as previous,
       case when ${asksForData(sql`${routine.instructions}::text`)} then ${previousDataJson(keys)} end as "previousData",
       case when ${routine.facts}::boolean then ${newestFacts} end as "toldFacts",
+      case when ${tellsQuestions(sql`r.definition`)} then ${toldQuestionsJson(keys)} end as "toldQuestions",
       jsonb_build_object('routine', ${budgetColumns('r')}, 'project', ${budgetColumns('p')},
         'organization', ${budgetColumns('o')}) as budgets
     from routines r join projects p on p.id = r.project_id join organizations o on o.id = p.organization_id
@@ -201,6 +206,7 @@ async function plannedRun(
     previous: found.previous === null ? undefined : previousRunOf(found.previous),
     previousData: found.previousData,
     toldFacts: found.toldFacts,
+    questions: found.toldQuestions ?? [],
     startedAt: found.now,
     remainingMs: timeoutSeconds * 1_000,
     tools: offeredTools(found.tools, routine),

@@ -66,6 +66,7 @@ export const AUDIT_ACTIONS = [
   'run.judged',
   'result.shared',
   'result.unshared',
+  'question.answered',
 ] as const;
 
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];

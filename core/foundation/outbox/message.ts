@@ -11,6 +11,7 @@ export const MESSAGE_KINDS = [
   'budget',
   'partial',
   'recovered',
+  'question',
   'digest',
   'results_digest',
   'success_ping',

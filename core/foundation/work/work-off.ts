@@ -112,7 +112,7 @@ export interface Nudges {
   idle(): Promise<void>;
 }
 
-/** @param round does the due work behind a name */
+/** @param round does the due work of a kind */
 export function createNudges(log: Log, round: (name: string) => Promise<unknown>): Nudges {
   const underWay = new Map<string, Promise<void>>();
   const asked = new Set<string>();

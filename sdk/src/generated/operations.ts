@@ -3,6 +3,7 @@
 /** Method and path of each operation; a keyed one takes an `Idempotency-Key`. */
 export const OPERATIONS = {
   activateRoutine: { method: 'POST', path: '/v1/routines/{routineId}/activate' },
+  answerQuestion: { method: 'POST', path: '/v1/questions/{questionId}/answer', keyed: true },
   archiveRoutine: { method: 'DELETE', path: '/v1/routines/{routineId}' },
   backfillRoutine: { method: 'POST', path: '/v1/routines/{routineId}/backfill', keyed: true },
   cancelRun: { method: 'POST', path: '/v1/runs/{runId}/cancel' },
@@ -39,6 +40,7 @@ export const OPERATIONS = {
   listModelProviders: { method: 'GET', path: '/v1/model-connections/providers' },
   listModelSources: { method: 'GET', path: '/v1/model-sources' },
   listModels: { method: 'GET', path: '/v1/models' },
+  listQuestions: { method: 'GET', path: '/v1/questions' },
   listRecentRuns: { method: 'GET', path: '/v1/runs/recent' },
   listResults: { method: 'GET', path: '/v1/results' },
   listRoutineRuns: { method: 'GET', path: '/v1/routines/{routineId}/runs' },
@@ -66,6 +68,7 @@ export const OPERATIONS = {
   readKeyProvider: { method: 'GET', path: '/v1/model-connections/provider-c' },
   readProjectUsage: { method: 'GET', path: '/v1/usage' },
   readProposal: { method: 'GET', path: '/v1/routines/{routineId}/proposals/{proposalId}' },
+  readQuestion: { method: 'GET', path: '/v1/questions/{questionId}' },
   readRoutine: { method: 'GET', path: '/v1/routines/{routineId}' },
   readRoutineForecast: { method: 'GET', path: '/v1/routines/{routineId}/forecast' },
   readRoutineVersion: { method: 'GET', path: '/v1/routines/{routineId}/versions/{revision}' },
@@ -135,6 +138,7 @@ export type ErrorCode =
   | 'version_not_found'
   | 'facts_version_not_found'
   | 'run_not_found'
+  | 'question_not_found'
   | 'delivery_not_found'
   | 'chat_not_found'
   | 'link_not_found'
@@ -165,6 +169,7 @@ export type ErrorCode =
   | 'run_without_data'
   | 'run_without_result'
   | 'content_erased'
+  | 'question_closed'
   | 'webhook_not_configured'
   | 'rotation_in_progress'
   | 'billing_account_missing'

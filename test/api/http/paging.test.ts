@@ -72,8 +72,8 @@ test('routines that send their results on are found by a filter', async () => {
   const plain = await createRoutine(client);
   const hook = await createRoutine(client, { webhookUrl: url });
   const ping = await createRoutine(client, { notifications: { successPingUrl: url } });
+  const mail = await createRoutine(client, { resultsTo: { when: 'each', mail: 'owners', chats: [] } });
   const found = async (query: string) => idsIn(await client.get(`/v1/routines?${query}`));
-  const mail = await createRoutine(client, { resultsTo: { mail: 'owners' } });
   const { data: chat } = await client.post('/v1/chats', { name: 'Room', url: ROOMS.slack });
   const room = await createRoutine(client, { resultsTo: { chats: [chat.id] } });
   expect(await found('sendsResults=true')).toEqual([room, mail, ping, hook]);

@@ -274,6 +274,15 @@ export interface paths {
     "/v1/projects/{projectId}/facts/versions/{factsVersion}": {
         get: operations["readFactsVersion"];
     };
+    "/v1/questions": {
+        get: operations["listQuestions"];
+    };
+    "/v1/questions/{questionId}": {
+        get: operations["readQuestion"];
+    };
+    "/v1/questions/{questionId}/answer": {
+        post: operations["answerQuestion"];
+    };
     "/v1/results": {
         get: operations["listResults"];
     };
@@ -473,12 +482,14 @@ export interface components {
             name: string;
         };
         ActivatedRoutine: {
+            afterAnswer: components["schemas"]["RoutineAfterAnswer"];
             archivedAt: components["schemas"]["Timestamp"] | null;
             budget: components["schemas"]["RoutineBudget"];
             builtInTools: components["schemas"]["RoutineBuiltInTools"];
             carryResult: components["schemas"]["RoutineCarryResult"];
             checks: components["schemas"]["RoutineChecks"];
             createdAt: components["schemas"]["Timestamp"];
+            decisionHours: components["schemas"]["RoutineDecisionHours"];
             deliver: components["schemas"]["RoutineDeliver"];
             /** @description Time of the last change by another than its keeper; null after the keeper has put it again. */
             driftedAt: components["schemas"]["Timestamp"] | null;
@@ -497,6 +508,7 @@ export interface components {
             managedBy: components["schemas"]["ManagedBy"] | null;
             /** @description The name of the folder of files that keeps it; null without one. */
             managedFrom: string | null;
+            mayAsk: components["schemas"]["RoutineMayAsk"];
             mayComplete: components["schemas"]["RoutineMayComplete"];
             mayPutOffHours: components["schemas"]["RoutineMayPutOffHours"] | null;
             misfire: components["schemas"]["RoutineMisfire"];
@@ -573,6 +585,9 @@ export interface components {
             attestationObject: string;
             clientDataJSON: string;
         };
+        AnswerQuestion: {
+            answer: string;
+        };
         ApiKey: {
             createdAt: components["schemas"]["Timestamp"];
             /** @description The person who made it; null when their account is gone. */
@@ -625,6 +640,8 @@ export interface components {
             budgets: components["schemas"]["AttentionBudgetsItem"][];
             /** @description Routines with a failed run within 24 hours and no success since, without stopped routines. */
             failed: components["schemas"]["AttentionFailedItem"][];
+            /** @description Open questions of runs, the newest first. */
+            questions: components["schemas"]["AttentionQuestionsItem"][];
             /** @description Model accounts and connections that need another sign-in. */
             signIns: components["schemas"]["AttentionSignInsItem"][];
             /** @description Active routines that run an older text of a skill. A proof run with the newest text and another activation take it over. */
@@ -656,6 +673,22 @@ export interface components {
             runId: string;
             /** @description Failed runs of these 24 hours. */
             runs: number;
+        };
+        AttentionQuestionsItem: {
+            /** @description Answers that the model proposes. */
+            choices: string[] | null;
+            /** @description Holds while there is no answer; null for none. */
+            default: string | null;
+            expiresAt: components["schemas"]["Timestamp"];
+            /** @description Id of the question. */
+            id: string;
+            /** @description The last run that asked the same. */
+            lastRunId: string;
+            /** @description As a model wrote it; null once it is erased. */
+            question: string | null;
+            /** @description Id of the routine. */
+            routineId: string;
+            routineName: string;
         };
         AttentionSignInsItem: {
             id: string;
@@ -692,7 +725,7 @@ export interface components {
         };
         AuditEvent: {
             /** @enum {string} */
-            action: "organization.created" | "organization.renamed" | "organization.deleted" | "organization.second_factor_set" | "project.created" | "project.renamed" | "project.deleted" | "member.joined" | "member.role_changed" | "member.removed" | "member.left" | "member.sessions_ended" | "member.second_factor_added" | "member.second_factor_removed" | "member.recovery_code_used" | "member.recovery_codes_replaced" | "member.passkey_added" | "member.passkey_removed" | "invitation.created" | "invitation.deleted" | "api_key.created" | "api_key.revoked" | "ci_trust.created" | "ci_trust.deleted" | "assistant.approved" | "assistant.connected" | "assistant.disconnected" | "mcp.switched" | "sharing.switched" | "connection.created" | "connection.changed" | "connection.deleted" | "model_connection.created" | "model_connection.changed" | "model_connection.revoked" | "model_figures.changed" | "policy.changed" | "budget.changed" | "retention.changed" | "notifications.changed" | "plan.changed" | "skill.created" | "skill.changed" | "skill.deleted" | "facts.changed" | "routine.changed" | "routine.activated" | "routine.skills_updated" | "routine.facts_updated" | "routine.deactivated" | "routine.paused" | "routine.archived" | "routine.restored" | "routine.backfilled" | "webhook.changed" | "webhook_secret.rotated" | "success_ping.changed" | "results_to.changed" | "chat.created" | "chat.changed" | "chat.deleted" | "run.pinned" | "run.unpinned" | "run.judged" | "result.shared" | "result.unshared";
+            action: "organization.created" | "organization.renamed" | "organization.deleted" | "organization.second_factor_set" | "project.created" | "project.renamed" | "project.deleted" | "member.joined" | "member.role_changed" | "member.removed" | "member.left" | "member.sessions_ended" | "member.second_factor_added" | "member.second_factor_removed" | "member.recovery_code_used" | "member.recovery_codes_replaced" | "member.passkey_added" | "member.passkey_removed" | "invitation.created" | "invitation.deleted" | "api_key.created" | "api_key.revoked" | "ci_trust.created" | "ci_trust.deleted" | "assistant.approved" | "assistant.connected" | "assistant.disconnected" | "mcp.switched" | "sharing.switched" | "connection.created" | "connection.changed" | "connection.deleted" | "model_connection.created" | "model_connection.changed" | "model_connection.revoked" | "model_figures.changed" | "policy.changed" | "budget.changed" | "retention.changed" | "notifications.changed" | "plan.changed" | "skill.created" | "skill.changed" | "skill.deleted" | "facts.changed" | "routine.changed" | "routine.activated" | "routine.skills_updated" | "routine.facts_updated" | "routine.deactivated" | "routine.paused" | "routine.archived" | "routine.restored" | "routine.backfilled" | "webhook.changed" | "webhook_secret.rotated" | "success_ping.changed" | "results_to.changed" | "chat.created" | "chat.changed" | "chat.deleted" | "run.pinned" | "run.unpinned" | "run.judged" | "result.shared" | "result.unshared" | "question.answered";
             /** @description Who, and from where. */
             actor: components["schemas"]["AuditEventActor"];
             createdAt: components["schemas"]["Timestamp"];
@@ -997,6 +1030,12 @@ export interface components {
             type: "result_not_empty" | "result_matches" | "result_does_not_match" | "distinct_sources" | "tool_succeeded" | "no_refused_calls";
         };
         CheckRoutine: {
+            /**
+             * @description With `run` an answer to a question starts a manual run, which is told it.
+             * @default wait
+             * @enum {string}
+             */
+            afterAnswer?: "wait" | "run";
             /** @default {} */
             budget?: components["schemas"]["CreateRoutineBudget"];
             /**
@@ -1014,6 +1053,11 @@ export interface components {
              * @default []
              */
             checks?: components["schemas"]["ResultCheck"][];
+            /**
+             * @description Hours in which a person can answer a question; then its default holds.
+             * @default 72
+             */
+            decisionHours?: number;
             /**
              * @description Which runs the webhook gets. `always`: all. `changed`, which needs a resultSchema: runs whose data differs from the data delivered last, as `run.changed`, and failed runs; the first data counts as changed. `failed`: failed runs. `withheld` of a run has the reason for no event. `routine.paused` is always sent.
              * @default always
@@ -1043,6 +1087,11 @@ export interface components {
             managedBy?: components["schemas"]["ManagedBy"] | null;
             /** @default null */
             managedFrom?: string | null;
+            /**
+             * @description Lets a run ask people a question by the built-in tool `ask`. The run goes on with its default, or without an answer; later runs are told the answer, in their briefing or where the instructions have `{{answers}}`.
+             * @default false
+             */
+            mayAsk?: boolean;
             /**
              * @description Lets a scheduled run declare itself the last, which pauses the routine as `completed`. `finish` then takes `final`, which counts for a run that is `done` or has `nothing_to_report`. Needs `outcome: required`.
              * @default false
@@ -1248,7 +1297,7 @@ export interface components {
             expiresAt?: string | null;
             name: string;
             /**
-             * @description `runs:write` starts, cancels, repeats and pins runs. Values of variables that such a key gives for a run reach the model as data and not as instructions, unless the key has `routines:write` too; `overridable` of a routine lists the variables that may be given. `routines:write` changes what active routines do, `connections:write` which tools they may call.
+             * @description `runs:write` starts, cancels, repeats and pins runs, and answers their questions. Values of variables that such a key gives for a run reach the model as data and not as instructions, unless the key has `routines:write` too; `overridable` of a routine lists the variables that may be given. `routines:write` changes what active routines do, `connections:write` which tools they may call.
              * @default [
              *       "models:read",
              *       "routines:read",
@@ -1327,12 +1376,14 @@ export interface components {
             role: "owner" | "admin" | "member";
         };
         CreatedRoutine: {
+            afterAnswer: components["schemas"]["RoutineAfterAnswer"];
             archivedAt: components["schemas"]["Timestamp"] | null;
             budget: components["schemas"]["RoutineBudget"];
             builtInTools: components["schemas"]["RoutineBuiltInTools"];
             carryResult: components["schemas"]["RoutineCarryResult"];
             checks: components["schemas"]["RoutineChecks"];
             createdAt: components["schemas"]["Timestamp"];
+            decisionHours: components["schemas"]["RoutineDecisionHours"];
             deliver: components["schemas"]["RoutineDeliver"];
             /** @description Time of the last change by another than its keeper; null after the keeper has put it again. */
             driftedAt: components["schemas"]["Timestamp"] | null;
@@ -1351,6 +1402,7 @@ export interface components {
             managedBy: components["schemas"]["ManagedBy"] | null;
             /** @description The name of the folder of files that keeps it; null without one. */
             managedFrom: string | null;
+            mayAsk: components["schemas"]["RoutineMayAsk"];
             mayComplete: components["schemas"]["RoutineMayComplete"];
             mayPutOffHours: components["schemas"]["RoutineMayPutOffHours"] | null;
             misfire: components["schemas"]["RoutineMisfire"];
@@ -1424,6 +1476,12 @@ export interface components {
             organizationId: string;
         };
         CreateRoutine: {
+            /**
+             * @description With `run` an answer to a question starts a manual run, which is told it.
+             * @default wait
+             * @enum {string}
+             */
+            afterAnswer?: "wait" | "run";
             /** @default {} */
             budget?: components["schemas"]["CreateRoutineBudget"];
             /**
@@ -1441,6 +1499,11 @@ export interface components {
              * @default []
              */
             checks?: components["schemas"]["ResultCheck"][];
+            /**
+             * @description Hours in which a person can answer a question; then its default holds.
+             * @default 72
+             */
+            decisionHours?: number;
             /**
              * @description Which runs the webhook gets. `always`: all. `changed`, which needs a resultSchema: runs whose data differs from the data delivered last, as `run.changed`, and failed runs; the first data counts as changed. `failed`: failed runs. `withheld` of a run has the reason for no event. `routine.paused` is always sent.
              * @default always
@@ -1470,6 +1533,11 @@ export interface components {
             managedBy?: components["schemas"]["ManagedBy"] | null;
             /** @default null */
             managedFrom?: string | null;
+            /**
+             * @description Lets a run ask people a question by the built-in tool `ask`. The run goes on with its default, or without an answer; later runs are told the answer, in their briefing or where the instructions have `{{answers}}`.
+             * @default false
+             */
+            mayAsk?: boolean;
             /**
              * @description Lets a scheduled run declare itself the last, which pauses the routine as `completed`. `finish` then takes `final`, which counts for a run that is `done` or has `nothing_to_report`. Needs `outcome: required`.
              * @default false
@@ -2049,8 +2117,8 @@ export interface components {
             p95: string | null;
         };
         MailSettings: {
-            /** @description `failed`: a run failed. `paused`: the service paused the routine. `budget`: 80 % or all of a budget is spent. `partial`: a run succeeded with the outcome `partial`. `recovered`: the first run that succeeded after failures. Empty for no mail at all. */
-            on: ("failed" | "paused" | "budget" | "partial" | "recovered")[];
+            /** @description `failed`: a run failed. `paused`: the service paused the routine. `budget`: 80 % or all of a budget is spent. `partial`: a run succeeded with the outcome `partial`. `recovered`: the first run that succeeded after failures. `question`: a run asks a question. Empty for no mail at all. */
+            on: ("failed" | "paused" | "budget" | "partial" | "recovered" | "question")[];
             /** @description A group of the organization, or ids of members; `admins` includes the owners. Mail goes to confirmed addresses of people who are members when it is sent, and to no other person. */
             to: ("owners" | "admins" | "members") | string[];
         };
@@ -2470,6 +2538,8 @@ export interface components {
             groupBy: "day" | "routine" | "model";
             /** @description Days in order; or the 1000 routines or models with the most tokens, the largest first. */
             groups: components["schemas"]["ProjectUsageGroupsItem"][];
+            /** @description The part of the total that rehearsals have used: those that began in this time and are on record. */
+            rehearsals: components["schemas"]["ProjectUsageTotal"];
             /** Format: date */
             to: string;
             total: components["schemas"]["ProjectUsageTotal"];
@@ -2560,6 +2630,12 @@ export interface components {
             verifiesAddresses: boolean;
         };
         PutRoutine: {
+            /**
+             * @description With `run` an answer to a question starts a manual run, which is told it.
+             * @default wait
+             * @enum {string}
+             */
+            afterAnswer?: "wait" | "run";
             /** @default {} */
             budget?: components["schemas"]["CreateRoutineBudget"];
             /**
@@ -2577,6 +2653,11 @@ export interface components {
              * @default []
              */
             checks?: components["schemas"]["ResultCheck"][];
+            /**
+             * @description Hours in which a person can answer a question; then its default holds.
+             * @default 72
+             */
+            decisionHours?: number;
             /**
              * @description Which runs the webhook gets. `always`: all. `changed`, which needs a resultSchema: runs whose data differs from the data delivered last, as `run.changed`, and failed runs; the first data counts as changed. `failed`: failed runs. `withheld` of a run has the reason for no event. `routine.paused` is always sent.
              * @default always
@@ -2604,6 +2685,11 @@ export interface components {
             managedBy?: components["schemas"]["ManagedBy"] | null;
             /** @default null */
             managedFrom?: string | null;
+            /**
+             * @description Lets a run ask people a question by the built-in tool `ask`. The run goes on with its default, or without an answer; later runs are told the answer, in their briefing or where the instructions have `{{answers}}`.
+             * @default false
+             */
+            mayAsk?: boolean;
             /**
              * @description Lets a scheduled run declare itself the last, which pauses the routine as `completed`. `finish` then takes `final`, which counts for a run that is `done` or has `nothing_to_report`. Needs `outcome: required`.
              * @default false
@@ -2695,6 +2781,61 @@ export interface components {
             managedFrom?: string | null;
             name: string;
         };
+        Question: {
+            answer: string | null;
+            answeredBy: components["schemas"]["RoutineVersionAuthor"] | null;
+            /** @description The run that the answer has started. */
+            answerRunId: string | null;
+            /** @description Answers that the model proposes. */
+            choices: string[] | null;
+            createdAt: components["schemas"]["Timestamp"];
+            /** @description When it was answered, expired or closed. */
+            decidedAt: components["schemas"]["Timestamp"] | null;
+            /** @description Holds while there is no answer; null for none. */
+            default: string | null;
+            expiresAt: components["schemas"]["Timestamp"];
+            /** @description Id of the question. */
+            id: string;
+            lastAskedAt: components["schemas"]["Timestamp"];
+            /** @description The last run that asked the same. */
+            lastRunId: string;
+            /** @description As a model wrote it; null once it is erased. */
+            question: string | null;
+            /** @description Id of the routine. */
+            routineId: string;
+            routineName: string;
+            /** @description The run that asked it first. */
+            runId: string;
+            /** @description The error code for which the answer has started no run, though `afterAnswer` of the routine is `run`. */
+            runRefused: string | null;
+            /** @description `open`: it can be answered. `answered`: a person or a program has answered it. `expired`: no answer came in time, so its default holds. `closed`: its routine was archived, or its content was erased. */
+            state: string;
+            /** @description How many times runs have asked it. */
+            times: number;
+        };
+        QuestionEvent: {
+            data: components["schemas"]["QuestionEventData"];
+            timestamp: components["schemas"]["Timestamp"];
+            /** @enum {string} */
+            type: "question.asked" | "question.answered";
+        };
+        QuestionEventData: {
+            /** @description Null of `question.asked`. */
+            answer: string | null;
+            choices: string[] | null;
+            default: string | null;
+            expiresAt: components["schemas"]["Timestamp"];
+            /** @description Id of the question. */
+            id: string;
+            /** @description Id of the project. */
+            projectId: string;
+            /** @description As a model wrote it: material, and no instruction. */
+            question: string;
+            /** @description Id of the routine. */
+            routineId: string;
+            /** @description The run that asked it last. */
+            runId: string;
+        };
         ReadAssistantConsentBody: {
             /** @description The unchanged `request` of the redirect from the authorization server. */
             oauthQuery: string;
@@ -2782,7 +2923,7 @@ export interface components {
             /** @enum {string} */
             state: "succeeded" | "failed";
             /** @enum {string} */
-            trigger: "schedule" | "manual" | "backfill" | "follow_up";
+            trigger: "schedule" | "manual" | "backfill" | "follow_up" | "rehearsal";
             unread: boolean;
             /** @description As on the run. */
             urgency: ("none" | "normal" | "high") | null;
@@ -2887,12 +3028,14 @@ export interface components {
             projectId: string;
         };
         RotatedRoutine: {
+            afterAnswer: components["schemas"]["RoutineAfterAnswer"];
             archivedAt: components["schemas"]["Timestamp"] | null;
             budget: components["schemas"]["RoutineBudget"];
             builtInTools: components["schemas"]["RoutineBuiltInTools"];
             carryResult: components["schemas"]["RoutineCarryResult"];
             checks: components["schemas"]["RoutineChecks"];
             createdAt: components["schemas"]["Timestamp"];
+            decisionHours: components["schemas"]["RoutineDecisionHours"];
             deliver: components["schemas"]["RoutineDeliver"];
             /** @description Time of the last change by another than its keeper; null after the keeper has put it again. */
             driftedAt: components["schemas"]["Timestamp"] | null;
@@ -2911,6 +3054,7 @@ export interface components {
             managedBy: components["schemas"]["ManagedBy"] | null;
             /** @description The name of the folder of files that keeps it; null without one. */
             managedFrom: string | null;
+            mayAsk: components["schemas"]["RoutineMayAsk"];
             mayComplete: components["schemas"]["RoutineMayComplete"];
             mayPutOffHours: components["schemas"]["RoutineMayPutOffHours"] | null;
             misfire: components["schemas"]["RoutineMisfire"];
@@ -2957,12 +3101,14 @@ export interface components {
             force?: boolean;
         };
         Routine: {
+            afterAnswer: components["schemas"]["RoutineAfterAnswer"];
             archivedAt: components["schemas"]["Timestamp"] | null;
             budget: components["schemas"]["RoutineBudget"];
             builtInTools: components["schemas"]["RoutineBuiltInTools"];
             carryResult: components["schemas"]["RoutineCarryResult"];
             checks: components["schemas"]["RoutineChecks"];
             createdAt: components["schemas"]["Timestamp"];
+            decisionHours: components["schemas"]["RoutineDecisionHours"];
             deliver: components["schemas"]["RoutineDeliver"];
             /** @description Time of the last change by another than its keeper; null after the keeper has put it again. */
             driftedAt: components["schemas"]["Timestamp"] | null;
@@ -2981,6 +3127,7 @@ export interface components {
             managedBy: components["schemas"]["ManagedBy"] | null;
             /** @description The name of the folder of files that keeps it; null without one. */
             managedFrom: string | null;
+            mayAsk: components["schemas"]["RoutineMayAsk"];
             mayComplete: components["schemas"]["RoutineMayComplete"];
             mayPutOffHours: components["schemas"]["RoutineMayPutOffHours"] | null;
             misfire: components["schemas"]["RoutineMisfire"];
@@ -3017,6 +3164,11 @@ export interface components {
             webhookFailedAt: components["schemas"]["Timestamp"] | null;
             webhookUrl: components["schemas"]["RoutineWebhookUrl"] | null;
         };
+        /**
+         * @description With `run` an answer to a question starts a manual run, which is told it.
+         * @enum {string}
+         */
+        RoutineAfterAnswer: "wait" | "run";
         RoutineBudget: {
             maxCostUsdPerMonth: string | null;
             maxTokensPerDay: number | null;
@@ -3030,6 +3182,8 @@ export interface components {
         };
         /** @description Conditions that code checks when a run would succeed: the result is not empty, matches a pattern or does not, names a number of distinct web addresses; a tool succeeded often enough; no call was refused. A run that states `nothing_to_report` needs no pattern and no addresses. A run that fails a check ends `failed`, `check_failed`, and is no proof for activation. The list of types may grow. */
         RoutineChecks: components["schemas"]["ResultCheckOutput"][];
+        /** @description Hours in which a person can answer a question; then its default holds. */
+        RoutineDecisionHours: number;
         /**
          * @description Which runs the webhook gets. `always`: all. `changed`, which needs a resultSchema: runs whose data differs from the data delivered last, as `run.changed`, and failed runs; the first data counts as changed. `failed`: failed runs. `withheld` of a run has the reason for no event. `routine.paused` is always sent.
          * @enum {string}
@@ -3037,6 +3191,7 @@ export interface components {
         RoutineDeliver: "always" | "changed" | "failed";
         RoutineDetail: {
             activation: components["schemas"]["Activation"];
+            afterAnswer: components["schemas"]["RoutineAfterAnswer"];
             archivedAt: components["schemas"]["Timestamp"] | null;
             budget: components["schemas"]["RoutineBudget"];
             builtInTools: components["schemas"]["RoutineBuiltInTools"];
@@ -3045,6 +3200,7 @@ export interface components {
             carryResult: components["schemas"]["RoutineCarryResult"];
             checks: components["schemas"]["RoutineChecks"];
             createdAt: components["schemas"]["Timestamp"];
+            decisionHours: components["schemas"]["RoutineDecisionHours"];
             deliver: components["schemas"]["RoutineDeliver"];
             /** @description Time of the last change by another than its keeper; null after the keeper has put it again. */
             driftedAt: components["schemas"]["Timestamp"] | null;
@@ -3069,6 +3225,7 @@ export interface components {
             managedBy: components["schemas"]["ManagedBy"] | null;
             /** @description The name of the folder of files that keeps it; null without one. */
             managedFrom: string | null;
+            mayAsk: components["schemas"]["RoutineMayAsk"];
             mayComplete: components["schemas"]["RoutineMayComplete"];
             mayPutOffHours: components["schemas"]["RoutineMayPutOffHours"] | null;
             misfire: components["schemas"]["RoutineMisfire"];
@@ -3202,6 +3359,8 @@ export interface components {
             maxTotalTokens: number | null;
             timeoutSeconds: number;
         };
+        /** @description Lets a run ask people a question by the built-in tool `ask`. The run goes on with its default, or without an answer; later runs are told the answer, in their briefing or where the instructions have `{{answers}}`. */
+        RoutineMayAsk: boolean;
         /** @description Lets a scheduled run declare itself the last, which pauses the routine as `completed`. `finish` then takes `final`, which counts for a run that is `done` or has `nothing_to_report`. Needs `outcome: required`. */
         RoutineMayComplete: boolean;
         /** @description The most hours by which a scheduled run may postpone the next one; null for none. `finish` then takes `nextNotBefore`, and earlier occurrences are skipped as `put_off`. Needs `outcome: required`. */
@@ -3276,12 +3435,14 @@ export interface components {
         RoutineSkipDates: string[];
         RoutineStartsAt: components["schemas"]["Timestamp"];
         RoutineSummary: {
+            afterAnswer: components["schemas"]["RoutineAfterAnswer"];
             archivedAt: components["schemas"]["Timestamp"] | null;
             budget: components["schemas"]["RoutineBudget"];
             builtInTools: components["schemas"]["RoutineBuiltInTools"];
             carryResult: components["schemas"]["RoutineCarryResult"];
             checks: components["schemas"]["RoutineChecks"];
             createdAt: components["schemas"]["Timestamp"];
+            decisionHours: components["schemas"]["RoutineDecisionHours"];
             deliver: components["schemas"]["RoutineDeliver"];
             /** @description Time of the last change by another than its keeper; null after the keeper has put it again. */
             driftedAt: components["schemas"]["Timestamp"] | null;
@@ -3298,6 +3459,7 @@ export interface components {
             managedBy: components["schemas"]["ManagedBy"] | null;
             /** @description The name of the folder of files that keeps it; null without one. */
             managedFrom: string | null;
+            mayAsk: components["schemas"]["RoutineMayAsk"];
             mayComplete: components["schemas"]["RoutineMayComplete"];
             mayPutOffHours: components["schemas"]["RoutineMayPutOffHours"] | null;
             misfire: components["schemas"]["RoutineMisfire"];
@@ -3339,18 +3501,21 @@ export interface components {
             [key: string]: string;
         };
         RoutineVersion: {
+            afterAnswer: components["schemas"]["RoutineAfterAnswer"];
             builtInTools: components["schemas"]["RoutineBuiltInTools"];
             carryResult: components["schemas"]["RoutineCarryResult"];
             /** @description What differs from the revision before; empty for the first one on record. */
-            changed: ("instructions" | "variables" | "overridable" | "model" | "skills" | "facts" | "limits" | "carryResult" | "builtInTools" | "outcome" | "mayComplete" | "mayPutOffHours" | "checks" | "gate" | "resultSchema" | "resultKey" | "tools")[];
+            changed: ("instructions" | "variables" | "overridable" | "model" | "skills" | "facts" | "limits" | "carryResult" | "builtInTools" | "outcome" | "mayComplete" | "mayPutOffHours" | "mayAsk" | "afterAnswer" | "decisionHours" | "checks" | "gate" | "resultSchema" | "resultKey" | "tools")[];
             checks: components["schemas"]["RoutineChecks"];
             createdAt: components["schemas"]["Timestamp"];
             /** @description The person or the API key that made it; null when the service made it, or the author is unknown. */
             createdBy: components["schemas"]["RoutineVersionAuthor"] | null;
+            decisionHours: components["schemas"]["RoutineDecisionHours"];
             facts: components["schemas"]["RoutineFacts"];
             gate: components["schemas"]["RoutineGate"] | null;
             instructions: components["schemas"]["RoutineInstructions"];
             limits: components["schemas"]["RoutineLimits"];
+            mayAsk: components["schemas"]["RoutineMayAsk"];
             mayComplete: components["schemas"]["RoutineMayComplete"];
             mayPutOffHours: components["schemas"]["RoutineMayPutOffHours"] | null;
             model: components["schemas"]["RoutineModel"];
@@ -3377,7 +3542,7 @@ export interface components {
         };
         RoutineVersionSummary: {
             /** @description What differs from the revision before; empty for the first one on record. */
-            changed: ("instructions" | "variables" | "overridable" | "model" | "skills" | "facts" | "limits" | "carryResult" | "builtInTools" | "outcome" | "mayComplete" | "mayPutOffHours" | "checks" | "gate" | "resultSchema" | "resultKey" | "tools")[];
+            changed: ("instructions" | "variables" | "overridable" | "model" | "skills" | "facts" | "limits" | "carryResult" | "builtInTools" | "outcome" | "mayComplete" | "mayPutOffHours" | "mayAsk" | "afterAnswer" | "decisionHours" | "checks" | "gate" | "resultSchema" | "resultKey" | "tools")[];
             createdAt: components["schemas"]["Timestamp"];
             /** @description The person or the API key that made it; null when the service made it, or the author is unknown. */
             createdBy: components["schemas"]["RoutineVersionAuthor"] | null;
@@ -3458,7 +3623,7 @@ export interface components {
             /** @description Model steps on record. */
             stepCount: number;
             /** @enum {string} */
-            trigger: "schedule" | "manual" | "backfill" | "follow_up";
+            trigger: "schedule" | "manual" | "backfill" | "follow_up" | "rehearsal";
             /** @description How soon the result should be read, null unless the run succeeded. Only the model states `high`, which causes no mail by itself. If the model states none, it is `none` for `nothing_to_report` and for unchanged data, else `normal`. */
             urgency: ("none" | "normal" | "high") | null;
             usage: components["schemas"]["Usage"];
@@ -3469,8 +3634,8 @@ export interface components {
             verdict: components["schemas"]["RunVerdict"] | null;
             /** @description Warnings of a run that is therefore `partial` at best, and no proof for activation: `tools_failed` (every call to the tools of a connection failed, so the run had to work without them). The list may grow. */
             warnings: "tools_failed"[];
-            /** @description Why no webhook got an event about its end: `no_change` (the routine delivers changes, and the run brought none), `not_failed` (the routine delivers failures only), `no_webhook` (the routine had no webhook that takes deliveries), `follow_up` (the run answers a question about a result). Null where one was, or where there is nothing to tell. */
-            withheld: ("no_change" | "not_failed" | "no_webhook" | "follow_up") | null;
+            /** @description Why no webhook got an event about its end: `no_change` (the routine delivers changes, and the run brought none), `not_failed` (the routine delivers failures only), `no_webhook` (the routine had no webhook that takes deliveries), `follow_up` (the run answers a question about a result), `rehearsal` (the run is a rehearsal). Null where one was, or where there is nothing to tell. */
+            withheld: ("no_change" | "not_failed" | "no_webhook" | "follow_up" | "rehearsal") | null;
         };
         /** @description Differences from the data delivered last, found by code. Applied to the items of that run they give the items of this one. */
         RunChanges: {
@@ -3578,7 +3743,7 @@ export interface components {
             /** @description Index of the step from which the texts of models and tools are left out, because there are more than 4,000,000 characters; null when all are present. `GET /v1/runs/{runId}/steps` has them. */
             textsLeftOutFrom: number | null;
             /** @enum {string} */
-            trigger: "schedule" | "manual" | "backfill" | "follow_up";
+            trigger: "schedule" | "manual" | "backfill" | "follow_up" | "rehearsal";
             /** @description How soon the result should be read, null unless the run succeeded. Only the model states `high`, which causes no mail by itself. If the model states none, it is `none` for `nothing_to_report` and for unchanged data, else `normal`. */
             urgency: ("none" | "normal" | "high") | null;
             usage: components["schemas"]["Usage"];
@@ -3592,10 +3757,12 @@ export interface components {
             /** @description Warnings of a run that is therefore `partial` at best, and no proof for activation: `tools_failed` (every call to the tools of a connection failed, so the run had to work without them). The list may grow. */
             warnings: "tools_failed"[];
             webhookDeliveries: components["schemas"]["WebhookDelivery"][];
-            /** @description Why no webhook got an event about its end: `no_change` (the routine delivers changes, and the run brought none), `not_failed` (the routine delivers failures only), `no_webhook` (the routine had no webhook that takes deliveries), `follow_up` (the run answers a question about a result). Null where one was, or where there is nothing to tell. */
-            withheld: ("no_change" | "not_failed" | "no_webhook" | "follow_up") | null;
+            /** @description Why no webhook got an event about its end: `no_change` (the routine delivers changes, and the run brought none), `not_failed` (the routine delivers failures only), `no_webhook` (the routine had no webhook that takes deliveries), `follow_up` (the run answers a question about a result), `rehearsal` (the run is a rehearsal). Null where one was, or where there is nothing to tell. */
+            withheld: ("no_change" | "not_failed" | "no_webhook" | "follow_up" | "rehearsal") | null;
             /** @description Address of its workflow in the Temporal UI; null without a configured UI, and for a run that never had a workflow. */
             workflowUrl: string | null;
+            /** @description Of a rehearsal: the calls that it did not make, in order. */
+            wouldHaveDone: components["schemas"]["RunDetailWouldHaveDoneItem"][];
         };
         RunDetailModel: {
             connectionId: string | null;
@@ -3606,6 +3773,15 @@ export interface components {
             count: number;
             from: components["schemas"]["Timestamp"];
             until: components["schemas"]["Timestamp"];
+        };
+        RunDetailWouldHaveDoneItem: {
+            /** @description JSON text; null once it is erased or left out. */
+            arguments: string | null;
+            /** @description Null for a tool of the service. */
+            connectionName: string | null;
+            /** @description As the model calls the tool. */
+            name: string;
+            stepIndex: number;
         };
         RunDiff: {
             added: unknown[];
@@ -3670,7 +3846,7 @@ export interface components {
             /** @enum {string} */
             state: "succeeded" | "failed" | "cancelled";
             /** @enum {string} */
-            trigger: "schedule" | "manual" | "backfill" | "follow_up";
+            trigger: "schedule" | "manual" | "backfill" | "follow_up" | "rehearsal";
             /** @description How soon the result should be read, null unless the run succeeded. Only the model states `high`, which causes no mail by itself. If the model states none, it is `none` for `nothing_to_report` and for unchanged data, else `normal`. */
             urgency: ("none" | "normal" | "high") | null;
             usage: components["schemas"]["Usage"];
@@ -3733,7 +3909,7 @@ export interface components {
              * @description Kind of message; `success_ping` is the GET to the monitor. The list may grow.
              * @enum {string}
              */
-            kind: "failed" | "paused" | "budget" | "partial" | "recovered" | "digest" | "results_digest" | "success_ping" | "model_connection" | "webhook_changed" | "result" | "chat_stopped" | "program_approved" | "business_lead";
+            kind: "failed" | "paused" | "budget" | "partial" | "recovered" | "question" | "digest" | "results_digest" | "success_ping" | "model_connection" | "webhook_changed" | "result" | "chat_stopped" | "program_approved" | "business_lead";
             nextAttemptAt: components["schemas"]["Timestamp"] | null;
             /**
              * @description `pending`: to be sent, or sent again. `held`: the hourly limit is reached; it becomes `merged` once the summary has counted it. `cancelled`: no longer to be sent. `failed`: given up; `error` has the reason.
@@ -3780,6 +3956,12 @@ export interface components {
         /** @description Reason of the end. The list may grow: treat an unknown reason by the state. `overlap` (the previous run of the routine was still going), `misfire` (the occurrence was missed, and the routine does not catch up), `budget_exceeded` (a budget of the routine, its project or its organization is used up), `allowance_exceeded` (the organization has used up its runs of this month), `provider_disabled` (the model provider is disabled), `provider_unavailable` (the last runs on the model account failed because of its provider), `blocked` (a precondition did not hold), `put_off` (an earlier run of the routine put it off), `queue_expired` (it waited longer than limits.maxQueueSeconds), `paused` (the routine was paused before the run began), `superseded` (the routine was changed before the run began), `archived` (the routine was archived before the run began), `no_change` (the gate of the routine saw nothing to wake the model for), `blocked_model` (the model is no longer in the model directory), `blocked_models_unavailable` (the model directory could not be reached), `blocked_connection` (a connection that the routine needs is gone or not ready), `blocked_provider_disabled` (the model provider is disabled), `blocked_provider_mismatch` (the service and its provider runtime have different files of the model provider), `blocked_usage_limit` (the allowance of the model account is used up for now), `blocked_budget` (a budget leaves too little for a step, or limits the cost of a model without prices), `blocked_routine` (the routine was archived while the run was under way), `blocked_definition` (a newer release wrote the definition, and this one cannot read all of it), `blocked_variable` (a placeholder of the instructions has no value), `blocked_prompt_too_large` (the rendered text or its variables passed their limits), `timeout` (the run took longer than limits.timeoutSeconds), `max_steps` (the run reached limits.maxSteps without finishing), `max_total_tokens` (the run reached limits.maxTotalTokens, or too little of it was left for a step), `context_exceeded` (the step was longer than the context window of the model, also without earlier results of tools), `abnormal_cost` (the run used more than limits.abnormalFactor times the median of the last runs of its version), `model_rate_limited` (the model provider kept answering that there were too many requests), `model_error` (the model provider answered with an error of its own), `model_refused` (the model provider refused the request), `model_key_refused` (the model gateway refused the service's own key), `model_credential_refused` (the model provider refused the account's credential; its owner has to connect it again), `model_usage_limit` (the allowance of the model account is used up for now), `model_account_empty` (the account at the model provider has no money left, or has reached a limit on spending), `model_session_failed` (the service failed at the session of the model call), `model_unreachable` (the model provider could not be reached or broke off), `model_malformed` (the model provider answered something that is not a completion), `model_empty` (the model answered without any text), `model_wrote_call` (the model wrote a tool call as text instead of making it, also when it was told), `outcome_missing` (the model ended without stating its outcome, which the routine requires, also when reminded), `could_not` (the model stated that it could not do the work), `check_failed` (a check of the routine failed; the error message names it), `output_truncated` (the model stopped at its output limit), `content_filtered` (the provider withheld the answer), `result_invalid` (the last message was not the data that resultSchema and resultKey ask for), `workflow_lost` (the engine lost the run), `internal_error` (the service failed), `cancelled` (someone cancelled it), `replaced` (the next occurrence of the routine took its place). */
         RunReason: string;
         RunRoutineBody: {
+            /**
+             * @description `rehearse` calls no tool that may write.
+             * @default run
+             * @enum {string}
+             */
+            mode?: "run" | "rehearse";
             /**
              * Format: date-time
              * @description When it starts: in the future, within a year.
@@ -3840,15 +4022,15 @@ export interface components {
             /** @description Model steps on record. */
             stepCount: number;
             /** @enum {string} */
-            trigger: "schedule" | "manual" | "backfill" | "follow_up";
+            trigger: "schedule" | "manual" | "backfill" | "follow_up" | "rehearsal";
             /** @description How soon the result should be read, null unless the run succeeded. Only the model states `high`, which causes no mail by itself. If the model states none, it is `none` for `nothing_to_report` and for unchanged data, else `normal`. */
             urgency: ("none" | "normal" | "high") | null;
             usage: components["schemas"]["Usage"];
             verdict: components["schemas"]["RunVerdict"] | null;
             /** @description Warnings of a run that is therefore `partial` at best, and no proof for activation: `tools_failed` (every call to the tools of a connection failed, so the run had to work without them). The list may grow. */
             warnings: "tools_failed"[];
-            /** @description Why no webhook got an event about its end: `no_change` (the routine delivers changes, and the run brought none), `not_failed` (the routine delivers failures only), `no_webhook` (the routine had no webhook that takes deliveries), `follow_up` (the run answers a question about a result). Null where one was, or where there is nothing to tell. */
-            withheld: ("no_change" | "not_failed" | "no_webhook" | "follow_up") | null;
+            /** @description Why no webhook got an event about its end: `no_change` (the routine delivers changes, and the run brought none), `not_failed` (the routine delivers failures only), `no_webhook` (the routine had no webhook that takes deliveries), `follow_up` (the run answers a question about a result), `rehearsal` (the run is a rehearsal). Null where one was, or where there is nothing to tell. */
+            withheld: ("no_change" | "not_failed" | "no_webhook" | "follow_up" | "rehearsal") | null;
         };
         /** @description What a reader thinks of its result; null until one says so. */
         RunVerdict: {
@@ -3866,12 +4048,14 @@ export interface components {
             type: "run.succeeded" | "run.changed" | "run.failed" | "run.cancelled";
         };
         SavedRoutine: {
+            afterAnswer: components["schemas"]["RoutineAfterAnswer"];
             archivedAt: components["schemas"]["Timestamp"] | null;
             budget: components["schemas"]["RoutineBudget"];
             builtInTools: components["schemas"]["RoutineBuiltInTools"];
             carryResult: components["schemas"]["RoutineCarryResult"];
             checks: components["schemas"]["RoutineChecks"];
             createdAt: components["schemas"]["Timestamp"];
+            decisionHours: components["schemas"]["RoutineDecisionHours"];
             deliver: components["schemas"]["RoutineDeliver"];
             /** @description Time of the last change by another than its keeper; null after the keeper has put it again. */
             driftedAt: components["schemas"]["Timestamp"] | null;
@@ -3890,6 +4074,7 @@ export interface components {
             managedBy: components["schemas"]["ManagedBy"] | null;
             /** @description The name of the folder of files that keeps it; null without one. */
             managedFrom: string | null;
+            mayAsk: components["schemas"]["RoutineMayAsk"];
             mayComplete: components["schemas"]["RoutineMayComplete"];
             mayPutOffHours: components["schemas"]["RoutineMayPutOffHours"] | null;
             misfire: components["schemas"]["RoutineMisfire"];
@@ -4376,6 +4561,8 @@ export interface components {
             omittedFromStep: number | null;
             /** @description Null for a built-in tool. */
             policyId: string | null;
+            /** @description Of a rehearsal, where the call was not made: what answered in its place. `schema`: a made-up value of its output schema, `earlier_answer`: the last real answer of the tool, `nothing`: no answer. Null for a call that was made. */
+            rehearsed: ("schema" | "earlier_answer" | "nothing") | null;
             /** @description The text of the tool's response. */
             result: string | null;
             resultLength: number | null;
@@ -4518,6 +4705,11 @@ export interface components {
             mail?: components["schemas"]["MailSettings"] | null;
         };
         UpdateRoutine: {
+            /**
+             * @description With `run` an answer to a question starts a manual run, which is told it.
+             * @enum {string}
+             */
+            afterAnswer?: "wait" | "run";
             budget?: components["schemas"]["UpdateRoutineBudget"];
             /** @description Read-only tools of the service itself, without connection and policy. `calculate` computes exactly: arithmetic, intervals and tests of rates, pacing, series and their forecasts, parts of a change, list and text differences. */
             builtInTools?: "calculate"[];
@@ -4525,6 +4717,8 @@ export interface components {
             carryResult?: boolean;
             /** @description Conditions that code checks when a run would succeed: the result is not empty, matches a pattern or does not, names a number of distinct web addresses; a tool succeeded often enough; no call was refused. A run that states `nothing_to_report` needs no pattern and no addresses. A run that fails a check ends `failed`, `check_failed`, and is no proof for activation. The list of types may grow. */
             checks?: components["schemas"]["ResultCheck"][];
+            /** @description Hours in which a person can answer a question; then its default holds. */
+            decisionHours?: number;
             /**
              * @description Which runs the webhook gets. `always`: all. `changed`, which needs a resultSchema: runs whose data differs from the data delivered last, as `run.changed`, and failed runs; the first data counts as changed. `failed`: failed runs. `withheld` of a run has the reason for no event. `routine.paused` is always sent.
              * @enum {string}
@@ -4542,6 +4736,8 @@ export interface components {
             limits?: components["schemas"]["UpdateRoutineLimits"];
             managedBy?: components["schemas"]["ManagedBy"] | null;
             managedFrom?: string | null;
+            /** @description Lets a run ask people a question by the built-in tool `ask`. The run goes on with its default, or without an answer; later runs are told the answer, in their briefing or where the instructions have `{{answers}}`. */
+            mayAsk?: boolean;
             /** @description Lets a scheduled run declare itself the last, which pauses the routine as `completed`. `finish` then takes `final`, which counts for a run that is `done` or has `nothing_to_report`. Needs `outcome: required`. */
             mayComplete?: boolean;
             /** @description The most hours by which a scheduled run may postpone the next one; null for none. `finish` then takes `nextNotBefore`, and earlier occurrences are skipped as `put_off`. Needs `outcome: required`. */
@@ -4675,10 +4871,10 @@ export interface components {
             attempts: components["schemas"]["WebhookDeliveryAttemptsItem"][];
             createdAt: components["schemas"]["Timestamp"];
             /**
-             * @description The `type` of the event. `run.…` tells how the run ended; `routine.paused` says that the service paused the routine because of this run, and why.
+             * @description The `type` of the event. `run.…` tells how the run ended; `routine.paused` says that the service paused the routine because of this run, and why; `question.…` that the run asked a question, or that it was answered.
              * @enum {string}
              */
-            eventType: "run.succeeded" | "run.changed" | "run.failed" | "run.cancelled" | "routine.paused";
+            eventType: "run.succeeded" | "run.changed" | "run.failed" | "run.cancelled" | "routine.paused" | "question.asked" | "question.answered";
             finishedAt: components["schemas"]["Timestamp"] | null;
             /** @description Id of the delivery. */
             id: string;
@@ -5376,7 +5572,7 @@ export interface operations {
         parameters: {
             query: {
                 /** @description Only this kind of change. */
-                action?: "organization.created" | "organization.renamed" | "organization.deleted" | "organization.second_factor_set" | "project.created" | "project.renamed" | "project.deleted" | "member.joined" | "member.role_changed" | "member.removed" | "member.left" | "member.sessions_ended" | "member.second_factor_added" | "member.second_factor_removed" | "member.recovery_code_used" | "member.recovery_codes_replaced" | "member.passkey_added" | "member.passkey_removed" | "invitation.created" | "invitation.deleted" | "api_key.created" | "api_key.revoked" | "ci_trust.created" | "ci_trust.deleted" | "assistant.approved" | "assistant.connected" | "assistant.disconnected" | "mcp.switched" | "sharing.switched" | "connection.created" | "connection.changed" | "connection.deleted" | "model_connection.created" | "model_connection.changed" | "model_connection.revoked" | "model_figures.changed" | "policy.changed" | "budget.changed" | "retention.changed" | "notifications.changed" | "plan.changed" | "skill.created" | "skill.changed" | "skill.deleted" | "facts.changed" | "routine.changed" | "routine.activated" | "routine.skills_updated" | "routine.facts_updated" | "routine.deactivated" | "routine.paused" | "routine.archived" | "routine.restored" | "routine.backfilled" | "webhook.changed" | "webhook_secret.rotated" | "success_ping.changed" | "results_to.changed" | "chat.created" | "chat.changed" | "chat.deleted" | "run.pinned" | "run.unpinned" | "run.judged" | "result.shared" | "result.unshared";
+                action?: "organization.created" | "organization.renamed" | "organization.deleted" | "organization.second_factor_set" | "project.created" | "project.renamed" | "project.deleted" | "member.joined" | "member.role_changed" | "member.removed" | "member.left" | "member.sessions_ended" | "member.second_factor_added" | "member.second_factor_removed" | "member.recovery_code_used" | "member.recovery_codes_replaced" | "member.passkey_added" | "member.passkey_removed" | "invitation.created" | "invitation.deleted" | "api_key.created" | "api_key.revoked" | "ci_trust.created" | "ci_trust.deleted" | "assistant.approved" | "assistant.connected" | "assistant.disconnected" | "mcp.switched" | "sharing.switched" | "connection.created" | "connection.changed" | "connection.deleted" | "model_connection.created" | "model_connection.changed" | "model_connection.revoked" | "model_figures.changed" | "policy.changed" | "budget.changed" | "retention.changed" | "notifications.changed" | "plan.changed" | "skill.created" | "skill.changed" | "skill.deleted" | "facts.changed" | "routine.changed" | "routine.activated" | "routine.skills_updated" | "routine.facts_updated" | "routine.deactivated" | "routine.paused" | "routine.archived" | "routine.restored" | "routine.backfilled" | "webhook.changed" | "webhook_secret.rotated" | "success_ping.changed" | "results_to.changed" | "chat.created" | "chat.changed" | "chat.deleted" | "run.pinned" | "run.unpinned" | "run.judged" | "result.shared" | "result.unshared" | "question.answered";
                 /** @description Only changes by this person or API key. */
                 actorId?: string;
                 /** @description From the `Link: <…>; rel="next"` header of the page before. */
@@ -6602,6 +6798,76 @@ export interface operations {
             };
         };
     };
+    listQuestions: {
+        parameters: {
+            query?: {
+                /** @description From the `Link: <…>; rel="next"` header of the page before. */
+                cursor?: string;
+                /** @description Items a page, at most 200. */
+                limit?: components["parameters"]["limit"];
+                /** @description With `body`, the cursor of the next page is in the body too. */
+                page?: components["parameters"]["page"];
+                /** @description Questions of this routine only. */
+                routineId?: string;
+                /** @description Questions that this run asked, first or last. */
+                runId?: string;
+                /** @description Only those in this state. */
+                state?: "open" | "answered" | "expired" | "closed";
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Question"][];
+                        page?: components["schemas"]["NextPage"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    readQuestion: {
+        parameters: {
+            path: {
+                /** @description Id of the question. */
+                questionId: string;
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Question"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    answerQuestion: {
+        parameters: {
+            path: {
+                /** @description Id of the question. */
+                questionId: string;
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AnswerQuestion"];
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Question"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
     listResults: {
         parameters: {
             query?: {
@@ -6712,7 +6978,7 @@ export interface operations {
                 page?: components["parameters"]["page"];
                 /** @description Text in the name. */
                 q?: string;
-                /** @description Only routines with a `webhookUrl`, a `successPingUrl` or readers in `resultsTo`, or only routines without any. */
+                /** @description Only routines that send results: to a `webhookUrl`, a `successPingUrl`, or people and chats of `resultsTo`. Or only those that do not. */
                 sendsResults?: "true" | "false";
                 /** @description Only those in this state. */
                 state?: "draft" | "active" | "paused" | "archived";
@@ -7090,7 +7356,7 @@ export interface operations {
                 /** @description Only those in this state. */
                 state?: "queued" | "running" | "succeeded" | "failed" | "cancelled" | "skipped";
                 /** @description Only those started so. */
-                trigger?: "schedule" | "manual" | "backfill" | "follow_up";
+                trigger?: "schedule" | "manual" | "backfill" | "follow_up" | "rehearsal";
                 /** @description Created before this time. */
                 until?: string;
             };
@@ -7378,7 +7644,7 @@ export interface operations {
                 /** @description Only those in this state. */
                 state?: "queued" | "running" | "succeeded" | "failed" | "cancelled" | "skipped";
                 /** @description Only those started so. */
-                trigger?: "schedule" | "manual" | "backfill" | "follow_up";
+                trigger?: "schedule" | "manual" | "backfill" | "follow_up" | "rehearsal";
                 /** @description Created before this time. */
                 until?: string;
             };

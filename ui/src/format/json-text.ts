@@ -15,6 +15,12 @@ export function jsonIn(text: string): unknown {
   }
 }
 
+/** Formats JSON with line breaks. Other texts and cut ones stay unchanged. */
+export function pretty(text: string): string {
+  const value = jsonIn(text);
+  return value === undefined ? text : json(value);
+}
+
 const FENCED = /^\s*```(?:json)?[ \t]*\n([\s\S]*)\n```\s*$/;
 
 /** Takes JSON out of the fence in which models like to put it. */

@@ -39,6 +39,11 @@ const EVENTS: readonly {
     label: 'A routine works again',
     description: 'The first run that succeeds after failures.',
   },
+  {
+    value: 'question',
+    label: 'A run asks a question',
+    description: 'The mail leads to the page where you answer it.',
+  },
 ];
 
 export interface EventsProps {

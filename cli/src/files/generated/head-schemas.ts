@@ -14,6 +14,9 @@ export const MATERIAL: readonly string[] = [
   'outcome',
   'mayComplete',
   'mayPutOffHours',
+  'mayAsk',
+  'afterAnswer',
+  'decisionHours',
   'checks',
   'gate',
   'resultSchema',
@@ -298,7 +301,8 @@ export const ROUTINE_HEAD = {
             "previous.finishedAt",
             "gate.value",
             "previous.data",
-            "previous.changes"
+            "previous.changes",
+            "answers"
           ]
         }
       },
@@ -462,6 +466,27 @@ export const ROUTINE_HEAD = {
       ],
       "description": "The most hours by which a scheduled run may postpone the next one; null for none. `finish` then takes `nextNotBefore`, and earlier occurrences are skipped as `put_off`. Needs `outcome: required`."
     },
+    "mayAsk": {
+      "default": false,
+      "type": "boolean",
+      "description": "Lets a run ask people a question by the built-in tool `ask`. The run goes on with its default, or without an answer; later runs are told the answer, in their briefing or where the instructions have `{{answers}}`."
+    },
+    "afterAnswer": {
+      "default": "wait",
+      "type": "string",
+      "enum": [
+        "wait",
+        "run"
+      ],
+      "description": "With `run` an answer to a question starts a manual run, which is told it."
+    },
+    "decisionHours": {
+      "default": 72,
+      "type": "integer",
+      "minimum": 1,
+      "maximum": 720,
+      "description": "Hours in which a person can answer a question; then its default holds."
+    },
     "checks": {
       "default": [],
       "maxItems": 10,
@@ -515,7 +540,7 @@ export const ROUTINE_HEAD = {
       "type": "object",
       "properties": {
         "on": {
-          "maxItems": 5,
+          "maxItems": 6,
           "type": "array",
           "items": {
             "type": "string",
@@ -524,11 +549,12 @@ export const ROUTINE_HEAD = {
               "paused",
               "budget",
               "partial",
-              "recovered"
+              "recovered",
+              "question"
             ]
           },
           "uniqueItems": true,
-          "description": "`failed`: a run failed. `paused`: the service paused the routine. `budget`: 80 % or all of a budget is spent. `partial`: a run succeeded with the outcome `partial`. `recovered`: the first run that succeeded after failures. Empty for no mail at all."
+          "description": "`failed`: a run failed. `paused`: the service paused the routine. `budget`: 80 % or all of a budget is spent. `partial`: a run succeeded with the outcome `partial`. `recovered`: the first run that succeeded after failures. `question`: a run asks a question. Empty for no mail at all."
         },
         "to": {
           "anyOf": [

@@ -7,7 +7,7 @@ export interface BuiltIn {
   readonly name: string;
   readonly means: string;
   /** The field that this placeholder needs; without it the placeholder is empty. */
-  readonly needs?: 'gate' | 'resultSchema';
+  readonly needs?: 'gate' | 'resultSchema' | 'mayAsk';
 }
 
 /** Placeholders that every run fills in. A test compares the list with the list of the service. */
@@ -21,6 +21,7 @@ export const BUILT_IN: readonly BuiltIn[] = [
     means: 'what was new in the data of the last good run',
     needs: 'resultSchema',
   },
+  { name: 'answers', means: 'questions of earlier runs, with their answers', needs: 'mayAsk' },
   { name: 'scheduledFor', means: 'the scheduled time of the run' },
   { name: 'now', means: 'the time of the run' },
   { name: 'previous.finishedAt', means: 'when the last good run ended' },
@@ -29,8 +30,8 @@ export const BUILT_IN: readonly BuiltIn[] = [
 ];
 
 /** Picks the placeholders that are not empty in this routine. */
-export function builtInsOf(form: Pick<RoutineForm, 'gate' | 'resultSchema'>): readonly BuiltIn[] {
-  return BUILT_IN.filter(({ needs }) => needs === undefined || form[needs] !== null);
+export function builtInsOf(form: Pick<RoutineForm, 'gate' | 'resultSchema' | 'mayAsk'>): readonly BuiltIn[] {
+  return BUILT_IN.filter(({ needs }) => needs === undefined || (form[needs] !== null && form[needs] !== false));
 }
 
 /** Returns the variables that the instructions ask for, each once, in their order. */

@@ -66,6 +66,7 @@ const ACTIONS: Readonly<Record<Action, string>> = {
   'run.judged': 'Result judged',
   'result.shared': 'Link to a result made',
   'result.unshared': 'Link to a result ended',
+  'question.answered': 'Question of a run answered',
   'results_to.changed': 'Who gets the results changed',
   'chat.created': 'Chat added',
   'chat.changed': 'Chat changed',
