@@ -120,6 +120,7 @@ export type NewId = (
     | 'proposal'
     | 'routine'
     | 'run'
+    | 'sharedLink'
     | 'skill',
 ) => string;
 

@@ -1,5 +1,5 @@
 import { healthRoutes, receivePaymentEvent, schedulerTick } from './outside/operations.ts';
-import { submitBusinessLead, readPublicConfig } from './outside/public.ts';
+import { openSharedLink, submitBusinessLead, readPublicConfig } from './outside/public.ts';
 import { completeConnectionSignIn } from './outside/oauth.ts';
 import type { Route } from './route.ts';
 import { apiKeyRoutes } from './v1/api-keys.ts';
@@ -70,5 +70,6 @@ export const routes: readonly Route[] = [
   readPublicConfig,
   schedulerTick,
   submitBusinessLead,
+  openSharedLink,
   receivePaymentEvent,
 ];

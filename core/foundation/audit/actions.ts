@@ -28,6 +28,7 @@ export const AUDIT_ACTIONS = [
   'assistant.connected',
   'assistant.disconnected',
   'mcp.switched',
+  'sharing.switched',
   'connection.created',
   'connection.changed',
   'connection.deleted',
@@ -63,6 +64,8 @@ export const AUDIT_ACTIONS = [
   'run.pinned',
   'run.unpinned',
   'run.judged',
+  'result.shared',
+  'result.unshared',
   'question.answered',
 ] as const;
 

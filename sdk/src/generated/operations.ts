@@ -15,10 +15,12 @@ export const OPERATIONS = {
   createConnection: { method: 'POST', path: '/v1/connections', keyed: true },
   createProposal: { method: 'POST', path: '/v1/routines/{routineId}/proposals', keyed: true },
   createRoutine: { method: 'POST', path: '/v1/routines', keyed: true },
+  createSharedLink: { method: 'POST', path: '/v1/runs/{runId}/links', keyed: true },
   createSkill: { method: 'POST', path: '/v1/skills', keyed: true },
   deleteChat: { method: 'DELETE', path: '/v1/chats/{chatId}' },
   deleteConnection: { method: 'DELETE', path: '/v1/connections/{connectionId}' },
   deleteProposal: { method: 'DELETE', path: '/v1/routines/{routineId}/proposals/{proposalId}' },
+  deleteSharedLink: { method: 'DELETE', path: '/v1/runs/{runId}/links/{linkId}' },
   deleteSkill: { method: 'DELETE', path: '/v1/skills/{skillId}' },
   diffRun: { method: 'GET', path: '/v1/runs/{runId}/diff' },
   discoverTools: { method: 'POST', path: '/v1/routines/{routineId}/connections/{connectionId}/discover' },
@@ -47,6 +49,7 @@ export const OPERATIONS = {
   listRunSteps: { method: 'GET', path: '/v1/runs/{runId}/steps' },
   listRuns: { method: 'GET', path: '/v1/runs' },
   listScheduledOccurrences: { method: 'GET', path: '/v1/schedules/occurrences' },
+  listSharedLinks: { method: 'GET', path: '/v1/runs/{runId}/links' },
   listSkillRevisions: { method: 'GET', path: '/v1/skills/{skillId}/revisions' },
   listSkills: { method: 'GET', path: '/v1/skills' },
   listTools: { method: 'GET', path: '/v1/routines/{routineId}/tools' },
@@ -116,6 +119,7 @@ export type ErrorCode =
   | 'second_factor_required'
   | 'insufficient_scope'
   | 'owner_required'
+  | 'sharing_disabled'
   | 'forbidden'
   | 'origin_not_allowed'
   | 'provider_disabled'
@@ -137,6 +141,7 @@ export type ErrorCode =
   | 'question_not_found'
   | 'delivery_not_found'
   | 'chat_not_found'
+  | 'link_not_found'
   | 'attempt_not_found'
   | 'connection_not_found'
   | 'policy_not_found'
