@@ -208,15 +208,15 @@ export function eventRoute<
 
 /** The groups of operations in OpenAPI, in the order of the documentation. */
 export const TAGS = {
-  Models: 'The models that routines can run on.',
-  Skills: 'Reusable instructions, curated and your own.',
   Routines: 'Recurring work: instructions, a schedule, a model.',
+  Runs: 'Executions of routines, step by step.',
+  Results: 'What runs have brought, and what of it is new.',
   Schedules: 'Times that schedules have.',
+  Skills: 'Reusable instructions, curated and your own.',
   Tools: 'What a routine may call, each tool off until a person confirms it.',
   Connections: 'Access to tool servers and managed providers.',
+  Models: 'The models that routines can run on.',
   'Model accounts': 'Personal accounts at connected model providers, for routines to run on.',
-  Results: 'What runs have brought, and what of it is new.',
-  Runs: 'Executions of routines, step by step.',
   'Organizations and projects': 'Who works where. Sessions only.',
   Members: 'Who belongs to an organization, and who is invited. Sessions only.',
   Audit: 'Who changed what. Sessions only.',

@@ -5,9 +5,7 @@ import { AppError } from './errors.ts';
 /** Keepers of a routine or a skill other than people. */
 export const MANAGERS = ['files'] as const;
 
-/**
- * The name that programs give to a resource, unique in its project, and its keeper. Both are no part of its content.
- */
+/** The name that programs give to a resource, unique in its project, and its keeper. Neither is part of its content. */
 export interface ExternalName {
   readonly externalKey: string | null;
   readonly managedBy: (typeof MANAGERS)[number] | null;

@@ -12,7 +12,7 @@ const OF_THE_PLACE = new Set(['default', 'deprecated', 'description', 'example']
  * Rewrites the schemas of a document for generators of clients, which take the same values before and after:
  * - each object with fields is a component of its own, named by its place, with `$ref` wherever it occurs;
  * - no component is null: the places that refer to it say so;
- * - a schema has one type, a constant is a list of one value, and conditions of an object are no choice of types.
+ * - a schema has one type, a constant becomes a list of one value, and conditions of an object do not become a choice of types.
  */
 export function withNamedSchemas<D extends object>(document: D): D {
   const components = asSchema(asSchema(document)['components']);

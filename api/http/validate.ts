@@ -37,7 +37,7 @@ function codeOf(issue: z.core.$ZodIssue): ErrorCode | undefined {
 }
 
 /**
- * Describes a fault in plain words when the schema has none, because people read them beside the fields of a form.
+ * Describes a fault in plain words when the schema has none, because people read them next to the fields of a form.
  * Undefined keeps the library's words.
  */
 function plainWords(issue: z.core.$ZodRawIssue): string | undefined {

@@ -11,7 +11,7 @@ import { forgetMessages } from '#core/foundation/outbox/index.ts';
 import { forgetWork } from '#core/foundation/work/index.ts';
 import { forgetPrograms } from '#core/accounts/programs/index.ts';
 import { forgetBreakers } from '#core/execution/breaker/index.ts';
-import { forgetFollowers } from '#core/execution/run-events/index.ts';
+import { forgetFollowers, forgetLiveTexts } from '#core/execution/run-events/index.ts';
 import { forgetCounts } from '#core/foundation/rate-limits/index.ts';
 import { forgetDeletedSkills } from '#core/authoring/skills/index.ts';
 import { forgetUsage } from '#core/usage/index.ts';
@@ -27,6 +27,7 @@ const FORGET: readonly ((db: Database, limit: number) => Promise<number>)[] = [
   forgetIdempotencyKeys,
   forgetBreakers,
   forgetFollowers,
+  forgetLiveTexts,
   forgetSignIns,
   eraseDeletedProjects,
   ...forgetSessions,

@@ -119,7 +119,7 @@ export function createTickParts(deps: TickDeps): TickParts {
           await tryPart(deps, faults, name, () => off(name, signal, forMs), 0);
         }
         await tryPart(deps, faults, 'account', () => off('account', signal, forMs), 0);
-        // Beside each other, so that monitors that hang delay no mail.
+        // They run at the same time, so that monitors that hang delay no mail.
         const sent = await Promise.all(
           ['mail', 'operator_mail', 'ping', 'chat'].map((name) =>
             tryPart(deps, faults, name, () => off(name, signal, forMs), 0),

@@ -25,7 +25,7 @@ export type OperatorCap = string | undefined;
 export interface ScopeLimits extends Budget {
   readonly scopeId: string;
   readonly scope: LimitScope;
-  /** Whose cost limit applies: the scope's own, or the operator's if that is lower. */
+  /** Says which cost limit applies: the scope's own, or the operator's if that is lower. */
   readonly costScope: LimitScope;
 }
 

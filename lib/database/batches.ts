@@ -44,3 +44,8 @@ export async function eachApart<T>(
   }
   if (errors.length > 0) throw errors[0];
 }
+
+/** Waits until no other transaction holds this key, and holds the key until the transaction ends. */
+export async function lockKey(tx: Db, key: string): Promise<void> {
+  await tx.row`select pg_advisory_xact_lock(hashtextextended(${key}, 0))`;
+}

@@ -3,13 +3,13 @@ export interface SaidRefusal {
   readonly status: number;
   /** Words of the error, with its type and code, without quotations of the request. */
   readonly said: string;
-  /** True where the provider says when to ask again. */
+  /** True if the provider says when to ask again. */
   readonly hasWait: boolean;
 }
 
 /**
- * Tells whether a provider refuses because the account has no money left or has reached a limit on spending, which no
- * retry mends. Source: the error texts of OpenAI, Anthropic, Gemini, OpenRouter, DeepSeek, Moonshot, Zhipu, MiniMax,
+ * Tells whether a provider refuses because the account has no money left or has reached a limit on spending, so a retry
+ * would not help. Source: the error texts of OpenAI, Anthropic, Gemini, OpenRouter, DeepSeek, Moonshot, Zhipu, MiniMax,
  * Alibaba, Volcengine, xAI, Fireworks, Hugging Face, LiteLLM and One API.
  */
 export function isAccountEmpty({ status, said, hasWait }: SaidRefusal): boolean {

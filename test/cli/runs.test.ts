@@ -133,6 +133,24 @@ test('Ctrl-C leaves the run alone and says how to go on', async ({ key, ras, ser
   expect(events.filter(({ event }) => event === 'step')).toHaveLength(1);
 });
 
+test('logs -f writes the text of a step on a terminal as it comes, and once', async ({ key, ras, service }) => {
+  const id = await createRoutine(key);
+  const text = Array.from({ length: 40 }, (_, n) => `Line ${n} says what a page answered, and when.\n`).join('');
+  service.gateway.control.script({ behaviour: { kind: 'text', text }, form: { pauseMs: 60 } });
+  const { json: run } = await ras(['run', id]);
+  const logs = await ras(['runs', 'logs', '-f', run.id], { isTerminal: true });
+  const written = logs.stdout.split('\n').filter((line) => line.startsWith('  Line'));
+  expect(written).toEqual(
+    text
+      .trim()
+      .split('\n')
+      .map((line) => `  ${line}`),
+  );
+  // The line of the step comes when it is finished, below its text.
+  expect(logs.stdout.indexOf('step 0')).toBeGreaterThan(logs.stdout.indexOf('Line 0 '));
+  service.gateway.control.reset();
+});
+
 test('a time that cannot be read starts nothing', async ({ key, ras }) => {
   const id = await createRoutine(key);
   for (const time of ['soon', '0', '-1', '1d', '999999999999']) {

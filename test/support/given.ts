@@ -368,7 +368,7 @@ export async function countRun(db: Db, organizationId: string): Promise<void> {
   `;
 }
 
-/** Lets time pass for a run that waits for a budget; returns false where it does not wait just now. */
+/** Lets time pass for a run that waits for a budget; returns false if it does not wait just now. */
 export async function ageWait(db: Db, runId: string, interval: string): Promise<boolean> {
   const aged = await db.run`
     update runs set started_at = started_at - ${interval}::interval,

@@ -40,10 +40,7 @@ test('an activation over the budget says so before the button, and asks for noth
   await page.getByText('Active, done').waitFor({ state: 'attached' });
 });
 
-test('a run is previewed: what it would be told, may call and may cost, with other values too', async ({
-  visit,
-  person,
-}) => {
+test('a preview shows the text, the tools and the cost of a run, also with other values', async ({ visit, person }) => {
   const client = clientOf(person);
   const id = await createRoutine(client, {
     name: 'Site audit',

@@ -122,6 +122,31 @@ test('a live run is followed step by step, also where the stream is cut in the m
   await proxy.close();
 });
 
+test('the text of a model is read while it is written, and gives way to the result', async ({
+  service,
+  person,
+  key,
+  visit,
+}) => {
+  const mark = marker();
+  const text = `# Pages this week\n\n${Array.from({ length: 60 }, (_, n) => `- Page ${n} answers in less than a second.\n`).join('')}`;
+  service.gateway.control.script({ marker: mark, behaviour: { kind: 'text', text }, form: { pauseMs: 150 } });
+  const routineId = await createRoutine(key, { name: 'Site check', instructions: mark });
+  const { data: run } = await key.post(`/v1/routines/${routineId}/run`);
+  const { page, expectClean } = await visit(`/p/${person.projectId}/runs/${run.id}`, { as: person });
+  const soFar = page.getByRole('region', { name: 'Text so far' });
+  await soFar.getByRole('heading', { name: 'Pages this week' }).waitFor();
+  await page.getByText('Writing · step 1').waitFor();
+  await soFar.getByText('Page 12 answers').waitFor();
+  // Its end stays in sight.
+  await expect
+    .poll(() => soFar.evaluate((box) => box.scrollHeight - box.scrollTop - box.clientHeight))
+    .toBeLessThan(60);
+  await expectClean();
+  await page.getByRole('region', { name: 'Result' }).getByText('Page 59 answers').waitFor();
+  expect(await soFar.count()).toBe(0);
+});
+
 test('a run is cancelled, and run again, from its page', async ({ service, person, key, visit }) => {
   const mark = marker();
   service.gateway.control.script({ marker: mark, behaviour: { kind: 'hang' } });
@@ -161,7 +186,8 @@ test('a delivery is sent again, and its second attempt is seen as it comes', asy
 test('a pinned run says so, and its workflow is a link away', async ({ person, key, visit }) => {
   const run = await runOnce(key, await createRoutine(key));
   const { page } = await visit(`/p/${person.projectId}/runs/${run.id}`, { as: person });
-  const link = page.getByRole('link', { name: 'Temporal' });
+  await page.getByRole('button', { name: 'Details' }).click();
+  const link = page.getByRole('link', { name: 'Its workflow in Temporal' });
   expect(await link.getAttribute('href')).toBe(`https://temporal.example.com/namespaces/default/workflows/${run.id}`);
   await page.getByRole('button', { name: /^Pin/ }).click();
   await page.getByRole('button', { name: /^Unpin/, pressed: true }).waitFor();

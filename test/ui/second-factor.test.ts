@@ -111,7 +111,7 @@ test('a passkey is added, signs in without the password, proves who one is and i
   await page.getByText('The passkey is unknown here').waitFor();
 });
 
-test('what changes access asks for the password and is then done by itself', async ({ service, visit }) => {
+test('an action that changes access asks for the password and then completes by itself', async ({ service, visit }) => {
   const person = await signUp(service);
   await ageProofs(service.deps.database, person.userId, '16 minutes');
   const watched = await visit(`/p/${person.projectId}/api-keys`, { as: person });

@@ -17,6 +17,8 @@ export interface Output {
   jsonLine(value: unknown): void;
   /** Always text, without control characters. */
   text(text: string): void;
+  /** As `text`, without the end of a line. */
+  part(text: string): void;
 }
 
 export type Cell = string | number | null | undefined;
@@ -32,6 +34,7 @@ export function createOutput(
     json,
     jsonLine: (value) => write(plainJson(withFields(value, fields()), 0)),
     text: (text) => write(plain(text)),
+    part: (text) => void stdout.write(plain(text)),
     table(rows, columns) {
       if (!isForPeople()) return json(rows);
       const style = { width: stdout.columns || undefined, bold: hasColor(stdout, env) };

@@ -1,13 +1,12 @@
 import { Option, type Command } from 'commander';
-import type { RunEvent, Shape } from 'routine-automation-sdk';
+import type { Shape } from 'routine-automation-sdk';
 import type { Context } from '../context.ts';
 import { usageError } from '../failure.ts';
 import { withRoutine, withRun } from '../find.ts';
 import { limitOption, listed, pageSize } from '../lists.ts';
-import { plain } from '../output/plain.ts';
 import { between, used, when } from '../output/words.ts';
-import { lineOf } from './progress.ts';
-import { sentenceOf, stepsOf, timeoutOf, waitForRun } from './wait.ts';
+import { logs } from './logs.ts';
+import { stepsOf, timeoutOf, waitForRun } from './wait.ts';
 
 const STATES = ['queued', 'running', 'succeeded', 'failed', 'cancelled', 'skipped'] as const;
 
@@ -167,38 +166,4 @@ async function get(context: Context, given: string): Promise<void> {
 
 function stagedIn({ wouldHaveDone }: Shape<'RunDetail'>): string {
   return wouldHaveDone.map(({ name, arguments: given }) => `${name} ${given ?? ''}`).join('; ');
-}
-
-async function logs(context: Context, given: string, { follow = false }): Promise<void> {
-  await withRun(context, given, async (ras, id) => {
-    if (follow) {
-      const signal = context.interrupted();
-      for await (const event of ras.runs.follow(id, { signal })) log(context, event);
-      if (context.isForPeople) context.say(sentenceOf(await ras.runs.read(id)));
-      return;
-    }
-    for await (const step of ras.runs.steps(id, { limit: 50 })) {
-      log(context, { event: 'step', data: step, id: undefined });
-    }
-  });
-}
-
-/** Writes an event: a line of JSON for programs; for people a line and the texts below it. */
-function log(context: Context, event: RunEvent): void {
-  if (!context.isForPeople) return context.out.jsonLine({ event: event.event, data: event.data });
-  const { event: kind, data } = event;
-  if (kind === 'state') {
-    // The sentence about the end has more detail.
-    if (data.finishedAt === null) context.out.text(lineOf(event));
-    return;
-  }
-  context.out.text(lineOf(event));
-  for (const part of [data.text, data.tool?.arguments, data.tool?.result]) {
-    if (part) context.out.text(indented(plain(part)));
-  }
-}
-
-function indented(text: string): string {
-  const lines = text.trimEnd().split('\n');
-  return lines.map((line) => (line === '' ? line : `  ${line}`)).join('\n');
 }

@@ -1,5 +1,5 @@
 import { recordAudit, type Actor } from '#core/foundation/audit/index.ts';
-import { sql, transaction, type Database, type Db, type Sql } from '#lib/database/index.ts';
+import { sql, lockKey, transaction, type Database, type Db, type Sql } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { newId } from '#lib/ids.ts';
 import { afterCursor, type Page } from '#lib/paging.ts';
@@ -62,7 +62,7 @@ export async function foundOrganization(
   input: { id: string; projectId: string; name: string },
   { maxOrganizations }: { maxOrganizations: number },
 ): Promise<{ organization: Organization; project: Project }> {
-  await lockFounder(tx, by.id);
+  await lockKey(tx, by.id);
   if ((await countFounded(tx, by.id, input.id)) >= maxOrganizations) {
     throw new AppError('limit_reached', `A person may create at most ${maxOrganizations} organizations.`);
   }
@@ -90,7 +90,7 @@ export async function ensureOrganization(
   { address, maxOrganizations }: { address: string | null; maxOrganizations: number },
 ): Promise<void> {
   await transaction(database, async (tx) => {
-    await lockFounder(tx, user.id);
+    await lockKey(tx, user.id);
     const member = await tx.row`
       select 1 from memberships m join organizations o on o.id = m.organization_id
       where m.user_id = ${user.id} and o.deleted_at is null limit 1
@@ -104,10 +104,6 @@ export async function ensureOrganization(
       name: `${user.name}'s organization`,
     });
   });
-}
-
-async function lockFounder(tx: Db, userId: string): Promise<void> {
-  await tx.row`select pg_advisory_xact_lock(hashtextextended(${userId}, 0))`;
 }
 
 /**

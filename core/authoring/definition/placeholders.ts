@@ -1,6 +1,6 @@
 const PLACEHOLDER = /\{\{\s*([A-Za-z_][A-Za-z0-9_.]*)\s*\}\}/g;
 
-/** Placeholders that a run fills besides its variables. */
+/** Placeholders that a run fills in addition to its variables. */
 export const BUILT_IN_VARIABLES = [
   'now',
   'date',

@@ -1,6 +1,6 @@
 import { authorJson, recordProjectAudit, type Actor, type Author } from '#core/foundation/audit/index.ts';
 import { holdProject } from '#core/accounts/organizations/index.ts';
-import { sql, transaction, type Database, type Db } from '#lib/database/index.ts';
+import { sql, lockKey, transaction, type Database, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { findLineChanges } from '#lib/line-changes.ts';
 
@@ -45,7 +45,8 @@ export function writeFacts(
   const { projectId, text, expectedVersions } = input;
   return transaction(database, async (tx) => {
     await holdProject(tx, projectId);
-    await lockFacts(tx, projectId);
+    // Before the first version there is no row to lock.
+    await lockKey(tx, `ras:facts:${projectId}`);
     const before = await readFacts(tx, projectId);
     if (expectedVersions?.includes(before.version) === false) {
       throw new AppError('precondition_failed');
@@ -68,11 +69,6 @@ export function writeFacts(
     });
     return readFacts(tx, projectId);
   });
-}
-
-/** Makes writers of a project's facts wait for each other. Before the first version there is no row to lock. */
-async function lockFacts(tx: Db, projectId: string): Promise<void> {
-  await tx.row`select pg_advisory_xact_lock(hashtextextended('ras:facts:' || ${projectId}, 0))`;
 }
 
 /** How many of the newest versions are always kept. */

@@ -11,7 +11,8 @@ import { GatewayFailure } from './failure.ts';
 import { NO_REASON } from './finish-words.ts';
 import { learnRefusals, type AbilityMemory } from './learning.ts';
 import { causeOf, Refusal, toGatewayFailure } from './refusal.ts';
-import { adaptRequest, gatewayFetch } from './request.ts';
+import { adaptRequest, gatewayFetch, streamListener } from './request.ts';
+import { saidSoFar } from './thinking.ts';
 import { usageOf } from './tokens.ts';
 
 export interface GatewaySettings {
@@ -148,9 +149,11 @@ async function generate(
   abortSignal: AbortSignal,
   mayLackReason: (isCounted: boolean) => boolean,
 ): Promise<GatewayResponse> {
-  const { maxOutputTokens, resultSchema, abilities, effort } = call;
+  const { maxOutputTokens, resultSchema, abilities, effort, onStream } = call;
   const exact = withExactArguments(served);
-  const generated = await generateText({
+  const listen =
+    onStream && ((content: () => string) => onStream(() => saidSoFar(content(), abilities?.beginsInThinking)));
+  const request: Parameters<typeof generateText>[0] = {
     model: exact.model,
     instructions: call.instructions,
     messages: [...call.messages],
@@ -163,7 +166,8 @@ async function generate(
     },
     maxRetries: 0,
     abortSignal,
-  });
+  };
+  const generated = await streamListener.run(listen, () => generateText(request));
   const { reasoning, finishWord, hasUsage } = beyondOf(generated.providerMetadata);
   if (finishWord === null && !mayLackReason(hasUsage)) {
     const message = 'The model provider ended its response without a finish reason.';

@@ -6,7 +6,7 @@ import { brokenInWords, finishClass, finishWord, isGoodEnd, REFUSED, type Finish
 import type { Refusal } from './refusal.ts';
 import { wholeCalls } from './streamed-calls.ts';
 
-/** Makes the error for a response with status 200 that is no completion. */
+/** Makes the error for a response with status 200 that is not a completion. */
 export type Refuse = (refused: {
   readonly body: string;
   readonly status: number;
@@ -28,7 +28,7 @@ export interface Beyond {
   readonly reasoning: Readonly<Record<string, unknown>>;
   /** The server's own finish reason; null without one. */
   readonly finishWord: string | null;
-  /** True where the server counted tokens, which it does only at the end of a response. */
+  /** True if the server counted tokens, which it does only at the end of a response. */
   readonly hasUsage: boolean;
 }
 

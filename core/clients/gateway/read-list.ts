@@ -17,7 +17,7 @@ export interface ListedFigures {
 }
 
 interface PricesByLength extends ListedPrice {
-  /** Prices of a whole request whose input has more tokens than this; absent where the prices do not change. */
+  /** Prices of a whole request whose input has more tokens than this; absent if the prices do not change. */
   readonly above?: LongInputPrices | undefined;
 }
 
@@ -243,7 +243,7 @@ function writesText(model: Entry): boolean {
   return isSaid || !OTHER_IDS.test(model.id);
 }
 
-/** Reads a malformed field as missing, so that one odd field does not cost the model. */
+/** Reads a malformed field as missing, so that a model with one odd field stays in the list. */
 function lenient<T extends z.ZodType>(schema: T) {
   return schema.optional().catch(undefined);
 }

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { errors, request, type Dispatcher } from 'undici';
 import { isJsonObject, parseJson } from '#lib/json.ts';
 import type { Effort, ModelAbilities } from './abilities.ts';
@@ -12,6 +13,9 @@ const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 
 /** The part of a refusal that is read, because its words come first. */
 const MAX_REFUSAL_BYTES = 64 * 1024;
+
+/** Listens to the response of the call within which the library sends a request. */
+export const streamListener = new AsyncLocalStorage<((text: () => string) => void) | undefined>();
 
 export interface GatewayFetchSettings {
   readonly dispatcher: Dispatcher;
@@ -30,6 +34,7 @@ export interface GatewayFetchSettings {
 export function gatewayFetch(settings: GatewayFetchSettings): typeof fetch {
   const { dispatcher, apiKey, silenceMs } = settings;
   const send = async (url: string, init: GatewayInit): Promise<Response> => {
+    const onStream = streamListener.getStore();
     const sent = { body: init.body, apiKey };
     const idleMs = init.body.includes('"stream":true') ? silenceMs : 0;
     const timeouts = { headersTimeout: idleMs, bodyTimeout: idleMs };
@@ -47,7 +52,7 @@ export function gatewayFetch(settings: GatewayFetchSettings): typeof fetch {
     }
     const refuse: Refuse = (refused) => new Refusal({ retryAfter, ...refused }, sent);
     const isEventStream = String(headers['content-type']).includes('event-stream');
-    const text = await readAnswer(bounded(body), isEventStream, refuse);
+    const text = await readAnswer(bounded(body), { isEventStream, refuse, onStream });
     if (statusCode === 200 && text.trim() === '') throw brokenOff(false);
     // A status that has no body refuses even an empty text.
     return new Response(text === '' ? null : text, { status: statusCode, headers: JSON_BODY });
@@ -69,13 +74,20 @@ const JSON_BODY = { 'content-type': 'application/json' };
  * Reads a completion by its first signs: some servers stream under another content type, and some send an error under
  * the content type of a stream.
  */
-async function readAnswer(body: AsyncIterable<Buffer>, isEventStream: boolean, refuse: Refuse): Promise<string> {
+async function readAnswer(
+  body: AsyncIterable<Buffer>,
+  {
+    isEventStream,
+    refuse,
+    onStream,
+  }: { isEventStream: boolean; refuse: Refuse; onStream: ((text: () => string) => void) | undefined },
+): Promise<string> {
   const { head, rest } = await startOf(body);
   const text = Buffer.concat(head).toString('utf8');
   const isStream = EVENTS.test(text) || (isEventStream && !/^[\s\uFEFF]*[{[<]/.test(text));
   const chunks = resumed(head, rest);
   return isStream
-    ? JSON.stringify(readCompletion(await collectStream(chunks, refuse), refuse))
+    ? JSON.stringify(readCompletion(await collectStream(chunks, refuse, onStream), refuse))
     : readBody(await readWhole(chunks), refuse);
 }
 
@@ -106,7 +118,7 @@ async function* resumed(head: readonly Buffer[], rest: AsyncIterator<Buffer>): A
   }
 }
 
-/** The library refuses a body that is no JSON. */
+/** The library refuses a body that is not JSON. */
 function readBody(text: string, refuse: Refuse): string {
   const value = parseJson(text);
   return value === undefined ? text : JSON.stringify(readCompletion(value, refuse));
@@ -166,8 +178,8 @@ interface ChatMessage extends Readonly<Record<string, unknown>> {
 }
 
 /**
- * Fits the body of a request to the model's server, and to rules of all servers: roles alternate, no schema beside
- * tools, no field that was refused before.
+ * Fits the body of a request to the model's server, and to rules of all servers: roles alternate, no schema together
+ * with tools, no field that was refused before.
  */
 export function adaptRequest(
   body: Record<string, unknown>,

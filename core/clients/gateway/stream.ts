@@ -8,11 +8,17 @@ import { StreamedCalls } from './streamed-calls.ts';
 
 /**
  * Collects the events of a streamed completion into the body that a server sends without streaming.
+ * @param onStream is called once with a function that returns the content so far
  * @throws {Refusal} for an error among the events, at any place
  * @throws {GatewayFailure} when the stream ends before the completion does
  */
-export async function collectStream(chunks: AsyncIterable<Uint8Array>, refuse: Refuse): Promise<JsonObject> {
+export async function collectStream(
+  chunks: AsyncIterable<Uint8Array>,
+  refuse: Refuse,
+  onStream?: (text: () => string) => void,
+): Promise<JsonObject> {
   const stream = new Collected();
+  onStream?.(() => stream.content);
   const parser = createParser({
     onEvent: ({ data, event }) => stream.addEvent(data, event),
     // An error that a proxy or a framework wrote between the events, without `data:`.
@@ -88,6 +94,10 @@ class Collected {
   /** True once the stream has a finish reason, or has ended in form after some content. */
   get isWhole(): boolean {
     return finishWord(this.finishReason) !== undefined || (this.isDone && this.hasBegun);
+  }
+
+  get content(): string {
+    return this.texts['content'] ?? '';
   }
 
   private addChunk(chunk: JsonObject): void {

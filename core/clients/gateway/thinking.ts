@@ -30,7 +30,7 @@ export function withoutThinking(content: string, habits: ThinkingHabits = {}): S
     if (first?.kind !== 'open' || first.from !== afterSpace(content, at)) break;
     const end = closingOf(tags, next, content);
     const closing = tags[end];
-    // Thinking that was cut before its end is no text either.
+    // Thinking that was cut before its end does not count as text either.
     if (closing === undefined) return { text: '', thinking: [...taken, content.slice(first.from)].join('\n') };
     taken.push(content.slice(first.to, closing.from));
     at = closing.to;
@@ -47,6 +47,23 @@ export function withoutThinking(content: string, habits: ThinkingHabits = {}): S
   const text = withoutLaterBlocks({ content, at, tags, next }, taken);
   return { text, thinking: taken.join('\n') };
 }
+
+/**
+ * Returns what a text in the making says, without thinking that is not over and without half a tag. Text that may have
+ * begun inside its thinking is shown until its closing tag says that it was.
+ */
+export function saidSoFar(content: string, beginsInside = false): string {
+  if (/^\s*a[a-z]{0,7}$|^\s*analysis(?=\S)(?![\s\S]*assistantfinal\S)/.test(content)) return '';
+  const begun = content.replace(OPEN_END, '');
+  const tags = tagsIn(begun);
+  const open = tags
+    .slice(0, 2 * MOST_TAGS)
+    .find(({ kind, from }, at) => kind === 'open' && followsSentence(begun, from) && closingOf(tags, at, begun) < 0);
+  return withoutThinking(begun.slice(0, open?.from), { beginsInside, reasons: true }).text;
+}
+
+/** The end of a text that may be the beginning of a tag, and the head of a channel. */
+const OPEN_END = /(?:<\|(?:start|channel)\|>(?:(?!<\|message\|>)[\s\S]){0,200}|[<[◁][^<>[\]\n]{0,110})$/;
 
 /** Tags at which blocks may begin; the limit bounds the cost of hostile texts. */
 const MOST_TAGS = 50;

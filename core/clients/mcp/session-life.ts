@@ -13,7 +13,7 @@ export interface SessionLife {
   readonly signal: AbortSignal;
   isOver(): boolean;
   end(this: void, reason: ToolServerError | AppError): void;
-  /** Runs one operation under its limits; what ends it early ends the session. */
+  /** Runs one operation under its limits; an early end also ends the session. */
   within<T>(
     limits: CallLimits,
     operation: (options: { signal: AbortSignal; timeout: number }) => Promise<T>,
@@ -92,7 +92,8 @@ const MAX_RESUME_DELAY_MS = 30_000;
 /** Time for a result to get from the end of its response to the operation that waits for it. */
 const GRACE_MS = 250;
 /**
- * Turns of the event loop that must also pass: a process that was held up runs its timers before it reads the result.
+ * Turns of the event loop that must also pass, because a process that was blocked runs its timers before it reads the
+ * result.
  */
 const GRACE_TURNS = 20;
 

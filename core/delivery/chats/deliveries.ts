@@ -54,7 +54,7 @@ export async function enqueueChats(
   `;
 }
 
-/** Lists what was sent of a run to chats, with all attempts. The caller has read the run in its project. */
+/** Lists the deliveries of a run to chats, with all attempts. The caller has read the run in its project. */
 export function listChatDeliveries(db: Db, runId: string): Promise<ChatDelivery[]> {
   return db.rows<ChatDelivery>`
     select d.id, d.chat_id as "chatId", c.name as "chatName", c.kind, d.state, d.reason,
@@ -110,7 +110,9 @@ export async function redeliverToChat(
   work.nudge('chat');
 }
 
-/** Erases what chats responded to the results of runs. A waiting delivery later finds the content of its run erased. */
+/**
+ * Erases the responses of chats to the results of runs. A waiting delivery later finds the content of its run erased.
+ */
 export async function eraseChatResponses(tx: Db, runIds: readonly string[]): Promise<void> {
   await tx.run`
     update chat_attempts set response_excerpt = null

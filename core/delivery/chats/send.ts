@@ -103,7 +103,10 @@ function messageOf(waiting: Waiting, uiOrigin: string): ChatMessage {
   };
 }
 
-const OUTCOMES: Readonly<Record<string, string>> = { partial: 'Done in part', nothing_to_report: 'Nothing to report' };
+const OUTCOMES: Readonly<Record<string, string>> = {
+  partial: 'Succeeded in part',
+  nothing_to_report: 'Nothing to report',
+};
 
 /** Records that an attempt begins: it stays on record if the process dies. @returns its number, from 1 */
 async function beginAttempt(db: Db, deliveryId: string): Promise<number> {

@@ -1,6 +1,6 @@
 import type { Core } from '#core/core.ts';
 import type { Engine, StartableDelivery } from '#core/foundation/engine/index.ts';
-import { AT_ONCE, sql, transaction, type Database, type Db } from '#lib/database/index.ts';
+import { AT_ONCE, sql, lockKey, transaction, type Database, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import type { Log } from '#lib/log.ts';
 import { START_LEASE } from './claim.ts';
@@ -115,7 +115,7 @@ async function anyDue(db: Db): Promise<boolean> {
  */
 export function claimDueDeliveries(database: Database, taskQueue: string, limit: number): Promise<StartableDelivery[]> {
   return transaction(database, async (tx) => {
-    await tx.row`select pg_advisory_xact_lock(hashtextextended('ras:deliveries', 0))`;
+    await lockKey(tx, 'ras:deliveries');
     return tx.rows<StartableDelivery>`
       with recursive room as (
         select coalesce(sum(slots), 0)::integer as slots from worker_slots

@@ -17,8 +17,8 @@ export const RUN_START_LEASE = sql`interval '30 seconds'`;
 export const waiting = sql`state = 'queued' and admitted_at is null and not held`;
 
 /**
- * Returns the rank of a run within its organization, as an SQL expression: of a person, then scheduled, then of a backfill.
- * Equal ranks go by id. The index of waiting runs has the same expression.
+ * Returns the rank of a run within its organization, as an SQL expression: runs of a person first, then scheduled runs,
+ * then those of a backfill. Runs of equal rank are ordered by id. The index of waiting runs has the same expression.
  */
 export function rankOf(run: Sql): Sql {
   return sql`(case ${run}.trigger when 'schedule' then 1 when 'backfill' then 2 else 0 end)`;

@@ -99,8 +99,8 @@ export interface OpenBreaker {
 type HeldBack<T> = T & Pick<OpenBreaker, 'pauseUntil'>;
 
 /**
- * Divides occurrences behind open breakers: for each account whose pause is over one is the probe, all others are
- * skipped.
+ * Divides occurrences behind open breakers: for each account whose pause has ended, one occurrence runs as the probe;
+ * all others are skipped.
  */
 export function chooseProbes<T extends { readonly account: string }>(
   occurrences: readonly T[],

@@ -76,7 +76,7 @@ export interface ResultFilter {
   /** Only results that ended before this time. */
   readonly until?: Date | undefined;
   readonly unread: boolean | undefined;
-  /** A part of its routine's name, of its text or of what its run said of it, in any case. */
+  /** A part of its routine's name, its text or its run's words about it, upper or lower case. */
   readonly q?: string | undefined;
   /** True for all kinds but `unchanged`, false for that one. */
   readonly worthReading: boolean | undefined;
@@ -144,7 +144,9 @@ export async function listResults(
   return { results: results.map(withTexts), nextCursor: nextCursor ?? undefined };
 }
 
-/** Later results that are looked at for one that says something else. The order is that of the index, read backwards. */
+/**
+ * Number of later results that are searched for one with another text. The order is that of the index, read backwards.
+ */
 const MAX_LATER = 100;
 
 /**
@@ -187,9 +189,9 @@ export interface Unread {
   readonly unchangedRoutines: number;
   /** True when there are more than the {@link MAX_LOOKED_AT} newest, which are counted. */
   readonly more: boolean;
-  /** End of the newest; null where all is read. */
+  /** End of the newest; null if all is read. */
   readonly until: Date | null;
-  /** Until when the reader has marked all as read; null where they never did. */
+  /** Time up to which the reader has marked all results as read; null if they never did. */
   readonly readUntil: Date | null;
 }
 

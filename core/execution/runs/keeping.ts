@@ -1,5 +1,5 @@
 import { recordProjectAudit, type Actor } from '#core/foundation/audit/index.ts';
-import { sql, transaction, type Database, type Db } from '#lib/database/index.ts';
+import { sql, lockKey, transaction, type Database, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { runColumns, type Run } from './run.ts';
 
@@ -19,7 +19,7 @@ export function pinRun(
   const { projectId, id, pinned } = input;
   return transaction(database, async (tx) => {
     // One at a time in a project, so that two that count at the same moment cannot pass the limit together.
-    if (pinned) await lockPins(tx, projectId);
+    if (pinned) await lockKey(tx, `ras:pin:${projectId}`);
     const found = await tx.row<Run & { was: boolean }>`
       with before as (
         select id as "pinnedId", pinned as was from runs where id = ${id} and project_id = ${projectId} for update
@@ -45,12 +45,8 @@ export function pinRun(
 
 /** Unpins all runs of a project that is being deleted. */
 export async function unpinRuns(tx: Db, projectId: string): Promise<void> {
-  await lockPins(tx, projectId);
+  await lockKey(tx, `ras:pin:${projectId}`);
   await tx.run`update runs set pinned = false where project_id = ${projectId} and pinned`;
-}
-
-async function lockPins(tx: Db, projectId: string): Promise<void> {
-  await tx.row`select pg_advisory_xact_lock(hashtextextended('ras:pin:' || ${projectId}, 0))`;
 }
 
 async function countPinned(db: Db, projectId: string): Promise<number> {

@@ -176,8 +176,8 @@ export async function readRunDetail(
 }
 
 /**
- * One row, `nearby`: the results beside a run. Successes are entries of the index by state. Failures are looked for
- * between the run and the success beside it, since most have no result and a routine may have thousands.
+ * One row, `nearby`: the results before and after a run. Successes are entries of the index by state. Failures are
+ * looked for between the run and the nearest success, since most have no result and a routine may have thousands.
  */
 const nearby = sql`
   (select good.before as "lastGoodRunId",

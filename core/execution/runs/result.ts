@@ -121,7 +121,7 @@ function findDelivered(
 /** The complete difference between the data of two runs of a routine. */
 interface RunDiff extends Changes {
   readonly runId: string;
-  /** The earlier run; null where everything is new. */
+  /** The earlier run; null if everything is new. */
   readonly against: string | null;
 }
 

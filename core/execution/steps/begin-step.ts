@@ -40,14 +40,14 @@ export interface StepRun
   /** Says which field of the definition this release cannot read; else null. */
   readonly blocked: string | null;
   readonly abnormalFactor: number | null;
-  /** Revisions that its version was activated with, which a run that no person starts takes. */
+  /** Revisions with which its version was activated; runs that no person starts use them. */
   readonly activeSkills: SkillRevisions;
   readonly tools: readonly OfferedTool[];
   /** The rendered text, once the first step has recorded it. Later steps no longer read its sources. */
   readonly prompt: string | null;
   /** The briefing, whose text differs in every run; recorded with the prompt. */
   readonly briefing: string | null;
-  /** What a follow-up asks, until its briefing is recorded; null for every other run. */
+  /** The question of a follow-up, until its briefing is recorded; null for every other run. */
   readonly followUp: FollowUp | null;
   /** Verdict of the gate, once the gate was asked and the run continues. */
   readonly gateVerdict: GateVerdict | null;

@@ -37,7 +37,7 @@ import { Stop } from './stop.ts';
 /** The run that would begin now, up to the first call of its model. */
 export interface Preview {
   readonly preamble: string;
-  /** Undefined where the text cannot be rendered; `blocked` then has the reason. */
+  /** Undefined if the text cannot be rendered; `blocked` then has the reason. */
   readonly opening: Opening | undefined;
   readonly skills: readonly { readonly reference: string; readonly name: string }[];
   /** Facts for the run, with version 0 without facts; null for a routine that uses none. */
@@ -59,7 +59,7 @@ export interface Preview {
 
 /**
  * Shows the text, the tools and the cost of a run of a routine, and whether it could begin. It creates no run, calls no
- * model and writes nothing, except that a sign-in which is due for renewal is renewed, as by any run.
+ * model and writes nothing, except that it renews a sign-in that is due, as any run does.
  * @throws {AppError} `routine_not_found`, `invalid_variable` for a variable that cannot be given
  */
 export async function previewRun(
@@ -86,7 +86,7 @@ export async function previewRun(
   let blocked: RunEnding | undefined;
   try {
     const found = await findModel(deps, run);
-    // Its gate is not asked, so what that would see is left out of the text.
+    // A preview does not ask the gate, so it leaves the gate's answer out of the text.
     opening = await prepareOpening(deps, run, signal, () => Promise.resolve(null));
     inputTokens = countInput({ ...call, messages: openingMessages(opening) });
     blocked = await overBudgets(deps, run, {
@@ -213,7 +213,10 @@ async function plannedRun(
   };
 }
 
-/** The fields of a run that has just been made. Its waiting time is zero, so that every wait is shown as an end. */
+/**
+ * The fields of a run that has just been made. Its waiting time is zero, so the preview shows every wait as the end of
+ * the run.
+ */
 const atItsFirstStep = {
   index: 0,
   attempt: 1,

@@ -22,7 +22,7 @@ export type StepOutcome =
       readonly next: 'continue';
       readonly toolCalls: readonly string[];
       readonly nextIndex: number;
-      /** Milliseconds that the run has left, so that what follows can be bounded. */
+      /** Milliseconds that the run has left, so that the caller can limit later work. */
       readonly remainingMs: number;
     };
 

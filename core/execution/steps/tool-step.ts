@@ -60,7 +60,7 @@ export async function performToolStep(
         const shown = shownArguments(tool.input, secrets);
         return confirmSending(deps.database, { ...key, state, attempt, policy }, shown);
       });
-  // Another attempt, thought dead, has sent the call after all, or the run or the policy has changed: look again.
+  // Look again, because another attempt that counted as dead has sent the call, or the run or the policy has changed.
   if (call.kind === 'overtaken') return performToolStep(deps, key, signal);
   const isCancelled = call.kind === 'failed' && signal.aborted;
   // The next attempt, on another worker, may make the call.
@@ -81,7 +81,7 @@ interface ToolStep {
   readonly tool: PendingTool;
   /** The calls that this run has sent before under the same policy, including the gate's. */
   readonly earlierCalls: number;
-  /** Undefined where the policy or the connection is gone. */
+  /** Undefined if the policy or the connection is gone. */
   readonly target: ToolTarget | undefined;
 }
 

@@ -10,7 +10,6 @@ export {
 export { connectionsReady, createCredentialSource, type StaticCredentials } from './store/credential-source.ts';
 export {
   connectionColumns,
-  findNamedConnections,
   listConnections,
   lockConnection,
   markReady,
@@ -23,7 +22,7 @@ export { authorizationRequest, startSignIn } from './oauth/start.ts';
 export { clientMetadataDocument, clientMetadataUrlOf, redirectUriOf } from './oauth/client.ts';
 export { completeSignIn } from './oauth/complete.ts';
 export { createOAuthSource } from './oauth/source.ts';
-export { forgetSignIns, isStillMember, untilMade, type Made } from './oauth/flows.ts';
+export { forgetSignIns, untilMade, type Made } from './oauth/flows.ts';
 export { CATEGORIES, loadProviders, type Provider, type ProviderCatalogue } from './providers/catalogue.ts';
 export { connectWithKey } from './providers/connect-with-key.ts';
 export { listAccounts } from './providers/accounts.ts';

@@ -126,7 +126,7 @@ export interface LiveTool {
   readonly definition: ToolDefinition;
   readonly hash: string;
   readonly lease: LeasedSession;
-  /** True where the run has listed the tool before, without a new request. */
+  /** True if the run has listed the tool before, without a new request. */
   readonly isRemembered: boolean;
 }
 

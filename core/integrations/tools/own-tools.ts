@@ -71,7 +71,7 @@ export const FINISH = 'finish';
 /** Fields of a routine that decide the parameters of `finish`. */
 interface FinishRule {
   readonly outcome: string;
-  /** True where a run may say that it was the last one. */
+  /** True if a run may say that it was the last one. */
   readonly mayComplete: boolean;
   /** Most hours by which a run may postpone the next one; null for none. */
   readonly mayPutOffHours: number | null;

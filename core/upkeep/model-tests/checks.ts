@@ -8,7 +8,7 @@ export const MAX_CHECK_OUTPUT = 1_024;
 
 export interface CheckVerdict {
   readonly passed: boolean;
-  /** What came back, in one sentence. */
+  /** Describes the answer in one sentence. */
   readonly words: string;
   /** Abilities of the model's server that the response shows. */
   readonly shows: ModelAbilities;

@@ -33,7 +33,7 @@ export const Form = z.strictObject({
   error: z.record(z.string(), z.unknown()).exactOptional(),
   /** Place at which the answer stops: in a call, in a character of several bytes, before the usage or the last line. */
   stop: z.enum(['call', 'character', 'usage', 'done']).exactOptional(),
-  /** True where the connection is cut there; else the response ends as if it were whole. */
+  /** True if the connection is cut there; else the response ends as if it were whole. */
   abrupt: z.boolean().exactOptional(),
 });
 export type Form = z.infer<typeof Form>;
@@ -96,7 +96,7 @@ export const Behaviour = z.discriminatedUnion('kind', [
     headers: z.record(z.string(), z.string()).default({}),
     /** Length of the pieces in which it is written, which may end within a character; by default each part is one. */
     pieceBytes: z.int().positive().exactOptional(),
-    /** What becomes of the connection afterwards. */
+    /** The fate of the connection after the answer. */
     ending: z.enum(['end', 'cut', 'stay']).default('end'),
   }),
   /** Writes until the client closes. */

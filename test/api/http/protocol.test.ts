@@ -51,7 +51,9 @@ test('HEAD responds as GET does, without a body', async ({ service }) => {
   expect([missing.status, await missing.text()]).toEqual([404, '']);
 });
 
-test('the document is sent compressed to those who take it so, and once to those who keep it', async ({ service }) => {
+test('the document is compressed for clients that accept it, and sent once to clients that cache it', async ({
+  service,
+}) => {
   const address = `${service.url}/v1/openapi.json`;
   const plain = await fetch(address, { headers: { 'Accept-Encoding': 'identity' } });
   const zipped = await fetch(address, { headers: { 'Accept-Encoding': 'gzip' } });
@@ -103,7 +105,7 @@ test('a method that a path does not have is 405 with the ones it has', async ({ 
   expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'HEAD, GET, POST']);
 });
 
-test('a path of its own is not taken for an id, with any method', async ({ key }) => {
+test('a fixed path is never read as an id, with any method', async ({ key }) => {
   for (const [method, path, allow] of [
     ['PATCH', '/v1/connections/providers', 'HEAD, GET'],
     ['DELETE', '/v1/connections/providers', 'HEAD, GET'],
@@ -238,6 +240,13 @@ test('only the documentation page may style itself inline', async ({ service }) 
   );
   expect(policies.map((policy) => policy.includes("style-src 'self' 'unsafe-inline';"))).toEqual([true, false, false]);
   expect(new Set(policies.map((policy) => policy.replace(" 'unsafe-inline'", '')))).toHaveLength(1);
+});
+
+test('the documentation begins with routines, and can be filtered', async ({ service }) => {
+  const document = await (await fetch(`${service.url}/v1/openapi.json`)).text();
+  const { tags } = JSON.parse(document);
+  expect(tags.slice(0, 3)).toMatchObject([{ name: 'Routines' }, { name: 'Runs' }, { name: 'Results' }]);
+  expect(await (await fetch(`${service.url}/docs/start.js`)).text()).toContain('filter: true');
 });
 
 test('the preflight of the user interface gets its response without a credential', async ({ service }) => {

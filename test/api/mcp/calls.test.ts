@@ -219,7 +219,7 @@ test('faults of arguments name the argument', async ({ assistant, key }) => {
   }
 });
 
-test('what is not offered says where people do it', async ({ assistant }) => {
+test('an action that is not offered says where people do it', async ({ assistant }) => {
   for (const name of ['update_tool_policy', 'create_api_key', 'rotate_webhook_secret', 'nonsense']) {
     await expect(assistant.call(name), name).rejects.toThrow(
       /There is no tool \w+\. What is not listed, people do at http/,

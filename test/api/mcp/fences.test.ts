@@ -70,7 +70,7 @@ test('no text of any response of any tool stands outside of a fence, also not wh
   expect(answers).toBeGreaterThan(all.length * HOSTILE.length);
 });
 
-test('what is ours stays where it is: ids, words of closed lists, numbers and times', () => {
+test('values of the service stay outside of the fence: ids, words of closed lists, numbers and times', () => {
   const { route } = all.find(({ definition }) => definition.name === 'read_run') ?? {};
   const schema = route?.spec.success.data ?? z.never();
   const data = filled(schema, 0, (each) => ownOrWord(each, WORD));

@@ -56,7 +56,7 @@ test('the fields that a tool shows are fields of its response', () => {
   }
 });
 
-test('no tool takes or shows a secret, and none does what only people may', () => {
+test('no tool takes or shows a secret, and none does anything that only people may do', () => {
   const secret = /secret|password|token$|apiKey|credential/i;
   for (const { route, tool, definition } of all) {
     const { success, id } = route.spec;

@@ -55,7 +55,7 @@ test('lines of a crontab become routines; prompts of assistants are taken out of
   expect(JSON.stringify(files)).not.toContain('hunter2');
   expect(json.skipped).toMatchObject([
     { name: 'line 2', why: expect.stringContaining('MAILTO') },
-    { name: 'line 6', why: '@reboot is no time' },
+    { name: 'line 6', why: '@reboot is not a time' },
     { name: 'line 7' },
   ]);
 });

@@ -133,7 +133,7 @@ describe('a file is refused', () => {
     expect(faultsOf('provider-b', file, true)).toEqual([]);
   });
 
-  test('when it says that its models take schemas, in a protocol that closes them', () => {
+  test('when it says that its models accept schemas, in a protocol that closes them', () => {
     for (const structuredOutputs of [true, ['model-large']]) {
       const file = example('anthropic-key.yaml');
       file['api']!['options'] = { structuredOutputs };

@@ -3814,7 +3814,7 @@ export interface components {
             /** @description Warnings of a run that is therefore `partial` at best, and no proof for activation: `tools_failed` (every call to the tools of a connection failed, so the run had to work without them). The list may grow. */
             warnings: "tools_failed"[];
         };
-        RunEventOutput: components["schemas"]["RunEventOutputState"] | components["schemas"]["RunEventOutputStep"] | components["schemas"]["RunEventOutputEnd"];
+        RunEventOutput: components["schemas"]["RunEventOutputState"] | components["schemas"]["RunEventOutputStep"] | components["schemas"]["RunEventOutputText"] | components["schemas"]["RunEventOutputEnd"];
         RunEventOutputEnd: {
             data: components["schemas"]["RunEventOutputEndData"];
             /** @enum {string} */
@@ -3840,6 +3840,20 @@ export interface components {
             event: "step";
             /** @description Send it back as `Last-Event-ID` to continue after this event. */
             id: string;
+        };
+        RunEventOutputText: {
+            data: components["schemas"]["RunEventOutputTextData"];
+            /** @enum {string} */
+            event: "text";
+        };
+        RunEventOutputTextData: {
+            /** @description A higher one than before has begun the step again. */
+            attempt: number;
+            /** @description The text begins here, in place of all before it. Else it goes on. */
+            begins: boolean;
+            /** @description The step that is under way. */
+            index: number;
+            text: string;
         };
         /**
          * @description Whose fault a failed run is, by its reason: `routine` (counts towards `pauseAfterFailures`), `provider` (counts towards the breaker of the model account), `platform` (counts against no one and alerts the operator).
@@ -6871,7 +6885,7 @@ export interface operations {
                 page?: components["parameters"]["page"];
                 /** @description Text in the name. */
                 q?: string;
-                /** @description Only routines with a `webhookUrl` or a `successPingUrl`, or only routines without. */
+                /** @description Only routines that send results: to a `webhookUrl`, a `successPingUrl`, or people and chats of `resultsTo`. Or only those that do not. */
                 sendsResults?: "true" | "false";
                 /** @description Only those in this state. */
                 state?: "draft" | "active" | "paused" | "archived";

@@ -1,5 +1,6 @@
 import type { Shape } from '#ui/api/types.ts';
 import { capitalized } from './capitalized.ts';
+import { drawn } from './drawn.ts';
 import { duration } from './times.ts';
 
 /** Fields of a run from which its words are made; summaries, details and events have them all. */
@@ -21,6 +22,18 @@ export function isOver({ state }: Pick<RunInWords, 'state'>): boolean {
 export function badgeOf({ state, outcome }: Pick<RunInWords, 'state' | 'outcome'>): string {
   return state === 'succeeded' && outcome !== null && outcome !== 'done' ? outcome : state;
 }
+
+/**
+ * Chooses the word of the badge in a list of runs, which its reader scans for news: a run that succeeded as usual is told
+ * apart by the urgency of its result.
+ */
+export function newsBadgeOf(run: Pick<RunInWords, 'state' | 'outcome'> & Pick<Shape<'Run'>, 'urgency'>): string {
+  const badge = badgeOf(run);
+  if (run.urgency === 'high') return 'urgent';
+  return badge === 'succeeded' && run.urgency !== null ? WEIGHTS[run.urgency] : badge;
+}
+
+const WEIGHTS = { none: 'nothing_new', normal: 'news' } as const;
 
 /** Returns the reason of a run's end in words; null without a reason. */
 export function reasonOf({ reason, errorMessage }: RunInWords): string | null {
@@ -125,6 +138,16 @@ export function stepBadgeOf(
 /** Returns the version that a run executes; a proposed change without a version has no number. */
 export function versionOf({ routineRevision }: Pick<Shape<'Run'>, 'routineRevision'>): string {
   return routineRevision < 0 ? 'proposed' : String(routineRevision);
+}
+
+/** Names the tool of a call, with the first text that it was given: "read_page /pricing". */
+export function calledWith({ toolName, name, arguments: args }: NonNullable<Shape<'Step'>['tool']>): string {
+  const tool = drawn(toolName ?? name);
+  const [, text] = /"(?:[^"\\]|\\.)*"\s*:\s*"((?:[^"\\]|\\.){1,200})"/.exec(args ?? '') ?? [];
+  if (text === undefined) return tool;
+  const url = URL.parse(text);
+  const said = url === null || url.host === '' ? text : url.pathname === '/' ? url.host : url.pathname;
+  return `${tool} ${drawn(said.length > 60 ? `${said.slice(0, 60)}…` : said)}`;
 }
 
 /** The words of model servers for a response that asks for tools. */

@@ -10,7 +10,7 @@ interface Managed {
   readonly driftedBy: Shape<'RoutineVersionAuthor'> | null;
 }
 
-/** Marks routines and skills that are kept in files, and changes beside the files. */
+/** Marks routines and skills that are kept in files, and changes made outside the files. */
 export function ManagedMark({ of: { managedBy, managedFrom, driftedAt, driftedBy } }: { readonly of: Managed }) {
   if (managedBy === null) return null;
   const kept = managedFrom === null ? 'Kept in files' : `Kept in the files of ${managedFrom}`;

@@ -25,7 +25,7 @@ function takeWorker(): Worker {
   return worker;
 }
 
-/** Formats a text beside the page's own thread; undefined until that is done. The last one stays meanwhile. */
+/** Formats a text in another thread; undefined until that is done. Meanwhile the last result stays. */
 export function useDocument(text: string): Read | undefined {
   const [read, setRead] = useState<Read>();
   // Checking each line costs less than a worker.

@@ -14,7 +14,10 @@ export function AuthFrame({ title, description, children, footer }: AuthFramePro
   usePageTitle(title);
   return (
     <main className="mx-auto flex min-h-dvh w-full max-w-md flex-col px-4 pt-[14dvh] pb-12">
-      <Mark />
+      <p className="flex items-center gap-2.5 text-base font-semibold text-ink">
+        <Mark />
+        Routine Automation
+      </p>
       <h1 className="mt-6 text-xl font-semibold tracking-tight text-ink">{title}</h1>
       {description !== undefined && <div className="mt-1 text-base text-muted wrap-anywhere">{description}</div>}
       {children !== undefined && <div className="mt-6 flex flex-col gap-4">{children}</div>}

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
-import { isStillMember, untilMade, type Made } from '#core/integrations/connections/index.ts';
-import { sql, transaction, type Database, type Db, type Sql } from '#lib/database/index.ts';
+import { isStillMember } from '#core/accounts/identity/index.ts';
+import { untilMade, type Made } from '#core/integrations/connections/index.ts';
+import { sql, lockKey, transaction, type Database, type Db, type Sql } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import type { ProviderSlot } from '#lib/provider-file/index.ts';
 import type { SecretBox } from '#lib/secrets/index.ts';
@@ -35,8 +36,7 @@ export interface NewAttempt extends AttemptOwner {
 export function insertAttempt(database: Database, box: SecretBox, input: NewAttempt): Promise<SignInAttempt> {
   const sealed = sealSecrets(box, input.id, input.secrets);
   return transaction(database, async (tx) => {
-    const key = `model sign-in ${input.projectId} ${input.userId} ${input.provider}`;
-    await tx.row`select pg_advisory_xact_lock(hashtextextended(${key}, 0))`;
+    await lockKey(tx, `model sign-in ${input.projectId} ${input.userId} ${input.provider}`);
     await tx.run`
       update model_sign_ins set ${ended('cancelled', null)}
       where project_id = ${input.projectId} and user_id = ${input.userId}

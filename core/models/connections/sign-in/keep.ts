@@ -1,7 +1,7 @@
 import { recordProjectAudit, type Actor } from '#core/foundation/audit/index.ts';
 import type { ModelProvider } from '#core/models/providers/index.ts';
 import { holdProject } from '#core/accounts/organizations/index.ts';
-import { sql, transaction, type Db } from '#lib/database/index.ts';
+import { sql, lockKey, transaction, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { assertWithinKeptQuota } from '#lib/quota.ts';
 import { recordCatalogue } from '../catalogue.ts';
@@ -16,7 +16,7 @@ import type { TriedCredential } from './try-credential.ts';
 export interface TriedAccount {
   /** Id of a new connection. */
   readonly id: string;
-  /** The connection that is signed in to again; null makes a new one, or renews that of the same account. */
+  /** The connection to which the person signs in again; null makes a new one, or renews that of the same account. */
   readonly connectionId: string | null;
   readonly projectId: string;
   readonly ownerId: string;
@@ -44,7 +44,8 @@ export function keepAccount(
   return transaction(deps.database, async (tx) => {
     await holdProject(tx, projectId);
     await holdMembership(tx, account);
-    await takeTurnOfOwner(tx, account);
+    // Two sign-ins of a person to the same new account make one row.
+    await lockKey(tx, `model account ${account.projectId} ${account.ownerId} ${account.provider.slot}`);
     const id = await idFor(tx, account);
     const sealed = sealCredential(deps.secrets, id, account.credential);
     await upsert(tx, { ...account, id, sealed });
@@ -117,12 +118,6 @@ async function holdMembership(tx: Db, { projectId, ownerId }: TriedAccount): Pro
     where p.id = ${projectId} and m.user_id = ${ownerId} for key share
   `;
   if (held === undefined) throw new AppError('project_not_found');
-}
-
-/** Stores the sign-ins of a person at a provider one at a time, so that two to the same new account make one row. */
-async function takeTurnOfOwner(tx: Db, account: TriedAccount): Promise<void> {
-  const key = `model account ${account.projectId} ${account.ownerId} ${account.provider.slot}`;
-  await tx.row`select pg_advisory_xact_lock(hashtextextended(${key}, 0))`;
 }
 
 /** Returns the id of the row to write: the named one, the one of the same account, or a new one. */

@@ -179,13 +179,13 @@ async function redeem(
   }
 }
 
-/** The parameters that a provider sent a person back with (RFC 6749, section 4.1.2; RFC 9207). */
+/** The parameters with which a provider sent a person back (RFC 6749, section 4.1.2; RFC 9207). */
 export interface ReturnedParameters {
   readonly state: string;
   readonly code: string | undefined;
   readonly error: string | undefined;
   readonly iss: string | undefined;
-  /** Client that the provider has issued for this key; undefined where it issues none. */
+  /** Client that the provider has issued for this key; undefined if it issues none. */
   readonly clientId: string | undefined;
 }
 

@@ -33,7 +33,7 @@ function bodyWith(result: string): unknown {
   return JSON.parse(eventBody({ ...run, result }));
 }
 
-test('an event tells the run as it ended', () => {
+test('an event describes the run as it ended', () => {
   expect(JSON.parse(eventBody(run))).toEqual({
     type: 'run.failed',
     timestamp: '2026-03-01T09:00:07.000Z',

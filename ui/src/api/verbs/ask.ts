@@ -9,7 +9,7 @@ export interface Question {
   readonly action: string;
   /** `primary` for an action that can be undone. */
   readonly kind?: 'danger' | 'primary';
-  /** A choice beside the question. */
+  /** A choice next to the question. */
   readonly option?: { readonly label: string; readonly description: string };
 }
 

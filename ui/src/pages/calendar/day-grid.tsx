@@ -106,7 +106,7 @@ interface EntryBoxProps {
   readonly projectId: string;
 }
 
-/** Shows what one routine does on one day. */
+/** Shows the runs of one routine on one day. */
 function EntryBox({ entry, projectId }: EntryBoxProps) {
   const [isOpen, setOpen] = useState(false);
   const { routineId, routineName, moments } = entry;
@@ -147,7 +147,7 @@ function EntryBox({ entry, projectId }: EntryBoxProps) {
   );
 }
 
-/** Shows what one routine does on one day in a line; its dot is that of the worst run. */
+/** Shows the runs of one routine on one day in a line. Its dot shows the state of the worst run. */
 function EntryLine({ entry: { routineId, routineName, moments }, projectId }: EntryBoxProps) {
   const worst = WORST.find((tone) => moments.some(({ state }) => toneOf(state) === tone));
   const shown = moments.find(({ state }) => toneOf(state) === worst) ?? moments[0];
@@ -171,7 +171,7 @@ function EntryLine({ entry: { routineId, routineName, moments }, projectId }: En
   );
 }
 
-const WORST = ['bad', 'warn', 'busy', 'good'] as const;
+const WORST = ['bad', 'warn', 'busy', 'news', 'good'] as const;
 
 /** Counts the runs of a folded day by how they ended; skipped ones are shown with their reason. */
 function Counts({ moments }: { moments: readonly Moment[] }) {

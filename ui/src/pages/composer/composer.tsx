@@ -138,7 +138,7 @@ function SaveBar({
   );
 }
 
-/** Says before saving what saving does. */
+/** Says before saving how saving changes the routine. */
 function consequenceOf(changed: Editor['changed'], routine: ComposerProps['routine']): string {
   if (routine === undefined) return 'Saved as a draft. It runs on schedule once it is activated.';
   if (changed.length === 0) return 'Nothing has changed.';

@@ -8,7 +8,7 @@ import { Time } from '#ui/parts/time.tsx';
 const LOOKED_AT = 50;
 const SHOWN = 5;
 
-/** Shows what readers said of the last results, so that the instructions can take it up. */
+/** Shows what readers said about the last results, so that the author can change the instructions. */
 export default function Opinions({ routineId }: { readonly routineId: string }) {
   const projectId = useProjectId();
   const runs = useRead('/v1/routines/{routineId}/runs', { path: { routineId }, query: { limit: LOOKED_AT } });

@@ -12,12 +12,12 @@ export interface Editor {
   readonly form: UseFormReturn<RoutineForm>;
   /** The fields with unsaved changes. */
   readonly changed: readonly (keyof RoutineForm)[];
-  /** Whether there are any, at the time of asking. */
+  /** Returns true if there are unsaved changes at the time of the call. */
   readonly isDirty: () => boolean;
   readonly save: () => Promise<void>;
   /** Saves the changes and starts a run. */
   readonly test: (mode?: TestMode) => Promise<void>;
-  /** Has the changes tried while the routine goes on as it is; undefined where it is on no schedule. */
+  /** Has the changes tried while the routine goes on as it is; undefined if it is on no schedule. */
   readonly propose: (() => Promise<void>) | undefined;
   readonly isSaving: boolean;
   readonly isTesting: boolean;
@@ -33,7 +33,7 @@ export interface EditorOptions {
    * fields.
    */
   readonly isSaved: boolean;
-  /** Saves the form. Resolves with the id of the routine, or undefined where something else comes first. */
+  /** Saves the form. Resolves with the id of the routine, or undefined if something else comes first. */
   readonly onSave: (form: RoutineForm, base: RoutineForm) => Promise<string | undefined>;
   /** Called after a save that the person asked for. */
   readonly onSaved: (routineId: string) => void;

@@ -60,6 +60,11 @@ export function News({ projectId }: { readonly projectId: string }) {
             {counts.worthReading > 0 && <WorthReading projectId={projectId} />}
             {counts.worthReading === 0 && <NothingNew counts={counts} projectId={projectId} />}
             {counts.unchanged > 0 && <Unchanged counts={counts} projectId={projectId} />}
+            {(counts.worthReading > 0 || counts.unchanged > 0 || counts.readUntil !== null) && (
+              <Fold className="mt-2" summary={<span className="text-sm text-muted">What you have read</span>}>
+                <ResultList projectId={projectId} unread="false" />
+              </Fold>
+            )}
           </>
         )}
       </Await>
@@ -121,7 +126,7 @@ function WorthReading({ projectId }: { readonly projectId: string }) {
   );
 }
 
-/** Says that all is read, and what came last. */
+/** Says that everything is read, and names the latest result. */
 function NothingNew({ counts, projectId }: { counts: Unread; projectId: string }) {
   const latest = useRead('/v1/results', { query: { limit: 5 } }, REFRESH);
   return (
@@ -157,19 +162,20 @@ function Unchanged({ counts, projectId }: { counts: Unread; projectId: string })
         </span>
       }
     >
-      <UnchangedList projectId={projectId} />
+      <ResultList projectId={projectId} unread="true" />
     </Fold>
   );
 }
 
-function UnchangedList({ projectId }: { readonly projectId: string }) {
-  const list = useList('/v1/results', {
-    query: { unread: 'true', worthReading: 'false', limit: 20 },
-  });
+/** Lists unread results that say nothing new, or read ones that did. */
+function ResultList({ projectId, unread }: { readonly projectId: string; readonly unread: 'true' | 'false' }) {
+  const worthReading = unread === 'true' ? 'false' : 'true';
+  const list = useList('/v1/results', { query: { unread, worthReading, limit: 20 } });
   return (
     <Await of={list} skeleton={<SkeletonRows rows={2} />} errorTitle="Results could not be read">
       {(results) => (
         <>
+          {results.length === 0 && <p className="text-sm text-muted">Nothing yet.</p>}
           <ShortRows results={results} projectId={projectId} />
           {list.hasMore && (
             <p className="text-sm text-muted">

@@ -10,7 +10,8 @@ import { Badge, type Tone } from '#ui/parts/state.tsx';
 import { RowLink } from '#ui/parts/table.tsx';
 import { Time } from '#ui/parts/time.tsx';
 import { VerbButton } from '#ui/parts/verb-button.tsx';
-import { Differences, differencesOf, plainText } from './differences.tsx';
+import { differencesOf, plainText } from './difference-words.ts';
+import { Differences } from './differences.tsx';
 import type { Group } from './brief.ts';
 
 type Result = Shape<'Result'>;
@@ -18,8 +19,8 @@ type Result = Shape<'Result'>;
 const KINDS: Readonly<Record<Result['kind'], readonly [label: string, tone: Tone]>> = {
   failed: ['Failed', 'bad'],
   partial: ['Succeeded in part', 'warn'],
-  first: ['First result', 'busy'],
-  changed: ['Changed', 'busy'],
+  first: ['First result', 'news'],
+  changed: ['Changed', 'news'],
   unchanged: ['Unchanged', 'idle'],
 };
 
@@ -56,7 +57,7 @@ export function ResultRow({ results: [result, ...earlier], projectId, onRead, ag
         </span>
       </div>
       {overtakenBy !== null && (
-        <div className="mt-1 flex min-w-0 gap-1.5 text-sm text-ink">
+        <div className="mt-1 flex min-w-0 gap-1.5 text-sm text-ink max-sm:flex-col">
           <span className="shrink-0 text-muted">
             {overtakenBy.versionChanged ? 'With other instructions since' : 'Over since'}{' '}
             <Time at={overtakenBy.finishedAt} />:

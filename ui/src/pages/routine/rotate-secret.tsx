@@ -12,7 +12,7 @@ export interface RotateSecretProps {
   readonly onClose: () => void;
 }
 
-/** Replaces the webhook secret in two steps: what will happen, then the new one, once. */
+/** Replaces the webhook secret in two steps: first it explains the change, then it shows the new secret once. */
 export default function RotateSecret({ routineId, onClose }: RotateSecretProps) {
   const [force, setForce] = useState(false);
   const rotate = useSend('post', '/v1/routines/{routineId}/webhook-secret', {

@@ -48,7 +48,7 @@ export function Deliveries({ run }: { readonly run: Run }) {
   );
 }
 
-/** Lists what was sent of the run to chats, with every attempt. */
+/** Lists the deliveries of the run to chats, with every attempt. */
 export function ChatDeliveries({ run }: { readonly run: Run }) {
   const redeliver = useSend('post', '/v1/runs/{runId}/chat-deliveries/{deliveryId}/redeliver', {
     refreshes: ['/v1/runs'],

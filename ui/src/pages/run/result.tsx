@@ -64,7 +64,7 @@ function Text({ run, text, isJson, isAlone }: TextProps) {
 interface DataProps {
   readonly run: RunDetail;
   readonly data: unknown;
-  /** Set where the result is this data and no text besides. */
+  /** Set when the result consists only of this data, without text. */
   readonly isAlone: boolean;
 }
 

@@ -12,7 +12,7 @@ import { spanOf } from './step-time.ts';
 
 type RunDetail = Shape<'RunDetail'>;
 
-/** The steps of a run one below the other, each where it lies in time. */
+/** The steps of a run, one below the other, each at its place in time. */
 export function Steps({ run }: { readonly run: RunDetail }) {
   const isRunning = run.state === 'running';
   const isOpen = !isOver(run);

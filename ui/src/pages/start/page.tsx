@@ -40,7 +40,7 @@ function Choose({ all }: { readonly all: readonly Blueprint[] }) {
   return (
     <>
       <PageHeader
-        title="Your first routine"
+        title="Begin with a template"
         description="A routine is work that a model does again and again, on a schedule. Choose one to see it run. You can change everything afterwards."
         actions={
           <ButtonLink to="/p/$projectId/routines/new" params={{ projectId }}>
@@ -96,7 +96,7 @@ function FromBlueprint({ blueprint }: { readonly blueprint: Blueprint }) {
         title={blueprint.name}
         description={blueprint.promise}
         back={{
-          label: 'Your first routine',
+          label: 'Templates',
           link: { to: '/p/$projectId/start', params: { projectId } },
         }}
       />

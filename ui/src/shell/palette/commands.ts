@@ -29,7 +29,7 @@ export function useRoutineVerbs() {
   return [useVerb(RUN_NOW), useVerb(ACTIVATE), useVerb(PAUSE), useVerb(ARCHIVE), useVerb(RESTORE)] as const;
 }
 
-/** Lists what can be done with the routine or the run that is open. */
+/** Lists the actions for the routine or run that is open. */
 function useVerbsHere(): readonly Command[] {
   const { routineId = '', runId = '' } = useParams({ strict: false });
   const { data: routine } = useRead('/v1/routines/{routineId}', { path: { routineId } }, { enabled: routineId !== '' });
