@@ -11,7 +11,8 @@ import { limits, LIMIT_PARTS } from './limits.ts';
 import { BUILT_IN_VARIABLES } from './placeholders.ts';
 import { checks } from './results.ts';
 
-const reserved: readonly string[] = BUILT_IN_VARIABLES;
+/** Routines may have variables of the name `answers`, which became a built-in later. */
+const reserved: readonly string[] = BUILT_IN_VARIABLES.filter((name) => name !== 'answers');
 
 export const variables = z
   .record(
