@@ -64,6 +64,7 @@ export const TOOLSETS = {
   runs: 'default',
   connections: 'default',
   results: 'default',
+  actions: 'default',
   authoring: 'on request',
   usage: 'on request',
 } as const;
@@ -119,7 +120,8 @@ export type NewId = (
     | 'proposal'
     | 'routine'
     | 'run'
-    | 'skill',
+    | 'skill'
+    | 'toolRule',
 ) => string;
 
 export interface Reply<D> {
@@ -216,6 +218,7 @@ export const TAGS = {
   'Model accounts': 'Personal accounts at connected model providers, for routines to run on.',
   Results: 'What runs have brought, and what of it is new.',
   Runs: 'Executions of routines, step by step.',
+  Actions: 'Calls of tools that wait for a person.',
   'Organizations and projects': 'Who works where. Sessions only.',
   Members: 'Who belongs to an organization, and who is invited. Sessions only.',
   Audit: 'Who changed what. Sessions only.',

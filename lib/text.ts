@@ -38,6 +38,15 @@ export function unseenIn(text: string): string | undefined {
   return hexadecimal === undefined ? undefined : `U+${hexadecimal}`;
 }
 
+/** Writes the characters of a JSON text that no reader sees as escapes, which mean the same. */
+export function withUnseenEscaped(json: string): string {
+  return json.replace(UNSEEN, (unseen) =>
+    Array.from({ length: unseen.length }, (_, at) => `\\u${unseen.charCodeAt(at).toString(16).padStart(4, '0')}`).join(
+      '',
+    ),
+  );
+}
+
 /** Leaves out the characters that no reader sees: a model reads commands in them that a person does not. */
 export function withoutUnseen(text: string): string {
   return text.replace(UNSEEN, '');

@@ -4,7 +4,7 @@ import { variables } from '#core/authoring/definition/index.ts';
 import * as retention from '#core/execution/retention/index.ts';
 import * as runs from '#core/execution/runs/index.ts';
 import { waitForRunEnd } from '#core/execution/run-events/index.ts';
-import { credentialId, mayWriteRoutines, type ProjectAccess } from '../../access.ts';
+import { credentialId, mayWriteRoutines, type ProjectAccess, programOf } from '../../access.ts';
 import type { Deps } from '../../deps.ts';
 import { instant } from '#lib/schemas.ts';
 import { EXAMPLE, idOf, pageOf, pageQuery } from '../../http/schemas.ts';
@@ -47,7 +47,7 @@ const runRoutine = route({
   const { variables: values, runAt = null } = body;
   const id = newId('run');
   const valuesFenced = !mayWriteRoutines(access);
-  const input = { ...tenantOf(access), id, routineId, variables: values, valuesFenced, runAt };
+  const input = { ...starterOf(access), id, routineId, variables: values, valuesFenced, runAt };
   return { data: presentRun(await runs.startManualRun(deps, input)) };
 });
 
@@ -225,7 +225,7 @@ const retryRun = route({
     'provider_disabled',
   ],
 }).to(async ({ access, params: { runId }, deps, newId }) => {
-  const input = { ...tenantOf(access), id: newId('run'), runId };
+  const input = { ...starterOf(access), id: newId('run'), runId };
   return { data: presentRun(await runs.retryRun(deps, input)) };
 });
 
@@ -270,8 +270,9 @@ export const runRoutes: readonly Route[] = [
   redeliverWebhook,
 ];
 
-function tenantOf({ projectId, organizationId, plan }: ProjectAccess) {
-  return { projectId, organizationId, plan };
+function starterOf(access: ProjectAccess) {
+  const { projectId, organizationId, plan } = access;
+  return { projectId, organizationId, plan, startedBy: programOf(access) };
 }
 
 async function listPage(

@@ -47,6 +47,14 @@ const toolCall = z
       description:
         'The model step from which on the result was left out of what the model is sent, because its context window had no room for it; null while it is sent.',
     }),
+    action: z
+      .strictObject({ id: anyId, name: z.string().meta({ example: 'action_1' }) })
+      .nullable()
+      .meta({ description: 'Of a call that was held: the action that waits for a person. The call was not made.' }),
+    rule: z
+      .strictObject({ id: anyId, words: z.string() })
+      .nullable()
+      .meta({ description: 'The standing rule that let a call of a held tool through.' }),
   })
   .meta({ id: 'ToolCall' });
 
@@ -124,5 +132,7 @@ function presentToolCall(row: ToolRecord) {
       uri,
     })),
     omittedFromStep: row.omittedFromStep ?? null,
+    action: row.action ?? null,
+    rule: row.rule ?? null,
   };
 }

@@ -1,7 +1,16 @@
 import type { Core } from '#core/core.ts';
 import { afterCommit, AT_ONCE, type Db } from '#lib/database/index.ts';
 import { newId } from '#lib/ids.ts';
-import { eventBody, eventType, pausedBody, type ReportedRun, type EventType, type PausedByService } from './event.ts';
+import {
+  actionBody,
+  eventBody,
+  eventType,
+  pausedBody,
+  type EventType,
+  type PausedByService,
+  type ReportedAction,
+  type ReportedRun,
+} from './event.ts';
 
 type EnqueueCore = Pick<Core, 'work'>;
 
@@ -23,6 +32,19 @@ export async function enqueuePaused(core: EnqueueCore, tx: Db, routine: PausedBy
   if (!isArmed(routine)) return;
   const event = { eventType: 'routine.paused' as const, body: pausedBody(routine) };
   await insertDelivery(core, tx, { projectId, routineId, runId, webhookUrl, ...event });
+}
+
+/** Queues the event of a held call, in the transaction that holds it or decides about it. */
+export async function enqueueActionEvent(
+  core: EnqueueCore & Pick<Core, 'uiOrigin'>,
+  tx: Db,
+  action: ReportedAction & Webhook,
+): Promise<void> {
+  const { id, projectId, routineId, webhookUrl, type } = action;
+  if (!isArmed(action)) return;
+  const body = actionBody(action, `${core.uiOrigin}/p/${projectId}/actions/${id}`);
+  // Of no run: what is delivered of a run decides what counts as changed.
+  await insertDelivery(core, tx, { projectId, routineId, runId: null, webhookUrl, eventType: type, body });
 }
 
 interface Webhook {

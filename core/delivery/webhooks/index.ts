@@ -7,7 +7,7 @@ export {
   RETRY_LADDER_MS,
   type Delivery,
 } from './delivery.ts';
-export { enqueueDelivery, enqueuePaused } from './enqueue.ts';
+export { enqueueActionEvent, enqueueDelivery, enqueuePaused } from './enqueue.ts';
 export {
   deleteDeliveries,
   eraseBodies,

@@ -3,6 +3,7 @@ import { eraseMessages, deleteMessages } from '#core/foundation/outbox/index.ts'
 import { eraseBodies, deleteDeliveries } from '#core/delivery/webhooks/index.ts';
 import { deleteChatDeliveries, eraseChatResponses } from '#core/delivery/chats/index.ts';
 import { keepProofs } from '#core/authoring/routines/index.ts';
+import { deleteActions, eraseActions } from '#core/execution/actions/index.ts';
 import { sql, type Db, type Sql } from '#lib/database/index.ts';
 
 /** One of the two stages of retention, erasing and deleting. Each has an index of the runs that still need it. */
@@ -49,6 +50,7 @@ async function eraseContent(tx: Db, runIds: readonly string[]): Promise<number> 
   const ids = runIds.filter((id) => !sending.has(id));
   await eraseMessages(tx, ids);
   await eraseChatResponses(tx, ids);
+  await eraseActions(tx, ids);
   return tx.run`
     with texts as (
       update steps set text = null, messages = null,
@@ -84,7 +86,8 @@ const erasedTool = sql`jsonb_build_object(
   'arguments', null, 'argumentsLength', tool->'argumentsLength', 'isError', tool->'isError',
   'result', null, 'resultLength', tool->'resultLength',
   'structured', null, 'structuredLength', tool->'structuredLength', 'attachments', '[]'::jsonb,
-  'omittedFromStep', tool->'omittedFromStep')`;
+  'omittedFromStep', tool->'omittedFromStep')
+  || case when tool ? 'action' then jsonb_build_object('action', tool->'action') else '{}' end`;
 
 /**
  * Deletes ended runs with their steps, deliveries and messages. Their usage stays in the ledger and the totals, and a
@@ -97,6 +100,7 @@ async function deleteRuns(tx: Db, runIds: readonly string[]): Promise<number> {
   await deleteDeliveries(tx, runIds);
   await deleteMessages(tx, runIds);
   await deleteChatDeliveries(tx, runIds);
+  await deleteActions(tx, runIds);
   return tx.run`
     with recorded as (
       delete from steps where run_id = any(${runIds})

@@ -32,6 +32,8 @@ export interface ManualRun {
   readonly runAt: Date | null;
   /** The schedule's instant of the run that it repeats, where that run had one. */
   readonly standsFor: Date | null;
+  /** The API key or the consent of an assistant that starts it; null for a person, and for the service itself. */
+  readonly startedBy: string | null;
   /** Model providers that are switched off here. */
   readonly disabledProviders: readonly string[];
   /** The version of a proposal, which it executes in place of the routine's own. */
@@ -115,14 +117,14 @@ export async function enqueueManualRun(db: Db, rule: AdmissionRule, input: Manua
     ), run as (
       insert into runs (id, organization_id, project_id, routine_id, routine_revision, trigger, state, variables,
         retry_of, model_provider, model_connection_id, model_id, max_steps, timeout_seconds, max_total_tokens,
-        queue_until, admitted_at, start_leased_until, run_at, held, stands_for, proves, values_fenced)
+        queue_until, admitted_at, start_leased_until, run_at, held, stands_for, proves, started_by, values_fenced)
       select ${input.id}, ${input.organizationId}, project_id, id, revision, 'manual', 'queued',
         ${JSON.stringify(input.variables)}, ${input.retryOf}, model_provider, model_connection_id, model_id,
         max_steps, timeout_seconds, max_total_tokens, coalesce(${input.runAt}::timestamptz,
         now()) + max_queue_seconds * interval '1 second',
         case when room.free then now() end, case when room.free then now() + ${RUN_START_LEASE} end,
         ${input.runAt}::timestamptz, ${input.runAt}::timestamptz is not null, ${input.standsFor}::timestamptz,
-        case when not ${JSON.stringify(input.variables)}::jsonb <@ accepted.variables then false end,
+        case when not ${JSON.stringify(input.variables)}::jsonb <@ accepted.variables then false end, ${input.startedBy},
         ${input.valuesFenced} or exists (select from runs repeated where repeated.id = ${input.retryOf}
           and repeated.project_id = ${input.projectId} and repeated.values_fenced)
       from accepted, allowed, room

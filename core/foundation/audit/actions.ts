@@ -36,6 +36,8 @@ export const AUDIT_ACTIONS = [
   'model_connection.revoked',
   'model_figures.changed',
   'policy.changed',
+  'tool_rule.created',
+  'tool_rule.revoked',
   'budget.changed',
   'retention.changed',
   'notifications.changed',
@@ -63,6 +65,8 @@ export const AUDIT_ACTIONS = [
   'run.pinned',
   'run.unpinned',
   'run.judged',
+  'action.approved',
+  'action.rejected',
 ] as const;
 
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];

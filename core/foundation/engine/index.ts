@@ -2,6 +2,7 @@ export {
   createEngine,
   TRIGGERS,
   type Engine,
+  type StartableAction,
   type StartableDelivery,
   type StartableRun,
   type Trigger,

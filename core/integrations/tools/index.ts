@@ -2,7 +2,14 @@ export { BUILT_IN_TOOLS, builtInTool, FINISH, STATED_OUTCOMES, URGENCIES } from 
 export { callOnce, type MadeCall, type ToolCallDeps } from './call.ts';
 export { changePolicy } from './change-policy.ts';
 export { discoverTools } from './discover.ts';
-export { fixedCallFault } from './judge-call.ts';
+export {
+  fixedCallFault,
+  judgeOnRecord,
+  refused,
+  judgeArguments,
+  type RefusedCall,
+  type WantedCall,
+} from './judge-call.ts';
 export {
   callableTools,
   callableToolsJson,
@@ -15,7 +22,7 @@ export {
 } from './offered.ts';
 export { notReadOnly, POLICY_STATES, type ToolPolicy } from './policy.ts';
 export {
-  automaticToolsJson,
+  enabledToolsJson,
   toolsOfProject,
   listPolicies,
   policyUnchanged,
@@ -27,6 +34,8 @@ export {
   type ToolTarget,
   type VersionTool,
 } from './queries.ts';
+export { matchingRule, ruleInWords, type RuleCondition, type ToolRule } from './rule.ts';
+export { createRule, listRules, revokeRule, spendRule, standingRules } from './rules.ts';
 export {
   noResult,
   readResult,

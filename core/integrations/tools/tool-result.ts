@@ -143,6 +143,10 @@ export interface ToolRecord {
   readonly omittedFromStep?: number;
   /** Set on a call that was refused after it had been planned. */
   readonly refused?: true;
+  /** Set on a call that was held: the action that it became, and the name by which later calls of the run refer to it. */
+  readonly action?: { readonly id: string; readonly name: string };
+  /** Set on a call of a held tool that a standing rule let through. */
+  readonly rule?: { readonly id: string; readonly words: string };
 }
 
 /** Describes a part of a tool's result that is not text, without its content. */
