@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
+import { registerActions } from './actions.ts';
 import { registerCatalogue } from './catalogue.ts';
 import { registerCompletion } from './completion.ts';
 import { createContext, type Context } from './context.ts';
@@ -67,6 +68,7 @@ function register(program: Command, context: Context): void {
   registerRun(program, context);
   registerRoutines(program, context);
   registerRuns(program, context);
+  registerActions(program, context);
   registerListen(program, context);
   registerCatalogue(program, context);
   registerFiles(program, context);

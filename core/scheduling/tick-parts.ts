@@ -12,7 +12,13 @@ import { proposals } from '#core/authoring/routines/index.ts';
 import { queueSummaries, runEndedKind, spendingKind, summaryKind } from '#core/delivery/notifications/index.ts';
 import { adoptMessages, messageKinds, type MessageDeps } from '#core/foundation/outbox/index.ts';
 import { workOff, type Kinds } from '#core/foundation/work/index.ts';
-import { expireActions, startDueActions, type StartActionsDeps } from '#core/execution/actions/index.ts';
+import {
+  actionHeldKind,
+  actionRunKind,
+  expireActions,
+  startDueActions,
+  type StartActionsDeps,
+} from '#core/execution/actions/index.ts';
 import { applyRetention, type RetentionDeps, type RetentionReport } from '#core/execution/retention/index.ts';
 import { expireQueued, sweepOpenRuns } from '#core/execution/runs/index.ts';
 import { releaseDue, type Admission, type AdmissionReport } from '#core/execution/admission/index.ts';
@@ -28,7 +34,8 @@ import { pauseOfDisabledProviders, reconcileNextTimes } from './reconcile.ts';
 export type KindDeps = AccountsCore &
   MessageDeps &
   StartDeliveriesDeps &
-  StartActionsDeps & { readonly modelCredentials: ModelCredentials };
+  StartActionsDeps &
+  Parameters<typeof actionRunKind>[0] & { readonly modelCredentials: ModelCredentials };
 
 export type TickDeps = ClaimDeps &
   RetentionDeps &
@@ -130,7 +137,7 @@ export function createTickParts(deps: TickDeps): TickParts {
         await adoptMessages(deps.database);
         // Parts that write messages come before parts that send them, and parts for which a person waits before the
         // others.
-        for (const name of ['run_ended', 'spending', 'summary', 'digest', 'result']) {
+        for (const name of ['action_run', 'action_held', 'run_ended', 'spending', 'summary', 'digest', 'result']) {
           await tryPart(deps, faults, name, () => off(name, signal, forMs), 0);
         }
         await tryPart(deps, faults, 'account', () => off('account', signal, forMs), 0);
@@ -171,6 +178,8 @@ export function kindsOf(deps: KindDeps): Kinds {
     digest: digestKind,
     result: resultKind,
     chat: chatKind(deps),
+    action_held: actionHeldKind,
+    action_run: actionRunKind(deps),
     ...accountKinds(deps),
   };
 }

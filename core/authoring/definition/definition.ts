@@ -10,7 +10,8 @@ import { limits, LIMIT_PARTS } from './limits.ts';
 import { BUILT_IN_VARIABLES } from './placeholders.ts';
 import { checks } from './results.ts';
 
-const reserved: readonly string[] = BUILT_IN_VARIABLES;
+/** `actions` is younger than variables of that name, which stay. */
+const reserved: readonly string[] = BUILT_IN_VARIABLES.filter((name) => name !== 'actions');
 
 export const variables = z
   .record(
@@ -250,6 +251,30 @@ export const DEFINITION = {
       .default(null),
     label: 'May put off the next run',
     help: 'The most hours for which a scheduled run may put off the next one.',
+    since: '0.2.0',
+  },
+  afterApproval: {
+    schema: z
+      .enum(['nothing', 'run'])
+      .meta({
+        description:
+          'What follows once no held call of a run waits any longer and at least one was sent. `run`: the routine runs once more; `{{actions}}` in its instructions says what was approved, changed or rejected, and what came of it.',
+      })
+      .default('nothing'),
+    label: 'After approval',
+    help: 'Whether it runs once more when its held calls are decided.',
+    since: '0.2.0',
+  },
+  actionsExpireHours: {
+    schema: z
+      .number()
+      .int()
+      .min(1)
+      .max(720)
+      .meta({ description: 'Hours after which a held call that no one decided about is rejected.' })
+      .default(72),
+    label: 'Held calls expire after',
+    help: 'Hours after which a held call that no one decided about is rejected.',
     since: '0.2.0',
   },
   checks: {

@@ -12,6 +12,7 @@ export const BUILT_IN_VARIABLES = [
   'gate.value',
   'previous.data',
   'previous.changes',
+  'actions',
 ] as const;
 export type BuiltInVariable = (typeof BUILT_IN_VARIABLES)[number];
 
@@ -62,8 +63,9 @@ function valueOf(
   variables: Readonly<Record<string, string>>,
   builtIns: Readonly<Record<BuiltInVariable, string>>,
 ): string | undefined {
-  if (isBuiltIn(name)) return builtIns[name];
-  return Object.hasOwn(variables, name) ? variables[name] : undefined;
+  // A variable first: routines may have one of the name of a later built-in.
+  if (Object.hasOwn(variables, name)) return variables[name];
+  return isBuiltIn(name) ? builtIns[name] : undefined;
 }
 
 function isBuiltIn(name: string): name is BuiltInVariable {

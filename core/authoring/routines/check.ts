@@ -175,6 +175,7 @@ function builtInsOf({ name }: RoutineFields) {
     'gate.value': ' '.repeat(MAX_CARRIED_LENGTH + FENCE_LENGTH),
     'previous.data': carried,
     'previous.changes': carried,
+    actions: carried,
   };
 }
 

@@ -39,6 +39,8 @@ export interface PromptRun {
   /** True when the routine uses the facts of its project; `toldFacts` is null without facts. */
   readonly facts?: boolean;
   readonly toldFacts?: ToldFacts | null;
+  /** What became of held calls; null or absent without any, or when the instructions do not ask for it. */
+  readonly toldActions?: string | null;
   /** Lines that say other fields of the definition. */
   readonly told?: readonly string[];
 }

@@ -1,8 +1,9 @@
 import type { Core } from '#core/core.ts';
 import { runsAtATimeOf, runsExceeded, takeOneRun, type Plan } from '#core/accounts/billing/index.ts';
 import type { StartableRun } from '#core/foundation/engine/index.ts';
-import { sql, type Db } from '#lib/database/index.ts';
+import { afterCommit, sql, type Db } from '#lib/database/index.ts';
 import { AppError, invalid } from '#lib/errors.ts';
+import { newId } from '#lib/ids.ts';
 import { SLOTS } from '#lib/provider-file/index.ts';
 import {
   accountPlaces,
@@ -221,4 +222,27 @@ export async function startAdmitted(deps: StartDeps, { run, startable }: Enqueue
     deps.log.warn({ err, runId: run.id }, 'a run stays queued until its workflow can be started');
   }
   return run;
+}
+
+/**
+ * Puts a run that the service starts itself on record, in the caller's transaction; its workflow begins after the commit.
+ * @throws {AppError} as `enqueueManualRun` does
+ */
+export async function startLater(
+  deps: StartDeps,
+  tx: Db,
+  of: Pick<ManualRun, 'projectId' | 'organizationId' | 'plan' | 'routineId'>,
+): Promise<void> {
+  const enqueued = await enqueueManualRun(tx, deps.admission.rule, {
+    ...of,
+    id: newId('run'),
+    variables: {},
+    valuesFenced: false,
+    retryOf: null,
+    runAt: null,
+    standsFor: null,
+    startedBy: null,
+    disabledProviders: disabledProviders(deps),
+  });
+  afterCommit(tx, () => void startAdmitted(deps, enqueued));
 }

@@ -7,6 +7,7 @@ import {
 } from '#core/integrations/tools/index.ts';
 import { definitionForm, type Definition, type StoredDefinition } from '#core/authoring/definition/index.ts';
 import { toldFactsJson } from '#core/authoring/facts/index.ts';
+import { actionsInWords, asksForActions, toldActionsJson, type ToldAction } from '#core/execution/actions/index.ts';
 import type { SkillRevisions } from '#core/authoring/skills/index.ts';
 import { budgetColumns, type Attempt, type Budgets } from '#core/usage/index.ts';
 import {
@@ -103,6 +104,7 @@ export async function beginStep(
     trigger: sql`begun.trigger`,
     activeFacts: sql`begun.active_facts`,
   });
+  const toldActions = toldActionsJson({ projectId: sql`begun.project_id`, routineId: sql`begun.routine_id` });
   const found = await db.row<FoundRun>`
     with begun as (
       update runs set
@@ -141,6 +143,8 @@ export async function beginStep(
       case when prompt is null and ${asksForData(sql`definition ->> 'instructions'`)} then ${previousData} end
         as "previousData",
       case when prompt is null and definition ->> 'facts' = 'true' then ${facts} end as "toldFacts",
+      case when prompt is null and ${asksForActions(sql`definition ->> 'instructions'`)} then ${toldActions} end
+        as "toldActions",
       ${runClock.remainingMs(sql`begun`)} as "remainingMs", ${runClock.patienceMs(sql`begun`)} as "patienceMs",
       begun.waits_until is not null as "inLine",
       step_count as "modelSteps", input_tokens + output_tokens as "totalTokens",
@@ -153,7 +157,7 @@ export async function beginStep(
     from begun left join step on true
   `;
   if (found === undefined || found.stepState === null) return undefined;
-  const { stepState: _, definition, given, valuesFenced, previous: earlier, ...run } = found;
+  const { stepState: _, definition, given, valuesFenced, previous: earlier, toldActions: told, ...run } = found;
   const transcriptSteps = run.transcriptSteps ?? [];
   const read = definitionForm.read(definition);
   const defined = run.trigger === 'follow_up' ? { ...read, value: { ...read.value, ...AS_TEXT } } : read;
@@ -163,6 +167,7 @@ export async function beginStep(
     ...definedFields(defined, given, valuesFenced),
     tools: offeredTools(run.tools, defined.value),
     previous: earlier === null ? undefined : previousRunOf(earlier),
+    toldActions: told && actionsInWords(told),
     transcriptSteps,
     transcript: transcriptSteps.flatMap(({ messages }) => messages),
   };
@@ -195,7 +200,13 @@ export function definedFields(
 /** A run as the statement finds it, before its JSON is read. */
 interface FoundRun extends Omit<
   StepRun,
-  keyof ReturnType<typeof definedFields> | 'index' | 'tools' | 'transcriptSteps' | 'transcript' | 'previous'
+  | keyof ReturnType<typeof definedFields>
+  | 'index'
+  | 'tools'
+  | 'transcriptSteps'
+  | 'transcript'
+  | 'previous'
+  | 'toldActions'
 > {
   readonly stepState: string | null;
   readonly definition: unknown;
@@ -203,6 +214,7 @@ interface FoundRun extends Omit<
   readonly valuesFenced: boolean;
   readonly tools: readonly OfferedToolJson[];
   readonly previous: PreviousRunJson | null;
+  readonly toldActions: readonly ToldAction[] | null;
   readonly transcriptSteps: readonly TranscriptStep[] | null;
 }
 

@@ -1,3 +1,4 @@
+import { actionsInWords, asksForActions, toldActionsJson, type ToldAction } from '#core/execution/actions/index.ts';
 import { countInput } from '#core/clients/gateway/index.ts';
 import { gateFault, readRoutine, type ProvenRoutine } from '#core/authoring/routines/index.ts';
 import { type Gate, definitionForm } from '#core/authoring/definition/index.ts';
@@ -167,6 +168,7 @@ async function plannedRun(
     previous: PreviousRunJson | null;
     previousData: PreviousData | null;
     toldFacts: ToldFacts | null;
+    toldActions: readonly ToldAction[] | null;
     budgets: Budgets;
   }>`
     select now() as now, ${offeredToolsJson({ ...keys, startedAt: sql`now()` })} as tools,
@@ -175,6 +177,7 @@ async function plannedRun(
         as previous,
       case when ${asksForData(sql`${routine.instructions}::text`)} then ${previousDataJson(keys)} end as "previousData",
       case when ${routine.facts}::boolean then ${newestFacts} end as "toldFacts",
+      case when ${asksForActions(sql`${routine.instructions}::text`)} then ${toldActionsJson(keys)} end as "toldActions",
       jsonb_build_object('routine', ${budgetColumns('r')}, 'project', ${budgetColumns('p')},
         'organization', ${budgetColumns('o')}) as budgets
     from routines r join projects p on p.id = r.project_id join organizations o on o.id = p.organization_id
@@ -201,6 +204,7 @@ async function plannedRun(
     previous: found.previous === null ? undefined : previousRunOf(found.previous),
     previousData: found.previousData,
     toldFacts: found.toldFacts,
+    toldActions: found.toldActions && actionsInWords(found.toldActions),
     startedAt: found.now,
     remainingMs: timeoutSeconds * 1_000,
     tools: offeredTools(found.tools, routine),

@@ -441,6 +441,17 @@ export interface components {
             type: "result_not_empty" | "result_matches" | "result_does_not_match" | "distinct_sources" | "tool_succeeded" | "no_refused_calls";
         };
         CheckRoutine: {
+            /**
+             * @description Hours after which a held call that no one decided about is rejected.
+             * @default 72
+             */
+            actionsExpireHours?: number;
+            /**
+             * @description What follows once no held call of a run waits any longer and at least one was sent. `run`: the routine runs once more; `{{actions}}` in its instructions says what was approved, changed or rejected, and what came of it.
+             * @default nothing
+             * @enum {string}
+             */
+            afterApproval?: "nothing" | "run";
             /** @default {} */
             budget?: components["schemas"]["CreateRoutineBudget"];
             /**
@@ -684,6 +695,17 @@ export interface components {
             webhookSecret?: string | null;
         };
         CreateRoutine: {
+            /**
+             * @description Hours after which a held call that no one decided about is rejected.
+             * @default 72
+             */
+            actionsExpireHours?: number;
+            /**
+             * @description What follows once no held call of a run waits any longer and at least one was sent. `run`: the routine runs once more; `{{actions}}` in its instructions says what was approved, changed or rejected, and what came of it.
+             * @default nothing
+             * @enum {string}
+             */
+            afterApproval?: "nothing" | "run";
             /** @default {} */
             budget?: components["schemas"]["CreateRoutineBudget"];
             /**
@@ -1210,8 +1232,8 @@ export interface components {
             p95: string | null;
         };
         MailSettings: {
-            /** @description `failed`: a run failed. `paused`: the service paused the routine. `budget`: 80 % or all of a budget is spent. `partial`: a run succeeded with the outcome `partial`. `recovered`: the first run that succeeded after failures. Empty for no mail at all. */
-            on: ("failed" | "paused" | "budget" | "partial" | "recovered")[];
+            /** @description `failed`: a run failed. `paused`: the service paused the routine. `budget`: 80 % or all of a budget is spent. `partial`: a run succeeded with the outcome `partial`. `recovered`: the first run that succeeded after failures. `held`: calls of a run wait for a person. Empty for no mail at all. */
+            on: ("failed" | "paused" | "budget" | "partial" | "recovered" | "held")[];
             /** @description A group of the organization, or ids of members; `admins` includes the owners. Mail goes to confirmed addresses of people who are members when it is sent, and to no other person. */
             to: ("owners" | "admins" | "members") | string[];
         };
@@ -1586,6 +1608,17 @@ export interface components {
             patch: components["schemas"]["UpdateRoutine"];
         };
         PutRoutine: {
+            /**
+             * @description Hours after which a held call that no one decided about is rejected.
+             * @default 72
+             */
+            actionsExpireHours?: number;
+            /**
+             * @description What follows once no held call of a run waits any longer and at least one was sent. `run`: the routine runs once more; `{{actions}}` in its instructions says what was approved, changed or rejected, and what came of it.
+             * @default nothing
+             * @enum {string}
+             */
+            afterApproval?: "nothing" | "run";
             /** @default {} */
             budget?: components["schemas"]["CreateRoutineBudget"];
             /**
@@ -1897,6 +1930,13 @@ export interface components {
             /** @description Values of the `{{placeholders}}` in the instructions. */
             variables: components["schemas"]["RoutineVariables"];
         };
+        /** @description Hours after which a held call that no one decided about is rejected. */
+        RoutineActionsExpireHours: number;
+        /**
+         * @description What follows once no held call of a run waits any longer and at least one was sent. `run`: the routine runs once more; `{{actions}}` in its instructions says what was approved, changed or rejected, and what came of it.
+         * @enum {string}
+         */
+        RoutineAfterApproval: "nothing" | "run";
         RoutineBudget: {
             maxCostUsdPerMonth: string | null;
             maxTokensPerDay: number | null;
@@ -2119,6 +2159,13 @@ export interface components {
          */
         RoutineStartsAt: string;
         RoutineSummary: {
+            /** @description Hours after which a held call that no one decided about is rejected. */
+            actionsExpireHours: number;
+            /**
+             * @description What follows once no held call of a run waits any longer and at least one was sent. `run`: the routine runs once more; `{{actions}}` in its instructions says what was approved, changed or rejected, and what came of it.
+             * @enum {string}
+             */
+            afterApproval: "nothing" | "run";
             archivedAt: string | null;
             budget: components["schemas"]["RoutineBudget"];
             /** @description Read-only tools of the service itself, without connection and policy. `calculate` computes exactly: arithmetic, intervals and tests of rates, pacing, series and their forecasts, what a change is made of, list and text differences. */
@@ -2210,12 +2257,19 @@ export interface components {
             [key: string]: string;
         };
         RoutineVersion: {
+            /** @description Hours after which a held call that no one decided about is rejected. */
+            actionsExpireHours: number;
+            /**
+             * @description What follows once no held call of a run waits any longer and at least one was sent. `run`: the routine runs once more; `{{actions}}` in its instructions says what was approved, changed or rejected, and what came of it.
+             * @enum {string}
+             */
+            afterApproval: "nothing" | "run";
             /** @description Read-only tools of the service itself, without connection and policy. `calculate` computes exactly: arithmetic, intervals and tests of rates, pacing, series and their forecasts, what a change is made of, list and text differences. */
             builtInTools: components["schemas"]["RoutineBuiltInTools"];
             /** @description Tells each run the result of the last run that succeeded, cut at 12,000 characters. `{{previous.result}}` and `{{previous.finishedAt}}` put it into the instructions instead, `{{previous.data}}` and `{{previous.changes}}` the data of the last run that had any, as JSON. */
             carryResult: boolean;
             /** @description What differs from the revision before; empty for the first one on record. */
-            changed: ("instructions" | "variables" | "overridable" | "model" | "skills" | "facts" | "limits" | "carryResult" | "builtInTools" | "outcome" | "mayComplete" | "mayPutOffHours" | "checks" | "gate" | "resultSchema" | "resultKey" | "tools")[];
+            changed: ("instructions" | "variables" | "overridable" | "model" | "skills" | "facts" | "limits" | "carryResult" | "builtInTools" | "outcome" | "mayComplete" | "mayPutOffHours" | "afterApproval" | "actionsExpireHours" | "checks" | "gate" | "resultSchema" | "resultKey" | "tools")[];
             /** @description What code checks when a run would succeed: the result is not empty, has a pattern or has it not, names at least so many distinct web addresses; a tool succeeded at least so often; no call was refused. A run that states `nothing_to_report` is asked for no pattern and no addresses. One that fails a check ends `failed`, `check_failed`, and proves nothing for activation. The list of types may grow. */
             checks: components["schemas"]["RoutineChecks"];
             /**
@@ -2263,7 +2317,7 @@ export interface components {
         };
         RoutineVersionSummary: {
             /** @description What differs from the revision before; empty for the first one on record. */
-            changed: ("instructions" | "variables" | "overridable" | "model" | "skills" | "facts" | "limits" | "carryResult" | "builtInTools" | "outcome" | "mayComplete" | "mayPutOffHours" | "checks" | "gate" | "resultSchema" | "resultKey" | "tools")[];
+            changed: ("instructions" | "variables" | "overridable" | "model" | "skills" | "facts" | "limits" | "carryResult" | "builtInTools" | "outcome" | "mayComplete" | "mayPutOffHours" | "afterApproval" | "actionsExpireHours" | "checks" | "gate" | "resultSchema" | "resultKey" | "tools")[];
             /**
              * Format: date-time
              * @description RFC 3339, UTC.
@@ -2576,7 +2630,7 @@ export interface components {
              * @description What it is about; `success_ping` is the GET to the monitor. More may be added.
              * @enum {string}
              */
-            kind: "failed" | "paused" | "budget" | "partial" | "recovered" | "digest" | "results_digest" | "success_ping" | "model_connection" | "webhook_changed" | "result" | "chat_stopped" | "program_approved" | "business_lead";
+            kind: "failed" | "paused" | "budget" | "partial" | "recovered" | "held" | "digest" | "results_digest" | "success_ping" | "model_connection" | "webhook_changed" | "result" | "chat_stopped" | "program_approved" | "business_lead";
             nextAttemptAt: string | null;
             /**
              * @description `pending`: to be sent, or sent again. `held`: the mails of this hour have gone; the summary counts it, and then this is `merged`. `cancelled`: it is not to be sent any more. `failed`: given up. `error` says why.
@@ -3099,6 +3153,13 @@ export interface components {
             url?: string;
         };
         UpdateRoutine: {
+            /** @description Hours after which a held call that no one decided about is rejected. */
+            actionsExpireHours?: number;
+            /**
+             * @description What follows once no held call of a run waits any longer and at least one was sent. `run`: the routine runs once more; `{{actions}}` in its instructions says what was approved, changed or rejected, and what came of it.
+             * @enum {string}
+             */
+            afterApproval?: "nothing" | "run";
             budget?: components["schemas"]["UpdateRoutineBudget"];
             /** @description Read-only tools of the service itself, without connection and policy. `calculate` computes exactly: arithmetic, intervals and tests of rates, pacing, series and their forecasts, what a change is made of, list and text differences. */
             builtInTools?: "calculate"[];

@@ -28,6 +28,8 @@ export const ROUTINE_FIELDS = {
   outcome: {"label":"Outcome","help":"Whether each run has to say how it ended: done, nothing to report, partly done, or could not.","kind":["optional","required"],"default":"optional","since":"0.1.0","material":true},
   mayComplete: {"label":"May complete","help":"A scheduled run may say that the work is done for good, which pauses the routine.","kind":"boolean","default":false,"since":"0.2.0","material":true},
   mayPutOffHours: {"label":"May put off the next run","help":"The most hours for which a scheduled run may put off the next one.","kind":"number","default":null,"since":"0.2.0","material":true},
+  afterApproval: {"label":"After approval","help":"Whether it runs once more when its held calls are decided.","kind":["nothing","run"],"default":"nothing","since":"0.2.0","material":true},
+  actionsExpireHours: {"label":"Held calls expire after","help":"Hours after which a held call that no one decided about is rejected.","kind":"number","default":72,"since":"0.2.0","material":true},
   checks: {"label":"Checks","help":"Code looks at the result. A run that does not pass all of them fails.","default":[],"since":"0.1.0","material":true},
   gate: {"label":"Checked before it runs","help":"What a scheduled run looks at before it asks its model.","default":null,"since":"0.1.0","material":true},
   resultSchema: {"label":"Result schema","help":"The form of the data that a run has to end with.","default":null,"since":"0.1.0","material":true},

@@ -658,6 +658,8 @@ export interface components {
             id: string;
         };
         ActivatedRoutine: {
+            actionsExpireHours: components["schemas"]["RoutineActionsExpireHours"];
+            afterApproval: components["schemas"]["RoutineAfterApproval"];
             archivedAt: components["schemas"]["Timestamp"] | null;
             budget: components["schemas"]["RoutineBudget"];
             builtInTools: components["schemas"]["RoutineBuiltInTools"];
@@ -1197,6 +1199,17 @@ export interface components {
             type: "result_not_empty" | "result_matches" | "result_does_not_match" | "distinct_sources" | "tool_succeeded" | "no_refused_calls";
         };
         CheckRoutine: {
+            /**
+             * @description Hours after which a held call that no one decided about is rejected.
+             * @default 72
+             */
+            actionsExpireHours?: number;
+            /**
+             * @description What follows once no held call of a run waits any longer and at least one was sent. `run`: the routine runs once more; `{{actions}}` in its instructions says what was approved, changed or rejected, and what came of it.
+             * @default nothing
+             * @enum {string}
+             */
+            afterApproval?: "nothing" | "run";
             /** @default {} */
             budget?: components["schemas"]["CreateRoutineBudget"];
             /**
@@ -1527,6 +1540,8 @@ export interface components {
             role: "owner" | "admin" | "member";
         };
         CreatedRoutine: {
+            actionsExpireHours: components["schemas"]["RoutineActionsExpireHours"];
+            afterApproval: components["schemas"]["RoutineAfterApproval"];
             archivedAt: components["schemas"]["Timestamp"] | null;
             budget: components["schemas"]["RoutineBudget"];
             builtInTools: components["schemas"]["RoutineBuiltInTools"];
@@ -1608,6 +1623,17 @@ export interface components {
             organizationId: string;
         };
         CreateRoutine: {
+            /**
+             * @description Hours after which a held call that no one decided about is rejected.
+             * @default 72
+             */
+            actionsExpireHours?: number;
+            /**
+             * @description What follows once no held call of a run waits any longer and at least one was sent. `run`: the routine runs once more; `{{actions}}` in its instructions says what was approved, changed or rejected, and what came of it.
+             * @default nothing
+             * @enum {string}
+             */
+            afterApproval?: "nothing" | "run";
             /** @default {} */
             budget?: components["schemas"]["CreateRoutineBudget"];
             /**
@@ -2234,8 +2260,8 @@ export interface components {
             p95: string | null;
         };
         MailSettings: {
-            /** @description `failed`: a run failed. `paused`: the service paused the routine. `budget`: 80 % or all of a budget is spent. `partial`: a run succeeded with the outcome `partial`. `recovered`: the first run that succeeded after failures. Empty for no mail at all. */
-            on: ("failed" | "paused" | "budget" | "partial" | "recovered")[];
+            /** @description `failed`: a run failed. `paused`: the service paused the routine. `budget`: 80 % or all of a budget is spent. `partial`: a run succeeded with the outcome `partial`. `recovered`: the first run that succeeded after failures. `held`: calls of a run wait for a person. Empty for no mail at all. */
+            on: ("failed" | "paused" | "budget" | "partial" | "recovered" | "held")[];
             /** @description A group of the organization, or ids of members; `admins` includes the owners. Mail goes to confirmed addresses of people who are members when it is sent, and to no other person. */
             to: ("owners" | "admins" | "members") | string[];
         };
@@ -2739,6 +2765,17 @@ export interface components {
             verifiesAddresses: boolean;
         };
         PutRoutine: {
+            /**
+             * @description Hours after which a held call that no one decided about is rejected.
+             * @default 72
+             */
+            actionsExpireHours?: number;
+            /**
+             * @description What follows once no held call of a run waits any longer and at least one was sent. `run`: the routine runs once more; `{{actions}}` in its instructions says what was approved, changed or rejected, and what came of it.
+             * @default nothing
+             * @enum {string}
+             */
+            afterApproval?: "nothing" | "run";
             /** @default {} */
             budget?: components["schemas"]["CreateRoutineBudget"];
             /**
@@ -3085,6 +3122,8 @@ export interface components {
             projectId: string;
         };
         RotatedRoutine: {
+            actionsExpireHours: components["schemas"]["RoutineActionsExpireHours"];
+            afterApproval: components["schemas"]["RoutineAfterApproval"];
             archivedAt: components["schemas"]["Timestamp"] | null;
             budget: components["schemas"]["RoutineBudget"];
             builtInTools: components["schemas"]["RoutineBuiltInTools"];
@@ -3155,6 +3194,8 @@ export interface components {
             force?: boolean;
         };
         Routine: {
+            actionsExpireHours: components["schemas"]["RoutineActionsExpireHours"];
+            afterApproval: components["schemas"]["RoutineAfterApproval"];
             archivedAt: components["schemas"]["Timestamp"] | null;
             budget: components["schemas"]["RoutineBudget"];
             builtInTools: components["schemas"]["RoutineBuiltInTools"];
@@ -3215,6 +3256,13 @@ export interface components {
             webhookFailedAt: components["schemas"]["Timestamp"] | null;
             webhookUrl: components["schemas"]["RoutineWebhookUrl"] | null;
         };
+        /** @description Hours after which a held call that no one decided about is rejected. */
+        RoutineActionsExpireHours: number;
+        /**
+         * @description What follows once no held call of a run waits any longer and at least one was sent. `run`: the routine runs once more; `{{actions}}` in its instructions says what was approved, changed or rejected, and what came of it.
+         * @enum {string}
+         */
+        RoutineAfterApproval: "nothing" | "run";
         RoutineBudget: {
             maxCostUsdPerMonth: string | null;
             maxTokensPerDay: number | null;
@@ -3234,7 +3282,9 @@ export interface components {
          */
         RoutineDeliver: "always" | "changed" | "failed";
         RoutineDetail: {
+            actionsExpireHours: components["schemas"]["RoutineActionsExpireHours"];
             activation: components["schemas"]["Activation"];
+            afterApproval: components["schemas"]["RoutineAfterApproval"];
             archivedAt: components["schemas"]["Timestamp"] | null;
             budget: components["schemas"]["RoutineBudget"];
             builtInTools: components["schemas"]["RoutineBuiltInTools"];
@@ -3474,6 +3524,8 @@ export interface components {
         RoutineSkipDates: string[];
         RoutineStartsAt: components["schemas"]["Timestamp"];
         RoutineSummary: {
+            actionsExpireHours: components["schemas"]["RoutineActionsExpireHours"];
+            afterApproval: components["schemas"]["RoutineAfterApproval"];
             archivedAt: components["schemas"]["Timestamp"] | null;
             budget: components["schemas"]["RoutineBudget"];
             builtInTools: components["schemas"]["RoutineBuiltInTools"];
@@ -3537,10 +3589,12 @@ export interface components {
             [key: string]: string;
         };
         RoutineVersion: {
+            actionsExpireHours: components["schemas"]["RoutineActionsExpireHours"];
+            afterApproval: components["schemas"]["RoutineAfterApproval"];
             builtInTools: components["schemas"]["RoutineBuiltInTools"];
             carryResult: components["schemas"]["RoutineCarryResult"];
             /** @description What differs from the revision before; empty for the first one on record. */
-            changed: ("instructions" | "variables" | "overridable" | "model" | "skills" | "facts" | "limits" | "carryResult" | "builtInTools" | "outcome" | "mayComplete" | "mayPutOffHours" | "checks" | "gate" | "resultSchema" | "resultKey" | "tools")[];
+            changed: ("instructions" | "variables" | "overridable" | "model" | "skills" | "facts" | "limits" | "carryResult" | "builtInTools" | "outcome" | "mayComplete" | "mayPutOffHours" | "afterApproval" | "actionsExpireHours" | "checks" | "gate" | "resultSchema" | "resultKey" | "tools")[];
             checks: components["schemas"]["RoutineChecks"];
             createdAt: components["schemas"]["Timestamp"];
             /** @description The person or the API key that made it; null when the service did, or when it is not on record. */
@@ -3575,7 +3629,7 @@ export interface components {
         };
         RoutineVersionSummary: {
             /** @description What differs from the revision before; empty for the first one on record. */
-            changed: ("instructions" | "variables" | "overridable" | "model" | "skills" | "facts" | "limits" | "carryResult" | "builtInTools" | "outcome" | "mayComplete" | "mayPutOffHours" | "checks" | "gate" | "resultSchema" | "resultKey" | "tools")[];
+            changed: ("instructions" | "variables" | "overridable" | "model" | "skills" | "facts" | "limits" | "carryResult" | "builtInTools" | "outcome" | "mayComplete" | "mayPutOffHours" | "afterApproval" | "actionsExpireHours" | "checks" | "gate" | "resultSchema" | "resultKey" | "tools")[];
             createdAt: components["schemas"]["Timestamp"];
             /** @description The person or the API key that made it; null when the service did, or when it is not on record. */
             createdBy: components["schemas"]["RoutineVersionAuthor"] | null;
@@ -3919,7 +3973,7 @@ export interface components {
              * @description What it is about; `success_ping` is the GET to the monitor. More may be added.
              * @enum {string}
              */
-            kind: "failed" | "paused" | "budget" | "partial" | "recovered" | "digest" | "results_digest" | "success_ping" | "model_connection" | "webhook_changed" | "result" | "chat_stopped" | "program_approved" | "business_lead";
+            kind: "failed" | "paused" | "budget" | "partial" | "recovered" | "held" | "digest" | "results_digest" | "success_ping" | "model_connection" | "webhook_changed" | "result" | "chat_stopped" | "program_approved" | "business_lead";
             nextAttemptAt: components["schemas"]["Timestamp"] | null;
             /**
              * @description `pending`: to be sent, or sent again. `held`: the mails of this hour have gone; the summary counts it, and then this is `merged`. `cancelled`: it is not to be sent any more. `failed`: given up. `error` says why.
@@ -4052,6 +4106,8 @@ export interface components {
             type: "run.succeeded" | "run.changed" | "run.failed" | "run.cancelled";
         };
         SavedRoutine: {
+            actionsExpireHours: components["schemas"]["RoutineActionsExpireHours"];
+            afterApproval: components["schemas"]["RoutineAfterApproval"];
             archivedAt: components["schemas"]["Timestamp"] | null;
             budget: components["schemas"]["RoutineBudget"];
             builtInTools: components["schemas"]["RoutineBuiltInTools"];
@@ -4723,6 +4779,13 @@ export interface components {
             mail?: components["schemas"]["MailSettings"] | null;
         };
         UpdateRoutine: {
+            /** @description Hours after which a held call that no one decided about is rejected. */
+            actionsExpireHours?: number;
+            /**
+             * @description What follows once no held call of a run waits any longer and at least one was sent. `run`: the routine runs once more; `{{actions}}` in its instructions says what was approved, changed or rejected, and what came of it.
+             * @enum {string}
+             */
+            afterApproval?: "nothing" | "run";
             budget?: components["schemas"]["UpdateRoutineBudget"];
             /** @description Read-only tools of the service itself, without connection and policy. `calculate` computes exactly: arithmetic, intervals and tests of rates, pacing, series and their forecasts, what a change is made of, list and text differences. */
             builtInTools?: "calculate"[];

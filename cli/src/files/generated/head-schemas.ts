@@ -14,6 +14,8 @@ export const MATERIAL: readonly string[] = [
   'outcome',
   'mayComplete',
   'mayPutOffHours',
+  'afterApproval',
+  'actionsExpireHours',
   'checks',
   'gate',
   'resultSchema',
@@ -462,6 +464,22 @@ export const ROUTINE_HEAD = {
       ],
       "description": "The most hours for which a scheduled run may put off the next one; null for none. `finish` then takes `nextNotBefore`, and occurrences before it are skipped, `put_off`. Needs `outcome: required`."
     },
+    "afterApproval": {
+      "default": "nothing",
+      "type": "string",
+      "enum": [
+        "nothing",
+        "run"
+      ],
+      "description": "What follows once no held call of a run waits any longer and at least one was sent. `run`: the routine runs once more; `{{actions}}` in its instructions says what was approved, changed or rejected, and what came of it."
+    },
+    "actionsExpireHours": {
+      "default": 72,
+      "type": "integer",
+      "minimum": 1,
+      "maximum": 720,
+      "description": "Hours after which a held call that no one decided about is rejected."
+    },
     "checks": {
       "default": [],
       "maxItems": 10,
@@ -515,7 +533,7 @@ export const ROUTINE_HEAD = {
       "type": "object",
       "properties": {
         "on": {
-          "maxItems": 5,
+          "maxItems": 6,
           "type": "array",
           "items": {
             "type": "string",
@@ -524,11 +542,12 @@ export const ROUTINE_HEAD = {
               "paused",
               "budget",
               "partial",
-              "recovered"
+              "recovered",
+              "held"
             ]
           },
           "uniqueItems": true,
-          "description": "`failed`: a run failed. `paused`: the service paused the routine. `budget`: 80 % or all of a budget is spent. `partial`: a run succeeded with the outcome `partial`. `recovered`: the first run that succeeded after failures. Empty for no mail at all."
+          "description": "`failed`: a run failed. `paused`: the service paused the routine. `budget`: 80 % or all of a budget is spent. `partial`: a run succeeded with the outcome `partial`. `recovered`: the first run that succeeded after failures. `held`: calls of a run wait for a person. Empty for no mail at all."
         },
         "to": {
           "anyOf": [
