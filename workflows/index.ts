@@ -1,3 +1,2 @@
-export { heldAction } from './held-action.ts';
-export { run, webhookDelivery } from './run.ts';
+export { heldAction, run, webhookDelivery } from './run.ts';
 export { scheduler } from './scheduler.ts';

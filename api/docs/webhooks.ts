@@ -53,7 +53,7 @@ export const pausedEvent = z
   })
   .meta({ id: 'RoutinePausedEvent' });
 
-export const actionEvent = z
+const actionEvent = z
   .strictObject({
     type: z.enum(['action.held', 'action.decided']),
     timestamp,

@@ -3,7 +3,6 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { tick } from '#core/scheduling/tick.ts';
 import { AT_ONCE } from '#lib/database/index.ts';
 import { freePort } from '#dev/stack/ports.ts';
 import type { ApiClient } from '#test/support/client.ts';
@@ -13,7 +12,7 @@ import { signUp } from '#test/support/people.ts';
 import { PATIENCE_MS, sized } from '#test/support/properties.ts';
 import { startService, type Service } from '#test/support/service.ts';
 import { workerProcesses, type WorkerProcesses } from '#test/support/worker-process.ts';
-import { actionsOf, approve, holdingRoutine, runAsking } from '../core/execution/actions/support.ts';
+import { actionsOf, approve, holdingRoutine, runAsking, ticked } from '../core/execution/actions/support.ts';
 
 let service: Service;
 let workers: WorkerProcesses;
@@ -43,7 +42,9 @@ afterAll(async () => {
   if (folder !== undefined) await rm(folder, { recursive: true });
 });
 
-const ledger = () => path.join(folder, 'ledger');
+function ledger(): string {
+  return path.join(folder, 'ledger');
+}
 
 /** How far the approved call is when its worker is killed; the first three are those of each change. */
 const MOMENTS = ['arrived', 'approved', 'answered'] as const;
@@ -65,7 +66,7 @@ test.for(CASES)('$order, whose worker is killed when the call has $moment, is pl
   const ended = async () => {
     // The wait for a lost workflow is over, and a tick looks.
     await changeActions(service.deps.database, ifAny({ id: action.id, state: 'approved' }), { startAt: AT_ONCE });
-    await tick(service.deps);
+    await ticked(service);
     return (await client.get(`/v1/actions/${action.id}`)).data.state;
   };
   await expect.poll(ended, { timeout: PATIENCE_MS, interval: 500 }).toMatch(/^(?:done|outcome_unknown)$/);

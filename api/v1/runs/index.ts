@@ -48,7 +48,7 @@ const runRoutine = route({
   const id = newId('run');
   const valuesFenced = !mayWriteRoutines(access);
   const input = { ...starterOf(access), id, routineId, variables: values, valuesFenced, runAt };
-  return { data: presentRun(await runs.startManualRun(deps, input)) };
+  return { data: presentRun(await runs.starts.startManualRun(deps, input)) };
 });
 
 const listRoutineRuns = route({

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { createRule, listRules, revokeRule, ruleInWords, type ToolRule } from '#core/integrations/tools/index.ts';
+import { rules } from '#core/integrations/tools/index.ts';
 import { JSON_POINTER } from '#lib/json.ts';
 import { instant, timestamp } from '#lib/schemas.ts';
 import { listReply } from '../../http/links.ts';
@@ -54,8 +54,8 @@ const toolRule = z
   })
   .meta({ id: 'ToolRule' });
 
-function presentRule(rule: ToolRule) {
-  return present(toolRule, { ...rule, words: ruleInWords(rule), conditions: [...rule.conditions] });
+function presentRule(rule: rules.ToolRule) {
+  return present(toolRule, { ...rule, words: rules.ruleInWords(rule), conditions: [...rule.conditions] });
 }
 
 const listToolRules = route({
@@ -73,7 +73,7 @@ const listToolRules = route({
   success: { status: 200, data: z.array(toolRule), description: 'Newest first.' },
 }).to(async ({ access: { projectId }, params, query, deps }) => {
   const page = pageOf(query);
-  return listReply(await listRules(deps.database, { projectId, ...params }, page), page, presentRule);
+  return listReply(await rules.listRules(deps.database, { projectId, ...params }, page), page, presentRule);
 });
 
 const createToolRule = route({
@@ -99,7 +99,9 @@ const createToolRule = route({
   success: { status: 201, data: toolRule, description: 'The rule.' },
   errors: ['routine_archived', 'limit_reached'],
 }).to(async ({ access: { projectId }, by, params, body, deps, newId }) => ({
-  data: presentRule(await createRule(deps.database, by, { projectId, ...params, ...body, id: newId('toolRule') })),
+  data: presentRule(
+    await rules.createRule(deps.database, by, { projectId, ...params, ...body, id: newId('toolRule') }),
+  ),
 }));
 
 const deleteToolRule = route({
@@ -115,7 +117,7 @@ const deleteToolRule = route({
   params: policyParams.extend({ ruleId: idOf('toolRule', EXAMPLE.toolRule) }),
   success: { status: 200, data: toolRule, description: 'The revoked rule.' },
 }).to(async ({ access: { projectId }, by, params, deps }) => ({
-  data: presentRule(await revokeRule(deps.database, by, { projectId, ...params })),
+  data: presentRule(await rules.revokeRule(deps.database, by, { projectId, ...params })),
 }));
 
 export const toolRuleRoutes: readonly Route[] = [listToolRules, createToolRule, deleteToolRule];

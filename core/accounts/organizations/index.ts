@@ -36,4 +36,4 @@ export {
 } from './organizations.ts';
 export { createProject, holdProject, listProjects, type Project } from './projects.ts';
 export * as rows from './writes.ts';
-export { admitted, assertAdmin, lacksSecondFactor, lockOrganization, roleOf, type Role } from './roles.ts';
+export { admitted, assertAdmin, lacksSecondFactor, lockOrganization, type Role } from './roles.ts';

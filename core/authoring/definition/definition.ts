@@ -6,7 +6,7 @@ import { BUILT_IN_TOOLS } from '#core/integrations/tools/index.ts';
 import { JSON_POINTER } from '#lib/json.ts';
 import { looseOf, type Fields, type ValuesOf } from './field.ts';
 import { gate, gateInput } from './gate.ts';
-import { limits, LIMIT_PARTS } from './limits.ts';
+import { HELD_CALLS, limits, LIMIT_PARTS } from './limits.ts';
 import { BUILT_IN_VARIABLES } from './placeholders.ts';
 import { checks } from './results.ts';
 
@@ -253,30 +253,7 @@ export const DEFINITION = {
     help: 'The most hours for which a scheduled run may put off the next one.',
     since: '0.2.0',
   },
-  afterApproval: {
-    schema: z
-      .enum(['nothing', 'run'])
-      .meta({
-        description:
-          'What follows once no held call of a run waits any longer and at least one was sent. `run`: the routine runs once more; `{{actions}}` in its instructions says what was approved, changed or rejected, and what came of it.',
-      })
-      .default('nothing'),
-    label: 'After approval',
-    help: 'Whether it runs once more when its held calls are decided.',
-    since: '0.2.0',
-  },
-  actionsExpireHours: {
-    schema: z
-      .number()
-      .int()
-      .min(1)
-      .max(720)
-      .meta({ description: 'Hours after which a held call that no one decided about is rejected.' })
-      .default(72),
-    label: 'Held calls expire after',
-    help: 'Hours after which a held call that no one decided about is rejected.',
-    since: '0.2.0',
-  },
+  ...HELD_CALLS,
   checks: {
     schema: checks.default([]),
     label: 'Checks',

@@ -3,7 +3,7 @@ import { assertRecipients } from '#core/accounts/settings/index.ts';
 import type { ProjectModels } from '#core/models/directory/index.ts';
 import { assertUsableSchema, schemaRefusal } from '#core/clients/json-schemas/index.ts';
 import { chatsByName } from '#core/integrations/chats/index.ts';
-import { fixedCallFault } from '#core/integrations/tools/index.ts';
+import { judging } from '#core/integrations/tools/index.ts';
 import { measureSkills, type SkillCatalogue } from '#core/authoring/skills/index.ts';
 import type { Db } from '#lib/database/index.ts';
 import { AppError, invalid, type Fault } from '#lib/errors.ts';
@@ -242,7 +242,7 @@ export async function gateFault(
   if (gate === null) return undefined;
   if (gate.url !== null) return urlFault(outbound, gate.url);
   if (gate.tool === null) return undefined;
-  const fault = await fixedCallFault(db, routine, gate.tool);
+  const fault = await judging.fixedCallFault(db, routine, gate.tool);
   return fault && { ...fault, path: `gate.tool.${fault.path}` };
 }
 

@@ -1,13 +1,11 @@
 import type { Core } from '#core/core.ts';
-import { roleOf } from '#core/accounts/organizations/index.ts';
 import { recordProjectAudit, type Actor } from '#core/foundation/audit/index.ts';
-import { policyUnchanged, judgeArguments, type ToolTarget } from '#core/integrations/tools/index.ts';
+import { judging, policyUnchanged, type ToolTarget } from '#core/integrations/tools/index.ts';
 import { afterCommit, AT_ONCE, databaseTime, sql, storableJson, transaction, type Db } from '#lib/database/index.ts';
 import { AppError, invalid } from '#lib/errors.ts';
 import { newId } from '#lib/ids.ts';
 import { canonicalJson, type JsonObject } from '#lib/json.ts';
-import { ACTION_REASONS, actionColumns, type Action, type ActionReason } from './action.ts';
-import { digestOf } from './digest.ts';
+import { ACTION_REASONS, actionColumns, type Action, type ActionReason, digestOf } from './action.ts';
 import { endActions, followEnds } from './end.ts';
 import { tellDecided } from './news.ts';
 import { readAction, targetOfAction } from './queries.ts';
@@ -160,7 +158,7 @@ export function obstacleOf(action: Action, target: ToolTarget | undefined): Acti
 /** @throws {AppError} `action_not_allowed` where the policy was narrowed since */
 async function assertFits({ policy }: ToolTarget, { arguments: args }: Action): Promise<void> {
   if (args === null || hasReference(args)) return;
-  const unfit = await judgeArguments(policy, args);
+  const unfit = await judging.judgeArguments(policy, args);
   if (unfit !== undefined) throw new AppError('action_not_allowed', `The call is not allowed: ${unfit.why}.`);
 }
 
@@ -180,7 +178,7 @@ async function editedCall(db: Db, seen: Action, target: ToolTarget, args: JsonOb
   if ('fault' in referring) throw fault(referring.fault);
   if (referring.refersTo.includes(seen.id)) throw fault('an action cannot refer to itself');
   if (referring.refersTo.length === 0) {
-    const unfit = await judgeArguments(target.policy, referring.arguments);
+    const unfit = await judging.judgeArguments(target.policy, referring.arguments);
     if (unfit !== undefined) throw fault(unfit.why);
   }
   return { ...referring, digest: digestOf({ ...seen, ...referring, connection: target.connection }) };
@@ -196,10 +194,10 @@ async function actionsOfRun(db: Db, { projectId, runId, id }: Action): Promise<M
 
 /**
  * Locks the action until the end of the transaction, for one who may decide about it.
- * @throws {AppError} `action_not_found`, `own_action`, `organization_not_found` for a person who has left
+ * @throws {AppError} `action_not_found`, `own_action`, `project_not_found` for a person who has left
  */
 async function lockForDecision(tx: Db, { projectId, organizationId, id, by, credential }: Decision): Promise<Action> {
-  if (by.kind === 'person') await roleOf(tx, { organizationId, userId: by.id });
+  if (by.kind === 'person') await assertMember(tx, { organizationId, userId: by.id });
   const found = await tx.row<Action & { startedBy: string[] }>`
     select ${actionColumns}, started_by as "startedBy" from actions
     where id = ${id} and project_id = ${projectId} for update
@@ -275,4 +273,15 @@ async function replace(tx: Db, { id, projectId }: Action, edited: EditedCall, { 
   `;
   if (replacement === undefined) throw new AppError('action_closed');
   return replacement;
+}
+
+/** A person may have left between the beginning of the request and the decision. @throws {AppError} `project_not_found` */
+async function assertMember(
+  tx: Db,
+  member: { readonly organizationId: string; readonly userId: string },
+): Promise<void> {
+  const found = await tx.row`
+    select 1 from memberships where user_id = ${member.userId} and organization_id = ${member.organizationId} for share
+  `;
+  if (found === undefined) throw new AppError('project_not_found');
 }

@@ -29,7 +29,7 @@ export async function endActions(
 }
 
 /**
- * Tells of actions that have ended without being carried out, and ends those that refer to them, in the same
+ * Reports actions that have ended without being carried out, and ends those that refer to them, in the same
  * transaction.
  */
 export async function followEnds(

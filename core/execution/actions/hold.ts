@@ -2,7 +2,7 @@ import type { Core } from '#core/core.ts';
 import { storable, storableJson, sql, type Db } from '#lib/database/index.ts';
 import { newId } from '#lib/ids.ts';
 import { cut } from '#lib/text.ts';
-import { digestOf, type SeenCall } from './digest.ts';
+import { digestOf, type SeenCall } from './action.ts';
 import { endActions } from './end.ts';
 import { tellHeld } from './news.ts';
 

@@ -9,7 +9,7 @@ interface Told {
   readonly projectId: string;
 }
 
-/** Tells of an action that waits: the webhook of its routine, and by mail, once for all of a run, its people. */
+/** Reports an action that waits: the webhook of its routine, and by mail, once for all of a run, its people. */
 export async function tellHeld(core: Pick<Core, 'uiOrigin' | 'work'>, tx: Db, action: Told): Promise<void> {
   await tellWebhook(core, tx, action, 'action.held');
   await tx.run`${addWork(sql`
@@ -17,7 +17,7 @@ export async function tellHeld(core: Pick<Core, 'uiOrigin' | 'work'>, tx: Db, ac
     where id = ${action.id} and project_id = ${action.projectId}`)}`;
 }
 
-/** Tells of an action that was approved or rejected, or has ended otherwise, in the transaction of its end. */
+/** Reports an action that was approved or rejected, or has ended otherwise, in the transaction of its end. */
 export async function tellDecided(core: Pick<Core, 'uiOrigin' | 'work'>, tx: Db, action: Told): Promise<void> {
   await tellWebhook(core, tx, action, 'action.decided');
   await runAgain(tx, action);

@@ -1,9 +1,8 @@
 import { targetJson, targetOf, type TargetJson, type ToolTarget } from '#core/integrations/tools/index.ts';
 import { join, ownedBy, sql, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
-import type { JsonObject } from '#lib/json.ts';
+import { canonicalJson, isJsonObject, type JsonObject } from '#lib/json.ts';
 import { afterCursor, type Page } from '#lib/paging.ts';
-import { differencesOf, type Difference } from './difference.ts';
 import { actionColumns, type Action, type ActionState } from './action.ts';
 
 export interface ActionFilter {
@@ -48,7 +47,7 @@ export interface ActionDetail extends Action {
   /** Arguments of the call of the same tool that was approved last; null without one. */
   readonly lastApproved: { readonly id: string; readonly arguments: JsonObject; readonly decidedAt: Date } | null;
   /** What a person changed in the arguments of the action that this one replaces. */
-  readonly changes: readonly Difference[];
+  readonly changes: readonly ChangedArgument[];
 }
 
 /** @throws {AppError} `action_not_found` */
@@ -93,4 +92,30 @@ export async function targetOfAction(
   });
   const found = await db.row<{ target: TargetJson | null }>`select ${target} as target`;
   return found?.target == null ? undefined : targetOf(found.target);
+}
+
+/** A value that differs between the arguments of two calls; `before` or `after` is missing where there is none. */
+interface ChangedArgument {
+  /** JSON Pointer (RFC 6901). */
+  readonly path: string;
+  readonly before?: unknown;
+  readonly after?: unknown;
+}
+
+/** Lists what differs between two values, member by member. Lists of different lengths differ as a whole. */
+function differencesOf(before: unknown, after: unknown, path = ''): ChangedArgument[] {
+  if (before === undefined) return after === undefined ? [] : [{ path, after }];
+  if (after === undefined) return [{ path, before }];
+  const [one, other] = [membersOf(before), membersOf(after)];
+  if (one === undefined || other === undefined || Array.isArray(before) !== Array.isArray(after)) {
+    return canonicalJson(before) === canonicalJson(after) ? [] : [{ path, before, after }];
+  }
+  if (Array.isArray(before) && one.size !== other.size) return [{ path, before, after }];
+  return [...new Set([...one.keys(), ...other.keys()])].flatMap((name) =>
+    differencesOf(one.get(name), other.get(name), `${path}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`),
+  );
+}
+
+function membersOf(value: unknown): ReadonlyMap<string, unknown> | undefined {
+  return Array.isArray(value) || isJsonObject(value) ? new Map(Object.entries(value)) : undefined;
 }

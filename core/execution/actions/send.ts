@@ -19,7 +19,7 @@ import { runAgain } from './news.ts';
 import { targetOfAction } from './queries.ts';
 import { withValues } from './references.ts';
 
-export type SendDeps = ToolCallDeps & Pick<Core, 'uiOrigin' | 'work'>;
+export type SendActionDeps = ToolCallDeps & Pick<Core, 'uiOrigin' | 'work'>;
 
 /** What became of an attempt; `waits` where nothing was sent and a later one may send it. */
 export type SendOutcome = 'done' | 'failed' | 'outcome_unknown' | 'closed' | 'waits' | 'skipped';
@@ -29,7 +29,11 @@ export type SendOutcome = 'done' | 'failed' | 'outcome_unknown' | 'closed' | 'wa
  * one records that the outcome is unknown. A failure before anything was sent leaves it approved.
  * @throws the signal's reason, when it was aborted
  */
-export async function sendAction(deps: SendDeps, started: StartedAction, signal: AbortSignal): Promise<SendOutcome> {
+export async function sendAction(
+  deps: SendActionDeps,
+  started: StartedAction,
+  signal: AbortSignal,
+): Promise<SendOutcome> {
   const { database } = deps;
   const action = await persistently(() => findUnderWay(database, started), signal);
   if (action === undefined) return 'skipped';

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { effectivePlan, type PlanRule } from '#core/accounts/billing/index.ts';
 import { paidPlanOf } from '#core/accounts/organizations/index.ts';
 import { tellOfHeldCalls } from '#core/delivery/notifications/index.ts';
-import { startLater, type StartDeps } from '#core/execution/runs/index.ts';
+import { starts } from '#core/execution/runs/index.ts';
 import type { RecordKind } from '#core/foundation/work/index.ts';
 import { sql, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
@@ -27,7 +27,7 @@ export const actionHeldKind: RecordKind = {
 const settledRun = z.object({ projectId: z.string(), routineId: z.string() });
 
 /** Starts a routine once more, once nothing of a run waits any longer. */
-export function actionRunKind(deps: StartDeps & { readonly planRule: PlanRule }): RecordKind {
+export function actionRunKind(deps: starts.StartDeps & { readonly planRule: PlanRule }): RecordKind {
   return {
     batch: AT_ONCE_MOST,
     waitsMs: RETRIES_MS,
@@ -38,7 +38,7 @@ export function actionRunKind(deps: StartDeps & { readonly planRule: PlanRule })
       const { organizationId, paidPlan } = tenant;
       const plan = effectivePlan(deps.planRule, paidPlan);
       try {
-        await startLater(deps, tx, { projectId, organizationId, plan, routineId });
+        await starts.startLater(deps, tx, { projectId, organizationId, plan, routineId });
       } catch (error) {
         // The routine was archived, or its runs of the month are used up; the actions are on record in any case.
         if (!(error instanceof AppError)) throw error;

@@ -2,7 +2,7 @@ export { countWaitingBackfills, insertBackfill, readOnRecord } from './occurrenc
 export { cancelRun, pauseWithRuns, stopRuns } from './cancel.ts';
 export { afterEnd, endRun, outcomeOf, recordEnd, redeliverWebhook, type EndDeps } from './end-run.ts';
 export { retryRun, startFollowUp } from './follow-up.ts';
-export { assertMayBeGiven, startLater, startManualRun, type StartDeps } from './enqueue.ts';
+export * as starts from './enqueue.ts';
 export { insertOccurrences } from './occurrences.ts';
 export { listSteps } from './read-steps.ts';
 export { listRuns } from './list.ts';

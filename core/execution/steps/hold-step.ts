@@ -1,17 +1,6 @@
 import { MAX_OPEN_ACTIONS, recordHeldCall, withIds } from '#core/execution/actions/index.ts';
 import type { Core } from '#core/core.ts';
-import {
-  judgeOnRecord,
-  matchingRule,
-  refused,
-  ruleInWords,
-  spendRule,
-  standingRules,
-  type RefusedCall,
-  type ToolPolicy,
-  type ToolRecord,
-  type ToolRule,
-} from '#core/integrations/tools/index.ts';
+import { judging, rules, type ToolPolicy, type ToolRecord } from '#core/integrations/tools/index.ts';
 import { persistently, transaction, type Db } from '#lib/database/index.ts';
 import { isJsonObject, type JsonObject } from '#lib/json.ts';
 import { endOf, heldEnd } from './tool-step-end.ts';
@@ -27,9 +16,9 @@ import {
 type HoldDeps = Pick<Core, 'database' | 'uiOrigin' | 'work'>;
 
 /** Finds the standing rule by which a call of a held tool is made without a person; undefined where it is held. */
-export async function ruleFor(db: Db, { tool, target }: ToolStep): Promise<ToolRule | undefined> {
+export async function ruleFor(db: Db, { tool, target }: ToolStep): Promise<rules.ToolRule | undefined> {
   if (target?.policy.state !== 'hold' || !isJsonObject(tool.input)) return undefined;
-  return matchingRule(await standingRules(db, target.policy), tool.input);
+  return rules.matchingRule(await rules.standingRules(db, target.policy), tool.input);
 }
 
 /** Notes that a call goes out now by a standing rule, and counts it; neither happens without the other. */
@@ -37,13 +26,13 @@ export async function confirmByRule(
   { database }: HoldDeps,
   sending: Sending,
   shown: Pick<ToolRecord, 'arguments' | 'argumentsLength'>,
-  rule: ToolRule,
+  rule: rules.ToolRule,
 ): Promise<boolean> {
-  const named = { ...shown, rule: { id: rule.id, words: ruleInWords(rule) } };
+  const named = { ...shown, rule: { id: rule.id, words: rules.ruleInWords(rule) } };
   return transaction(database, async (tx) => {
     // The step first: every statement of a run locks in this order.
     const isNoted = await confirmSending(tx, sending, named);
-    if (isNoted && !(await spendRule(tx, sending.policy, rule.id))) throw new RuleEnded();
+    if (isNoted && !(await rules.spendRule(tx, sending.policy, rule.id))) throw new RuleEnded();
     return isNoted;
   }).catch((error: unknown) => {
     if (error instanceof RuleEnded) return false;
@@ -77,7 +66,7 @@ export async function holdToolStep(
         const name = before.held.find((each) => each.id === id)?.name ?? `action_${held.size + 1}`;
         const end =
           id === undefined
-            ? endOf(tool, call.kind === 'refused' ? call : refused('too_many_held', MAX_OPEN_ACTIONS))
+            ? endOf(tool, call.kind === 'refused' ? call : judging.refused('too_many_held', MAX_OPEN_ACTIONS))
             : heldEnd(tool, { id, name });
         await recordToolStep(tx, key, end);
         return end.state;
@@ -95,20 +84,20 @@ interface JudgedCall {
   readonly refersTo: readonly string[];
 }
 
-async function judgeHeld(step: ToolStep, held: ReadonlyMap<string, string>): Promise<JudgedCall | RefusedCall> {
+async function judgeHeld(step: ToolStep, held: ReadonlyMap<string, string>): Promise<JudgedCall | judging.RefusedCall> {
   const { input } = step.tool;
   const referring = isJsonObject(input) ? withIds(input, held) : { arguments: {}, refersTo: [] };
-  if ('fault' in referring) return refused('reference_unknown', referring.fault);
+  if ('fault' in referring) return judging.refused('reference_unknown', referring.fault);
   const wanted = {
     ...step,
     input: isJsonObject(input) ? referring.arguments : input,
     maybeSent: false,
     permitted: true,
   };
-  const judged = await judgeOnRecord(wanted, { hasPlaces: referring.refersTo.length > 0 });
+  const judged = await judging.judgeOnRecord(wanted, { hasPlaces: referring.refersTo.length > 0 });
   if (judged.kind === 'refused') return judged;
   if (JSON.stringify(referring.arguments).length > MAX_ARGUMENTS_LENGTH) {
-    return refused('arguments_too_long', MAX_ARGUMENTS_LENGTH);
+    return judging.refused('arguments_too_long', MAX_ARGUMENTS_LENGTH);
   }
   return { kind: 'held', ...referring };
 }

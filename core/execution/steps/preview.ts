@@ -8,7 +8,7 @@ import { costOf } from '#core/foundation/cost/index.ts';
 import { leastOf, limitsOf, overBudget, tooLittleLeft, budgetColumns, type Budgets } from '#core/usage/index.ts';
 import { failure, type RunEnding, type RunReason } from '#core/execution/run-states/index.ts';
 import { estimateRun, findQuoted, mostOfRun, type Amount, type RunEstimate } from '#core/execution/forecast/index.ts';
-import { assertMayBeGiven } from '#core/execution/runs/index.ts';
+import { starts } from '#core/execution/runs/index.ts';
 import {
   openingMessages,
   PREAMBLE,
@@ -152,7 +152,7 @@ async function plannedRun(
 ): Promise<StepRun> {
   const names = Object.keys(variables);
   const other = names.filter((name) => variables[name] !== routine.variables[name]);
-  assertMayBeGiven({
+  starts.assertMayBeGiven({
     unknown: names.filter((name) => !Object.hasOwn(routine.variables, name)),
     closed: other.filter((name) => routine.overridable?.includes(name) === false),
   });

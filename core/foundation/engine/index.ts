@@ -2,7 +2,6 @@ export {
   createEngine,
   TRIGGERS,
   type Engine,
-  type StartableAction,
   type StartableDelivery,
   type StartableRun,
   type Trigger,

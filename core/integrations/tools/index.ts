@@ -2,14 +2,7 @@ export { BUILT_IN_TOOLS, builtInTool, FINISH, STATED_OUTCOMES, URGENCIES } from 
 export { callOnce, type MadeCall, type ToolCallDeps } from './call.ts';
 export { changePolicy } from './change-policy.ts';
 export { discoverTools } from './discover.ts';
-export {
-  fixedCallFault,
-  judgeOnRecord,
-  refused,
-  judgeArguments,
-  type RefusedCall,
-  type WantedCall,
-} from './judge-call.ts';
+export * as judging from './judge-call.ts';
 export {
   callableTools,
   callableToolsJson,
@@ -34,8 +27,7 @@ export {
   type ToolTarget,
   type VersionTool,
 } from './queries.ts';
-export { matchingRule, ruleInWords, type RuleCondition, type ToolRule } from './rule.ts';
-export { createRule, listRules, revokeRule, spendRule, standingRules } from './rules.ts';
+export * as rules from './rules.ts';
 export {
   noResult,
   readResult,

@@ -11,6 +11,8 @@ const ruleColumns = sql`
   max_uses as "maxUses", uses, created_by as "createdBy", created_at as "createdAt", revoked_at as "revokedAt"
 `;
 
+export { matchingRule, ruleInWords, type ToolRule } from './rule.ts';
+
 /** SQL condition on a row of `tool_rules`: it may let another call through. */
 const isStanding = sql`revoked_at is null and (expires_at is null or expires_at > now())
   and (max_uses is null or uses < max_uses)`;

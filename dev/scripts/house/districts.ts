@@ -9,6 +9,7 @@ const DISTRICTS: Readonly<Record<string, readonly string[]>> = {
     'steps',
     'run-events',
     'retention',
+    'actions',
     'runs',
     'results',
     'breaker',

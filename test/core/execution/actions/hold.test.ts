@@ -115,9 +115,8 @@ test('a step that is recorded again finds its action, and a routine has at most 
 
 async function callOf(routine: Awaited<ReturnType<typeof holdingRoutine>>) {
   const { projectId } = person;
-  const [policy] = (await client.get(`/v1/routines/${routine.routineId}/tools`)).data.filter(
-    ({ name }: Json) => name === 'create_issue',
-  );
+  const { data: policies } = await client.get(`/v1/routines/${routine.routineId}/tools`);
+  const policy = policies.find(({ name }: Json) => name === 'create_issue');
   const connection = (await client.get(`/v1/connections/${routine.connectionId}`)).data;
   return {
     projectId,

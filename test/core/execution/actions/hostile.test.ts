@@ -1,11 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { tick } from '#core/scheduling/tick.ts';
 import { FULL_SIZE } from '#test/support/properties.ts';
 import { runOnce } from '#test/support/routines.ts';
 import { attack, CREDENTIAL } from '../../integrations/tools/attacks.ts';
 import { startHostileFixture, type HostileFixture } from '../../integrations/tools/hostile-fixture.ts';
 import { confirm, discovered, marker, policyPath, type Json } from '../../integrations/tools/support.ts';
-import { actionsOf } from './support.ts';
+import { actionsOf, ticked } from './support.ts';
 
 let fixture: HostileFixture;
 
@@ -37,7 +36,7 @@ test('results that lead the model to a held tool lead to actions that wait, and 
     const topics = Array.from({ length: 10 }, (_, offset) => String(first + offset));
     await Promise.all(topics.map((topic) => runOnce(key, found.routineId, { variables: { topic } })));
   }
-  await tick(service.deps);
+  await ticked(service);
   expect(hostile.control.calls.filter(({ name }) => name !== 'lookup')).toEqual([]);
   const waiting = await actionsOf(key, `routineId=${found.routineId}`);
   expect(waiting.length).toBeGreaterThan(2);

@@ -21,7 +21,9 @@ beforeEach(() => {
 });
 afterAll(() => tracker?.stop());
 
-const issue = (title: string, fields: object = {}) => ({ name: 'create_issue', arguments: { title, ...fields } });
+function issue(title: string, fields: object = {}) {
+  return { name: 'create_issue', arguments: { title, ...fields } };
+}
 
 async function withRule(rule: Json) {
   const routine = await holdingRoutine(client, ['create_issue'], { url: tracker.url });

@@ -1,12 +1,11 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { tick } from '#core/scheduling/tick.ts';
 import { startDueActions } from '#core/execution/actions/index.ts';
 import { AT_ONCE } from '#lib/database/index.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import { changeActions, changeConnections } from '#test/support/given.ts';
 import { signUp, type Person } from '#test/support/people.ts';
 import { sharedService, type Service } from '#test/support/service.ts';
-import { actionEnded, actionsOf, approve, holdingRoutine, runAsking } from './support.ts';
+import { actionEnded, actionsOf, approve, holdingRoutine, runAsking, ticked } from './support.ts';
 import { startTracker, type Tracker } from './tracker.ts';
 
 let service: Service;
@@ -19,7 +18,9 @@ beforeAll(async () => {
   person = await signUp(service);
   client = person.session.with({ 'X-Project-Id': person.projectId });
 });
-const answering = () => ({ content: [{ type: 'text', text: 'filed' }], structuredContent: { id: 41, title: 'filed' } });
+function answering() {
+  return { content: [{ type: 'text', text: 'filed' }], structuredContent: { id: 41, title: 'filed' } };
+}
 beforeEach(() => {
   tracker.calls.length = 0;
   tracker.away = undefined;
@@ -41,7 +42,9 @@ async function held(...calls: { name: string; arguments: object }[]) {
   return { routine, run, steps, actions };
 }
 
-const read = async (id: string) => (await client.get(`/v1/actions/${id}`)).data;
+async function read(id: string) {
+  return (await client.get(`/v1/actions/${id}`)).data;
+}
 
 test('while the server is away the action stays approved, and it is sent once the server is back', async () => {
   const {
@@ -67,7 +70,7 @@ test('an action whose server stays away until it expires is closed, and was neve
   await expect.poll(async () => (await read(action.id)).errorMessage).toMatch(/cannot be reached/);
   const past = { expiresAt: AT_ONCE, startAt: AT_ONCE };
   await changeActions(service.deps.database, action.id, { ...past, decidedAt: new Date(Date.now() - 2 * 3_600_000) });
-  await tick(service.deps);
+  await ticked(service);
   expect(await read(action.id)).toMatchObject({ state: 'closed', reason: 'unreachable' });
   expect(tracker.calls).toEqual([]);
 });
@@ -80,7 +83,7 @@ test('a connection that breaks after the call has arrived leaves the outcome unk
   await approve(client, action);
   expect(await actionEnded(client, action.id)).toMatchObject({ state: 'outcome_unknown' });
   tracker.breaks = false;
-  await tick(service.deps);
+  await ticked(service);
   expect((await approve(client, action)).data.state).toBe('outcome_unknown');
   expect(tracker.calls).toHaveLength(1);
 });
@@ -111,7 +114,7 @@ test('an approval whose workflow could not be started is started by a tick', asy
   expect(await startDueActions(away)).toBe(0);
   expect((await read(action.id)).state).toBe('approved');
   await changeActions(service.deps.database, action.id, { startAt: AT_ONCE });
-  await tick(service.deps);
+  await ticked(service);
   expect((await actionEnded(client, action.id)).state).toBe('done');
   expect(tracker.calls).toHaveLength(1);
 });
@@ -121,7 +124,7 @@ test('an action that its worker left while it was sent has an unknown outcome on
     actions: [action],
   } = await held(ISSUE);
   await changeActions(service.deps.database, action.id, { state: 'sending', startAt: AT_ONCE, decidedAt: AT_ONCE });
-  await tick(service.deps);
+  await ticked(service);
   expect((await read(action.id)).state).toBe('outcome_unknown');
   expect(tracker.calls).toEqual([]);
 });

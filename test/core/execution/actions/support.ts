@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import { tickInProcess, tickSettled } from '#core/scheduling/index.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import { runOnce } from '#test/support/routines.ts';
 import type { Service } from '#test/support/service.ts';
@@ -11,6 +12,7 @@ export async function holdingRoutine(
   given: {
     readonly url: string;
     readonly routine?: Record<string, unknown>;
+    readonly instructions?: string;
     readonly limits?: Record<string, unknown>;
   },
 ) {
@@ -18,7 +20,7 @@ export async function holdingRoutine(
   const found = await discovered(
     client,
     { url: given.url },
-    { ...given.routine, instructions: `${mark} ${given.routine?.['instructions'] ?? ''}` },
+    { ...given.routine, instructions: `${mark} ${given.instructions ?? ''}` },
   );
   for (const { id, name } of found.tools.filter((tool) => names.includes(tool.name))) {
     const { status, body } = await client.patch(policyPath(found.routineId, { id }), {
@@ -60,4 +62,11 @@ export async function actionEnded(client: ApiClient, id: string): Promise<Json> 
   const read = async () => (await client.get(`/v1/actions/${id}`)).data;
   await expect.poll(async () => (await read()).state).not.toMatch(/^(?:approved|sending)$/);
   return read();
+}
+
+/** Makes a tick, and waits for its end. */
+export async function ticked({ deps }: Pick<Service, 'deps'>): Promise<void> {
+  await tickSettled(deps);
+  tickInProcess(deps);
+  await tickSettled(deps);
 }
