@@ -36,7 +36,13 @@ export function createRunActivities(deps: RunActivityDeps): RunActivities {
         const { reason, message, words } = error;
         deps.log.warn({ ...input, reason, words }, message);
         const step = await recordFailedAttempt(deps.database, input, error);
-        throw toApplicationFailure(error, retryDelayMs(error, step, deps.firstPauseMs));
+        const nextRetryDelay = retryDelayMs(error, step, deps.firstPauseMs);
+        throw ApplicationFailure.create({
+          type: reason,
+          message,
+          nonRetryable: nextRetryDelay === undefined,
+          ...(nextRetryDelay !== undefined && { nextRetryDelay }),
+        });
       }
     },
     async toolCall(input) {
@@ -51,13 +57,4 @@ export function createRunActivities(deps: RunActivityDeps): RunActivities {
       await endRun(deps, runId, ending === 'cancelled' ? cancellation : failure(ending));
     },
   };
-}
-
-function toApplicationFailure(error: ModelFailure, delayMs: number | undefined) {
-  return ApplicationFailure.create({
-    type: error.reason,
-    message: error.message,
-    nonRetryable: delayMs === undefined,
-    ...(delayMs === undefined ? {} : { nextRetryDelay: delayMs }),
-  });
 }

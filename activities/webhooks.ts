@@ -14,7 +14,7 @@ export interface WebhookActivities {
 
 type WebhookDeps = AttemptDeps & Pick<Core, 'metrics' | 'work'>;
 
-/** Creates the activities that are served from the webhook task queue, see `webhookTaskQueue`. */
+/** Creates the activities of the webhook task queue (`webhookTaskQueue`). */
 export function createWebhookActivities(deps: WebhookDeps): WebhookActivities {
   return {
     async attemptDelivery({ deliveryId }) {
@@ -24,7 +24,7 @@ export function createWebhookActivities(deps: WebhookDeps): WebhookActivities {
       const outcome = await withHeartbeat(() => attemptDelivery(deps, deliveryId, { signal, after }));
       const seconds = (performance.now() - started) / 1_000;
       if (outcome !== 'not_due') deps.metrics.webhookAttempt({ outcome, seconds });
-      // The slot of this attempt is free for another.
+      // The slot of this attempt is free now.
       deps.work.nudge('deliveries');
       return outcome;
     },
@@ -45,8 +45,8 @@ export function createActionActivities(deps: SendActionDeps): ActionActivities {
 }
 
 /**
- * Returns the number of the delivery attempt that a dead worker's attempt at this activity claimed. The workflow is
- * named after the first, see `startDelivery`. Undefined for the first.
+ * Returns the number of the delivery attempt that an activity attempt of a dead worker had claimed. The workflow is
+ * named after the first, see `startDelivery`. Undefined for the first attempt.
  */
 function brokenOff({ attempt, workflowExecution }: Context['info']): number | undefined {
   const first = Number(workflowExecution?.workflowId.split('-').at(-1));

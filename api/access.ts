@@ -4,16 +4,16 @@ import type { Role, Scope } from '#core/accounts/organizations/index.ts';
 
 export type { Scope } from '#core/accounts/organizations/index.ts';
 
-/** The kinds of callers that an operation is for. */
+/** The kinds of callers that an operation serves. */
 export type AuthKind =
   | 'none'
   /** A signed-in person, no project needed. */
   | 'session'
   /** A signed-in person with an active project. */
   | 'project-session'
-  /** A signed-in person with an active project, on accounts of their own; a key cannot act as the owner. */
+  /** A signed-in person with an active project, for their own accounts; a key cannot act as the owner. */
   | 'owner-session'
-  /** The same person on the way back from a provider. The sign-in names the project. */
+  /** The same person returning from a provider. The sign-in names the project. */
   | 'returning-owner'
   /** A bearer key, or a signed-in person with an active project. */
   | 'key-or-session'
@@ -31,7 +31,7 @@ export interface SessionAccess {
   /** The id of the session's row, not the token in the cookie. */
   readonly sessionId: string;
   readonly userId: string;
-  /** Last proof of who the person is. */
+  /** Time of the last proof of identity. */
   readonly provenAt: Date;
 }
 
@@ -73,12 +73,12 @@ export function programOf(access: ProjectAccess): string | null {
   return access.actor.kind === 'session' ? null : credentialId(access);
 }
 
-/** Tells whether the caller may write routines: only then their values for a run rank as its instructions. */
+/** Tells whether the caller may write routines: only then may their values for a run act as instructions. */
 export function mayWriteRoutines({ actor }: ProjectAccess): boolean {
   return actor.kind === 'session' || actor.scopes.includes('routines:write');
 }
 
-/** Face of a call that is not plain HTTP, and the name that its client gave. */
+/** The protocol of a call that is not plain HTTP, and the name that its client gave. */
 export type Via = NonNullable<Actor['via']>;
 
 /** A caller with an id: a person or a key. */
@@ -104,7 +104,7 @@ export interface ProjectSessionAccess extends ProjectAccess {
   readonly actor: Extract<ProjectAccess['actor'], { kind: 'session' }>;
 }
 
-/** A caller without an account, known by address only. */
+/** A caller without an account, known only by address. */
 export interface VisitorAccess {
   readonly clientAddress: string;
 }

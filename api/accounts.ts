@@ -8,7 +8,7 @@ import type { Deps } from './deps.ts';
 import { clientAddressBehind } from './http/client-address.ts';
 import { limitKeyAttempts, limitLooks } from './http/address-limits.ts';
 
-/** Opens what sign-ins and the limits by client address need, in the API alone. */
+/** Opens the parts for sign-ins and for the limits by client address, which only the API uses. */
 export function openAccounts(
   config: Config,
   services: AccountsCore & WithAccountMails,

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { mustProveIn } from '#core/accounts/identity/index.ts';
+import { claimIdempotencyKey, type StoredResponse } from '#core/foundation/idempotency/index.ts';
 import { AppError, type ErrorCode } from '#lib/errors.ts';
 import { newId } from '#lib/ids.ts';
 import { type AccessOf, type AuthKind, actorOf, type Via } from './access.ts';
 import type { Deps } from './deps.ts';
 import { assertStorable } from './http/body.ts';
-import { claimIdempotencyKey, type StoredResponse } from './http/idempotency.ts';
 import { notFoundOf, validate } from './http/validate.ts';
 import type { Input, JsonRoute, Reply, Route, Wait } from './route.ts';
 
@@ -14,7 +14,7 @@ export interface Call {
   readonly access: AccessOf<AuthKind>;
   readonly requestId: string;
   readonly clientAddress: string;
-  /** Set where the call does not come by HTTP. */
+  /** Set for a call that does not come by HTTP. */
   readonly via?: Via;
   /** Path with its values, which scopes idempotency keys. */
   readonly path: string;
@@ -25,7 +25,7 @@ export interface Call {
   readonly ifMatch?: string | undefined;
   readonly ifNoneMatch?: string | undefined;
   readonly idempotencyKey?: string | undefined;
-  /** Set where the caller wants to wait, and the route waits. */
+  /** Set when the caller wants to wait and the route supports it. */
   readonly wait?: Wait | undefined;
 }
 
@@ -38,7 +38,7 @@ export interface Performed extends StoredResponse {
 }
 
 /**
- * Performs a declared operation for any face: parses, deduplicates, handles, and checks the response.
+ * Performs a declared operation for any protocol: parses, deduplicates, handles, and checks the response.
  * @throws {AppError} of parsing, of idempotency and of the operation itself
  */
 export async function perform(route: JsonRoute, call: Call, deps: Deps): Promise<Performed> {
@@ -104,7 +104,7 @@ function parseParams(spec: Spec, params: Call['params']): unknown {
   if (parsed.success) return parsed.data;
   const malformed = String(parsed.error.issues[0]?.path[0]);
   const code = notFoundIn(spec.path).get(malformed) ?? 'route_not_found';
-  // No such key can exist, so nothing is looked up.
+  // Such a key cannot exist, so no look-up is needed.
   if (code === 'invalid_request') validate(spec.params, params);
   throw new AppError(code);
 }
@@ -150,7 +150,7 @@ function responseOf(route: Route, reply: Reply<unknown>, deps: Deps): StoredResp
   };
 }
 
-/** Checks a response against what OpenAPI promises, outside production, so that any test finds a mismatch. */
+/** Checks a response against its OpenAPI schema, outside production, so that any test finds a mismatch. */
 export function checked({ spec }: Route, data: unknown, deps: Deps): unknown {
   return deps.config.NODE_ENV === 'production' ? data : spec.success.data.parse(data);
 }

@@ -20,7 +20,7 @@ export interface RouteSpec<
   readonly tag: Tag;
   readonly summary: string;
   readonly description?: string;
-  /** When it was deprecated and, where that is decided, when it ends: days such as 2027-01-31. */
+  /** Date of the deprecation and, once decided, of the end: days such as 2027-01-31. */
   readonly deprecated?: { readonly since: string; readonly sunset?: string };
   readonly auth: A;
   readonly scope?: Scope;
@@ -29,9 +29,9 @@ export interface RouteSpec<
   readonly params?: P;
   readonly query?: Q;
   readonly body?: B;
-  /** The body may be missing. It is then parsed as `{}`. */
+  /** True when the body may be missing. It is then parsed as `{}`. */
   readonly bodyOptional?: boolean;
-  /** Needs a proof of who the person is that is at most 15 minutes old; API keys are not asked. */
+  /** Requires a proof of identity that is at most 15 minutes old; API keys are exempt. */
   readonly fresh?: true;
   /** Honours `Idempotency-Key`. */
   readonly idempotent?: boolean;
@@ -47,7 +47,7 @@ export interface RouteSpec<
     readonly description: string;
     /** Headers of the response, with descriptions. */
     readonly headers?: Readonly<Record<string, string>>;
-    /** Path at which the data can be read, with the names of its fields: `/v1/routines/:id`. */
+    /** Path for reading the data, with the names of its fields: `/v1/routines/:id`. */
     readonly location?: string;
     /** Responds with server-sent events; `data` is the shape of one of them. */
     readonly stream?: true;
@@ -78,7 +78,7 @@ export interface Tool {
   readonly view?: readonly string[];
   /** Last sentence of its description. */
   readonly note?: string;
-  /** Cannot be undone. */
+  /** True when the effect cannot be undone. */
   readonly destructive?: true;
 }
 
@@ -93,9 +93,9 @@ export interface Input<A extends AuthKind, P, Q, B> {
   readonly requestId: string;
   /** The versions that `If-Match` names, when the route is conditional and the header is there. */
   readonly ifMatch: string | undefined;
-  /** Versions that `If-None-Match` excludes, where the route may create. */
+  /** Versions that `If-None-Match` excludes, if the route may create. */
   readonly ifNoneMatch: string | undefined;
-  /** The wait that the request prefers, where the route waits and the request prefers one. */
+  /** The wait that the request prefers, if the route supports it. */
   readonly wait: Wait | undefined;
   /**
    * Gives the id of the one resource that this request creates. A retry under the same `Idempotency-Key` gets the same
@@ -127,7 +127,7 @@ export type NewId = (
 export interface Reply<D> {
   readonly data: D;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Names where the next page of a list begins; the pipeline writes it into the `Link` header. */
+  /** Start of the next page of a list; the pipeline writes it into the `Link` header. */
   readonly nextCursor?: string | undefined;
 }
 
@@ -155,7 +155,7 @@ export interface SentEvent {
 
 export interface EventRoute {
   readonly spec: RouteSpec;
-  /** Resolves with undefined when nothing will ever follow: 204, which ends a browser's reconnecting. */
+  /** Resolves with undefined when no event can follow: 204, which stops a browser's reconnecting. */
   readonly stream: (
     input: Input<AuthKind, unknown, unknown, unknown> & StreamInput,
   ) => Promise<AsyncIterable<SentEvent> | undefined>;

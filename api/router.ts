@@ -21,7 +21,8 @@ export function createRouter(routes: readonly Route[], deps: Deps): Router {
       [method],
       [
         (ctx, next) => {
-          if (isOverridden) assertMeant(router, ctx.path, path);
+          const meant = isOverridden ? meantBy(router, ctx.path) : undefined;
+          if (meant !== undefined && meant.path !== path) throw methodNotAllowed(meant.methods);
           ctx.state.route = path;
           return handler(ctx, next);
         },
@@ -32,7 +33,7 @@ export function createRouter(routes: readonly Route[], deps: Deps): Router {
 }
 
 /**
- * Refuses a request without a route: 405 with `Allow` where another method exists, else 404. Its key is counted and
+ * Refuses a request without a route: 405 with `Allow` if another method exists, else 404. Its key is counted and
  * checked too.
  */
 export function unmatched(router: Router, deps: Deps): Middleware {
@@ -43,11 +44,6 @@ export function unmatched(router: Router, deps: Deps): Middleware {
     if (methods.length === 0) throw new AppError('route_not_found');
     throw methodNotAllowed(methods);
   };
-}
-
-function assertMeant(router: Router, requested: string, path: string): void {
-  const meant = meantBy(router, requested);
-  if (meant.path !== path) throw methodNotAllowed(meant.methods);
 }
 
 function meantBy(router: Router, requested: string) {

@@ -41,7 +41,7 @@ onStopSignal(log, stop);
 
 /**
  * Ends the process when the database was written with another encryption key.
- * @returns false when the database cannot tell yet: it is down, or waits for its migrations
+ * @returns false while that is unknown: the database is down, or waits for its migrations
  */
 async function checkKey(): Promise<boolean> {
   const { database, secrets } = services.deps;
@@ -73,6 +73,6 @@ async function stop(): Promise<void> {
   await metricsServer?.close();
   await services.close();
   log.info('stopped');
-  // An abandoned call to Temporal would keep the process open while its native half continues.
+  // An abandoned call to Temporal would keep the process open, because its native half continues.
   process.exit();
 }

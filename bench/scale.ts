@@ -208,6 +208,7 @@ async function oneRun({ database, projectId, organizationId }: Population): Prom
       warnings: [],
     },
     success(text),
+    { keepsSeen: false, isAlone: true },
   );
   if (ended === undefined) throw new Error('the run was not recorded');
 }

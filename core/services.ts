@@ -27,7 +27,7 @@ import { createSealedWebhookSecrets, takeNewTools } from '#core/authoring/routin
 import { chooseCaller, createAccountCaller, createModelCaller } from '#core/execution/steps/index.ts';
 import { closeArchived, closeWithTools } from '#core/execution/actions/index.ts';
 import { createAdmission, type Admission } from '#core/execution/admission/index.ts';
-import { createRunFeed } from '#core/execution/run-events/index.ts';
+import { createLiveTexts, createRunFeed } from '#core/execution/run-events/index.ts';
 import { proofs, followPauses, skipQueued, type EndDeps } from '#core/execution/runs/index.ts';
 import { loadCatalogue } from '#core/authoring/skills/index.ts';
 import { loadBlueprints } from '#core/authoring/drafts/index.ts';
@@ -43,10 +43,10 @@ import { openTracing } from '#lib/tracing.ts';
 import type { Core } from '#core/core.ts';
 import { createEmit, type Handlers } from '#core/events.ts';
 
-/** What API and workers are made of: the core, and the parts that its subjects make. */
+/** The core and the parts that its subjects make; API and workers consist of them. */
 export type Services = Readonly<Awaited<ReturnType<typeof openServices>>['deps']>;
 
-/** Opens what API and worker have in common, from the configuration they share. */
+/** Opens the parts that API and worker have in common, from the configuration they share. */
 export async function openServices(config: ConfigOf<'worker'>, log: Log, service = 'ras') {
   const database = openDatabase({
     url: config.DATABASE_URL,
@@ -166,6 +166,7 @@ export async function openServices(config: ConfigOf<'worker'>, log: Log, service
       },
       log,
     }),
+    liveTexts: createLiveTexts(core),
     connectionSecrets,
     credentials,
     toolSessions,
@@ -193,6 +194,7 @@ export async function openServices(config: ConfigOf<'worker'>, log: Log, service
       clock.stop();
       deps.runFeed.close();
       await deps.runFeed.idle();
+      await deps.liveTexts.idle();
       await deps.admission.idle();
       await deps.work.idle();
       mailer?.close();
@@ -210,7 +212,7 @@ export async function openServices(config: ConfigOf<'worker'>, log: Log, service
   };
 }
 
-/** Lists what follows each event of `core/events.ts`, in the transaction that emits it and in this order. */
+/** Lists the handlers of each event of `core/events.ts`, in the transaction that emits it and in this order. */
 function handlersOf(core: EndDeps & Pick<Core, 'emit' | 'uiOrigin'> & { readonly admission: Admission }): Handlers {
   return {
     'routine.changed': [

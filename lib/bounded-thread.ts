@@ -22,7 +22,7 @@ export interface BoundedThreadOptions {
 /** Gives the thread one job, which may compute for `limitMs`. @throws {JobLimitError} */
 export type Ask<Job, Result> = (job: Job, limitMs: number) => Promise<Result>;
 
-/** Leaves the thread time to load its modules on a busy machine. */
+/** Time for the thread to load its modules on a busy machine. */
 const START_LIMIT_MS = 30_000;
 
 /** The most work of one owner that may wait. */
@@ -31,7 +31,7 @@ const MAX_BEHIND = 20;
 /**
  * Runs jobs on one thread beside the event loop, one after another. A job that exceeds its limit ends the thread, and
  * the next job gets a new one. The thread starts with the first job and does not keep an idle process alive. Each owner
- * has one piece of work in the queue of the thread, so that no owner waits for more than one of another's.
+ * has only one piece of work in the queue of the thread, so that others wait for at most one.
  */
 export class BoundedThread<Job, Result> {
   readonly #options: BoundedThreadOptions;
@@ -44,7 +44,7 @@ export class BoundedThread<Job, Result> {
   }
 
   /**
-   * Lets an owner have the thread for a piece of work, whose jobs no other comes between.
+   * Gives an owner the thread for a piece of work; no other owner's job runs between its jobs.
    * @throws {JobLimitError}
    * @throws {ThreadBusyError}
    */
@@ -83,7 +83,7 @@ export class BoundedThread<Job, Result> {
     const { entry, maxHeapMb } = this.#options;
     const resourceLimits = { maxOldGenerationSizeMb: maxHeapMb };
     const thread = new Worker(entry, { execArgv: [], resourceLimits });
-    // What goes wrong during a job is thrown there; an idle thread that ends is replaced by the next job.
+    // An error during a job is thrown there; the next job replaces an idle thread that ended.
     thread.on('error', () => undefined);
     thread.once('exit', () => {
       if (this.#thread === thread) this.#thread = undefined;
@@ -114,7 +114,7 @@ async function limitComputing(thread: Worker, limitMs: number) {
   const before = await thread.cpuUsage();
   let timer = setTimeout(look, limitMs);
   async function look(): Promise<void> {
-    // A thread that has ended says so by an event of its own.
+    // A thread that has ended reports that by its own event.
     const used = await thread.cpuUsage(before).catch(() => undefined);
     const leftMs = used === undefined ? 0 : limitMs - (used.user + used.system) / 1_000;
     if (leftMs <= 0) passed.abort();

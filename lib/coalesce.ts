@@ -10,9 +10,8 @@ interface Coalesced<T> {
 
 /**
  * Coalesces calls with the same key: while a call of `work` is running, new callers wait together and share the next
- * one, which begins after all of them have come. Each gets the result of a call that began after it asked, at the cost
- * of one call for all callers that arrive during one. (DataLoader starts a batch each turn of the event loop, also
- * while one is running: when calls with the same key lock the same row, those queue behind each other.)
+ * one. So each caller gets the result of a call that began after it asked. (DataLoader would start a batch each turn of
+ * the event loop, even while one is running; calls that lock the same row would then queue.)
  * @param work gets the number of callers it serves
  */
 export function createCoalescer<T>(): (key: string, work: (callers: number) => Promise<T>) => Promise<Coalesced<T>> {
@@ -26,14 +25,14 @@ export function createCoalescer<T>(): (key: string, work: (callers: number) => P
   }
 
   async function serve(key: string, queue: Queue, work: (callers: number) => Promise<T>) {
-    // What arrives in the same turn of the event loop goes together from the first call on.
+    // Callers of the same turn of the event loop share a call from the first one on.
     await turnOver();
     while (queue.waiting.length > 0) {
       const served = queue.waiting;
       queue.waiting = [];
       const call = share(work, served.length);
       for (const resolve of served) resolve(call);
-      // Each of its callers gets its failure; the next call is a new attempt.
+      // The callers of this call get its failure; the next call is a new attempt.
       await call.catch(() => undefined);
     }
     queues.delete(key);
@@ -53,8 +52,8 @@ export function createCoalescer<T>(): (key: string, work: (callers: number) => P
 }
 
 /**
- * Returns a function that computes its result once for each object and keeps it as long as the object lives: for what
- * many callers need of one object that never changes.
+ * Returns a function that computes its result once for each object and keeps it as long as the object lives: for
+ * results that many callers need of one immutable object.
  */
 export function oncePerObject<T extends object, R>(compute: (object: T) => R): (object: T) => R {
   const results = new WeakMap<T, { readonly result: R }>();

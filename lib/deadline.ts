@@ -2,20 +2,20 @@
 export interface Deadline {
   /** Aborts when the time is over, or when the caller's own signal does. */
   readonly signal: AbortSignal;
-  /** Returns true when the time limit, and nothing else, ended it. */
+  /** Returns true when only the time limit ended it. */
   isOver(): boolean;
   remainingMs(): number;
   /** Stops the timer. */
   clear(): void;
 }
 
-/** The longest delay of a timer (2^31 - 1 ms, 24 days); longer ones would fire at once. */
+/** The longest delay of a timer (2^31 - 1 ms, 24 days); longer timers would fire at once. */
 const LONGEST_MS = 2_147_483_647;
 
 /** Starts a timer of `remainingMs`, combined with the caller's signal. */
 export function startDeadline(remainingMs: number, signal: AbortSignal): Deadline {
   const end = performance.now() + remainingMs;
-  // Not `AbortSignal.timeout`: its timer continues after the end of the work, and keeps the whole async context.
+  // Not `AbortSignal.timeout`: its timer runs on after the end of the work, and keeps the whole async context alive.
   const clock = new AbortController();
   const timer = setTimeout(() => clock.abort(), Math.min(Math.max(remainingMs, 0), LONGEST_MS));
   return {

@@ -9,7 +9,7 @@ export const EMAIL_PATTERN = new RegExp(
   `^(?=.{1,64}@)${z.regexes.email.source.slice(1).replace('[A-Za-z]{2,}$', '(?:[A-Za-z]{2,}|[Xx][Nn]--[A-Za-z0-9-]+)$')}`,
 );
 
-/** An e-mail address as a mail server takes it. */
+/** An e-mail address that mail servers accept. */
 export const emailAddress = z
   .string()
   .overwrite(withAsciiDomain)
@@ -24,8 +24,8 @@ function faultOf(address: unknown): string {
 }
 
 /**
- * Brings the domain of an e-mail address into its DNS form: `a@exämple.de` becomes `a@xn--exmple-cua.de`. A text that
- * is no domain stays unchanged.
+ * Converts the domain of an e-mail address to its DNS form: `a@exämple.de` becomes `a@xn--exmple-cua.de`. A text
+ * without a domain stays unchanged.
  */
 export function withAsciiDomain(address: string): string {
   const at = address.lastIndexOf('@');

@@ -5,10 +5,7 @@ import { AppError } from './errors.ts';
 /** Keepers of a routine or a skill other than people. */
 export const MANAGERS = ['files'] as const;
 
-/**
- * The name that programs give to a resource, unique in its project, and its keeper; neither says anything about its
- * content.
- */
+/** The name that programs give to a resource, unique in its project, and its keeper. Neither is part of its content. */
 export interface ExternalName {
   readonly externalKey: string | null;
   readonly managedBy: (typeof MANAGERS)[number] | null;
@@ -17,9 +14,8 @@ export interface ExternalName {
 }
 
 /**
- * Decides how a change affects the mark of drift. The keeper of a resource puts it whole, which ends the mark; a
- * partial change is drift, even if it names the keeper. A change of keeper or key alone means that the resource is as
- * its keeper wants it.
+ * Decides how a change affects the mark of drift. The keeper of a resource puts it as a whole, which removes the mark;
+ * a partial change is drift, even if it names the keeper. A change of only keeper or key removes the mark too.
  */
 export function driftOf(
   before: object,
@@ -86,7 +82,7 @@ const OVERTAKEN: ReadonlySet<string> = new Set([
   'skill_not_found',
 ]);
 
-/** Waits for a statement that writes a key. @throws {AppError} `external_key_taken` where another thing has it */
+/** Waits for a statement that writes a key. @throws {AppError} `external_key_taken` if another resource has it */
 export async function freeKey<T>(written: Promise<T>): Promise<T> {
   return written.catch((error: unknown) => {
     const isTaken = error instanceof Error && 'constraint' in error && KEYS.test(String(error.constraint));

@@ -38,7 +38,7 @@ export function newId(resource: Resource): string {
   return idOf(resource, ms, uuid.slice(13));
 }
 
-/** Returns the smallest id that could be made at this time, to the millisecond: those made before sort before it. */
+/** Returns the smallest id that could be made at this time, to the millisecond; earlier ids sort before it. */
 export function firstIdAt(resource: Resource, at: Date): string {
   return idOf(resource, at.getTime(), '-7000-8000-000000000000');
 }
@@ -48,7 +48,7 @@ function idOf(resource: Resource, time: number, rest: string): string {
   return TypeID.fromUUID(ID_PREFIX[resource], `${ms.slice(0, 8)}-${ms.slice(8)}${rest}`).toString();
 }
 
-/** Matches a well-formed id of the resource; anything else cannot exist, so it needs no query. */
+/** Matches a well-formed id of the resource. Other ids cannot exist, so they need no query. */
 export function idPattern(resource: Resource): RegExp {
   return new RegExp(`^${ID_PREFIX[resource]}_[0-7][0-9a-hjkmnp-tv-z]{25}$`);
 }

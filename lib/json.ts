@@ -11,6 +11,11 @@ export function jsonObjectsIn(value: unknown): JsonObject[] {
   return Array.isArray(value) ? value.filter(isJsonObject) : [];
 }
 
+/** Returns an object without its undefined fields. */
+export function withoutUndefined(value: object): JsonObject {
+  return Object.fromEntries(Object.entries(value).filter(([, each]) => each !== undefined));
+}
+
 /**
  * Parses a text without rounding its numbers.
  * @returns undefined for a text that is not JSON
@@ -23,7 +28,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** Limit of nesting, far above what a value needs and far below what the stack holds. */
+/** Limit of nesting, far above any real value and far below the stack's limit. */
 const MAX_DEPTH = 200;
 
 /**

@@ -7,13 +7,13 @@ export class PatternTooSlow extends Error {
   override readonly name = 'PatternTooSlow';
 }
 
-/** Matching takes at most as many steps for each character. */
+/** Matching takes at most this many steps for each character. */
 const MAX_SIZE = 5_000;
 
-/** Size times characters that take a few milliseconds at most; longer matches run beside the event loop. */
+/** Size times characters of a match that takes a few milliseconds; longer matches run beside the event loop. */
 const QUICK_STEPS = 1_000_000;
 
-/** Limits one match. */
+/** Time limit of one match. */
 const LIMIT_MS = 500;
 
 const thread = new BoundedThread<PatternJob, boolean>({
@@ -56,7 +56,7 @@ export async function matchesPattern(owner: string, pattern: string, text: strin
 }
 
 /**
- * Limits the size of a compiled pattern from its text alone: 500 characters with nested repetitions can take seconds to
+ * Limits the size of a compiled pattern by its text: 500 characters with nested repetitions can take seconds to
  * compile.
  * @param pattern one that JavaScript accepts
  */
@@ -95,10 +95,10 @@ const COUNT = /^\{(\d+)(?:,(\d*))?\}$/;
 /**
  * Compiles a regular expression for RE2, which takes time in proportion to the text; JavaScript's own can take for
  * ever.
- * @throws {Error} when the pattern is no regular expression, or cannot be matched in linear time
+ * @throws {Error} when the pattern is not a regular expression, or cannot be matched in linear time
  */
 export function compilePattern(pattern: string, flags = 'u'): RE2JS {
-  // JavaScript's syntax decides: RE2 alone gives some invalid patterns another meaning.
+  // JavaScript decides about the syntax: RE2 alone gives some invalid patterns another meaning.
   void new RegExp(pattern, flags);
   try {
     if (NAMED_BACKREFERENCE.test(pattern)) throw new Error('backreference');
@@ -110,7 +110,7 @@ export function compilePattern(pattern: string, flags = 'u'): RE2JS {
   }
 }
 
-/** RE2JS reads it as letters. With the `u` flag, JavaScript has no other use for it. */
+/** RE2JS reads this sequence as letters. With the `u` flag, JavaScript only has it for backreferences. */
 const NAMED_BACKREFERENCE = /(?<!\\)(?:\\\\)*\\k</;
 
 export interface PatternJob {

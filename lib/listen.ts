@@ -11,7 +11,7 @@ export const HTTP_LIMITS = {
   maxHeaderSize: 16 * 1024,
   headersTimeout: 15_000,
   requestTimeout: 30_000,
-  // Longer than the usual idle timeout of a load balancer, so that we never close first.
+  // Longer than the usual idle timeout of a load balancer, so that the service never closes first.
   keepAliveTimeout: 65_000,
   connectionsCheckingInterval: 5_000,
 };
@@ -33,7 +33,7 @@ export async function listenOn(server: Server, { host, port }: { host: string; p
   return typeof address === 'object' && address !== null ? address.port : port;
 }
 
-/** Closes a server at once, with all that is under way. */
+/** Closes a server at once, with all open requests. */
 export function closeAtOnce(server: Server): Promise<void> {
   return new Promise((resolve) => {
     server.close(() => resolve());
@@ -45,8 +45,8 @@ const CLOSE_IDLE_EVERY_MS = 50;
 
 /**
  * Follows the connections of a server, from before it listens, so that it can be closed without cutting off a request.
- * @returns closes the server: it takes no new request, and the promise resolves when those under way have ended,
- *   or have been cut off after `graceMs` (milliseconds; without end if left out)
+ * @returns closes the server: it takes no new request, and the promise resolves when open ones have ended,
+ *   or were cut off after `graceMs` (milliseconds; without end if left out)
  */
 export function gracefulClose(server: Server): (graceMs?: number) => Promise<void> {
   const sockets = new Set<Socket>();
@@ -56,13 +56,13 @@ export function gracefulClose(server: Server): (graceMs?: number) => Promise<voi
   });
   const closeIdle = () => {
     server.closeIdleConnections();
-    // Opened ahead by a client, like browsers do: to Node it is in the middle of its first request.
+    // Browsers open connections ahead; to Node such a connection is in the middle of its first request.
     for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
   };
   return (graceMs) =>
     new Promise((resolve) => {
       const cut = graceMs === undefined ? undefined : setTimeout(() => server.closeAllConnections(), graceMs);
-      // A connection whose request ends after this would stay open for its next one, which we will not take.
+      // A connection whose request ends after this would stay open for a next one, which the server no longer takes.
       const idle = setInterval(closeIdle, CLOSE_IDLE_EVERY_MS);
       server.close(() => {
         clearTimeout(cut);
@@ -87,8 +87,8 @@ export function onStopSignal(log: Log, stop: () => Promise<void>): void {
 }
 
 /**
- * Responds to a browser that fetches ahead with 204, which it throws away: a link that a person only points at must not
- * use up a sign-in or confirm an address. Browsers say so in `Sec-Purpose` (Fetch standard), older ones in the others.
+ * Responds with 204 to a browser that prefetches, which discards it: a link under the pointer must not use up a sign-in
+ * or confirm an address. Browsers announce that in `Sec-Purpose` (Fetch standard), older ones in the other headers.
  */
 export async function refusePrefetch(ctx: Context, next: Next): Promise<void> {
   const isAhead = ['sec-purpose', 'purpose', 'x-purpose', 'x-moz'].some((name) =>
@@ -101,8 +101,8 @@ export async function refusePrefetch(ctx: Context, next: Next): Promise<void> {
 }
 
 /**
- * Returns a listener for `clientError`, which refuses what Node's parser gave up on, in the envelope of all responses
- * and with these headers, and closes the connection.
+ * Returns a listener for `clientError`, which refuses requests that Node's parser cannot read, in the envelope of all
+ * responses and with these headers, and closes the connection.
  */
 export function refuseMalformed(own: Readonly<Record<string, string>>) {
   return (error: NodeJS.ErrnoException, socket: Duplex): void => {

@@ -5,9 +5,8 @@ import { redactAuthorization } from './redact-authorization.ts';
 export type Log = Logger;
 
 /**
- * Writes one JSON line an event to standard output. Fields that could contain a credential are removed at the first two
- * levels, and so are credentials of `Authorization` headers in errors. Callers should log neither; this is a second
- * safeguard.
+ * Writes one JSON line an event to standard output. Removes fields that could contain a credential at the first two
+ * levels, and credentials of `Authorization` headers in errors. Callers should log neither; this is a second safeguard.
  */
 export function createLog(options: { level: string; name: string }, write: (line: string) => void = writeLine): Log {
   return pino(
@@ -24,8 +23,8 @@ export function createLog(options: { level: string; name: string }, write: (line
   );
 }
 
-// All logs of a process go to its one standard output. Lines of one turn of the event loop are one write, as a busy API
-// has many; a process that is killed loses the lines of its last turn.
+// All logs of a process go to its one standard output. Lines of one turn of the event loop are one write, because a
+// busy API has many; a process that is killed loses the lines of its last turn.
 const output = pino.destination({ fd: 1, sync: true });
 let pending = '';
 
@@ -43,7 +42,7 @@ process.once('exit', writePending);
 
 const fields = new AsyncLocalStorage<Readonly<Record<string, unknown>>>();
 
-/** Adds these fields to all that is logged during `work`, however deep: the ids of a request, a run, a project. */
+/** Adds these fields to every line that is logged during `work`: the ids of a request, a run, a project. */
 export function withLogFields<T>(added: Readonly<Record<string, unknown>>, work: () => T): T {
   return fields.run(added, work);
 }
@@ -52,8 +51,8 @@ const SECRET_FIELDS = ['authorization', 'cookie', 'password', 'secret', 'token',
 const SECRET_PATHS = SECRET_FIELDS.flatMap((field) => [field, `*.${field}`]);
 
 /**
- * Describes an error by its name, code, message and stack, never by its other properties: a driver's error carries
- * query values in `detail`, an HTTP client's carries whole requests.
+ * Describes an error only by its name, code, message and stack: in other properties, a driver's error has query values
+ * (`detail`), and an HTTP client's error has whole requests.
  */
 function describeError(error: unknown): Record<string, unknown> {
   if (!(error instanceof Error)) return { type: typeof error };

@@ -5,17 +5,17 @@ export interface Mail {
   readonly to: string;
   readonly subject: string;
   readonly text: string;
-  /** The same as a page, for programs that show one. */
+  /** The same message as HTML, for programs that show it. */
   readonly html?: string;
-  /** Makes the Message-ID, which stays the same when the message is sent again. */
+  /** Determines the Message-ID, which stays the same when the message is sent again. */
   readonly id?: string;
   readonly replyTo?: string;
-  /** Takes a POST without a session that ends mails of this kind (RFC 8058). */
+  /** Address for a POST without a session that ends mails of this kind (RFC 8058). */
   readonly unsubscribeUrl?: string;
 }
 
 export interface Mailer {
-  /** Makes one attempt and waits for it. @returns why the server has not taken the message, or undefined if it has */
+  /** Makes one attempt and waits for it. @returns why the server has not accepted the message; undefined if it has */
   attempt(mail: Mail): Promise<MailFault | undefined>;
   close(): void;
 }
@@ -82,8 +82,8 @@ function domainOf(from: string): string {
 }
 
 /**
- * Fault of a mail server that has not accepted a message. `refused` is permanent; `away` means that no message would
- * get through now; `deferred` concerns this message and passes.
+ * Fault of a mail server that has not accepted a message. `refused` is permanent; `away` means that no message can be
+ * sent now; `deferred` concerns this message and is temporary.
  */
 interface MailFault {
   readonly kind: 'refused' | 'away' | 'deferred';
@@ -92,7 +92,7 @@ interface MailFault {
   readonly message: string;
 }
 
-/** Codes of nodemailer for an error of the message; all others would meet any message. */
+/** Codes of nodemailer for an error of the message; all other errors would affect any message. */
 const OF_MESSAGE: ReadonlySet<string> = new Set(['EENVELOPE', 'EMESSAGE']);
 
 /** Replies to any message when the server requires a sign-in or encryption first (RFC 4954, RFC 3207). */

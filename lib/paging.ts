@@ -10,12 +10,12 @@ export interface Page {
 export const DEFAULT_PAGE_SIZE = 100;
 export const MAX_PAGE_SIZE = 200;
 
-/** Writes the keyset condition of a page: costs the same on the thousandth page as on the first. */
+/** Writes the keyset condition of a page: the thousandth page costs as much as the first. */
 export function afterCursor(page: Page, column: Sql = sql`id`): Sql {
   return page.after === undefined ? empty : sql`and ${column} < ${page.after}`;
 }
 
-/** Cuts the extra row that queries fetch to learn whether there is a next page, and names the cursor for it. */
+/** Removes the extra row that queries fetch to detect a next page, and names its cursor. */
 export function cutPage<Item extends { readonly id: string }>(
   found: readonly Item[],
   page: Page,
@@ -30,8 +30,8 @@ export function cutPage<Item extends { readonly id: string }>(
 export type Order = Resource | 'revision' | 'step' | 'skillOrSlug';
 
 /**
- * Matches the cursors of a list: the id after which the next page begins. Callers take them from the `Link` header and
- * make none themselves; as they are plain ids, OpenAPI can state exactly which are refused.
+ * Matches the cursors of a list: the id after which the next page begins. Callers take them from the `Link` header;
+ * because they are plain ids, OpenAPI can state exactly which are valid.
  */
 export function cursorPattern(of: Order): RegExp {
   if (of === 'skillOrSlug') return SKILL_OR_SLUG;

@@ -15,7 +15,7 @@ export interface Quota {
 
 /**
  * Checks that a project or an organization may have one more. Takes no lock: the limits are far above every need, and
- * requests that arrive together pass a limit by their number at most.
+ * concurrent requests can exceed a limit only by their number.
  * @throws {AppError} `limit_reached`
  */
 export async function assertWithinQuota(
@@ -30,7 +30,7 @@ export async function assertWithinQuota(
   throw new AppError('limit_reached', `${whose} has at most ${max} ${what}; ${remedy}.`);
 }
 
-/** Two limits for things whose rows are kept after their end: one of live things, and one of all rows. */
+/** Two limits for resources whose rows are kept after their end: one for live resources, and one for all rows. */
 export interface KeptQuota extends Pick<Quota, 'holder'> {
   /** Selects all rows, in any columns, with a `where` that can be extended. */
   readonly all: Sql;

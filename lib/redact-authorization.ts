@@ -10,10 +10,10 @@ const CREDENTIALS = String.raw`(?:(?:[\w-]+=(?:"[^"]*"|[^\s,"']+),?\s*)+|[\w.~+/
 /** A header in a request, an object or a command line. */
 const HEADER = new RegExp(String.raw`\b(authorization["']?\s*[:=]\s*["']?${SCHEME})\s+${CREDENTIALS}`, 'gi');
 
-/** The credential without its header, with a digit in it, so that "Basic requirements" is not taken for one. */
+/** The credential without its header. It must have a digit, so that "Basic requirements" does not match. */
 const ALONE = /\b(Bearer|Basic|Token|ApiKey|DPoP|Negotiate)\s+(?=[\w.~+/-]*\d)[\w.~+/-]{16,}=*/gi;
 
-/** Takes the credentials of `Authorization` headers out of a text, in every scheme. */
+/** Removes the credentials of `Authorization` headers from a text, in every scheme. */
 export function redactAuthorization(text: string): string {
   return text.replaceAll(HEADER, `$1 ${MARK}`).replaceAll(ALONE, `$1 ${MARK}`);
 }

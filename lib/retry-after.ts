@@ -1,5 +1,5 @@
 /**
- * Reads a `Retry-After` (RFC 9110, section 10.2.3), which is a number of seconds or an HTTP date.
+ * Reads a `Retry-After` (RFC 9110, section 10.2.3), a number of seconds or an HTTP date.
  * @returns milliseconds from `now`, from 0 to `maxMs`; undefined when the header is absent or is neither
  */
 export function parseRetryAfter(
@@ -12,7 +12,7 @@ export function parseRetryAfter(
 }
 
 /**
- * `Date.parse` also reads texts that are no HTTP date ("-5", "1.5"); all three forms of an HTTP date begin with a
+ * `Date.parse` also accepts texts that are not HTTP dates ("-5", "1.5"); all three forms of an HTTP date begin with a
  * weekday.
  */
 function httpDate(text: string): number {

@@ -21,7 +21,7 @@ export const instantOfThisAge = z.iso
   .transform((text) => new Date(text))
   .meta({ ...INSTANT, pattern: THIS_AGE.source });
 
-/** Returns the schema of a name that a person gives: one line with something to see; spaces around it are dropped. */
+/** Returns the schema of a name by a person: one line with a visible character; spaces around it are removed. */
 export function nameOf(max: number) {
   return z.string().min(1, EMPTY).max(max).regex(ONE_LINE, `${EMPTY}, and be one line`).trim();
 }

@@ -3,12 +3,12 @@ import { sql, type Sql } from './database/index.ts';
 import { AppError } from './errors.ts';
 
 const POLL_MS = 150;
-/** Wait that outlasts the lease of a dead process and the renewal that follows. */
+/** A wait that is longer than the lease of a dead process and the following renewal. */
 const PATIENCE_MS = 70_000;
 
 /**
- * Creates a function that renews a credential once at a time in this process, by key. A caller that cancels does not
- * end a renewal: its new tokens would be lost.
+ * Creates a function that renews a credential, one renewal at a time for each key in this process. A caller that
+ * cancels does not end a renewal, because its new tokens would be lost.
  */
 export function createRenewals<T>(): (key: string, renew: () => Promise<T>, signal: AbortSignal) => Promise<T> {
   const underWay = new Map<string, Promise<T>>();
@@ -25,12 +25,12 @@ export function createRenewals<T>(): (key: string, renew: () => Promise<T>, sign
 }
 
 /**
- * Renews a credential once over all processes: the one that takes the lease in its row asks the provider, the others
- * wait for the stored result.
+ * Renews a credential once over all processes: the process with the lease in its row asks the provider, the others wait
+ * for the stored result.
  * @throws {AppError} `provider_error` when the others have waited for too long
  */
 export async function renewUnderLease<Lease, T>(steps: {
-  /** Takes the lease; undefined when another process has it, or there is nothing to renew any more. */
+  /** Takes the lease; undefined when another process has it, or nothing is left to renew. */
   take(): Promise<Lease | undefined>;
   renew(lease: Lease): Promise<T>;
   /** Returns a credential that another process has renewed; undefined while that process is still working. */
@@ -47,9 +47,9 @@ export async function renewUnderLease<Lease, T>(steps: {
   }
 }
 
-/** There are no new tokens just now, and there may be later. */
+/** There are no new tokens now, but there may be later. */
 export class NotRenewed extends AppError {
-  /** True where the server has refused, and not been out of reach. */
+  /** True when the server has refused the renewal, false when it could not be reached. */
   readonly isRefusal: boolean;
 
   constructor({ isRefusal }: { readonly isRefusal: boolean } = { isRefusal: false }) {
@@ -58,12 +58,12 @@ export class NotRenewed extends AppError {
   }
 }
 
-/** How a server has refused to renew one credential so far; each credential that is stored begins afresh. */
+/** A server's refusals to renew one credential; each newly stored credential starts without any. */
 export interface Refusals {
-  /** The last answer, and how often it came in a row. */
+  /** The last response, and how often it came in a row. */
   readonly answer: string;
   readonly count: number;
-  /** Seconds since that answer came first, and last. */
+  /** Seconds since that response came first, and last. */
   readonly sinceSeconds: number;
   readonly agoSeconds: number;
   /** Time of the last refusal. */
@@ -71,8 +71,8 @@ export interface Refusals {
 }
 
 /**
- * Tells whether one more refusal ends a sign-in. Servers word their refusals differently, so their number counts: a
- * second refusal when the credential has expired already, else the third with the same answer in ten minutes or more.
+ * Tells whether one more refusal ends a sign-in. Servers word refusals differently, so the number decides: the second
+ * refusal of an expired credential, else the third with the same response within ten minutes or more.
  */
 export function endsSignIn(earlier: Refusals | null, answer: string, { expired }: { readonly expired: boolean }) {
   if (earlier === null) return false;
@@ -82,7 +82,7 @@ export function endsSignIn(earlier: Refusals | null, answer: string, { expired }
 
 const REFUSED_FOR_SECONDS = 600;
 
-/** Seconds for which a server that has refused is not asked again, while the credential can still be used. */
+/** Seconds for which a server is not asked again after a refusal, while the credential can still be used. */
 export const REFUSED_PAUSE_SECONDS = 60;
 
 /**
@@ -98,7 +98,7 @@ export function refusalsOf(version: Sql): Sql {
 
 /**
  * Returns the condition that the row has no newer refusal than the ones that were read. Callers who waited for a
- * renewal get its refusal, instead of causing the next one.
+ * renewal then get its refusal, instead of causing another one.
  */
 export function hasNoNewRefusal(version: Sql, earlier: Refusals | null): Sql {
   return sql`${refusalsOf(version)} ->> 'last' is not distinct from ${earlier?.last ?? null}::text`;
@@ -113,15 +113,15 @@ export function oneMoreRefusal(version: Sql, earlier: Refusals | null, answer: s
 }
 
 /**
- * Selects how long before its end a credential is renewed, in seconds: a minute, or half of a life of less than two.
- * Otherwise a credential with a life of half a minute would be renewed before each request.
+ * Selects how long before its end a credential is renewed, in seconds: a minute, or half of its life if that is less
+ * than two minutes. Otherwise a credential with a life of half a minute would be renewed before each request.
  * @param life column with the seconds for which it was issued, null when unknown
  */
 export function renewalMarginSeconds(life: Sql): Sql {
   return sql`least(60, coalesce(${life} / 2.0, 60))`;
 }
 
-/** The work goes on after the signal. @throws the signal's reason once it aborts */
+/** The work continues after the signal. @throws the signal's reason once it aborts */
 async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   signal.throwIfAborted();
   const stop = Promise.withResolvers<never>();

@@ -7,12 +7,12 @@ export function cut(text: string, length: number): string {
 /** Matches the first half of a surrogate pair whose second half was cut off. */
 const HALF = /[\uD800-\uDBFF]$/;
 
-/** Begins a text with a capital. */
+/** Capitalizes the first letter of a text. */
 export function capitalized(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 }
 
-/** Makes a sentence of a clause, which has no full stop of its own. */
+/** Makes a sentence of a clause without a full stop. */
 export function sentence(clause: string): string {
   return `${capitalized(clause)}.`;
 }
@@ -26,12 +26,13 @@ export function shownText(text: string, maxLength: number): string {
 }
 
 /**
- * Matches invisible characters, and characters that turn text round: controls, formats like bidirectional overrides and
- * zero widths, tags, private use. The joiners of scripts and the presentation of emoji are left, as text needs them.
+ * Matches invisible characters, and characters that reverse text: controls, formats like bidirectional overrides and
+ * zero widths, tags, private use. Joiners of scripts and the presentation of emoji are excepted, because text needs
+ * them.
  */
 const UNSEEN = /(?!\t|\n|\r|\u200C|\u200D|\uFE0E|\uFE0F)[\p{Cc}\p{Cf}\p{Co}\p{Default_Ignorable_Code_Point}]/gu;
 
-/** Names the first character of a text that no reader sees, like `U+202E`. */
+/** Names the first invisible character of a text, like `U+202E`. */
 export function unseenIn(text: string): string | undefined {
   const [found] = text.match(UNSEEN) ?? [];
   const hexadecimal = found?.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0');
@@ -47,14 +48,14 @@ export function withUnseenEscaped(json: string): string {
   );
 }
 
-/** Leaves out the characters that no reader sees: a model reads commands in them that a person does not. */
+/** Removes invisible characters, in which a model could read commands that a person does not see. */
 export function withoutUnseen(text: string): string {
   return text.replace(UNSEEN, '');
 }
 
 /**
- * Puts a space into everything that a mail program would turn into a link: the scheme of an address, a dot between the
- * names of a host, a mailbox. Figures and times of day stay unchanged.
+ * Puts a space into everything that a mail program would turn into a link: the scheme of an address, a dot between
+ * parts of a host name, a mailbox. Numbers and times of day stay unchanged.
  */
 export function withoutLinks(text: string): string {
   return text
@@ -62,7 +63,7 @@ export function withoutLinks(text: string): string {
     .replaceAll(/(?<=\p{L}[\p{L}\p{N}+.-]*:)(?=\S)|(?<=\S@)(?=\S)|(?<=[/\\])(?=[/\\])/gu, ' ');
 }
 
-/** Decodes the start of UTF-8 text, at most `maxBytes` bytes, without a character that would be cut in two. */
+/** Decodes the start of UTF-8 text, at most `maxBytes` bytes, without a split character at the end. */
 export function utf8Start(bytes: Uint8Array, maxBytes: number): string {
   // In streaming mode the decoder keeps an unfinished character back.
   return new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes.subarray(0, maxBytes), {

@@ -40,7 +40,7 @@ export function createOtlpTracing(settings: { endpoint: string; service: string 
       try {
         return await underWay.run(trace.setSpan(parent, span), () => work(faceOf(span)));
       } catch (error) {
-        // `work` decides what to say about the error: messages may quote a person or a provider.
+        // `work` decides how to report the error, because messages may quote a person or a provider.
         span.setStatus({ code: SpanStatusCode.ERROR });
         throw error;
       } finally {
@@ -63,7 +63,7 @@ export function createOtlpTracing(settings: { endpoint: string; service: string 
       const span = context === undefined ? undefined : trace.getSpan(context);
       return span === undefined ? undefined : formatTraceparent(span.spanContext());
     },
-    // A receiver that is away must not keep the process from ending well.
+    // A receiver that is away must not prevent a clean end of the process.
     close: () => provider.shutdown().catch(() => undefined),
   };
 }

@@ -12,20 +12,20 @@ export interface Span {
 export interface SpanOptions {
   readonly kind?: 'internal' | 'server' | 'client' | 'producer' | 'consumer';
   readonly attributes?: Attributes;
-  /** `traceparent` of a span in another process. Default: the span under way in this one, or none. */
+  /** `traceparent` of a span in another process. Default: the current span of this process, or none. */
   readonly parent?: string | undefined;
 }
 
-/** Distributed traces. Attributes are ids, models and counts: texts of people never become part of a trace. */
+/** Distributed traces. Attributes are ids, models and counts; texts of people never become part of a trace. */
 export interface Tracing {
   readonly enabled: boolean;
-  /** Runs the work as a span; inside, this span is the parent of others. An error marks the span and passes on. */
+  /** Runs the work as a span, which is the parent of spans inside. An error marks the span and is rethrown. */
   span<T>(name: string, options: SpanOptions, work: (span: Span) => Promise<T>): Promise<T>;
-  /** Records a span whose id and times are known already. */
+  /** Records a span with known id and times. */
   record(span: RecordedSpan): void;
   /** Renames the current span, once its subject is known. */
   rename(name: string): void;
-  /** `traceparent` of the span under way. */
+  /** `traceparent` of the current span. */
   current(): string | undefined;
   /** Sends the remaining spans. */
   close(): Promise<void>;
@@ -44,7 +44,7 @@ interface RecordedSpan {
 
 const OFF: Span = { set: () => undefined, traceparent: undefined };
 
-/** Tracing that is off: calls the work, and that is all. */
+/** Tracing that is off: it only calls the work. */
 export const NO_TRACING: Tracing = {
   enabled: false,
   span: (_name, _options, work) => work(OFF),

@@ -1,4 +1,4 @@
-/** Lets work under one key happen one after another, with a bounded queue; `undefined` says that the queue is full. */
+/** Lets work under one key run one after another, with a bounded queue; returns `undefined` when the queue is full. */
 export function createTurns(maxWaiting: number) {
   const queues = new Map<string, { last: Promise<unknown>; waiting: number }>();
 

@@ -18,10 +18,10 @@ onStopSignal(log, async () => {
 });
 
 /**
- * Sets the limit of this process for core files to zero: one could hold the token of a call under way. Node has no call
- * for it, but the program that limits sessions sets the limits of others too.
+ * Sets this process's limit for core files to zero: one could contain the token of an open call. Node has no call for
+ * that, but the program that limits sessions sets the limits of other processes too.
  */
 function forbidCoreFiles(): void {
   const { status } = spawnSync('/usr/bin/prlimit', ['--pid', String(process.pid), '--core=0:0']);
-  if (status !== 0) log.warn('core files are not forbidden; do it where the runtime is started');
+  if (status !== 0) log.warn('core files are not forbidden; forbid them where the runtime is started');
 }

@@ -65,7 +65,7 @@ export async function startRuntime(
     throw error;
   }
   if (sandbox.kind === 'process') {
-    log.warn('MODEL_RUNTIME_SANDBOX=process: model sessions are not isolated; never in production');
+    log.warn('MODEL_RUNTIME_SANDBOX=process: model sessions are not isolated; do not use this in production');
   }
   const keys = envelopeKeys(config.MODEL_RUNTIME_SECRET);
   const client = createProviderClient({ allowPrivateNetwork: config.MODEL_PROVIDER_FAKE });
@@ -117,7 +117,7 @@ export async function startRuntime(
       draining = true;
       const closed = server.close();
       await executions.drain(DRAIN_MS);
-      // Their last frames are on the way. A silent caller could hold the process for ever.
+      // Their last frames are being sent. A silent caller could otherwise keep the process open for ever.
       const cut = setTimeout(() => server.cut(), LAST_FRAMES_MS);
       await closed;
       clearTimeout(cut);

@@ -11,13 +11,13 @@ export interface Readiness {
   /** Obstacles to its work, in words; empty when it is ready. */
   readonly obstacles: readonly string[];
   readonly buildId: string | null;
-  /** True when new runs start on it. A worker of an earlier build is ready too, to end its own. */
+  /** True when new runs start on it. A worker of an earlier build is ready too, to end its own runs. */
   readonly takesRuns: boolean;
 }
 
 /**
  * Serves the probes of an orchestrator: `GET /health` while the process lives, and `GET /ready`, which is 503 while it
- * cannot work. Without authentication, so on an address and port that must not be public.
+ * cannot work. It has no authentication, so its address and port must not be public.
  */
 export async function serveHealth(
   readiness: () => Promise<Readiness>,

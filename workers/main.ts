@@ -48,7 +48,7 @@ try {
       signal,
     });
   }
-  // The Temporal runtime passes a signal only to workers that run already.
+  // The Temporal runtime passes a signal only to workers that already run.
   if (started !== undefined && !signal.aborted) {
     log.info({ taskQueue, buildId: config.WORKER_BUILD_ID }, 'worker started');
     await started.run();
@@ -64,7 +64,7 @@ try {
   await healthServer?.close();
   log.info('worker stopped');
 }
-// An abandoned start would keep the process open while its native half continues.
+// An abandoned start would keep the process open, because its native half continues.
 process.exit();
 
 async function readiness(): Promise<Readiness> {

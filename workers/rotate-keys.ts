@@ -21,10 +21,10 @@ try {
   for (const column of columns) log.info(column, 'column done');
   const unreadable = columns.reduce((sum, column) => sum + column.unreadable, 0);
   if (unreadable > 0) {
-    log.error({ unreadable }, 'neither key opens these; keep the key that does, and start again');
+    log.error({ unreadable }, 'neither key opens these; keep the key that opens them, and start again');
     process.exitCode = 1;
   } else {
-    log.info('everything is sealed under the current key; the previous one may go');
+    log.info('everything is sealed under the current key; the previous key can be deleted');
   }
 } finally {
   await database.end();

@@ -19,8 +19,8 @@ export interface SchedulerSettings {
 
 /**
  * Starts the scheduler unless it runs, now and at intervals while this process works: an operator may terminate it, or
- * the server may lose it. A stuck one is ended first: its build has no worker any more, or its code was replaced by
- * code that cannot continue it. However many processes do this, a task queue has one scheduler.
+ * the server may lose it. A stuck one is ended first, if its build has no worker any more, or its new code cannot
+ * continue it. However many processes do this, a task queue has one scheduler.
  */
 export async function keepScheduler(settings: SchedulerSettings): Promise<{ stop(): void }> {
   const { client, taskQueue, log, workflowId = schedulerWorkflowId(settings.taskQueue) } = settings;
@@ -33,7 +33,7 @@ export async function keepScheduler(settings: SchedulerSettings): Promise<{ stop
       args: [],
     });
   };
-  // Not at once: after an outage a scheduler needs time to go on.
+  // Wait first: after an outage a scheduler needs time to continue.
   const check = async () => {
     if (settings.takesRuns?.() !== false) await endStuck(settings, workflowId);
     await ensure();

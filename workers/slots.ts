@@ -14,10 +14,9 @@ interface SlotDeps extends Pick<Core, 'database' | 'log'> {
 }
 
 /**
- * Announces the worker's slots until `signal` aborts, then withdraws them, so that a worker which drains is given
- * nothing new. Each announcement says whether new runs reach this worker: for seconds after another build was made
- * current, room is thus counted on the former one. It also lets in what waits: what another process should have
- * started and did not.
+ * Announces the worker's slots until `signal` aborts, then withdraws them, so that a draining worker gets nothing new.
+ * Each announcement says whether new runs reach this worker, so for some seconds after a change of builds the former
+ * one still counts.
  */
 export async function keepAnnounced(
   { database, admission, log }: SlotDeps,
@@ -28,13 +27,14 @@ export async function keepAnnounced(
   while (!signal.aborted) {
     try {
       await announceSlots(database, { ...worker, takesRuns: await standing.refresh() });
+      // Also admits waiting runs that another process should have started.
       admission.nudge();
     } catch (err) {
       log.warn({ err }, 'the slots of this worker could not be announced');
     }
     await sleep(ANNOUNCE_EVERY_MS, undefined, { signal }).catch(() => undefined);
   }
-  // A row that cannot be deleted runs out by itself.
+  // A row that cannot be deleted expires by itself.
   await withdrawSlots(database, worker.workerId).catch(() => undefined);
   await admission.idle();
 }

@@ -2,7 +2,7 @@ import type { NativeConnection } from '@temporalio/worker';
 import type { Log } from '#lib/log.ts';
 import { currentBuildOf, type Build } from '#lib/temporal/index.ts';
 
-/** Whether new runs reach this worker, as Temporal last reported it. */
+/** Tells whether new runs reach this worker, as Temporal last reported. */
 export interface Standing {
   /**
    * Asks Temporal whether new runs start on workers of this build. While Temporal is down, the last response counts.
@@ -58,7 +58,7 @@ function report(log: Log, found: { build: Build | undefined; known: boolean; bef
   } else {
     log.warn(
       { build },
-      'this build is not current: it only ends runs that began on it, until npm run deploy:current makes it so',
+      'this build is not current: it only finishes runs that began on it, until npm run deploy:current makes it current',
     );
   }
 }

@@ -18,14 +18,14 @@ export interface StartedWorkers {
   run(): Promise<void>;
   isPolling(): boolean;
   takesRuns(): boolean;
-  /** Releases everything, also parts that have never run. */
+  /** Releases everything, also parts that never ran. */
   close(): Promise<void>;
 }
 
 /**
  * Connects to Temporal and creates the workers.
- * @throws the first error, after everything is released. A further attempt needs a connection of its own: the native
- * half keeps the name of a failed worker taken while its connection is open
+ * @throws the first error, after everything is released. A further attempt needs a new connection: the native half
+ * reserves the name of a failed worker while its connection is open
  */
 export async function startWorkers(
   config: ConfigOf<'worker'>,
@@ -77,8 +77,8 @@ function buildOf(config: ConfigOf<'worker'>): Build | undefined {
 }
 
 /**
- * Registers the search attributes. Without the right to do so, an administrator has to; until then the server refuses
- * every run.
+ * Registers the search attributes. Without the right to do so, an administrator must register them; until then the
+ * server refuses every run.
  */
 async function registerSearchAttributes(connection: NativeConnection, namespace: string, log: Log): Promise<void> {
   try {

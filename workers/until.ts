@@ -19,7 +19,7 @@ export interface Patience {
  * Repeats an attempt while Temporal cannot be reached: after a power cut everything starts at once, and a worker that
  * gave up would have to be started by hand.
  * @returns undefined when `signal` was aborted first; a running attempt is abandoned
- * @throws an error that waiting does not mend: a missing certificate file, an unknown namespace
+ * @throws an error that waiting does not mend: such as a missing certificate file or an unknown namespace
  */
 export async function untilReached<Result>(
   attempt: () => Promise<Result>,
@@ -40,7 +40,7 @@ export async function untilReached<Result>(
 
 /** Statuses of a server that refuses: INVALID_ARGUMENT, NOT_FOUND, PERMISSION_DENIED, UNAUTHENTICATED. */
 const REFUSALS: ReadonlySet<number> = new Set([3, 5, 7, 16]);
-/** The same in the text of a native error, which has no field for them. */
+/** The same statuses in the text of a native error, which has no field for them. */
 const REFUSAL = /Status \{ code: (InvalidArgument|NotFound|PermissionDenied|Unauthenticated)/;
 
 function isUnreachable(err: unknown): boolean {

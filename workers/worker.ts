@@ -30,14 +30,14 @@ export interface WorkerSettings {
   readonly shutdownGraceSeconds: number;
   /** Build of this release. Without one, all workers of the queues share all workflows. */
   readonly build?: Build | undefined;
-  /** Withdraws the slots at once, when the process is told to stop. */
+  /** Withdraws the slots at once when the process is told to stop. */
   readonly stopping?: AbortSignal;
   readonly deps: WorkerDeps;
 }
 
 export interface RunningWorkers {
   /**
-   * Resolves when all have stopped, after `shutdown` or a signal. One that fails stops the others.
+   * Resolves when all workers have stopped, after `shutdown` or a signal. A worker that fails stops the others.
    * @throws the first error, once all have released the connection
    */
   run(): Promise<void>;
@@ -46,7 +46,7 @@ export interface RunningWorkers {
   isPolling(): boolean;
   /** Returns true when new runs start on this build. */
   takesRuns(): boolean;
-  /** Gives the connection back instead of working. */
+  /** Returns the connection without working. */
   discard(): Promise<void>;
 }
 
@@ -61,10 +61,10 @@ export async function createWorkers(settings: WorkerSettings): Promise<RunningWo
   const common: Omit<SdkOptions, 'taskQueue'> = {
     connection: settings.connection,
     namespace: settings.namespace,
-    // Zero by default: activities would be cut off at once, and their model calls paid for twice.
+    // The default of zero would cut off activities at once, and their model calls would be paid for twice.
     shutdownGraceTime: `${settings.shutdownGraceSeconds}s`,
     interceptors: { activity: [observeActivities(deps.tracing)] },
-    // A cancellation comes back with a heartbeat, which Temporal would send only once in eight seconds.
+    // A cancellation arrives with a heartbeat, which Temporal would otherwise send only every eight seconds.
     maxHeartbeatThrottleInterval: '2s',
     shutdownForceTime: `${settings.shutdownGraceSeconds + 10}s`,
     ...versioning(settings.build),
@@ -85,7 +85,7 @@ export async function createWorkers(settings: WorkerSettings): Promise<RunningWo
       ...common,
       taskQueue: schedulerTaskQueue(taskQueue),
       activities: discreet(deps.log, scheduling),
-      // One for each part of a tick, so that claiming does not wait for parts that take most of a minute.
+      // One slot for each part of a tick, so that claiming does not wait for parts that take most of a minute.
       maxConcurrentActivityTaskExecutions: Object.keys(scheduling).length,
     }),
     Worker.create({
@@ -119,7 +119,8 @@ export async function createWorkers(settings: WorkerSettings): Promise<RunningWo
       const announcing = keepAnnounced(deps, slots, standing, signal);
       // Until the last step has ended: without it a call under way is lost.
       const ended = new AbortController();
-      const leasing = keepLease(deps, ended.signal);
+      const { database, modelRuntime: runtime, log } = deps;
+      const leasing = runtime && keepRuntimeLease({ database, runtime, log }, ended.signal);
       const running = workers.map((worker) => worker.run());
       const all = Promise.all(running);
       all.catch(() => shutdown(workers));
@@ -140,7 +141,7 @@ export async function createWorkers(settings: WorkerSettings): Promise<RunningWo
 }
 
 /**
- * Pins each workflow to the build that it began on, so that a release may change workflows and may be taken back while
+ * Pins each workflow to the build on which it began, so that a release may change workflows, or be taken back, while
  * they are open.
  */
 function versioning(build: Build | undefined): Pick<SdkOptions, 'workerDeploymentOptions'> {
@@ -154,10 +155,6 @@ function versioning(build: Build | undefined): Pick<SdkOptions, 'workerDeploymen
   };
 }
 
-async function keepLease({ database, modelRuntime: runtime, log }: WorkerDeps, signal: AbortSignal): Promise<void> {
-  if (runtime !== undefined) await keepRuntimeLease({ database, runtime, log }, signal);
-}
-
 function shutdown(workers: readonly Worker[]): void {
   for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
 }
@@ -169,7 +166,7 @@ async function discard(workers: readonly Worker[]): Promise<void> {
 
 /**
  * Keeps unexpected errors out of Temporal's history, which shows messages and stacks as plain text; a database driver's
- * error quotes the value that caused it. The log has the error, the history has `internal_error`.
+ * error quotes the value that caused it. The log has the error, and the history only `internal_error`.
  */
 function discreet<A extends object>(log: Log, activities: A): A {
   const wrapped = Object.entries(activities).map(([name, work]) => [

@@ -10,8 +10,8 @@ const CACHE = `${ROOT}node_modules/.cache/workflow-bundles`;
 
 /**
  * Returns the workflow code as one script for the sandbox, bundled from the sources. Bundling takes seconds, so an
- * existing bundle is used if its name has the hash of everything that goes into it. A bundle of other sources is never
- * used. Where nothing can be written the new one stays in memory.
+ * existing bundle is used if its name has the hash of all its sources. If nothing can be written, the new bundle stays
+ * in memory.
  */
 export async function workflowBundle(log?: Pick<Log, 'warn'>): Promise<WorkflowBundleOption> {
   const name = await bundleName();
@@ -20,7 +20,7 @@ export async function workflowBundle(log?: Pick<Log, 'warn'>): Promise<WorkflowB
   if (built.length > 0) {
     log?.warn(
       { built, needed: name },
-      'the workflow bundle in dist/ is of other sources and is not used; npm run build makes a new one',
+      'the workflow bundle in dist/ was built from other sources and is not used; npm run build makes a new one',
     );
   }
   if ((await bundlesIn(CACHE)).includes(name)) return { codePath: `${CACHE}/${name}` };
@@ -60,7 +60,7 @@ async function bundle(): Promise<string> {
     });
     return code;
   } catch (cause) {
-    const message = 'the workflow code cannot be bundled here; bundle it ahead by npm run build';
+    const message = 'the workflow code cannot be bundled here; bundle it beforehand with npm run build';
     throw new Error(message, { cause });
   }
 }

@@ -1,21 +1,21 @@
 import type { ActivityOptions } from '@temporalio/common';
 
-/** Two heartbeats, which come every 3 s, may be missed before the worker counts as dead. */
+/** Two heartbeats, sent every 3 s, may be missing before the worker counts as dead. */
 const HEARTBEAT_TIMEOUT = '10s';
 
 /**
- * Outlasts a Postgres that is away for minutes. The maximum stops an error that never passes, which would loop until
- * the run's timeout, maybe a day.
+ * Bridges an outage of Postgres of some minutes. The maximum stops a permanent error, which would otherwise loop until
+ * the run's timeout.
  */
 const MAX_ATTEMPTS = 60;
 
-/** The step ends the run itself at its deadline. This is for a worker that cannot. */
+/** The step ends the run itself at its deadline. This grace is for a worker that cannot. */
 const GRACE_MS = 30_000;
 
 /**
- * Returns the policy of a model step. It is retried while its error may pass, after the provider's own delay if there
- * is one, until the activity marks the error as final. The first step waits for a slot without a bound, because the
- * run's clock starts when it begins; the bound of the later ones includes their wait.
+ * Returns the policy of a model step. It is retried while its error may be temporary, after the provider's own delay if
+ * there is one, until the activity marks the error as final. The first step waits for a slot without a limit, because
+ * the run's clock starts with it; the limit of later ones includes their wait.
  */
 export function modelStepPolicy(
   { timeoutSeconds, deadline }: { timeoutSeconds: number; deadline: number | undefined },
@@ -36,9 +36,9 @@ export function modelStepPolicy(
 }
 
 /**
- * Returns the policy of a tool call. A call that fails is a recorded result, so the activity is retried only when its
+ * Returns the policy of a tool call. A failed call is a recorded result, so the activity is retried only when its
  * worker died or could not write; the record then decides whether the call itself is repeated. The deadlines of a call
- * come to three minutes at most.
+ * add up to three minutes at most.
  */
 export function toolCallPolicy(deadline: number, summary: string): ActivityOptions {
   return {
@@ -59,7 +59,7 @@ function msUntil(deadline: number): number {
   return Math.max(deadline - Date.now(), 1);
 }
 
-/** Policy of the write that ends a run. It is patient: without that write the run would never end. */
+/** Policy of the write that ends a run. It retries for long, because without that write the run would never end. */
 export const concludePolicy: ActivityOptions = {
   startToCloseTimeout: '30s',
   retry: {

@@ -26,7 +26,7 @@ const { concludeRun } = proxyActivities<RunActivities>(concludePolicy);
  * failure, timeout and cancellation only.
  */
 export async function run({ runId, timeoutSeconds }: RunInput): Promise<string> {
-  // The run's clock starts with its first step: until that has responded there is no deadline.
+  // The run's clock starts with its first step: until its response there is no deadline.
   let deadline: number | undefined;
   try {
     for (let index = 0; ;) {
@@ -60,12 +60,12 @@ type Reason = Exclude<Parameters<RunActivities['concludeRun']>[0]['ending'], 'ca
 function reasonOf(error: unknown): Reason {
   const cause = error instanceof ActivityFailure ? error.cause : error;
   if (cause instanceof TimeoutFailure) {
-    // The server copies one bound into the other, so a step without a slot in time ends as the second.
+    // The server copies one limit into the other, so a step that gets no slot in time ends with the second.
     return cause.timeoutType === 'SCHEDULE_TO_CLOSE' || cause.timeoutType === 'SCHEDULE_TO_START'
       ? 'timeout'
       : 'internal_error';
   }
-  // A failed model step has a reason of the closed list as its type. Any other type is our own error.
+  // A failed model step has a reason of the closed list as its type. Any other type is an error of this service.
   const type = cause instanceof ApplicationFailure ? cause.type : undefined;
   if (type === 'context_exceeded') return type;
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the model's reasons are those of ModelFailure
@@ -77,8 +77,8 @@ export interface WebhookDeliveryInput {
 }
 
 /**
- * Makes one attempt of a delivery; ticks start the later ones. The activity records any behaviour of the receiver as an
- * outcome, so only our own errors are retried or fail the workflow.
+ * Makes one attempt of a delivery; ticks start later ones. The activity records any behaviour of the receiver as an
+ * outcome, so only errors of this service are retried or fail the workflow.
  */
 export async function webhookDelivery({ deliveryId }: WebhookDeliveryInput): Promise<string> {
   const { attemptDelivery } = proxyActivities<WebhookActivities>({

@@ -15,9 +15,9 @@ export interface SchedulerInput {
 }
 
 /**
- * Ticks at the start of every minute, for ever: claims due routines, and starts the other parts of a tick beside it, so
- * that none delays the schedule. A part that fails is logged and retried in the next minute; a part that still runs is
- * left to end.
+ * Ticks at the start of every minute, for ever: claims due routines, and starts the other parts of a tick beside that,
+ * so that none delays the schedule. A part that fails is logged and retried in the next minute; a part that still runs
+ * continues.
  */
 export async function scheduler(input: SchedulerInput = {}): Promise<void> {
   const { intervalMs = 60_000, ticksPerRun = 120 } = input;
@@ -59,8 +59,8 @@ export async function scheduler(input: SchedulerInput = {}): Promise<void> {
 }
 
 /**
- * A scheduler stays on its build, as a run does, but never ends. It moves to the current build when it continues as
- * new, which it does at the first tick after another build was made current.
+ * A scheduler stays on its build, like a run, but never ends. It moves to the current build when it continues as new,
+ * at the first tick after another build became current.
  */
 const ON_THE_CURRENT_BUILD = { initialVersioningBehavior: 'AUTO_UPGRADE' } as const;
 

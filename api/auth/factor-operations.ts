@@ -19,7 +19,7 @@ const passkeyOptions = z
   .looseObject({ challenge: z.string() })
   .meta({ id: 'PasskeyOptions', description: 'Options in JSON as WebAuthn Level 3 has them.' });
 
-/** Lists the operations of second factors and passkeys, and the proof of who one is. */
+/** Lists the operations of second factors and passkeys, and the proof of identity. */
 export const factorOperations: readonly AuthOperation[] = [
   {
     method: 'POST',
@@ -27,7 +27,7 @@ export const factorOperations: readonly AuthOperation[] = [
     id: 'signInSecondFactor',
     summary: 'Give the second factor of a sign-in',
     description:
-      'After `secondFactorRequired`, within ten minutes and with the cookie of that response: a code, or one of the recovery codes. Ten attempts for an account in a quarter of an hour.',
+      'Ends a sign-in that responded with `secondFactorRequired`, within ten minutes and with the cookie of that response. Takes a code or a recovery code; an account has ten attempts in a quarter of an hour.',
     body: z.strictObject({ code: code.optional(), recoveryCode: recoveryCode.optional() }),
     success: z.object({ user }),
     errors: { 401: ['invalid_code', 'sign_in_expired'] },
@@ -37,7 +37,7 @@ export const factorOperations: readonly AuthOperation[] = [
     path: '/sign-in/passkey/begin',
     id: 'beginPasskeySignIn',
     summary: 'Begin a sign-in with a passkey',
-    description: 'Also begins a proof by a passkey. The challenge is for this browser and five minutes.',
+    description: 'Also begins a proof by a passkey. The challenge is valid for five minutes, in this browser.',
     body: z.strictObject({}),
     success: passkeyOptions,
     errors: {},
@@ -58,7 +58,7 @@ export const factorOperations: readonly AuthOperation[] = [
     id: 'prove',
     summary: 'Prove again who you are',
     description:
-      'What changes access responds with 403 `reauthentication_required` when the last proof of the session is over 15 minutes ago; signing in is one. A person with a second factor gives a code, a recovery code or a passkey, others give their password.',
+      'Operations that change access respond with 403 `reauthentication_required` when the session’s last proof is more than 15 minutes old. A sign-in is a proof. People with a second factor send a code, a recovery code or a passkey, others their password.',
     body: z.strictObject({
       password: givenPassword.optional(),
       code: code.optional(),
@@ -97,7 +97,7 @@ export const factorOperations: readonly AuthOperation[] = [
     id: 'beginSecondFactor',
     summary: 'Begin to add a second factor',
     description:
-      'Makes a secret for an authenticator (RFC 6238: SHA-1, six digits, 30 seconds). It counts for nothing until it is confirmed by a code.',
+      'Makes a secret for an authenticator (RFC 6238: SHA-1, six digits, 30 seconds). It has no effect until a code confirms it.',
     body: z.strictObject({}),
     success: z
       .object({
@@ -146,7 +146,7 @@ export const factorOperations: readonly AuthOperation[] = [
     path: '/passkeys/begin',
     id: 'beginPasskey',
     summary: 'Begin to add a passkey',
-    description: 'Needs a second factor, whose recovery codes are the way back when a passkey is lost.',
+    description: 'Needs a second factor, whose recovery codes replace a lost passkey.',
     body: z.strictObject({}),
     success: passkeyOptions,
     needsSession: true,

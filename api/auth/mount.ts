@@ -11,7 +11,7 @@ import { authOperations } from './operations.ts';
 /** Limit of a body, far above a name, an address and a password. */
 const MAX_BODY_BYTES = 16 * 1024;
 
-/** Serves `/auth/*` with better-auth: only the operations that we document, with validated input. */
+/** Serves `/auth/*` with better-auth: only the documented operations, with validated input. */
 export function authMount(deps: Deps): Middleware {
   return async (ctx, next) => {
     if (ctx.path !== '/auth' && !ctx.path.startsWith('/auth/')) return next();
@@ -67,8 +67,8 @@ function headersOf(ctx: Context, { clientAddress }: Deps): Headers {
 const failure = z.object({ code: z.string().optional(), message: z.string().optional() });
 
 /**
- * Sends the library's response: a success with only the documented fields, an error in our envelope, a redirect
- * unchanged.
+ * Sends the library's response: a success with only the documented fields, an error in the service's envelope, a
+ * redirect unchanged.
  */
 async function sendLibraryResponse(ctx: Context, { success }: AuthOperation, response: Response): Promise<void> {
   ctx.status = response.status;

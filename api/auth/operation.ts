@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { personId } from '../http/schemas.ts';
 
-/** An operation of the authentication library that we support. Validation and OpenAPI follow from it. */
+/** A supported operation of the authentication library. Validation and OpenAPI follow from it. */
 export interface AuthOperation {
   readonly method: 'GET' | 'POST';
   /** Path below `/auth`. */
@@ -11,7 +11,7 @@ export interface AuthOperation {
   readonly description?: string;
   readonly query?: z.ZodObject;
   readonly body?: z.ZodObject;
-  /** Fields of the response. Others of the library are left out. */
+  /** Fields of the response. Other fields of the library are removed. */
   readonly success?: z.ZodType;
   /** May respond with 302. */
   readonly redirects?: true;
@@ -60,5 +60,5 @@ export const session = z
 
 export const done = z.object({ status: z.boolean() }).meta({ id: 'Done' });
 
-/** A password that is only compared. One from before the present rules must still fit. */
+/** A password that is only compared. One from before the present rules must be accepted too. */
 export const givenPassword = z.string().min(1).max(128).meta({ format: 'password' });

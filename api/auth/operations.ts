@@ -15,7 +15,7 @@ const password = z
   .meta({ format: 'password', description: 'None of the ten thousand most common ones.' });
 const token = z.string().min(1).max(2_000).meta({ description: 'From the mail.' });
 const returnTo = z.string().min(1).max(2_000).meta({
-  description: 'Where the link in the mail leads to: a path, or an address of the user interface.',
+  description: 'Target of the link in the mail: a path, or an address of the user interface.',
 });
 
 /** Lists all operations that are served under `/auth`; the library's other ones are switched off. */
@@ -26,7 +26,7 @@ export const authOperations: readonly AuthOperation[] = [
     id: 'signUp',
     summary: 'Sign up',
     description:
-      'The response is the same whether or not the address has an account, and does not sign in. With a mail server the address is confirmed first. `SIGN_UP` of the operator says who may: `invited` needs the token of an invitation of this address.',
+      'The response is the same for an address with an account, and does not sign in. With a mail server the address must be confirmed first. The operator’s `SIGN_UP` decides who may sign up; `invited` needs the token of an invitation to this address.',
     body: z.strictObject({
       name: nameOf(100),
       email: emailAddress,
@@ -43,7 +43,7 @@ export const authOperations: readonly AuthOperation[] = [
     id: 'signIn',
     summary: 'Sign in',
     description:
-      'Sets the session cookie, and one by which this browser is known to have been signed in; for a person with a second factor it responds with `secondFactorRequired` instead, and `POST /auth/sign-in/second-factor` goes on. In a quarter of an hour ten attempts for an account from one network, or from one browser that is known, then 429; 200 from all networks together, which do not count against known browsers. Unknown addresses are counted as known ones are. At most three in ten seconds from one network.',
+      'Sets the session cookie, and a cookie that identifies this browser. For a person with a second factor it responds with `secondFactorRequired` instead; continue with `POST /auth/sign-in/second-factor`. Limits in a quarter of an hour: ten attempts for an account from one network or one known browser, and 200 from all networks together, which do not count against known browsers. Unknown addresses are counted like known ones. One network has at most three attempts in ten seconds.',
     body: z.strictObject({
       email: emailAddress,
       password: givenPassword,
@@ -80,7 +80,7 @@ export const authOperations: readonly AuthOperation[] = [
     id: 'sendVerificationEmail',
     summary: 'Mail the confirmation of an address again',
     description:
-      'At most five such mails an hour go to one address. The response does not tell whether there is an account.',
+      'One address gets at most five such mails an hour. The response does not tell whether there is an account.',
     body: z.strictObject({ email: emailAddress, callbackURL: returnTo.optional() }),
     success: done,
     errors: {
@@ -93,7 +93,7 @@ export const authOperations: readonly AuthOperation[] = [
     path: '/verify-email',
     id: 'verifyEmail',
     summary: 'Confirm an address',
-    description: 'The link in the mail. With `callbackURL` it leads there, with `error` when it failed.',
+    description: 'The target of the link in the mail. It redirects to `callbackURL`, with `error` on a failure.',
     query: z.strictObject({
       token,
       callbackURL: returnTo.optional().meta({ description: 'Where it leads to afterwards.' }),
@@ -121,8 +121,7 @@ export const authOperations: readonly AuthOperation[] = [
     path: '/reset-password',
     id: 'resetPassword',
     summary: 'Choose a new password',
-    description:
-      'Ends every session of the account, and forgets the attempts to sign in to it. This browser is then known.',
+    description: 'Ends every session of the account, and resets its count of attempts. This browser is then known.',
     body: z.strictObject({
       newPassword: password,
       token,
@@ -139,7 +138,7 @@ export const authOperations: readonly AuthOperation[] = [
     path: '/change-password',
     id: 'changePassword',
     summary: 'Change your password',
-    description: 'Five attempts in a quarter of an hour, together with those to delete the account.',
+    description: 'Five attempts in a quarter of an hour, including attempts to delete the account.',
     body: z.strictObject({
       currentPassword: givenPassword,
       newPassword: password,
@@ -155,7 +154,7 @@ export const authOperations: readonly AuthOperation[] = [
     id: 'changeEmail',
     summary: 'Change your e-mail address',
     description:
-      'Needs a mail server. The present address agrees first, then the new one confirms. The response does not tell whether another account has it.',
+      'Needs a mail server. The present address confirms first, then the new one. The response does not tell whether another account has it.',
     body: z.strictObject({ newEmail: emailAddress, callbackURL: returnTo.optional() }),
     success: done,
     needsSession: true,
@@ -180,7 +179,7 @@ export const authOperations: readonly AuthOperation[] = [
     id: 'deleteUser',
     summary: 'Delete your account',
     description:
-      'Ends every session and membership, and revokes the API keys that you made. The last owner of an organization hands it over or deletes it first.',
+      'Ends every session and membership, and revokes the API keys that you made. The last owner of an organization must first hand it over or delete it.',
     body: z.strictObject({ password: givenPassword }),
     success: z.object({ success: z.boolean() }),
     needsSession: true,

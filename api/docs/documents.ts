@@ -8,7 +8,7 @@ export async function documentNamed(name: string): Promise<string | undefined> {
   return (await readdir(FOLDER)).includes(name) ? readFile(path.join(FOLDER, name), 'utf8') : undefined;
 }
 
-/** Lists the documents for models that are to use the service (llmstxt.org): each with its title and first sentence. */
+/** Lists the documents for models that use the service (llmstxt.org), each with its title and first sentence. */
 export async function listForModels(publicUrl: string): Promise<string> {
   const names = (await readdir(FOLDER)).filter((name) => name.endsWith('.md')).toSorted();
   const lines = await Promise.all(

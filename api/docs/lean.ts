@@ -13,8 +13,8 @@ const CHECKS = [
 ];
 
 /**
- * Keeps types and words in the schemas of responses, and drops what only checks a value. A generated client then takes
- * a field that a later release adds, and the document is a third smaller.
+ * Keeps types and descriptions in the schemas of responses, and drops keywords that only check a value. A generated
+ * client then accepts fields of a later release, and the document is a third smaller.
  */
 export function withLeanSchemas<D extends object>(document: D): D {
   const { components = {}, paths = {} }: { components?: unknown; paths?: unknown } = document;
@@ -67,7 +67,7 @@ function objectOf(name: string, value: unknown): NamedObject {
 /** Fields below which an object is written out. */
 const MANY_FIELDS = 8;
 
-/** Writes an object that has all fields of another one as that one with more. */
+/** Writes an object that has all fields of another one as an extension of that one. */
 function extend(objects: readonly NamedObject[]): void {
   const bySize = objects.toSorted((a, b) => b.fields.length - a.fields.length);
   for (const [at, larger] of bySize.entries()) {

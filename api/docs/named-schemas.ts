@@ -5,14 +5,14 @@ type Schema = Record<string, unknown>;
 
 const UNIONS = ['anyOf', 'oneOf'] as const;
 
-/** Keywords that describe a place; the others describe the value. */
+/** Keywords that describe a place. All others describe the value. */
 const OF_THE_PLACE = new Set(['default', 'deprecated', 'description', 'example']);
 
 /**
  * Rewrites the schemas of a document for generators of clients, which take the same values before and after:
  * - each object with fields is a component of its own, named by its place, with `$ref` wherever it occurs;
  * - no component is null: the places that refer to it say so;
- * - a schema has one type, a constant is a list of one value, and conditions of an object are no choice of types.
+ * - a schema has one type, a constant becomes a list of one value, and conditions of an object do not become a choice of types.
  */
 export function withNamedSchemas<D extends object>(document: D): D {
   const components = asSchema(asSchema(document)['components']);
@@ -102,7 +102,7 @@ class Naming {
     return typeof ref === 'string' ? this.#isNullable(this.#target(ref)) : listOf(anyOf).some(isNull);
   }
 
-  /** Names an object, by a number too where its name is another one's. */
+  /** Names an object. A number makes the name unique. */
   #named(wanted: string, schema: Schema): string {
     const form = JSON.stringify(schema);
     let name = this.#nameOf.get(form) ?? wanted;
@@ -115,7 +115,7 @@ class Naming {
     return `#/components/schemas/${name}`;
   }
 
-  /** Rewrites the parts of a schema, and leaves the schema in place. */
+  /** Rewrites the parts of a schema without giving it a name of its own. */
   #inner(schema: Schema, name: string): Schema {
     const one = withOneType(schema);
     const { const: constant, properties, items, additionalProperties: others, anyOf } = one;
@@ -167,7 +167,7 @@ function contentsOf(holder: unknown): Schema[] {
   return Object.values(asSchema(asSchema(holder)['content'])).map(asSchema);
 }
 
-/** Generators of clients read a choice as several types, so the conditions become `if` and `else`. */
+/** Generators of clients read a choice as several types, so the conditions are written as `if` and `else`. */
 function withCondition({ anyOf, ...object }: Schema): Schema {
   const [first = {}, ...others] = listOf(anyOf);
   const [second, ...more] = others;

@@ -14,7 +14,9 @@ import { type Audience, HEADERS } from './responses.ts';
 export interface DocumentOptions {
   readonly publicUrl: string;
   readonly productTag: string;
-  /** `keys` leaves out what an API key may not call, and names the errors of an operation in its description. */
+  /**
+   * `keys` leaves out operations that an API key may not call, and names the errors of an operation in its description.
+   */
   readonly for?: Audience | undefined;
 }
 
@@ -53,7 +55,7 @@ export function buildOpenApi(routes: readonly Route[], { for: audience = 'all', 
   const named = withNamedSchemas(withSharedParameters(exact));
   if (audience === 'all') return withoutUnused(named);
   const { webhooks: _, ...lean } = withoutUnused(withLeanSchemas(named));
-  // The schemas of events stay: generators that prune what only webhooks refer to would miss them.
+  // The schemas of events stay, because generators that remove schemas only used by webhooks would miss them.
   return lean;
 }
 
@@ -93,7 +95,7 @@ API keys read on every plan and write on: ${writers.join(', ')}.`;
 
 type Document = ReturnType<typeof createDocument>;
 
-/** Number of operations from which on a shared parameter is declared once for all. */
+/** Number of operations from which a shared parameter is declared once. */
 const SHARED_FROM = 3;
 
 /**
@@ -128,7 +130,7 @@ function withSharedParameters(document: Document): Document {
   return document;
 }
 
-/** Drops the components that nothing refers to, and then those that only they referred to. */
+/** Drops the components that nothing refers to, and then the ones that only they referred to. */
 function withoutUnused(document: Document): Document {
   const { securitySchemes: _, ...kinds } = document.components ?? {};
   const text = JSON.stringify(document);
@@ -143,17 +145,17 @@ function withoutUnused(document: Document): Document {
   return isDropped ? withoutUnused(document) : document;
 }
 
-/** Pattern of every text in a request: Postgres stores no NUL, so none gets past the parser. */
+/** Pattern of every text in a request: Postgres stores no NUL, so the parser refuses it. */
 const STORABLE = String.raw`^[^\u0000]*$`;
 
 const UNIONS = ['anyOf', 'oneOf', 'allOf'];
 
-/** Says more than the pattern would. */
+/** Keywords that are more exact than the pattern. */
 const EXACT = ['pattern', 'enum', 'const', 'format', '$ref'];
 
 /**
- * Adds to the finished document that every request refuses a NUL in a text. Texts with a pattern or a closed list of
- * values exclude it themselves.
+ * Declares in the finished document that every request refuses a NUL in a text. Texts with a pattern or a closed list
+ * of values exclude it already.
  */
 function withStorableText<D extends object>(document: D): D {
   const requests = new Set<unknown>();

@@ -5,7 +5,7 @@ import { isPaged } from '../http/links.ts';
 import { notFoundOf } from '../http/validate.ts';
 import type { RouteSpec } from '../route.ts';
 
-/** For all who call the service, or for the holders of API keys. */
+/** The readers of a document: everyone, or the holders of API keys. */
 export type Audience = 'all' | 'keys';
 
 /** Describes the response of a success, and one for each status of an error; for holders of keys one for all errors. */
@@ -85,7 +85,7 @@ export function errorResponse(
   return response;
 }
 
-/** The body of every failure. Codes are no closed list in the document: another one may come. */
+/** The body of every failure. The document has no closed list of codes, because new ones may be added. */
 export const failure = z
   .strictObject({
     error: z
@@ -102,18 +102,18 @@ export const failure = z
               .meta({ id: 'ErrorDetail' }),
           )
           .optional()
-          .meta({ description: 'Each fault of the request, up to 100, where `Prefer: error-details` asks for them.' }),
+          .meta({ description: 'All faults of the request, up to 100, for requests with `Prefer: error-details`.' }),
       })
       .meta({ id: 'Error' }),
     requestId: z.string().meta({ description: 'Names the request in the logs of the service.' }),
   })
   .meta({ id: 'Failure' });
 
-/** Stands for every error, so that a generated client has one type for them. */
+/** One response for every error, so that a generated client has one type for them. */
 const ANY_FAILURE: ZodOpenApiResponseObject = {
   id: 'Failure',
   description:
-    'An error. The operation lists the codes of its own. Any operation has `invalid_request` (400), `invalid_api_key` (401), `plan_write_required` (402), `insufficient_scope` (403), `rate_limited` (429, with `Retry-After`), `internal_error` (500) and `service_unavailable` (503).',
+    'An error. Each operation lists its own codes. Any operation may have `invalid_request` (400), `invalid_api_key` (401), `plan_write_required` (402), `insufficient_scope` (403), `rate_limited` (429, with `Retry-After`), `internal_error` (500) and `service_unavailable` (503).',
   headers: refs(['X-Request-Id', 'Retry-After']),
   content: { 'application/json': { schema: failure } },
 };
@@ -144,7 +144,7 @@ export function errorsOf(spec: RouteSpec): ErrorCode[] {
   return [...codes];
 }
 
-/** Names the errors of this operation that few others have. */
+/** Names the errors of this operation that few other operations have. */
 export function ownErrorsOf({ path, errors = [] }: RouteSpec): readonly ErrorCode[] {
   return [...new Set([...notFoundOf(path).values(), ...errors])];
 }

@@ -19,16 +19,16 @@ export interface KeyAttempts {
   lookUp<T>(attempt: KeyAttempt, find: () => Promise<T | undefined>): Promise<T | undefined>;
 }
 
-/** Keys that were right in this process and are looked up without limits. */
+/** Keys that this process has accepted, which are looked up without limits. */
 const MAX_KNOWN = 10_000;
-/** New keys of one address that wait to be looked up. */
+/** New keys from one address that wait for their look-up. */
 const MAX_WAITING = 1_000;
 
 /**
- * Limits wrong keys by their address, in the memory of this process: after `limit` in a minute none is looked up. Only
- * failures count, and a key that was right before stays usable, so that one caller does not shut out others behind the
- * same address. New keys of one address are looked up one after another, so that a thousand at once do not pass the
- * limit together.
+ * Limits wrong keys by their address, in the memory of this process: after `limit` in a minute no further key is looked
+ * up. Only failures count, and an accepted key stays usable, so that one caller does not shut out others behind the
+ * same address. New keys from one address are looked up one after another, so that a thousand at once cannot exceed the
+ * limit.
  */
 export function limitKeyAttempts(limit: number, now = () => performance.now()): KeyAttempts {
   const failures = countByAddress(limit, now);
@@ -72,7 +72,7 @@ function tooMany(seconds: number): AppError {
   });
 }
 
-/** Returns what keeps this process from working, from `look` or from its result of a moment ago. */
+/** Returns the obstacles of this process, from `look` or from its last result. */
 export type Readiness = (address: string, look: () => Promise<Obstacles>) => Promise<Obstacles>;
 
 /** Checks that one address can cause in a minute, far above the needs of an orchestrator and its load balancers. */
@@ -81,8 +81,8 @@ const LOOKS_PER_MINUTE = 120;
 const GOOD_FOR_MS = 5_000;
 
 /**
- * Limits the checks that one address can cause, since anyone may ask. Above the limit the address gets the last result,
- * at most five seconds old, and no error: an orchestrator behind the same address would take the process out of
+ * Limits the checks that one address can cause, because anyone may ask. Above the limit the address gets the last
+ * result, at most five seconds old, and no error: an orchestrator behind the same address would take the process out of
  * service.
  */
 export function limitLooks(now = () => performance.now()): Readiness {
@@ -100,7 +100,7 @@ export function limitLooks(now = () => performance.now()): Readiness {
 /** Counts events by the address they come from, in the memory of this process. */
 export interface AddressWindows {
   count(address: string): void;
-  /** Tells whether the address has reached its limit in this minute. */
+  /** Tells whether the address has reached the limit of this minute. */
   isFull(address: string): boolean;
   /** Returns the seconds until the address's minute is over, at least one. */
   secondsLeft(address: string): number;

@@ -14,7 +14,7 @@ import { readBody } from './body.ts';
 import { networkOf } from './client-address.ts';
 
 /**
- * Decides who calls, for which tenant and within which limits, before the body is read.
+ * Identifies the caller and its tenant and checks the limits, before the body is read.
  * @throws {AppError} of authentication, rate limit, scope, plan, origin and project selection
  */
 export async function authenticate(ctx: Context, spec: RouteSpec, deps: Deps): Promise<AccessOf<AuthKind>> {
@@ -109,7 +109,7 @@ async function sessionAccess(ctx: Context, spec: RouteSpec, deps: Deps) {
   const session = await deps.auth.session(new Headers({ cookie: ctx.get('cookie') }));
   if (session === undefined) throw new AppError('authentication_required', undefined, CHALLENGE);
   ctx.state.actor = session.userId;
-  // Without it, the browser would drop the cookie a week after the sign-in.
+  // Otherwise the browser would drop the cookie a week after the sign-in.
   if (session.setCookies.length > 0) ctx.set('Set-Cookie', [...session.setCookies]);
   assertWithinLimit(ctx, await countUse(deps.database, session.id), deps);
   if (ctx.method !== 'GET' && ctx.method !== 'HEAD') assertOrigin(ctx, deps);
@@ -176,7 +176,7 @@ export function assertWithinLimit(ctx: Context, use: WindowUse, deps: Deps): voi
 
 function assertSchedulerSecret(presented: string, configured: string | undefined): void {
   if (configured === undefined) throw new AppError('scheduler_unavailable');
-  // timingSafeEqual needs equal lengths. A hash has one and hides the length of the secret.
+  // timingSafeEqual needs equal lengths. Hashes have equal lengths and hide the length of the secret.
   const digest = (text: string) => createHash('sha256').update(text).digest();
   if (!timingSafeEqual(digest(presented), digest(configured))) {
     throw new AppError('invalid_signature', 'The X-Scheduler-Secret header does not match.');
@@ -187,8 +187,8 @@ const NO_BEARER = 'Send the API key as a bearer token: `Authorization: Bearer <k
 const CHALLENGE = { 'WWW-Authenticate': 'Bearer' };
 
 /**
- * Tells whether a caller would be let in again, without counting a request. While Postgres is away it waits, until
- * `signal` aborts.
+ * Tells whether the caller's credential would be accepted now, without counting a request. While Postgres is away it
+ * waits, until `signal` aborts.
  */
 export function isStillAllowed(
   access: AccessOf<AuthKind>,

@@ -42,7 +42,7 @@ export async function readBody({ req: request, res }: Exchange, limit = MAX_BODY
   } catch (error) {
     const type = error instanceof Error && 'type' in error ? error.type : undefined;
     if (type === 'entity.too.large') {
-      // The rest of the body is on its way. Without this the response could be lost in a reset.
+      // The rest of the body is still arriving. Unless it is read, a reset could destroy the response.
       request.resume();
       throw new AppError('body_too_large', `The request body is larger than ${limit / 1024} kB.`, {
         Connection: 'close',
@@ -85,7 +85,7 @@ function ownTurn(): Promise<void> {
   return lastTurn;
 }
 
-/** @throws {AppError} `invalid_json`, `invalid_request` naming what cannot be stored */
+/** @throws {AppError} `invalid_json`, `invalid_request` naming values that cannot be stored */
 function parseBody(raw: Buffer): unknown {
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(raw);
@@ -114,7 +114,8 @@ function assertWhole(text: string, value: unknown): void {
 }
 
 /**
- * Refuses what cannot be stored: a NUL, which Postgres text does not hold, and a lone surrogate, which UTF-8 does not.
+ * Refuses texts that cannot be stored: a NUL, which Postgres does not accept, and a lone surrogate, which UTF-8 does
+ * not.
  * @throws {AppError} `invalid_request` naming each place
  */
 export function assertStorable(value: unknown): void {

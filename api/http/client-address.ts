@@ -6,11 +6,11 @@ import ipaddr from 'ipaddr.js';
 export type ClientAddress = (request: IncomingMessage) => string;
 
 /**
- * Builds the look-up of callers' addresses. It starts from the socket's address; while the address is one of our
- * proxies, it takes the entry that the proxy appended to `X-Forwarded-For`, from right to left. Entries further left
- * are the caller's and prove nothing.
+ * Builds the look-up of callers' addresses. It starts from the socket's address; while the address is a trusted
+ * proxy's, it takes the entry that the proxy appended to `X-Forwarded-For`, from right to left. Entries further left
+ * come from the caller and prove nothing.
  * @param trustedProxies addresses and networks
- * @param onUnnamed told once of a peer that names a caller and is not among them
+ * @param onUnnamed called once for an untrusted peer that names a caller
  */
 export function clientAddressBehind(
   trustedProxies: readonly string[],
@@ -21,7 +21,7 @@ export function clientAddressBehind(
 
   function isTrusted(address: string): boolean {
     if (isIP(address) === 0) return false;
-    // A socket that takes both families shows IPv4 as a part of IPv6.
+    // A socket for both families shows an IPv4 address as an IPv6 address.
     const parsed = ipaddr.process(address);
     return networks.some(([network, bits]) => network.kind() === parsed.kind() && parsed.match(network, bits));
   }
@@ -45,8 +45,8 @@ export function clientAddressBehind(
 }
 
 /**
- * Returns the network of a caller: an IPv4 address, or 64 bits of an IPv6 address, as one caller may use any address in
- * it. The wide one is the largest network that a caller may rent: 24 or 48 bits.
+ * Returns the network of a caller: an IPv4 address, or 64 bits of an IPv6 address, because one caller may use any
+ * address in it. The wide network is the largest that a caller can rent: 24 or 48 bits.
  */
 export function networkOf(address: string, size: 'own' | 'wide' = 'own'): string {
   if (isIP(address) === 0) return address;

@@ -6,7 +6,7 @@ export function etagOf({ version }: { readonly version: number }): { ETag: strin
   return { ETag: `"${version}"` };
 }
 
-/** Returns a weak tag of a content: equal contents have equal tags, even if the responses differ in some bytes. */
+/** Returns a weak tag of a content: equal contents have equal tags, even if the bytes of the responses differ. */
 export function contentTag(...parts: readonly string[]): string {
   return `W/"${hash('sha256', JSON.stringify(parts), 'base64url').slice(0, 22)}"`;
 }

@@ -7,12 +7,12 @@ import type { SentEvent, StreamInput } from '../route.ts';
 
 export interface StreamSource {
   readonly open: (input: StreamInput) => Promise<AsyncIterable<SentEvent> | undefined>;
-  /** Tells whether the caller may still read the stream. Waits while that is unknown. */
+  /** Tells whether the caller may still read the stream. Waits while that cannot be decided. */
   readonly isAllowed: (signal: AbortSignal) => Promise<boolean>;
   readonly checkEveryMs: number;
 }
 
-/** Interval of the comments that tell proxies and the client that the connection is alive. */
+/** Interval of the comments that show proxies and the client that the connection is alive. */
 const HEARTBEAT_MS = 15_000;
 
 /** Longest duration of a stream; afterwards the client has to connect again. */
@@ -22,9 +22,9 @@ const LONGEST_MS = 15 * 60_000;
 const PATIENCE_MS = 15_000;
 
 /**
- * Sends server-sent events (HTML Standard, section 9.2), or 204 when there are none. Headers go out at once and events
- * as they come. A client that leaves aborts the signal; one that does not read is cut off, with at most two events
- * waiting for it.
+ * Sends server-sent events (HTML Standard, section 9.2), or 204 when there are none. Headers are sent at once, and each
+ * event as it comes. A client that leaves aborts the signal; one that does not read is cut off when two events wait for
+ * it.
  */
 export async function sendEvents(
   ctx: Context,

@@ -17,14 +17,14 @@ export async function listen(
   const server = createServer(
     {
       ...HTTP_LIMITS,
-      // Refused by our own code in the envelope, like every other malformed request.
+      // The middleware refuses a missing Host in the envelope, like every other malformed request.
       requireHostHeader: false,
     },
     handler,
   );
-  // Above this Node drops headers silently. The limit below refuses.
+  // Above this number Node drops headers silently. The limit below refuses them.
   server.maxHeadersCount = 2 * MAX_HEADERS;
-  // `100 Continue` is sent when the body is wanted, which is after authentication.
+  // `100 Continue` is sent when the body is needed, which is after authentication.
   server.on('checkContinue', handler);
   server.on('checkExpectation', handler);
   server.on('clientError', refuseMalformed({ 'X-Content-Type-Options': 'nosniff' }));
@@ -32,12 +32,12 @@ export async function listen(
   return { port: await listenOn(server, { host, port }), close: () => close(CLOSE_GRACE_MS) };
 }
 
-/** The limit of header fields: more than any client of ours sends. */
+/** The limit of header fields, above the need of any client. */
 const MAX_HEADERS = 100;
 
 /**
- * Refuses what Node's parser lets through and proxies disagree about (RFC 9112, sections 3.2 and 6.1): no Host header
- * or two, an absolute-form target, a transfer coding other than chunked, and headers by the thousand.
+ * Refuses requests that Node's parser accepts and proxies read differently (RFC 9112, sections 3.2 and 6.1): no Host
+ * header or two, an absolute-form target, a transfer coding other than chunked, and headers by the thousand.
  */
 export function strictHttp(ctx: Context, next: Next): Promise<void> {
   const { rawHeaders, headers, url } = ctx.req;

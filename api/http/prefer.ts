@@ -21,7 +21,7 @@ const VALUE = /^\s*wait\s*=\s*(?:(\d{1,9})|"(\d{1,9})")\s*(?:;|$)/i;
 
 /**
  * Makes the wait that a request prefers; undefined without one. It ends after its time or when the client leaves. A
- * caller who has lost the right to read by then is refused.
+ * caller who has meanwhile lost the right to read is refused.
  */
 export function waitOf(ctx: Context, isAllowed: (signal: AbortSignal) => Promise<boolean>): Wait | undefined {
   const seconds = preferredWait(ctx.get('prefer'));
@@ -39,7 +39,7 @@ export function waitOf(ctx: Context, isAllowed: (signal: AbortSignal) => Promise
   };
 }
 
-/** Tells whether a caller wants each fault of a refused request on its own: `Prefer: error-details` (RFC 7240). */
+/** Tells whether a caller wants a list of all faults of a refused request: `Prefer: error-details` (RFC 7240). */
 export function prefersDetails(ctx: Context): boolean {
   return ctx
     .get('prefer')

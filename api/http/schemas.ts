@@ -6,15 +6,15 @@ import { cursorPattern, DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, type Order, type Page 
 const OURS = z.registry<{ readonly takes: (text: string) => boolean }>();
 
 /**
- * Marks strings of a response that the service writes itself, in a form without room for words. All others are foreign:
- * an assistant sees them in a fence.
+ * Marks texts of a response that the service writes itself, in a form without room for other words. All others are
+ * foreign: an assistant gets them in a fence.
  */
 function ours<S extends z.ZodString>(schema: S, takes = (text: string) => schema.safeParse(text).success): S {
   OURS.add(schema, { takes });
   return schema;
 }
 
-/** Tells whether a text is the service's own: an id, a word of a closed list, a number or a time, as its schema says. */
+/** Tells whether a text is the service's own by its schema: an id, a word of a closed list, a number or a time. */
 export function isOurs(schema: z.core.$ZodType, text: string): boolean {
   const isClosed =
     schema instanceof z.ZodEnum ||
@@ -24,7 +24,9 @@ export function isOurs(schema: z.core.$ZodType, text: string): boolean {
   return isClosed ? schema.safeParse(text).success : (OURS.get(schema)?.takes(text) ?? false);
 }
 
-/** Returns the schema of a word from a list of ours that may grow: a newer release may have written others. */
+/**
+ * Returns the schema of a word from a list of the service that may grow: a newer release may have written another one.
+ */
 export function wordOf(list: Readonly<Record<string, unknown>> | readonly string[]) {
   const words = new Set(Array.isArray(list) ? list : Object.keys(list));
   return ours(z.string(), (word) => words.has(word));
@@ -69,10 +71,6 @@ export function iso(date: Date): string {
   return date.toISOString();
 }
 
-export function isoOrNull(date: Date | null): string | null {
-  return date === null ? null : date.toISOString();
-}
-
 /** Returns the schema of a whole number in a path or query: decimal digits only. */
 export function decimal(min: number, max: number) {
   return z.preprocess(readDecimal, z.number().int().min(min).max(max));
@@ -97,7 +95,7 @@ export function pageQuery<F extends z.core.$ZodShape>(of: Order, filters: F) {
   });
 }
 
-/** Returns the schema of the text that a list is searched for. */
+/** Returns the schema of the text for a search in a list. */
 export function searchedIn(where: string) {
   return (
     z

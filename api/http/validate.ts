@@ -5,7 +5,7 @@ import { showPath } from './body.ts';
 
 /**
  * Parses a value and reports every fault. A check may name a more exact code than `invalid_request` in `params.code`;
- * the first such code counts.
+ * the first such code is used.
  */
 export function validate<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {
   const parsed = schema.safeParse(value, { error: plainWords, reportInput: true });
@@ -37,8 +37,8 @@ function codeOf(issue: z.core.$ZodIssue): ErrorCode | undefined {
 }
 
 /**
- * Describes a fault in plain words when the schema has none: people read them beside the fields of a form. Undefined
- * leaves the words to the library.
+ * Describes a fault in plain words when the schema has none, because people read them beside the fields of a form.
+ * Undefined keeps the library's words.
  */
 function plainWords(issue: z.core.$ZodRawIssue): string | undefined {
   switch (issue.code) {
@@ -96,7 +96,7 @@ const FORMATS: Readonly<Record<string, string>> = {
   datetime: 'must be a time like 2027-01-01T00:00:00Z',
 };
 
-/** Error of each path parameter that names nothing. */
+/** Error for each path parameter that does not exist. */
 const NOT_FOUND: Readonly<Record<string, ErrorCode>> = {
   actionId: 'action_not_found',
   apiKeyId: 'api_key_not_found',

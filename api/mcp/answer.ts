@@ -9,27 +9,37 @@ const MAX_ANSWER_TOKENS = 20_000;
 
 export interface Answer {
   readonly data: unknown;
-  /** Describes the data. A text that it does not mark as ours is fenced. */
+  /** Describes the data. A text that it does not mark as the service's own is fenced. */
   readonly schema: z.core.$ZodType;
   /** Fields that the service adds to the data. */
   readonly added?: Readonly<Record<string, string>>;
+  /** Names of ids in the data, by id; an untrusted text of their own. */
+  readonly names?: Readonly<Record<string, string>>;
+  /** Set where programs get the data as structured content, too. */
+  readonly isStructured?: boolean;
   /** Notes after the data: how to continue a list, what to do next. */
   readonly notes: readonly string[];
 }
 
+/** An answer as the client gets it. */
+export interface WrittenAnswer {
+  readonly text: string;
+  readonly structured?: Record<string, unknown>;
+}
+
 /**
- * Writes an answer for a model: the data as JSON, then its foreign texts in fences, then the notes. In an answer that
- * is too long the longest texts are cut first, then the lists, and the answer says so. Texts are cut before they are
- * counted, so the work depends on the length of the answer and not on that of the data.
+ * Writes an answer for a model: the data as JSON, then its foreign texts in fences, then the notes. If the answer is
+ * too long, the longest texts are cut first, then the lists, with a note. Texts are cut before they are counted, so the
+ * work depends on the length of the answer and not of the data.
  */
-export function answerText(answer: Answer): string {
+export function writeAnswer(answer: Answer): WrittenAnswer {
   for (const limits of LIMITS) {
     const copy = copyOf(answer.data, limits);
     if (copy.isTooLong) continue;
-    const text = written(answer, copy);
-    if (tokensOf(text) <= MAX_ANSWER_TOKENS) return text;
+    const all = written(answer, copy);
+    if (tokensOf(all.text) + tokensOf(JSON.stringify(all.structured ?? '')) <= MAX_ANSWER_TOKENS) return all;
   }
-  // A value of very many fields: show at least its beginning.
+  // A value with very many fields: show at least its beginning.
   return written(answer, copyOf(answer.data, { ...LEAST, room: ROOM_OF_BEGINNING }));
 }
 
@@ -51,7 +61,7 @@ const LIMITS = [
   LEAST,
 ];
 
-/** A longer answer exceeds the limit of tokens in any language. */
+/** A longer answer exceeds the token limit in any language. */
 const MAX_CHARACTERS = 80_000;
 const ROOM_OF_BEGINNING = 8_000;
 /** Characters that a value costs besides its own: commas, the placeholder, its line in a fence. */
@@ -113,10 +123,32 @@ function copyOf(data: unknown, { characters, items, room = MAX_CHARACTERS }: Lim
   return { value, isCut: isCut || left < 0, isTooLong: left < 0 };
 }
 
-/** Texts of one line up to this length share a fence. Longer ones have one each. */
+/** Texts of one line up to this length share a fence. Each longer text has its own. */
 const SHORT = 200;
 
-function written({ schema, added = {}, notes }: Answer, { value, isCut }: Copy): string {
+function written(answer: Answer, copy: Copy): WrittenAnswer {
+  const text = textOf(answer, copy);
+  return answer.isStructured === true ? { text, structured: structuredOf(answer, copy) } : { text };
+}
+
+/**
+ * Returns the data for programs. A field with a foreign text in it is one fence, as clients may show a model this form
+ * instead of the text.
+ */
+function structuredOf({ schema }: Answer, { value }: Copy): Record<string, unknown> {
+  const fields = Object.entries(Object(value)).map(([name, each]): Record<string, unknown> => {
+    let isForeign = false;
+    const own = withoutForeign({ [name]: each }, schema, () => {
+      isForeign = true;
+      return '';
+    });
+    const text = typeof each === 'string' ? each : JSON.stringify(each);
+    return isForeign ? { [name]: fence(`The untrusted ${name}`, text) } : Object(own);
+  });
+  return Object.assign({}, ...fields);
+}
+
+function textOf({ schema, added = {}, names = {}, notes }: Answer, { value, isCut }: Copy): string {
   const kept = new Map<string, { readonly number: number; readonly name: string; readonly text: string }>();
   const keep = (name: string, text: string) => {
     const key = `${name} ${text}`;
@@ -125,6 +157,7 @@ function written({ schema, added = {}, notes }: Answer, { value, isCut }: Copy):
     return `(untrusted text ${number}, below)`;
   };
   const own = withoutForeign(value, schema, keep);
+  if (Object.keys(names).length > 0) keep('names', JSON.stringify(names));
   const json = JSON.stringify(Object.keys(added).length === 0 ? own : { ...Object(own), ...added });
   const isShort = ({ text }: { readonly text: string }) => text.length <= SHORT && !text.includes('\n');
   const texts = [...kept.values()];

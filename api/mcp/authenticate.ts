@@ -11,13 +11,13 @@ import { networkOf } from '../http/client-address.ts';
 
 export interface Assistant {
   readonly access: ProjectAccess;
-  /** Name of an assistant with a consent. With an API key it names itself. */
+  /** Name of an assistant with a consent. With an API key the client names itself. */
   readonly clientName: string | undefined;
 }
 
 /**
- * Decides who calls `/mcp`: an assistant with a person's consent (OAuth 2.1), or the holder of an API key. The rate
- * limit counts both.
+ * Identifies the caller of `/mcp`: an assistant with a person's consent (OAuth 2.1), or the holder of an API key. The
+ * rate limit counts both.
  * @throws {AppError} of authentication, with the challenge of RFC 9728, and of the rate limit
  */
 export async function authenticateAssistant(ctx: Context, deps: Deps): Promise<Assistant> {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { isEndState, RUN_STATES } from '#core/execution/run-states/index.ts';
 import { AppError } from '#lib/errors.ts';
+import { withoutUndefined } from '#lib/json.ts';
 import { idPattern } from '#lib/ids.ts';
 import type { ProjectAccess, Via } from '../access.ts';
 import type { Deps } from '../deps.ts';
@@ -8,10 +9,11 @@ import { assertPermitted, isStillAllowed } from '../http/authenticate.ts';
 import { validate } from '../http/validate.ts';
 import type { Wait } from '../route.ts';
 import { type Call, perform, type Performed } from '../perform.ts';
-import { answerText, isBeyondOneAnswer, viewed } from './answer.ts';
+import { isBeyondOneAnswer, viewed, writeAnswer, type WrittenAnswer } from './answer.ts';
+import { namesIn, withIds } from './names.ts';
 import { readArguments, type RouteTool, runArguments, toolNamed, waitArguments } from './tools.ts';
 
-/** A request to `/mcp`, once its caller is known. */
+/** A request to `/mcp` from an identified caller. */
 export interface Caller {
   readonly access: ProjectAccess;
   readonly via: Via;
@@ -23,17 +25,17 @@ export interface Caller {
 
 type Arguments = Readonly<Record<string, unknown>>;
 
-/** Calls a tool and returns the text for the model. @throws {AppError} of permission and of the operation */
+/** Calls a tool and returns its answer. @throws {AppError} of permission and of the operation */
 export async function callTool(
   tool: RouteTool,
   given: Arguments,
   context: { readonly caller: Caller; readonly deps: Deps },
-): Promise<string> {
+): Promise<WrittenAnswer> {
   await assertPermitted(tool.route.spec, context.caller.access, context.deps);
   switch (tool.definition.name) {
     case 'run_routine': {
       const { waitSeconds, ...rest } = given;
-      const wait = validate(runArguments, definedOf({ waitSeconds }));
+      const wait = validate(runArguments, withoutUndefined({ waitSeconds }));
       const { data } = await performed(tool, rest, context);
       return endedRun(identified.parse(data).id, wait.waitSeconds, context);
     }
@@ -44,16 +46,19 @@ export async function callTool(
     }
     case 'read_run': {
       const { detail, resultFrom, ...rest } = given;
-      const wanted = validate(readArguments, definedOf({ detail, resultFrom }));
+      const wanted = validate(readArguments, withoutUndefined({ detail, resultFrom }));
       const { data } = await performed(tool, rest, context);
-      return runText(data, wanted, context);
+      return runAnswer(data, wanted, context);
     }
     default: {
       const { data, headers, nextCursor } = await performed(tool, given, context);
       const { ETag: etag } = headers;
-      return answerText({
-        data: viewed(data, tool.tool.view),
+      const shown = viewed(data, tool.tool.view);
+      return writeAnswer({
+        data: shown,
         schema: tool.route.spec.success.data,
+        names: await namesIn(shown, context),
+        isStructured: tool.route.spec.method !== 'GET' && tool.tool.view !== undefined,
         ...(etag !== undefined && { added: { etag } }),
         notes: [
           ...(nextCursor === undefined ? [] : [`There are more: call again with cursor "${nextCursor}".`]),
@@ -71,10 +76,11 @@ interface Context {
 }
 
 /** Performs the operation of a tool. Its arguments are one object, and each goes to its place in the request. */
-function performed(tool: RouteTool, given: Arguments, { caller, deps, wait }: Context): Promise<Performed> {
+async function performed(tool: RouteTool, given: Arguments, context: Context): Promise<Performed> {
+  const { caller, deps, wait } = context;
   const { spec } = tool.route;
-  const { idempotencyKey, ifMatch, ...values } = given;
-  const params: Record<string, unknown> = {};
+  const { idempotencyKey, ifMatch, ...values } = await withIds(given, context);
+  const params: Record<string, unknown> = tool.params.has('projectId') ? { projectId: caller.access.projectId } : {};
   const query: Record<string, unknown> = {};
   const body: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(values)) {
@@ -104,9 +110,8 @@ function asText(value: unknown): unknown {
 }
 
 /** Waits some seconds for the end of a run and returns its state then. */
-async function endedRun(runId: string, seconds: number, context: Context): Promise<string> {
-  const { signal } = context.caller;
-  const { access } = context.caller;
+async function endedRun(runId: string, seconds: number, context: Context): Promise<WrittenAnswer> {
+  const { signal, access } = context.caller;
   const wait: Wait = async (until) => {
     await until(AbortSignal.any([signal, AbortSignal.timeout(seconds * 1_000)]));
     if (!signal.aborted && !(await isStillAllowed(access, READ_RUN.route.spec, context.deps, signal))) {
@@ -115,7 +120,7 @@ async function endedRun(runId: string, seconds: number, context: Context): Promi
   };
   const patient = { ...context, wait: seconds === 0 ? undefined : wait };
   const { data } = await performed(READ_RUN, { runId }, patient);
-  return runText(data, readArguments.parse({}), context);
+  return runAnswer(data, { ...readArguments.parse({}), isStructured: true }, context);
 }
 
 const READ_RUN = toolNamed('read_run');
@@ -128,7 +133,12 @@ const readable = z.looseObject({
   result: z.string().nullable(),
 });
 
-function runText(data: unknown, { detail, resultFrom }: z.output<typeof readArguments>, context: Context): string {
+interface Wanted extends z.output<typeof readArguments> {
+  readonly isStructured?: boolean;
+}
+
+async function runAnswer(data: unknown, wanted: Wanted, context: Context): Promise<WrittenAnswer> {
+  const { detail, resultFrom, isStructured = false } = wanted;
   const run = readable.parse(data);
   const { view } = READ_RUN.tool;
   const shown = { full: undefined, steps: [...(view ?? []), 'steps'], summary: view }[detail];
@@ -137,9 +147,12 @@ function runText(data: unknown, { detail, resultFrom }: z.output<typeof readArgu
   if (detail === 'full' && isBeyondOneAnswer({ ...run, result })) {
     throw new AppError('invalid_request', `detail: full is too long here; ask for steps. ${page.join(' ')}`);
   }
-  return answerText({
-    data: viewed({ ...run, result }, shown),
+  const seen = viewed({ ...run, result }, shown);
+  return writeAnswer({
+    data: seen,
+    names: await namesIn(seen, context),
     schema: READ_RUN.route.spec.success.data,
+    isStructured,
     notes: [...(isEndState(run.state) ? [] : ['It has not ended: call wait_for_run for its result.']), ...page],
   });
 }
@@ -149,8 +162,4 @@ function pageOf(data: unknown, { caller, deps }: Context): string[] {
   const kind = (['routine', 'run'] as const).find((each) => idPattern(each).test(id));
   const base = `${deps.config.UI_ORIGIN}/p/${caller.access.projectId}`;
   return kind === undefined ? [] : [`Page for people: ${base}/${kind}s/${id}`];
-}
-
-function definedOf(values: Arguments): Arguments {
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
 }

@@ -6,8 +6,8 @@ import { isOurs } from '../http/schemas.ts';
 type Keep = (name: string, text: string) => string;
 
 /**
- * Takes every foreign text out of a response, by the schema of the response. A value without named fields, like the
- * variables of a run, is taken out whole, as JSON.
+ * Moves every foreign text out of a response, by the schema of the response. A value without named fields, like the
+ * variables of a run, is moved as a whole, as JSON.
  * @param name field of the value
  */
 export function withoutForeign(value: unknown, schema: z.core.$ZodType, keep: Keep, name = 'data'): unknown {

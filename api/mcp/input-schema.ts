@@ -5,18 +5,18 @@ export interface JsonSchema {
 }
 
 /**
- * Returns a short JSON Schema of a request, for a model that reads it with twenty others: the structure, the words of
- * each choice, and the first sentence about each field. The call checks everything that is left out (lengths, patterns,
- * examples, sentences about inner fields), and its error says so.
+ * Returns a short JSON Schema of a request, for a model that reads it among twenty others: the structure, the words of
+ * each choice, and the first sentence about each field. The call itself checks the parts that are left out (lengths,
+ * patterns, examples, inner fields), and its error explains them.
  */
-export function inputSchemaOf(schema: z.ZodType, { terse = false } = {}): ObjectSchema {
-  // The first part of a schema that transforms its input describes that input.
+export function inputSchemaOf(schema: z.ZodType, { isChange = false } = {}): ObjectSchema {
+  // The first part of a schema that transforms its input describes the request.
   const sent = schema instanceof z.ZodPipe ? schema.def.in : schema;
   const full: JsonSchema = z.toJSONSchema(sent, { io: 'input', unrepresentable: 'any' });
   const { properties, required } = shortened(full, {
     defs: asSchema(full['$defs']),
-    depth: terse ? DEEPEST - 1 : 0,
-    clears: terse,
+    depth: isChange ? DEEPEST - 1 : 0,
+    isChange,
   });
   return {
     properties: asSchema(properties),
@@ -33,8 +33,8 @@ interface Within {
   readonly defs: JsonSchema;
   /** Levels of a schema: fields are described at the first and shown down to the third. */
   readonly depth: number;
-  /** True in a change, where null clears a field. Elsewhere the field is left out. */
-  readonly clears: boolean;
+  /** True in a change: null clears a field, which elsewhere is left out, and where it is made it is described. */
+  readonly isChange: boolean;
 }
 
 const DEEPEST = 3;
@@ -47,16 +47,17 @@ function shortened(schema: JsonSchema, within: Within): JsonSchema {
   }
   const inner = { ...within, depth: within.depth + 1 };
   const short: Record<string, unknown> = {};
-  for (const keyword of KEPT) if (rest[keyword] !== undefined) short[keyword] = rest[keyword];
+  for (const keyword of within.isChange ? ['type'] : KEPT) {
+    if (rest[keyword] !== undefined) short[keyword] = rest[keyword];
+  }
   if (typeof description === 'string' && within.depth === 1) short['description'] = gist(description);
   if (properties !== undefined && within.depth < DEEPEST) {
-    // A field that accepts only an empty list tells a caller nothing.
+    // A field that accepts only an empty list is useless to a caller.
     const fields = Object.entries(asSchema(properties)).filter(([, each]) => asSchema(each)['maxItems'] !== 0);
     short['properties'] = Object.fromEntries(fields.map(([name, each]) => [name, shortened(asSchema(each), inner)]));
   }
-  if (items !== undefined && within.depth < DEEPEST) {
-    short['items'] = shortened(asSchema(items), inner);
-  }
+  // Some clients refuse a list that says nothing of its items.
+  if (items !== undefined) short['items'] = shortened(asSchema(items), inner);
   const choices = anyOf ?? oneOf;
   if (!Array.isArray(choices) || properties !== undefined) return short;
   return {
@@ -71,25 +72,28 @@ function shortened(schema: JsonSchema, within: Within): JsonSchema {
 const KEPT = ['type', 'enum', 'const', 'required', 'format'];
 
 /** Joins choices into one schema: kinds of one object, and a value that may be null. */
-function joined(choices: readonly JsonSchema[], { clears }: Within): JsonSchema {
+function joined(choices: readonly JsonSchema[], { isChange }: Within): JsonSchema {
   const kinds = choices.map(({ properties }) => asSchema(asSchema(properties)['type'])['const']);
   if (kinds.every((kind) => typeof kind === 'string')) {
     const fields = Object.assign({}, ...choices.map(({ properties }) => properties));
-    const properties = { ...asSchema(fields), type: { enum: kinds } };
+    const properties = { ...asSchema(fields), type: { type: 'string', enum: kinds } };
     return { type: 'object', properties, required: ['type'] };
   }
-  const [first, second, ...others] = choices;
+  // Choices that differ in what is not shown are one.
+  const different = new Map(choices.map((choice) => [JSON.stringify(choice), choice]));
+  const [first, second, ...others] = different.values();
+  if (first !== undefined && second === undefined) return first;
   if (first === undefined || second === undefined || others.length > 0) return { anyOf: choices };
-  if (second['type'] !== 'null' || typeof first['type'] !== 'string') return { anyOf: choices };
-  if (!clears) return first;
-  // A list of types would be shorter, and some clients refuse it.
+  if (second['type'] !== 'null') return { anyOf: choices };
+  if (!isChange) return first;
+  // A list of types would be shorter, but some clients refuse it.
   const { description, ...value } = first;
   return { ...(description !== undefined && { description }), anyOf: [value, { type: 'null' }] };
 }
 
 const LONGEST = 110;
 
-/** Returns the first sentence of a description, cut at a word where that is long. */
+/** Returns the first sentence of a description, cut at a word if it is long. */
 export function gist(text: string): string {
   const [sentence = ''] = text.split(/(?<=[.:]) (?=[A-Z`])/);
   if (sentence.length <= LONGEST) return sentence;

@@ -11,11 +11,14 @@ export interface ToolDefinition {
   readonly name: string;
   readonly description: string;
   readonly inputSchema: JsonSchema & { readonly type: 'object' };
+  /** Set where a program branches on what came of it. */
+  readonly outputSchema?: JsonSchema & { readonly type: 'object' };
+  /** Hints that differ from what a client takes for granted; the last two say nothing of a tool that only reads. */
   readonly annotations: {
-    readonly readOnlyHint: boolean;
-    readonly destructiveHint: boolean;
-    readonly idempotentHint: boolean;
-    readonly openWorldHint: boolean;
+    readonly readOnlyHint?: true;
+    readonly destructiveHint?: boolean;
+    readonly idempotentHint?: true;
+    readonly openWorldHint: false;
   };
 }
 
@@ -28,7 +31,7 @@ export interface RouteTool {
   readonly query: ReadonlySet<string>;
 }
 
-/** Clients end a call after 60 s, so a tool returns before. */
+/** Clients end a call after 60 s, so a tool must return earlier. */
 const seconds = z.number().int().min(0).max(50);
 
 /** Arguments of a tool besides those of its operation. */
@@ -56,6 +59,15 @@ const OWN_ARGUMENTS: Readonly<Record<string, z.ZodType>> = {
   wait_for_run: waitArguments,
   read_run: readArguments,
 };
+
+/** Fields for other callers: the project is the caller's, files have a keeper, and runs are priced for people. */
+const UNSAID = new Set(['projectId', 'managedBy', 'managedFrom', 'acceptForecast']);
+
+/** Tools on whose answers a program branches. Others that act give structured content without a schema. */
+const WITH_OUTPUT = new Set(['create_routine', 'activate_routine', 'run_routine']);
+
+/** Fields that structured content has for programs, where a response has them. It has others, too. */
+const OUTPUT = ['id', 'routineId', 'state', 'outcome', 'result'];
 
 const TOOLS: ReadonlyMap<string, RouteTool> = new Map(
   routes.flatMap((route) => {
@@ -96,7 +108,7 @@ export function readToolsets(asked: string | undefined): readonly Toolset[] {
   if (asked === undefined) return all.filter((each) => TOOLSETS[each] === 'default');
   if (asked === 'all') return all;
   const names = new Set(asked.split(',').map((name) => name.trim()));
-  // In one order and each once, because lists are cached by them.
+  // Listed in one order and once each, because they are the key of a cache.
   const found = all.filter((each) => names.delete(each));
   if (names.size === 0) return found;
   throw new AppError('invalid_request', `toolsets: must be all, or some of ${all.join(', ')}`);
@@ -106,7 +118,8 @@ function waitingFor(reading: RouteTool): RouteTool {
   const definition = {
     ...reading.definition,
     name: 'wait_for_run',
-    description: 'Wait for the end of a run and return what it brought. Call again while it has not ended.',
+    outputSchema: outputSchemaOf(reading.route.spec.success.data, reading.tool.view),
+    description: 'Wait for the end of a run and return its result. Call again while it has not ended.',
     inputSchema: withArguments('wait_for_run', reading.route.spec),
   };
   return { ...reading, definition };
@@ -127,10 +140,11 @@ function toolOf(route: Route): RouteTool | undefined {
       name,
       description: TOOL_WORDS[name] ?? describe(spec, tool),
       inputSchema: withArguments(name, spec),
+      ...(WITH_OUTPUT.has(name) && { outputSchema: outputSchemaOf(spec.success.data, tool.view) }),
       annotations: {
-        readOnlyHint: isRead,
-        destructiveHint: tool.destructive === true,
-        idempotentHint: isRead || spec.idempotent !== true,
+        ...(isRead
+          ? { readOnlyHint: true }
+          : { destructiveHint: tool.destructive === true, ...(spec.idempotent !== true && { idempotentHint: true }) }),
         openWorldHint: false,
       },
     },
@@ -146,18 +160,34 @@ function describe({ summary, description = '' }: RouteSpec, { note }: Tool): str
     .join(' ');
 }
 
+function outputSchemaOf(data: z.ZodType, view: Tool['view']): NonNullable<ToolDefinition['outputSchema']> {
+  const { properties } = inputSchemaOf(data);
+  const shape = data instanceof z.ZodObject ? data.shape : {};
+  const fields = OUTPUT.filter((name) => view?.includes(name));
+  // A field that is null is left out of the content.
+  const bare = ({ type, enum: words }: JsonSchema) => ({
+    type: [type].flat()[0],
+    ...(Array.isArray(words) && { enum: words.filter((word) => word !== null) }),
+  });
+  return {
+    type: 'object',
+    properties: Object.fromEntries(fields.map((name) => [name, bare(Object(properties[name]))])),
+    required: fields.filter((name) => !z.safeParse(shape[name], null).success),
+  };
+}
+
 function withArguments(name: string, spec: RouteSpec): ToolDefinition['inputSchema'] {
   const schemas = [spec.params, spec.query, spec.body, OWN_ARGUMENTS[name]];
   const parts = schemas
     .filter((schema) => schema !== undefined)
-    .map((schema) => inputSchemaOf(schema, { terse: spec.method === 'PATCH' }));
+    .map((schema) => inputSchemaOf(schema, { isChange: spec.method === 'PATCH' }));
   const properties: JsonSchema = Object.assign({}, ...parts.map(({ properties: own }) => own), headersOf(spec));
+  const fields = Object.entries(properties).filter(([field]) => !UNSAID.has(field));
+  const required = parts.flatMap((part) => part.required).filter((field) => !UNSAID.has(field));
   return {
     type: 'object',
-    properties: Object.fromEntries(
-      Object.entries(properties).map(([field, schema]) => [field, worded(name, field, schema)]),
-    ),
-    required: parts.flatMap(({ required }) => required),
+    properties: Object.fromEntries(fields.map(([field, schema]) => [field, worded(name, field, schema)])),
+    ...(required.length > 0 && { required }),
   };
 }
 

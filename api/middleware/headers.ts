@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Context, Next } from 'koa';
 
-/** Sets the headers that restrict what browsers may do with our responses. */
+/** Sets the headers that restrict what browsers may do with responses. */
 export function securityHeaders(ctx: Context, next: Next): Promise<void> {
   ctx.set(HEADERS);
   return next();

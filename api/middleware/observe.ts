@@ -27,11 +27,11 @@ export function logContext(clientAddress: ClientAddress): Middleware {
 }
 
 /**
- * Logs one line a request. It names the route and never the URL, which may hold a secret in its query. The log's
- * context adds the ids, the caller and its address.
+ * Logs one line a request. It names the route and never the URL, whose query may contain a secret. The log's context
+ * adds the ids, the caller and its address.
  */
 export function accessLog(log: Log): Middleware {
-  // The fields are ours and hold nothing of the caller, so there is nothing to redact.
+  // All fields come from this service, so there is nothing to redact.
   const line = log.child({}, { redact: [] });
   return async (ctx, next) => {
     const started = performance.now();
@@ -48,12 +48,12 @@ export function accessLog(log: Log): Middleware {
   };
 }
 
-/** Counts every request by the pattern of its route: with ids in it, each path would be a series of its own. */
+/** Counts every request by the pattern of its route: by path, each id would make a series of its own. */
 export function requestMetrics(metrics: Metrics): Middleware {
   return async (ctx, next) => {
     const started = performance.now();
     await next();
-    // A wait that the caller asked for says nothing about the speed of the service.
+    // A wait that the caller requested does not measure the speed of the service.
     const { waitedMs = 0 } = ctx.state as { waitedMs?: number };
     metrics.httpRequest({
       method: ctx.method,

@@ -59,7 +59,7 @@ const ENDPOINTS: Readonly<Record<string, 'GET' | 'POST'>> = {
 export function assistantSignIn(deps: Deps): Middleware {
   const { config } = deps;
   const [resource, server] = [resourceMetadata(config), serverMetadata(config)];
-  // Older clients look at the root only.
+  // Older clients look only at the root.
   const documents: Readonly<Record<string, object>> = {
     '/.well-known/oauth-protected-resource/mcp': resource,
     '/.well-known/oauth-protected-resource': resource,
@@ -158,8 +158,8 @@ async function forward(ctx: Context, deps: Deps, resourceIsThere: () => Promise<
 }
 
 /**
- * Passes a refresh token to the library, to be exchanged or revoked. A token that comes a second time ends its access,
- * unless its first exchange was a moment ago.
+ * Passes a refresh token to the library, for exchange or revocation. A token that returns ends its access, unless its
+ * first exchange was a moment ago.
  */
 async function withRefreshToken(body: string, call: () => Promise<Response>, deps: Deps): Promise<Response> {
   const given = new URLSearchParams(body);
@@ -177,8 +177,8 @@ async function withRefreshToken(body: string, call: () => Promise<Response>, dep
 }
 
 /**
- * Reads the request for access. The default resource is ours. A refresh token is always requested, because an assistant
- * works while its person is away. A person consents each time, so only the prompt `none` matters.
+ * Reads the request for access. The default resource is this service. A refresh token is always requested, because an
+ * assistant works while its person is away. A person consents each time, so only the prompt `none` matters.
  */
 function authorizationQuery(ctx: Context, publicUrl: string): URLSearchParams {
   const given = { ...ctx.query };
@@ -221,7 +221,7 @@ async function client(ctx: Context) {
   return { type: 'application/json', body };
 }
 
-/** Sends the library's response. Our own errors get the form of the standard. */
+/** Sends the library's response. Errors of this service get the form of the standard. */
 async function send(ctx: Context, response: Response, { UI_ORIGIN: uiOrigin }: Deps['config']): Promise<void> {
   const location = response.headers.get('location');
   ctx.status = response.status;
@@ -243,7 +243,10 @@ async function send(ctx: Context, response: Response, { UI_ORIGIN: uiOrigin }: D
   fail(ctx, response.status, code, body.error_description ?? message ?? 'The request was refused.');
 }
 
-/** Packs the signed query into one parameter for our page. It repeats names, which a sign-in on the way would lose. */
+/**
+ * Packs the signed query into one parameter for the dashboard's page: it repeats names, which a sign-in in between
+ * would lose.
+ */
 function packed(location: string, page: string): string {
   const [address, query = ''] = location.split('?');
   if (address !== page || !query.includes('sig=')) return location;

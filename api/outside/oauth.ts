@@ -15,7 +15,7 @@ export const completeConnectionSignIn = route({
   tag: 'Connections',
   summary: 'End a sign-in to a provider or tool server',
   description:
-    'The user interface forwards the return from the provider to this operation, query and all, with the session cookie that the sign-in was begun with. A state is redeemed once, within ten minutes, for that session and provider, and leads to the connection that it made when it comes back again; each authorization server of tool servers counts as a provider of its own. A response that names another issuer (RFC 9207) is refused. What the provider says of an error is not repeated.',
+    'The user interface forwards the return from the provider to this operation, with its query and the session cookie of the sign-in. A state is redeemed once, within ten minutes, for that session and provider; a repeated return leads to the same connection. Each authorization server of tool servers counts as a provider of its own. A response that names another issuer (RFC 9207) is refused. The provider’s error texts are not repeated.',
   auth: 'session',
   mcp: false,
   params: z.strictObject({
@@ -24,7 +24,7 @@ export const completeConnectionSignIn = route({
       .regex(/^[a-z][a-z0-9-]{0,60}$/)
       .meta({
         description:
-          'Where the sign-in was begun: a provider, or for a tool server its authorization server, as in the `redirectUri` of the start.',
+          'The provider of the sign-in, or for a tool server its authorization server, as in the `redirectUri` of the start.',
         example: 'github',
       }),
   }),
@@ -46,8 +46,8 @@ export const completeConnectionSignIn = route({
 });
 
 /**
- * Serves the documents behind our client ids to authorization servers. They are not operations of the API: a standard
- * defines their form, which has no envelope.
+ * Serves the documents behind this service's client ids to authorization servers. They are not operations of the API: a
+ * standard defines their form, which has no envelope.
  */
 export function clientMetadata({ config, providers }: Pick<Deps, 'config' | 'providers'>): Middleware {
   const { PUBLIC_URL: publicUrl, UI_ORIGIN: uiOrigin } = config;
@@ -58,7 +58,7 @@ export function clientMetadata({ config, providers }: Pick<Deps, 'config' | 'pro
     if (ctx.method !== 'GET' && ctx.method !== 'HEAD') {
       throw new AppError('method_not_allowed', undefined, { Allow: 'GET, HEAD' });
     }
-    // An hour, after which a new provider or return address is known everywhere.
+    // Cached for an hour, after which a new provider or return address is known everywhere.
     ctx.set('Cache-Control', 'public, max-age=3600');
     ctx.type = 'application/json';
     ctx.body = JSON.stringify(document);

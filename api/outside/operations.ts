@@ -12,7 +12,7 @@ const health = route({
   id: 'health',
   tag: 'Operations',
   summary: 'Liveness',
-  description: 'The process responds. That says nothing about Postgres or Temporal; see `/ready`.',
+  description: 'The process responds. For Postgres and Temporal see `/ready`.',
   auth: 'none',
   mcp: false,
   success: {
@@ -29,7 +29,7 @@ const ready = route({
   tag: 'Operations',
   summary: 'Readiness',
   description:
-    'Whether Postgres can be reached and has every migration that this release needs. Temporal is reported and not required: while it is away this process serves reads and accepts runs, which wait. One address that asks more than 120 times a minute gets what was found last, at most five seconds ago.',
+    'Ready means that Postgres can be reached and has every migration of this release. Temporal is reported but not required: while it is away this process serves reads and accepts runs, which wait. An address with more than 120 requests a minute gets the last finding, at most five seconds old.',
   auth: 'none',
   mcp: false,
   success: {
@@ -56,7 +56,7 @@ export const schedulerTick = route({
   tag: 'Operations',
   summary: 'Tick the scheduler from outside',
   description:
-    'The same tick that the scheduler workflow makes each minute, in this process, for an external cron as a fallback. Ticks may overlap. The response does not wait for the tick to end.',
+    'Runs the tick that the scheduler workflow makes each minute, as a fallback for an external cron. Ticks may overlap. The response does not wait for the end of the tick.',
   auth: 'scheduler-secret',
   mcp: false,
   success: {
@@ -68,7 +68,8 @@ export const schedulerTick = route({
 }).to(async ({ deps }) => ({ data: { accepted: true, ...tickInProcess(deps) } }));
 
 /**
- * Time that the response waits for the synchronization. A longer one continues, and the scheduler repeats a failed one.
+ * Time that the response waits for the synchronization. A longer synchronization continues, and the scheduler repeats a
+ * failed one.
  */
 const SYNC_MS = 5_000;
 
@@ -79,7 +80,7 @@ export const receivePaymentEvent = route({
   tag: 'Operations',
   summary: 'Take an event of the payment processor',
   description:
-    'For the payment processor only. The signature in `Stripe-Signature` is verified over the raw body. An event only asks for the current subscriptions of its customer; nothing in it grants anything. Events of other kinds, of the other mode and repetitions are accepted and ignored.',
+    'For the payment processor only. The signature in `Stripe-Signature` is verified over the raw body. An event only causes a look at the current subscriptions of its customer; its content grants nothing. Events of other kinds, of the other mode and repetitions are accepted and ignored.',
   auth: 'stripe-signature',
   mcp: false,
   success: {

@@ -12,7 +12,7 @@ export const readPublicConfig = route({
   tag: 'Operations',
   summary: 'Read what a user interface has to know before a sign-in',
   description:
-    'The product tag, the launch switches and who may sign up. The dashboard is not ready while its own switches differ from these.',
+    'The product tag, the launch switches and the rule for sign-ups. The dashboard is not ready while its own switches differ.',
   auth: 'none',
   mcp: false,
   success: {
@@ -57,7 +57,7 @@ export const submitBusinessLead = route({
   tag: 'Operations',
   summary: 'Send a business enquiry',
   description:
-    'From a page of the user interface only. At most 5 an hour from one address, 20 from one network and 200 in all, of which 100 are not the first of their address. The response is the same whether the enquiry is kept or taken for a robot.',
+    'Only from a page of the user interface. Limits an hour: 5 from one address, 20 from one network and 200 in all, of which 100 may be repeated ones. The response is the same for an enquiry that was taken for a robot’s.',
   auth: 'ui-origin',
   mcp: false,
   body: z

@@ -21,10 +21,10 @@ const CODE_PATH = '/v1/auth/device/code';
 const TOKEN_PATH = '/v1/auth/device/token';
 const REVOKE_PATH = '/v1/auth/device/revoke';
 const MAX_BODY_BYTES = 4 * 1024;
-/** Unknown device codes from one network in a minute. Terminals behind one address send some with expired codes. */
+/** Unknown device codes from one network in a minute. Terminals behind one address may send some expired codes. */
 const WRONG_CODES_PER_MINUTE = 30;
 
-/** The only program that signs in this way: our command line. */
+/** The only program that signs in this way is the command line. */
 const clientId = z.literal('ras-cli');
 
 const codeRequest = z.object({ client_id: clientId, host_name: z.string().max(255).optional() });
@@ -109,7 +109,7 @@ async function giveKey(ctx: Context, { config, database, clientAddress }: Deps, 
   });
 }
 
-/** Revokes the key of a terminal that signs out. One that is unknown is as good as revoked (RFC 7009, section 2.2). */
+/** Revokes the key of a terminal that signs out. An unknown key counts as revoked (RFC 7009, section 2.2). */
 async function revokeKey(ctx: Context, { config, database, clientAddress }: Deps, attempts: KeyAttempts) {
   const { token: presented } = await bodyOf(ctx, revocation);
   const address = clientAddress(ctx.req);

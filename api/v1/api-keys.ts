@@ -53,7 +53,7 @@ const createApiKey = route({
   tag: 'API keys',
   summary: 'Create an API key',
   description:
-    'The key is in this response and nowhere else: only its SHA-256 is stored. Keys with a write scope are made by owners and admins. A response that is repeated under its `Idempotency-Key` no longer has the key: revoke it and create another.',
+    'Only this response has the key, because the service stores its SHA-256. Only owners and admins make keys with a write scope. A response that is repeated under its `Idempotency-Key` no longer has the key: revoke it and create another.',
   auth: 'project-session',
   mcp: false,
   fresh: true,
@@ -67,7 +67,7 @@ const createApiKey = route({
       .transform((scopes) => [...new Set(scopes)])
       .meta({
         description:
-          '`runs:write` starts, cancels, repeats and pins runs. Values of variables that such a key gives for a run are told to the model as material that is not to be followed, unless it has `routines:write` too; `overridable` of a routine says which may be given at all. `routines:write` changes what active routines do, `connections:write` which tools they may call.',
+          '`runs:write` starts, cancels, repeats and pins runs. Values of variables that such a key gives for a run reach the model as data and not as instructions, unless the key has `routines:write` too; `overridable` of a routine lists the variables that may be given. `routines:write` changes what active routines do, `connections:write` which tools they may call.',
       }),
     expiresAt: instant
       .nullable()

@@ -69,7 +69,7 @@ const revokeAssistant = route({
   tag: 'Assistants',
   summary: 'Take back the access of an assistant',
   description:
-    'Takes effect with its next request. People disconnect what they have connected; owners and admins also that of others.',
+    'Takes effect with its next request. People disconnect their own assistants; owners and admins also those of others.',
   auth: 'project-session',
   mcp: false,
   params: z.strictObject({
@@ -107,7 +107,7 @@ const approveAssistantConsent = route({
   id: 'approveAssistantConsent',
   tag: 'Assistants',
   summary: 'Give an assistant access to the project',
-  description: 'Scopes that change things are given by owners and admins, and none beyond what it asks for.',
+  description: 'Requested scopes only. Owners and admins alone can give scopes that write.',
   auth: 'project-session',
   mcp: false,
   fresh: true,

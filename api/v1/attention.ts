@@ -37,8 +37,7 @@ const attention = z
         }),
       )
       .meta({
-        description:
-          'Routines of which a run failed within 24 hours and none has succeeded since, without those that are stopped.',
+        description: 'Routines with a failed run within 24 hours and no success since, without stopped routines.',
       }),
     withoutTools: z
       .array(
@@ -77,7 +76,7 @@ const attention = z
         }),
       )
       .meta({
-        description: 'Budgets of which 80 % or more are spent in this day or month (UTC), the fullest first.',
+        description: 'Budgets with at least 80 % spent in this day or month (UTC), the fullest first.',
       }),
     skillsBehind: z
       .array(
@@ -88,7 +87,7 @@ const attention = z
       )
       .meta({
         description:
-          'Active routines that run an older text of a skill than the newest, until a proof run with that and another activation.',
+          'Active routines that run an older text of a skill. A proof run with the newest text and another activation take it over.',
       }),
     truncated: z.boolean().meta({ description: 'Whether a list has more than its 20 entries.' }),
   })

@@ -17,8 +17,7 @@ const auditEvent = z
         kind: z.enum(['person', 'key', 'system']),
         id: z.string().nullable(),
         name: z.string().nullable().meta({
-          description:
-            'Of the person or the key, as it is now; null for the service, and for an account or key that is gone.',
+          description: 'Present name of the person or key; null for the service, and for a deleted account or key.',
         }),
         address: z.string().nullable(),
       })
@@ -39,7 +38,7 @@ const listAudit = route({
   tag: 'Audit',
   summary: 'List who changed what in an organization',
   description:
-    'Needs the role owner or admin. Changes of members, API keys, connections, tool policies, budgets, retention, plans, skills, of what routines do and where their results go, pinning and activation are recorded together with the change, and never altered.',
+    'Needs the role owner or admin. The log has changes of members, API keys, connections, tool policies, budgets, retention, plans, skills, the content of routines and the recipients of their results, pinning and activation. Each is recorded together with the change, and never altered.',
   auth: 'session',
   mcp: false,
   query: pageQuery('auditEvent', {

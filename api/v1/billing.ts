@@ -80,7 +80,7 @@ const readBillingSummary = route({
   tag,
   summary: 'Read plan, period, allowances and usage',
   description:
-    'With `refresh=true` the payment processor is asked first, as after a return from its pages, at most 60 times a minute for an organization. Being led back from there grants nothing.',
+    'With `refresh=true` the payment processor is asked first, at most 60 times a minute for an organization. Use it after a return from the processor’s pages; the return itself grants nothing.',
   auth: 'project-session',
   mcp: false,
   query: z.strictObject({
@@ -107,7 +107,7 @@ const startCheckout = route({
   tag,
   summary: 'Begin a checkout on the page of the payment processor',
   description:
-    'An organization that has a subscription is led to the portal instead. `entrypoint` names the page to return to; an unknown one leads to the page on billing.',
+    'An organization with a subscription gets the address of the portal instead. `entrypoint` names the page of the return; an unknown one means the page on billing.',
   auth: 'org-owner-session',
   mcp: false,
   fresh: true,
@@ -138,7 +138,7 @@ const openBillingPortal = route({
   id: 'openBillingPortal',
   tag,
   summary: 'Open the portal of the payment processor',
-  description: 'To change or cancel a subscription, its means of payment and its addresses.',
+  description: 'There the owner changes or cancels the subscription, its means of payment and its addresses.',
   auth: 'org-owner-session',
   mcp: false,
   fresh: true,

@@ -20,7 +20,8 @@ const chat = z
     kind: z.enum(CHAT_KINDS),
     host: z.string().meta({ description: 'The host of the address. The address itself is in no response.' }),
     goneAt: timestamp.nullable().meta({
-      description: 'Since when the chat refuses the address for good; nothing is sent until it has another one.',
+      description:
+        'Time since which the chat refuses the address for good; nothing is sent until the address is replaced.',
     }),
     goneReason: z.string().nullable().meta({ description: "The chat's own word, or its status." }),
     createdAt: timestamp,
@@ -61,7 +62,7 @@ const createChat = route({
   tag,
   summary: 'Add a chat',
   description:
-    'The address is recognized by its host and kept sealed. Nothing is sent; send a test message afterwards.',
+    'The host of the address determines the kind of chat. The address is stored sealed. Nothing is sent; send a test message afterwards.',
   auth: 'key-or-session',
   mcp: false,
   scope: 'connections:write',
@@ -156,7 +157,7 @@ const redeliverChat = route({
   id: 'redeliverChat',
   tag: 'Runs',
   summary: 'Send a result to a chat again',
-  description: 'Again with all its retries. One that waits for its next attempt is sent at once.',
+  description: 'Starts a new series of retries. A delivery that waits for its next attempt is sent at once.',
   auth: 'key-or-session',
   mcp: false,
   scope: 'runs:write',

@@ -21,7 +21,7 @@ const audience = z.string().min(1).max(300).meta({
   example: 'https://ras.example.com',
 });
 
-/** A pattern with a star has to name an owner before it: all of GitHub has one issuer. */
+/** A pattern with a star must name an owner before it, because all of GitHub has one issuer. */
 const subjectPattern = z
   .string()
   .min(1)
@@ -73,7 +73,7 @@ const createCiTrust = route({
   tag,
   summary: 'Let the jobs of a CI system sign in',
   description:
-    'A job of GitHub Actions, GitLab CI or another issuer of OpenID Connect then exchanges its ID token for an API key that works for an hour: no secret is kept in the CI system. Scopes that write are given by owners and admins.',
+    'A job of GitHub Actions, GitLab CI or another issuer of OpenID Connect then exchanges its ID token for an API key that works for an hour: the CI system stores no secret. Only owners and admins give scopes that write.',
   auth: 'project-session',
   mcp: false,
   fresh: true,
@@ -123,7 +123,7 @@ const exchangeIdToken = route({
   tag,
   summary: 'Exchange the ID token of a CI job for an API key',
   description:
-    'The token has to be of an issuer, an audience and a subject that the project lets sign in, and its signature of a key that the issuer publishes. `ras login --oidc` calls this.',
+    'The project must trust the issuer, audience and subject of the token, and a published key of the issuer must have signed it. `ras login --oidc` calls this operation.',
   auth: 'none',
   mcp: false,
   body: z

@@ -26,7 +26,7 @@ const digest = z
   })
   .meta({
     id: 'Digest',
-    description: 'When the caller is mailed what is new in a project; `off` after unsubscribing.',
+    description: 'When the caller gets the digest of a project; `off` after unsubscribing.',
   });
 
 const params = z.strictObject({ projectId: idOf('project', EXAMPLE.project) });
@@ -53,7 +53,7 @@ const updateDigest = route({
   tag,
   summary: 'Choose when you are mailed the digest of a project',
   description:
-    'For the caller alone. A digest has what is new on Home since the one before: new results and what needs attention. Digests that are due at the same time are one mail, of all their projects. With nothing new there is no mail, and there are never two on one date.',
+    'For the caller alone. A digest has the new results and problems since the previous one. Digests that are due at the same time are one mail about all their projects. Without news there is no mail, and there are never two on one date.',
   auth: 'session',
   mcp: false,
   params,

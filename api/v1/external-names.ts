@@ -11,13 +11,13 @@ const externalKey = z
     'must be 1 to 63 lower-case letters, digits, dots, underscores or hyphens, the first a letter or digit',
   )
   .meta({
-    description: 'Your own name for it, unique in the project. One that is archived or deleted gives it back.',
+    description: 'Your own name for it, unique in the project. After archiving or deletion the name is free again.',
     example: 'weekly-seo-audit',
   });
 
 const managedBy = z.enum(MANAGERS).nullable().meta({
   id: 'ManagedBy',
-  description: '`files` where files keep it. The next `ras apply` overwrites what is changed here.',
+  description: '`files` for content that is kept in files. The next `ras apply` overwrites changes made here.',
 });
 
 const managedFrom = z
@@ -33,7 +33,7 @@ export const namedFields = {
   managedFrom: managedFrom.nullable().default(null),
 };
 
-/** The same in a request that puts it under its key, and in a patch. */
+/** The fields of the name in a request that puts something under its key, and in a patch. */
 export const putFields = { managedBy: namedFields.managedBy, managedFrom: namedFields.managedFrom };
 export const renamedFields = { externalKey: externalKey.nullable(), managedBy, managedFrom: managedFrom.nullable() };
 
@@ -45,10 +45,10 @@ export const shownName = {
     .meta({ id: 'ExternalKey', description: 'What programs call it; null where none does.' }),
   managedBy,
   managedFrom: z.string().nullable().meta({
-    description: 'The name of the folder of files that keeps it; null where none does, or the folder has no name.',
+    description: 'The name of the folder of files that keeps it; null without one.',
   }),
   driftedAt: timestamp.nullable().meta({
-    description: 'When it was last changed by another than its keeper; null once the keeper has put it again.',
+    description: 'Time of the last change by another than its keeper; null after the keeper has put it again.',
   }),
   driftedBy: author
     .nullable()

@@ -16,7 +16,7 @@ const text = z
   .string()
   .max(facts.MAX_FACTS)
   .meta({
-    description: `Brand terms, margin, markets, owners, permitted claims, voice: what all routines of the project should go by, in any form; at most ${facts.MAX_FACTS} characters, kept as given. Empty for none.`,
+    description: `Facts for all routines of the project, in any form: brand terms, margin, markets, owners, permitted claims, voice; at most ${facts.MAX_FACTS} characters, stored unchanged. Empty for none.`,
     example: 'Brand terms: Acme, Acme Cloud\nGross margin: 62 %',
   });
 
@@ -43,7 +43,7 @@ const versionShape = {
     .meta({
       id: 'FactsChanges',
       description:
-        'Lines that one text has and the other has not, against the version before; one that has moved is in neither. Of the first version all are added.',
+        'Lines that only one of this and the previous version has; moved lines do not count. In the first version all lines count as added.',
     }),
   createdBy: author.nullable(),
   createdAt: timestamp,
@@ -55,7 +55,7 @@ const factsVersion = z
     ...versionShape,
     text: z.string(),
     before: z.string().nullable().meta({
-      description: 'The text of the version before; null for the first one, and where it is no longer kept.',
+      description: 'The text of the previous version; null for the first one, and when it is no longer kept.',
     }),
   })
   .meta({ id: 'FactsVersion' });
@@ -70,7 +70,7 @@ const readFacts = route({
   tag,
   summary: 'Read the facts of the project',
   description:
-    'One text that each routine with `facts: true` is told, so that they agree. The project is that of the key or the session.',
+    'One text that each routine with `facts: true` gets, so that they agree. The project is that of the key or the session.',
   auth: 'key-or-session',
   mcp: { toolset: 'authoring' },
   scope: 'routines:read',
@@ -89,7 +89,7 @@ const writeFacts = route({
   tag,
   summary: 'Write the facts of the project',
   description:
-    'Another text is a new version; the same one changes nothing. The next manual run of each routine with `facts: true` is told it. Scheduled runs of active routines go on with the version that was proven, until the routine is activated again after a successful manual run. With `If-Match` the change is refused when someone else has changed the facts meanwhile; `"0"` expects that there are none.',
+    'A changed text is a new version; the same text changes nothing. The next manual run of each routine with `facts: true` gets it. Scheduled runs of active routines keep the proven version, until the routine is activated again after a successful manual run. With `If-Match` the change is refused if someone else has changed the facts meanwhile; `"0"` expects that there are none.',
   auth: 'key-or-session',
   mcp: false,
   scope: 'routines:write',
@@ -114,7 +114,7 @@ const listFactsVersions = route({
   id: 'listFactsVersions',
   tag,
   summary: 'List the versions of the facts of the project',
-  description: `The newest ${facts.KEPT_FACTS} are kept, and of the older ones those that a routine, its proof or a run that is kept names.`,
+  description: `The newest ${facts.KEPT_FACTS} are kept, and older ones that a routine, its proof or a kept run refers to.`,
   auth: 'key-or-session',
   mcp: false,
   scope: 'routines:read',

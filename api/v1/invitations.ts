@@ -59,7 +59,7 @@ const createInvitation = route({
   tag,
   summary: 'Invite a person by e-mail address',
   description:
-    'Needs the role owner or admin. It holds for seven days and for this address only; an earlier one of the same address is replaced. The token is in this response, and in the mail where there is a mail server, and nowhere else. Ownership is handed over to a member afterwards.',
+    'Needs the role owner or admin. The invitation is valid for seven days and only for this address, and replaces an earlier one. Only this response has the token, and the mail if there is a mail server. Ownership can be handed over to a member afterwards.',
   auth: 'session',
   mcp: false,
   fresh: true,
@@ -109,7 +109,7 @@ const acceptInvitation = route({
   tag,
   summary: 'Accept an invitation',
   description:
-    'Signed in with the address that was invited. The invitation is used up. A token that is unknown, over or for another address is the same 404.',
+    'Needs a sign-in with the invited address. Uses up the invitation. An unknown or expired token, or one for another address, gets the same 404.',
   auth: 'session',
   mcp: false,
   body: z.strictObject({

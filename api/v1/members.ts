@@ -35,7 +35,7 @@ const removedMember = z
     ...changedMember.shape,
     connections: z.array(named('connection').meta({ id: 'EndedSignIn' })).meta({
       description:
-        'Connections that the person had signed in to last: runs no longer act as them, and another person has to sign in.',
+        'Connections whose last sign-in was the person’s: runs no longer act as them, and another person must sign in.',
     }),
   })
   .meta({ id: 'RemovedMember' });
@@ -55,7 +55,7 @@ const listMembers = route({
   success: {
     status: 200,
     data: z.array(member).max(organizations.MAX_MEMBERS),
-    description: `Everybody, those who came first in front; at most ${organizations.MAX_MEMBERS}.`,
+    description: `All members in the order in which they joined; at most ${organizations.MAX_MEMBERS}.`,
   },
 }).to(async ({ access, params, deps }) => {
   const found = await organizations.listMembers(deps.database, access, params.organizationId);
@@ -69,7 +69,7 @@ const changeMemberRole = route({
   tag,
   summary: 'Give a member another role',
   description:
-    'Needs the role owner or admin. Only an owner makes or unmakes an owner: to hand an organization over, make the other one an owner, then change your own role. An organization always has an owner. API keys of theirs that the new role could not make are revoked: those with a write scope, of an owner or admin who becomes a member.',
+    'Needs the role owner or admin. Only an owner can make or unmake an owner: to hand an organization over, make another person an owner, then change your own role. An organization always has an owner. When an owner or admin becomes a member, their API keys with a write scope are revoked.',
   auth: 'session',
   mcp: false,
   fresh: true,
@@ -91,7 +91,7 @@ const removeMember = route({
   tag,
   summary: 'Remove a member, or leave',
   description:
-    'Owners and admins remove others, owners also owners; everyone may leave, except the last owner. It holds with the next request. API keys that the person made are revoked, unless an owner says `keepKeys=true`. Connections that they signed in to are `needs_reauthorization`, so that no run goes on acting as them.',
+    'Owners and admins remove others, owners also owners; everyone except the last owner may leave. The removal takes effect with the next request. The person’s API keys are revoked, unless an owner sets `keepKeys=true`. Connections that they signed in to become `needs_reauthorization`, so that no run acts as them.',
   auth: 'session',
   mcp: false,
   fresh: true,
@@ -125,7 +125,7 @@ const endMemberSessions = route({
   tag,
   summary: 'End the sessions of a member',
   description:
-    'Needs the role owner or admin; those of an owner are ended by an owner. Each session of the person is asked for a proof, `reauthentication_required`, before it does anything in this organization; in others it goes on. Five times an hour for each member.',
+    'Needs the role owner or admin; only an owner ends an owner’s sessions. Each session of the person must give a proof (`reauthentication_required`) before its next request in this organization; other organizations are not affected. Five times an hour for each member.',
   auth: 'session',
   mcp: false,
   fresh: true,

@@ -6,7 +6,7 @@ import type { Deps } from '../deps.ts';
 import { route, type Route } from '../route.ts';
 import { modelOption, presentOption } from './models.ts';
 
-/** At most a dollar a token, with as many digits as any server sends. */
+/** At most a dollar per token, with as many digits as any server sends. */
 const price = z
   .string()
   .regex(/^(0(\.\d{1,15})?|1)$/, 'expected US dollars a token, as a decimal string of at most 1')
@@ -39,7 +39,7 @@ const updateModelFigures = route({
   tag: 'Models',
   summary: 'Enter the context window, output limit or prices of a model by hand',
   description:
-    'For the whole organization, and for what neither the model’s server nor the operator states. Needs the role owner or admin. A field that is left out keeps its value; null takes it back. Where the operator limits what each organization may spend, only the operator can set prices (403).',
+    'Sets figures that neither the model’s server nor the operator states, for the whole organization. Needs the role owner or admin. A missing field keeps its value; null removes it. If the operator limits the spending of organizations, only the operator can set prices (403).',
   auth: 'project-session',
   mcp: false,
   body: figuresPatch,
@@ -48,7 +48,7 @@ const updateModelFigures = route({
 }).to(async ({ access, by, body, deps }) => {
   const { modelId: id, ...patch } = body;
   const { organizationId } = access;
-  // JSON Schema cannot compare two values of a document.
+  // JSON Schema cannot compare two values of a document, so this check is code.
   if (Number(patch.prices?.cachedInput ?? 0) > Number(patch.prices?.input ?? 1)) {
     const message = 'must not be above the price of other input';
     throw invalid([{ path: 'prices.cachedInput', message }]);

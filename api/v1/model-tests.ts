@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import { CHECKS, estimateTest, testModel } from '#core/upkeep/model-tests/index.ts';
 import { AppError } from '#lib/errors.ts';
+import { present } from '../http/present.ts';
 import { dollars } from '../http/schemas.ts';
 import { route, type Route } from '../route.ts';
 import { findSourced, modelId } from './model-figures.ts';
 import { modelAbilities, presentAbilities } from './models.ts';
-import { presentUsage, usage } from './runs/result-schema.ts';
+import { usage, withTotal } from './runs/result-schema.ts';
 
 const modelTest = z
   .strictObject({
@@ -41,7 +42,7 @@ const testModelNow = route({
   tag: 'Models',
   summary: 'Test a model',
   description:
-    'Asks the model for one short text, one call of a tool and one answer by a schema, and remembers what it can do. It costs what these three requests cost, which counts towards the budgets of project and organization and stands in their usage as `model-tests`; `dryRun: true` says what that is at most, and asks nothing. Needs the role owner or admin. At most 30 an hour for an organization.',
+    'Asks the model for a short text, a call of a tool and a text by a schema, and remembers its abilities. The cost of these three requests counts towards the budgets of project and organization, and is listed in their usage as `model-tests`; `dryRun: true` returns only the greatest cost. Needs the role owner or admin. At most 30 an hour for an organization.',
   auth: 'project-session',
   mcp: false,
   body: z.strictObject({ modelId, dryRun: z.boolean().default(false) }).meta({ id: 'TestModel' }),
@@ -56,20 +57,15 @@ const testModelNow = route({
   const option = await findSourced(deps, access, body.modelId);
   const tested = dryRun ? estimateTest(option) : await testModel(deps, option, { organizationId, projectId });
   const now = await findSourced(deps, access, body.modelId);
+  const used = tested.usage && withTotal({ ...tested.usage, costUsd: tested.costUsd });
   return {
-    data: {
+    data: present(modelTest, {
+      ...tested,
       modelId: option.modelId,
       dryRun,
-      estimate: tested.estimate,
-      checks: tested.checks.map(({ kind, state, words, durationMs }) => ({
-        kind,
-        state,
-        words,
-        durationMs,
-      })),
-      usage: tested.usage && presentUsage({ ...tested.usage, costUsd: tested.costUsd }),
+      usage: used,
       abilities: presentAbilities(now),
-    },
+    }),
   };
 });
 

@@ -11,7 +11,7 @@ export const prices = z
   .nullable()
   .meta({
     description:
-      'US dollars a token, as decimal strings; null where none are known. Where they depend on the length of the prompt, those of short ones.',
+      'US dollars per token, as decimal strings; null when unknown. If prices depend on the length of the prompt, these are for short prompts.',
   });
 
 const origin = z.enum(FIGURE_ORIGINS).nullable();
@@ -21,8 +21,7 @@ export const modelAbilities = z
   .strictObject({ structuredOutputs: able, tools: able, parallelToolCalls: able, streaming: able, effort: able })
   .meta({
     id: 'ModelAbilities',
-    description:
-      'What the model can do by its list, its kind of server, a test or earlier calls; null where that is not known.',
+    description: 'Abilities of the model by its list, its kind of server, a test or earlier calls; null when unknown.',
   });
 
 export const modelOption = z
@@ -42,13 +41,13 @@ export const modelOption = z
       description: 'The most tokens of one response; null where it is not known.',
     }),
     structuredOutputs: z.boolean().meta({
-      description: 'Whether the model is held to a `resultSchema` by the request itself; others are only told.',
+      description: 'True when the request itself enforces a `resultSchema`; otherwise only the prompt states it.',
     }),
     abilities: modelAbilities,
     prices,
     figures: z.strictObject({ contextTokens: origin, maxOutputTokens: origin, prices: origin }).meta({
       description:
-        'Where each figure comes from: `list` (its server), `operator`, `local` (a server of the operator’s own, which costs nothing), `learned` (named by its server in a refusal), `by_hand` (entered by the organization), `catalogue` (known to this release); null where it is unknown.',
+        'Where each figure comes from: `list` (its server), `operator`, `local` (a server of the operator’s own, which costs nothing), `learned` (named by its server in a refusal), `by_hand` (entered by the organization), `catalogue` (known to this release); null when unknown.',
     }),
   })
   .meta({ id: 'ModelOption' });
@@ -61,7 +60,7 @@ const modelSource = z
     local: z.boolean().meta({ description: 'A server of the operator’s own, whose models cost nothing.' }),
     baseUrl: z.string().nullable().meta({ description: 'Its address; null in production.', example: null }),
     state: z.enum(['ready', 'stale', 'unavailable']).meta({
-      description: '`stale`: it is away, and its last list serves on; `unavailable`: it has not given a list yet.',
+      description: '`stale`: it is away, and its last list is used; `unavailable`: it has not given a list yet.',
     }),
     lastError: z.string().nullable().meta({
       description: 'One sentence on what its last request came back with, and what mends it.',
@@ -80,7 +79,7 @@ const listModels = route({
   tag: 'Models',
   summary: 'List the models that routines can run on',
   description:
-    'The live lists of the model sources and of the ready, enabled personal accounts of the project. Two accounts with the same model are two options. While a source is away its last list serves on, with `X-Models-Stale: true`.',
+    'The live lists of the model sources and of the ready, enabled personal accounts of the project. Two accounts with the same model are two options. While a source is away its last list is used, with `X-Models-Stale: true`.',
   auth: 'key-or-session',
   mcp: {
     toolset: 'models',
@@ -115,7 +114,7 @@ const listModelSources = route({
   tag: 'Models',
   summary: 'List the model sources of the service',
   description:
-    'The model servers that the operator has configured, in the order of the configuration: whether each can be reached, and if not, what came back. One that is away hides no models of the others.',
+    'The model servers in the order of the configuration, each with its state and the error of its last request. A server that is away does not hide models of the others.',
   auth: 'key-or-session',
   mcp: false,
   scope: 'models:read',

@@ -60,7 +60,7 @@ const deleteOrganization = route({
   tag: 'Organizations and projects',
   summary: 'Delete an organization with all its projects',
   description:
-    'Needs the role owner, no active routine in any project, no subscription, and its name as `confirm`. It is out of reach at once: API keys are revoked, credentials erased, runs under way cancelled. What runs said is erased by retention.',
+    'Needs the role owner, no active routine in any project, no subscription, and its name as `confirm`. Access ends at once: API keys are revoked, credentials erased, open runs cancelled. Retention erases the content of runs.',
   auth: 'session',
   mcp: false,
   fresh: true,
@@ -80,7 +80,7 @@ const deleteProject = route({
   tag: 'Organizations and projects',
   summary: 'Delete a project',
   description:
-    'Needs the role owner or admin, no active routine, and its name as `confirm`. It is out of reach at once: API keys are revoked, credentials erased, runs under way cancelled. What runs said is erased by retention.',
+    'Needs the role owner or admin, no active routine, and its name as `confirm`. Access ends at once: API keys are revoked, credentials erased, open runs cancelled. Retention erases the content of runs.',
   auth: 'session',
   mcp: false,
   fresh: true,

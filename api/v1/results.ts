@@ -22,7 +22,7 @@ const result = z
     routineId: idOf('routine', EXAMPLE.routine),
     routineName: z.string(),
     kind: z.enum(kinds).meta({
-      description: `What it is to a reader who knows the one before: ${Object.entries(results.RESULT_KINDS)
+      description: `Kind of the result, by its difference from the previous one: ${Object.entries(results.RESULT_KINDS)
         .map(([kind, why]) => `\`${kind}\` (${why})`)
         .join(', ')}. All but \`unchanged\` are worth reading.`,
     }),
@@ -40,7 +40,7 @@ const result = z
       .meta({
         id: 'ResultChanges',
         description:
-          'What differs in its data from the data that was delivered last: all counts, and the first five items of each kind.',
+          'Differences of its data from the data delivered last: all counts, and the first five items of each kind.',
       })
       .nullable(),
     lines: z
@@ -53,7 +53,7 @@ const result = z
       .meta({
         id: 'ResultLines',
         description:
-          'What differs in its text from the result before, of the first 20,000 characters of each: lines that one has and the other has not. Null where it has data.',
+          'Lines that only one of this and the previous result has, within the first 20,000 characters of each. Null for a result with data.',
       }),
     previousRunId: idOf('run', EXAMPLE.run)
       .nullable()
@@ -70,14 +70,14 @@ const result = z
         outcomeSummary: z.string().nullable(),
         resultPreview: z.string().nullable().meta({ description: 'The first 200 characters of its result.' }),
         versionChanged: z.boolean().meta({
-          description: 'Whether another version of the routine made it, which may look at something else.',
+          description: 'True when another version of the routine made it, which may look at something else.',
         }),
       })
       .nullable()
       .meta({
         id: 'OvertakingRun',
         description:
-          'The first later run of the routine that succeeded and says something else, so that this result is over; null while it holds, and for an `unchanged` one. Of later runs the first 20 are looked at.',
+          'The first later success of the routine with another result, so that this one is out of date; null while it is valid, and for an `unchanged` one. Only the first 20 later runs are looked at.',
       }),
   })
   .meta({ id: 'Result' });
@@ -95,7 +95,7 @@ const unread = z
       .nullable()
       .meta({ description: 'When the newest ended, to mark all as read; null where all is read.' }),
     readUntil: timestamp.nullable().meta({
-      description: 'Until when the caller has marked all as read, to take that back; null where they never did.',
+      description: 'Time up to which the caller has marked all as read, for undoing that; null if they never did.',
     }),
   })
   .meta({
@@ -110,7 +110,7 @@ const listResults = route({
   tag,
   summary: 'List the newest results of all routines',
   description:
-    'The runs of the project that succeeded or failed, the last that ended first, each with what is new in it. A page with filters looks at 1,000 results: it may have fewer than its limit, or none, and still name a next page. Results whose content is erased are left out.',
+    'The successful and failed runs of the project, the latest first, each with its news. A page with filters looks at 1,000 results: it may have fewer than its limit, or none, although another page follows. Results with erased content are left out.',
   auth: 'key-or-session',
   mcp: {
     toolset: 'results',
@@ -138,7 +138,7 @@ const listResults = route({
     q: searchedIn('the name, text, summary or error'),
     since: instant.optional().meta({ description: 'Only those that ended at this time or later.' }),
     unread: flag.optional().meta({
-      description: `Only what the caller, a person or an API key, has not marked as read, or only the rest. After ${results.UNREAD_DAYS} days a result counts as read.`,
+      description: `Only results that the caller (a person or an API key) has not marked as read, or only the others. After ${results.UNREAD_DAYS} days a result counts as read.`,
     }),
     worthReading: flag
       .optional()
@@ -210,7 +210,7 @@ const markResultsRead = route({
   tag,
   summary: 'Mark results as read',
   description:
-    'For the caller alone. With `until`, all that ended up to then, but not in the future: give the `finishedAt` of the newest one shown, so that what has ended meanwhile stays unread. Runs that are gone are passed over.',
+    'For the caller alone. `until` marks all results that ended up to that time, which must not be in the future: set it to the `finishedAt` of the newest one shown, so that later ones stay unread. Unknown runs are ignored.',
   auth: 'key-or-session',
   mcp: false,
   scope: 'runs:read',
@@ -235,7 +235,7 @@ const markResultsUnread = route({
   tag,
   summary: 'Take back that results were read',
   description:
-    'For the caller alone. With `since`, all that was marked by `until` of `POST /v1/results/read` and ended after it: give the `readUntil` from before, which may be null.',
+    'For the caller alone. `since` undoes `until` of `POST /v1/results/read` for results that ended after it: set it to the earlier `readUntil`, which may be null.',
   auth: 'key-or-session',
   mcp: false,
   scope: 'runs:read',

@@ -4,6 +4,7 @@ import { listOccurrences, previewTimes, TIMING_WARNINGS, timingWarnings } from '
 import { invalid } from '#lib/errors.ts';
 import { scheduleInWords } from '#lib/schedule/index.ts';
 import { instantOfThisAge, timestamp } from '#lib/schemas.ts';
+import { present } from '../http/present.ts';
 import { decimal, EXAMPLE, idOf, iso } from '../http/schemas.ts';
 import { route, type Route } from '../route.ts';
 import { SCHEDULE_LIMITS, scheduleFields } from '#core/authoring/definition/index.ts';
@@ -16,7 +17,7 @@ const PREVIEWED = 5;
 const preview = z
   .strictObject({
     inWords: z.string().meta({
-      description: 'Says what the schedule means. Where both day fields are restricted, either is enough.',
+      description: 'The schedule in words. If both day fields are restricted, a day needs to match only one.',
       example: 'On the 1st to 7th, and also every Monday, at 09:00',
     }),
     warnings: z.array(z.strictObject({ code: z.enum(TIMING_WARNINGS), message: z.string() })).meta({
@@ -59,7 +60,7 @@ const previewSchedule = route({
         example: '2026-12-25,2027-01-01',
       }),
     jitterSeconds: decimal(0, SCHEDULE_LIMITS.jitterSeconds).default(0).meta({
-      description: 'Checked only: how much later a run starts is decided by the id of its routine.',
+      description: 'Only checked, because the id of a routine decides the delay of its runs.',
       example: 600,
     }),
   }),
@@ -118,17 +119,7 @@ const listScheduledOccurrences = route({
   }
   const range = { from, to, limit: MAX_OCCURRENCES };
   const found = await listOccurrences(deps.database, access.projectId, range);
-  return {
-    data: {
-      occurrences: found.occurrences.map(({ routineId, routineName, scheduledFor, startsAt }) => ({
-        routineId,
-        routineName,
-        scheduledFor: iso(scheduledFor),
-        startsAt: iso(startsAt),
-      })),
-      truncated: found.truncated,
-    },
-  };
+  return { data: present(occurrences, found) };
 });
 
 export const scheduleRoutes: readonly Route[] = [previewSchedule, listScheduledOccurrences];

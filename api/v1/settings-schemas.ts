@@ -3,11 +3,10 @@ import type { MailSettings } from '#core/accounts/settings/index.ts';
 import type { Deps } from '../deps.ts';
 
 export const mailDelivery = z.enum(['available', 'unavailable']).meta({
-  description:
-    '`unavailable` where the operator has configured no mail server: settings are kept, and no mail is sent.',
+  description: '`unavailable` without a mail server: settings are stored, but no mail is sent.',
 });
 
-/** Presents the settings; null without any. */
+/** Presents the mail settings; null without any. */
 export function presentMail(mail: MailSettings | null) {
   if (mail === null) return null;
   return { on: [...mail.on], to: typeof mail.to === 'string' ? mail.to : [...mail.to] };

@@ -22,13 +22,13 @@ const budget = z
 const notifications = z.strictObject({
   mail: settings.mailSettings.nullable().meta({
     description:
-      'Who is mailed about the routines that say nothing of their own, and about the budgets of the project and its organization; null for no one.',
+      'Recipients of mail about routines without settings of their own, and about the budgets of the project and its organization; null for no one.',
   }),
 });
 
 const mcpEnabled = z.boolean().meta({
   description:
-    'Whether programs reach the project through `/mcp`, with API keys or as connected assistants; true for a new project.',
+    'True when programs may reach the project through `/mcp`, with API keys or as connected assistants; true for a new project.',
 });
 
 const organizationDetail = z
@@ -37,7 +37,7 @@ const organizationDetail = z
     budget,
     requiresSecondFactor: z.boolean().meta({
       description:
-        'Members without a second factor get 403 `second_factor_required` for every request in it; API keys go on.',
+        'Members without a second factor get 403 `second_factor_required` for every request in the organization; API keys still work.',
     }),
   })
   .meta({ id: 'OrganizationDetail' });
@@ -106,7 +106,7 @@ const updateOrganization = route({
   tag,
   summary: 'Change the name or the budget of an organization',
   description:
-    'Needs the role owner or admin. `budget` is changed field by field. `requiresSecondFactor` is for an owner who has a second factor, and asks for a fresh proof.',
+    'Needs the role owner or admin. `budget` is changed field by field. Only an owner with a second factor can set `requiresSecondFactor`, after a fresh proof.',
   auth: 'session',
   mcp: false,
   params: organizationParams,
@@ -142,8 +142,8 @@ const updateProject = route({
   tag,
   summary: 'Change the name, the budget, the retention or the notifications of a project',
   description:
-    'Needs the role owner or admin in its organization. `budget` is changed field by field. A shorter retention holds ' +
-    'for the runs that there are, within minutes, and what it erases is gone for good.',
+    'Needs the role owner or admin in its organization. `budget` is changed field by field. A shorter retention ' +
+    'applies to existing runs within minutes, and erases their content for good.',
   auth: 'session',
   mcp: false,
   params: projectParams,

@@ -33,7 +33,7 @@ const readTerminalSignIn = route({
   tag: 'API keys',
   summary: 'Read which terminal asks for a key',
   description:
-    'The terminal began a device sign-in (RFC 8628) at `POST /v1/auth/device/code`. Ten wrong codes in a quarter of an hour, then 429.',
+    'The terminal has begun a device sign-in (RFC 8628) at `POST /v1/auth/device/code`. After ten wrong codes in a quarter of an hour the response is 429.',
   auth: 'session',
   mcp: false,
   params,
@@ -50,7 +50,7 @@ const approveTerminalSignIn = route({
   tag: 'API keys',
   summary: 'Let a terminal have an API key',
   description:
-    'Approve a code only that you read in your own terminal. It fetches a key of this project with these scopes, named after its host, which ends after 90 days. The rules of `createApiKey` hold.',
+    'Approve only a code from your own terminal. The terminal then fetches a key of this project with these scopes, named after its host, which expires after 90 days. The rules of `createApiKey` apply.',
   auth: 'project-session',
   mcp: false,
   fresh: true,

@@ -9,9 +9,10 @@ import {
 } from '#core/usage/index.ts';
 import { now } from '#lib/clock.ts';
 import { invalid } from '#lib/errors.ts';
+import { present } from '../http/present.ts';
 import { dollars } from '../http/schemas.ts';
 import { route, type Route } from '../route.ts';
-import { presentTokens, tokenCounts } from './runs/result-schema.ts';
+import { tokenCounts, withTotal } from './runs/result-schema.ts';
 
 const DAY_MS = 86_400_000;
 const MAX_DAYS = 366;
@@ -54,12 +55,12 @@ const projectUsage = z
             )
             .optional()
             .meta({
-              description: `With \`splitBy\`: what the ${MAX_USAGE_PARTS} that used most in this time have used on this day, and the others together.`,
+              description: `With \`splitBy\`: the usage of this day by the ${MAX_USAGE_PARTS} that used most in the whole time, and by the others together.`,
             }),
         }),
       )
       .meta({
-        description: `Days in order; routines and models by their tokens, the ${MAX_USAGE_GROUPS} with most.`,
+        description: `Days in order; or the ${MAX_USAGE_GROUPS} routines or models with the most tokens, the largest first.`,
       }),
   })
   .meta({ id: 'ProjectUsage' });
@@ -93,36 +94,14 @@ const readProjectUsage = route({
   }
   const usage = await readUsage(deps.database, access.projectId, { from, to, groupBy });
   const parts = splitBy && (await readDailyParts(deps.database, access.projectId, { from, to, splitBy }));
-  return {
-    data: {
-      from,
-      to,
-      groupBy,
-      total: presentSum(usage.total),
-      groups: usage.groups.map((group) => ({
-        key: group.key,
-        ...presentSum(group),
-        ...(parts && { parts: partsOf(parts, group.key) }),
-      })),
-    },
-  };
+  const groups = usage.groups.map((group) => ({
+    ...withTotal(group),
+    ...(parts && { parts: parts.filter((part) => part.day === group.key) }),
+  }));
+  return { data: present(projectUsage, { from, to, groupBy, total: withTotal(usage.total), groups }) };
 });
 
 export const usageRoutes: readonly Route[] = [readProjectUsage];
-
-function presentSum(row: Awaited<ReturnType<typeof readUsage>>['total']) {
-  return {
-    ...presentTokens(row),
-    costUsd: row.costUsd,
-    steps: row.steps,
-  };
-}
-
-function partsOf(parts: Awaited<ReturnType<typeof readDailyParts>>, key: string) {
-  return parts
-    .filter(({ day: on }) => on === key)
-    .map(({ key: part, totalTokens, costUsd }) => ({ key: part, totalTokens, costUsd }));
-}
 
 function isoDay(ms: number): string {
   return new Date(ms).toISOString().slice(0, 10);

@@ -3,7 +3,7 @@ import { Interrupted } from './world.ts';
 import { CliError, usageError } from './failure.ts';
 import { plainLine } from './output/plain.ts';
 
-/** Asks before something that cannot be undone; without a terminal `--yes` has to be given. */
+/** Asks before an action that cannot be undone; without a terminal `--yes` is required. */
 export async function confirmed(context: Context, question: string): Promise<void> {
   if (!context.canAsk) throw usageError(`${question} There is no terminal to ask: give --yes.`);
   const { confirm, isCancel } = await import('@clack/prompts');
@@ -30,7 +30,7 @@ export async function askedFor(
   return answer.trim();
 }
 
-/** Questions are words, so they are not written to stdout. */
+/** Questions go to stderr, because stdout is for data. */
 function streams({ stdin, stderr }: Context) {
   return { input: stdin, output: stderr };
 }

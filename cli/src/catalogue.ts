@@ -6,7 +6,7 @@ import { used, when } from './output/words.ts';
 
 /** Adds `skills`, `connections` and `usage`. */
 export function registerCatalogue(program: Command, context: Context): void {
-  const skills = program.command('skills').description('Look at what routines can be told besides.');
+  const skills = program.command('skills').description('Show the skills that can be attached to routines.');
   skills
     .command('list')
     .description('List the skills of the project, and then the curated ones.')
@@ -54,7 +54,7 @@ async function getSkill(context: Context, given: string): Promise<void> {
     Description: skill.description,
     Changed: when(skill.updatedAt),
   });
-  if (context.isTerminal) context.out.text(`\n${skill.instructions}`);
+  if (context.isForPeople) context.out.text(`\n${skill.instructions}`);
 }
 
 async function listConnections(context: Context, { limit }: { limit: number }): Promise<void> {
@@ -86,7 +86,7 @@ function dayOf(text: string): string {
 async function usage(context: Context, { by, ...days }: UsageOptions): Promise<void> {
   const ras = await context.client();
   const sums = await ras.usage.read({ ...days, groupBy: by });
-  if (!context.isTerminal) return context.out.json(sums);
+  if (!context.isForPeople) return context.out.json(sums);
   const names = new Map<string, string>();
   if (by === 'routine' && sums.groups.length > 0) {
     for await (const { id, name } of ras.routines.list({ limit: 200 })) names.set(id, name);

@@ -2,8 +2,8 @@ import { Argument, type Command, type Option } from 'commander';
 import type { Context } from './context.ts';
 
 /**
- * Each script asks `ras` itself for the words that can follow, so the script stays right when `ras` changes. Names of
- * routines are not completed: they would take a request at each key. Where no word can follow, a file name may.
+ * Each script asks `ras` itself for the possible next words, so that it stays right when `ras` changes. Where no word
+ * can follow, file names are completed.
  */
 const SCRIPTS: Readonly<Record<string, string>> = {
   bash: `_ras() {
@@ -47,14 +47,37 @@ export function registerCompletion(program: Command, context: Context): void {
   program
     .command('__complete', { hidden: true })
     .argument('[words...]')
-    .action((words: readonly string[]) => {
-      const found = candidates(program, words);
-      if (found.length > 0) context.out.text(found.join('\n'));
+    .action(async (words: readonly string[]) => {
+      const { command, found } = candidates(program, words);
+      const begun = words.at(-1) ?? '';
+      const named = found.length > 0 || begun.startsWith('-') ? [] : await namesFor(command, context);
+      const fitting = [...found, ...named].filter((each) => each.startsWith(begun));
+      if (fitting.length > 0) context.out.text(fitting.join('\n'));
     });
 }
 
-/** Returns completions of the last word; the words before it choose the command. */
-function candidates(program: Command, words: readonly string[]): string[] {
+const ROUTINES: ReadonlySet<string> = new Set(['routine', 'run', 'routine|run']);
+
+/** Returns keys or ids for the argument of a command; none without a sign-in, or a service that responds soon. */
+async function namesFor(command: Command, context: Context): Promise<string[]> {
+  const argument = command.registeredArguments[0]?.name() ?? '';
+  try {
+    if (ROUTINES.has(argument)) {
+      const routines = await (await context.client()).routines.list({ limit: 200 }, SOON).toArray({ limit: 200 });
+      return routines.map(({ id, externalKey }) => externalKey ?? id);
+    }
+    if (argument !== 'skill') return [];
+    const skills = await (await context.client()).skills.list({ limit: 200 }, SOON).toArray({ limit: 200 });
+    return skills.map(({ id, slug, externalKey }) => externalKey ?? slug ?? id ?? '');
+  } catch {
+    return [];
+  }
+}
+
+const SOON = { timeoutMs: 2_000, maxRetries: 0 };
+
+/** Returns the command that the words before the last one choose, and the words that it knows itself. */
+function candidates(program: Command, words: readonly string[]) {
   let command = program;
   let open: Option | undefined;
   for (const word of words.slice(0, -1)) {
@@ -63,7 +86,9 @@ function candidates(program: Command, words: readonly string[]): string[] {
     else command = command.commands.find((each) => each.name() === word) ?? command;
   }
   const begun = words.at(-1) ?? '';
-  return possible(command, program, { open, begun }).filter((each) => each.startsWith(begun));
+  const found = possible(command, program, { open, begun });
+  // The value of an option is no argument.
+  return { command: open === undefined ? command : program, found };
 }
 
 function possible(

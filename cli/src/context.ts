@@ -10,13 +10,13 @@ import type { GlobalOptions, World } from './world.ts';
 /** Gives a command its client, its output and its options. */
 export interface Context extends World {
   readonly options: GlobalOptions;
-  /** Tells whether people read stdout: it is a terminal, and JSON was not asked for. */
-  readonly isTerminal: boolean;
+  /** Tells whether people read stdout: it is a terminal, or text was asked for; and JSON was not. */
+  readonly isForPeople: boolean;
   /** Tells whether a question can be asked: stdin and stderr are a terminal. */
   readonly canAsk: boolean;
   /** Data, on stdout: tables and text for people, JSON for programs. */
   readonly out: Output;
-  /** Exit code. A command sets it when it ends neither well nor by an error. */
+  /** Exit code. A command sets it to report an end that is neither success nor error. */
   exitCode: number;
   /**
    * Returns a client of the service.
@@ -25,7 +25,7 @@ export interface Context extends World {
   client(): Promise<Ras>;
   /** Returns the address and the API key in use. @throws {CliError} as `client` */
   account(): Promise<Account>;
-  /** Writes a line of words to stderr, without control characters. */
+  /** Writes a message to stderr, without control characters. */
   say(line: string): void;
   /** Writes an error to stderr, with secrets masked, and sets the exit code. A command throws and does not call it. */
   fail(error: unknown): void;
@@ -36,17 +36,20 @@ export function createContext(world: World, options: () => GlobalOptions): Conte
   let account: Promise<Account> | undefined;
   let client: Promise<Ras> | undefined;
   let known: Account | undefined;
-  const isTerminal = () => world.stdout.isTTY === true && options().json !== true;
+  const isForPeople = () => {
+    const { json = false, text = false, fields } = options();
+    return (world.stdout.isTTY === true || text) && !json && fields === undefined;
+  };
   const context: Context = {
     ...world,
     get options() {
       return options();
     },
-    get isTerminal() {
-      return isTerminal();
+    get isForPeople() {
+      return isForPeople();
     },
     canAsk: world.stdin.isTTY === true && world.stderr.isTTY === true,
-    out: createOutput(world, isTerminal),
+    out: createOutput(world, isForPeople, () => options().fields),
     exitCode: EXIT.ok,
     async account() {
       known = await (account ??= signedIn(world, options()));
@@ -67,7 +70,7 @@ export function createContext(world: World, options: () => GlobalOptions): Conte
   return context;
 }
 
-/** The SDK is loaded here, as `ras --help` does not need it. */
+/** The SDK is loaded here, because `ras --help` does not need it. */
 async function connect({ apiKey, baseUrl }: Account, { fetch }: World): Promise<Ras> {
   const { Ras } = await import('routine-automation-sdk');
   return new Ras({ apiKey, baseUrl, fetch, exactNumbers: true });

@@ -73,11 +73,11 @@ function sourceOf(sentence: string | undefined, { blueprint, set }: CreateOption
 }
 
 function show(context: Context, draft: Shape<'RoutineDraft'>): void {
-  if (context.isTerminal) describe(context, draft);
+  if (context.isForPeople) describe(context, draft);
   else context.out.json(draft);
 }
 
-/** Says a draft in words, on stderr, so that what is saved stays alone on stdout. */
+/** Describes a draft on stderr, so that stdout has only the saved routine. */
 function describe(
   context: Context,
   { definition, assumptions, questions, nextRuns, missing, similar }: Shape<'RoutineDraft'>,

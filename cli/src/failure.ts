@@ -21,7 +21,7 @@ export class CliError extends Error {
   }
 }
 
-/** Makes the error of a command line that makes no sense. */
+/** Makes the error of a wrong command line. */
 export function usageError(message: string, hint?: string): CliError {
   return new CliError(message, { exitCode: EXIT.usage, hint });
 }

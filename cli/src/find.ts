@@ -11,7 +11,7 @@ interface Named {
   readonly state?: string;
 }
 
-/** Most items that are searched for a name, or for the nearest match of a mistyped id. */
+/** The most items that are searched for a name, or for the nearest match of a mistyped id. */
 const MOST = 2_000;
 const PAGE = 200;
 

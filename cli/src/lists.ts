@@ -13,7 +13,7 @@ export function limitOption(): Option {
 /** Reads the wanted number of items, and reports when there are more. */
 export async function listed<T>(context: Context, pages: Pages<T>, limit: number): Promise<T[]> {
   const items = await pages.toArray({ limit: limit + 1 });
-  if (items.length === 0 && context.isTerminal) context.say('There are none.');
+  if (items.length === 0 && context.isForPeople) context.say('There are none.');
   if (items.length <= limit) return items;
   context.say(`These are the first ${limit}; --limit shows more.`);
   return items.slice(0, limit);

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { Command, CommanderError } from 'commander';
+import { Command, CommanderError, Option } from 'commander';
 import { registerActions } from './actions.ts';
 import { registerCatalogue } from './catalogue.ts';
 import { registerCompletion } from './completion.ts';
@@ -23,6 +23,12 @@ export async function main(args: readonly string[], world: World): Promise<numbe
     .description('The Routine Automation Service in a terminal.')
     .version(version(), '-V, --version')
     .option('--json', 'write JSON, also to a terminal')
+    .addOption(new Option('--text', 'write text, also to a file or program').conflicts(['json', 'fields']))
+    .addOption(
+      new Option('--fields <names>', 'write JSON with these fields only, such as id,usage.costUsd').argParser((names) =>
+        names.split(','),
+      ),
+    )
     .option('--profile <name>', 'use this sign-in (RAS_PROFILE)')
     .option('--api-url <address>', 'address of the service (RAS_API_URL)')
     .configureHelp({ showGlobalOptions: true })
@@ -40,7 +46,7 @@ export async function main(args: readonly string[], world: World): Promise<numbe
     await program.parseAsync([...args], { from: 'user' });
   } catch (error) {
     if (!(error instanceof CommanderError)) context.fail(error);
-    // Requested help and the version are no errors. Other messages have been printed.
+    // Requested help and the version are not errors. Other messages were printed already.
     else if (error.exitCode === 0) context.exitCode = EXIT.ok;
     // There 2 means changes.
     else context.exitCode = program.args[0] === 'plan' ? EXIT.failed : EXIT.usage;
@@ -51,7 +57,7 @@ export async function main(args: readonly string[], world: World): Promise<numbe
 /** Runs the command line of this process. */
 export async function start(): Promise<void> {
   for (const stream of [process.stdout, process.stderr]) {
-    // The reader of stdout has closed it, as `head` does.
+    // The reader of stdout has closed it, for example `head`.
     stream.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code === 'EPIPE') process.exit();
       process.stderr.write(`Error: the output cannot be written: ${error.message}\n`);
@@ -74,6 +80,10 @@ function register(program: Command, context: Context): void {
   registerFiles(program, context);
   registerMcp(program, context);
   registerCompletion(program, context);
+  program
+    .command('version')
+    .description('Show the version of ras.')
+    .action(() => context.out.text(version()));
 }
 
 /** Commands that were created separately inherit how the program writes and exits. */

@@ -90,7 +90,7 @@ async function get(context: Context, given: string): Promise<void> {
     'Last run': when(routine.lastRunAt),
     Changed: when(routine.updatedAt),
   });
-  if (context.isTerminal) context.out.text(`\n${routine.instructions}`);
+  if (context.isForPeople) context.out.text(`\n${routine.instructions}`);
 }
 
 function show(context: Context, routine: Shape<'Routine'>, more: Readonly<Record<string, string | null>> = {}): void {

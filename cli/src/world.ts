@@ -30,6 +30,9 @@ export type Sink = Writable & {
 /** Options of every command. */
 export interface GlobalOptions {
   readonly json?: boolean | undefined;
+  readonly text?: boolean | undefined;
+  /** Paths of the fields that JSON is to have; undefined for all. */
+  readonly fields?: readonly string[] | undefined;
   readonly profile?: string | undefined;
   readonly apiUrl?: string | undefined;
 }

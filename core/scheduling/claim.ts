@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isOver, timeFor, timetableOf, withoutJitter } from '#core/foundation/timetable/index.ts';
 import { setNextTimes } from '#core/authoring/routines/index.ts';
-import { insertOccurrences, replaceOpenRuns, type EndDeps } from '#core/execution/runs/index.ts';
+import { occurrences as occurrencesOfRuns, replaceOpenRuns, type EndDeps } from '#core/execution/runs/index.ts';
 import { isUnavailable, transaction } from '#lib/database/index.ts';
 import { dueWithinSeconds, lockDueRoutines, type DueRoutine } from './due-routines.ts';
 import { decide, occurrenceRows, type Decision, type OccurrenceRow } from './occurrence.ts';
@@ -131,7 +131,7 @@ export function claimDueRoutines(
       ),
     ];
     await replaceOpenRuns(deps, tx, verdicts.cancelPrevious);
-    const inserted = await insertOccurrences(tx, occurrences);
+    const inserted = await occurrencesOfRuns.insertOccurrences(tx, occurrences);
     await setNextTimes(
       tx,
       decided.map(({ routine: { id }, next }) => ({ id, next })),

@@ -1,4 +1,5 @@
 import { forgetAuditEvents } from '#core/foundation/audit/index.ts';
+import { forgetIdempotencyKeys } from '#core/foundation/idempotency/index.ts';
 import { forgetSignIns } from '#core/integrations/connections/index.ts';
 import { eraseDeletedProjects } from '#core/upkeep/deletion/index.ts';
 import { forgetSessions, forgetUnconfirmed } from '#core/accounts/identity/index.ts';
@@ -10,12 +11,12 @@ import { forgetMessages } from '#core/foundation/outbox/index.ts';
 import { forgetWork } from '#core/foundation/work/index.ts';
 import { forgetPrograms } from '#core/accounts/programs/index.ts';
 import { forgetBreakers } from '#core/execution/breaker/index.ts';
-import { forgetFollowers } from '#core/execution/run-events/index.ts';
+import { forgetFollowers, forgetLiveTexts } from '#core/execution/run-events/index.ts';
 import { forgetCounts } from '#core/foundation/rate-limits/index.ts';
 import { forgetDeletedSkills } from '#core/authoring/skills/index.ts';
 import { forgetUsage } from '#core/usage/index.ts';
 import { forgetDeliveries } from '#core/delivery/webhooks/index.ts';
-import { deleteBatch, sql, type Database, type Db } from '#lib/database/index.ts';
+import type { Database, Db } from '#lib/database/index.ts';
 import type { Mailer } from '#lib/mail.ts';
 
 /** Rows deleted in one statement, so that a backlog of millions makes no long transaction. */
@@ -26,6 +27,7 @@ const FORGET: readonly ((db: Database, limit: number) => Promise<number>)[] = [
   forgetIdempotencyKeys,
   forgetBreakers,
   forgetFollowers,
+  forgetLiveTexts,
   forgetSignIns,
   eraseDeletedProjects,
   ...forgetSessions,
@@ -60,14 +62,4 @@ export async function forgetExpired(
   function ofAudit(_: Db, limit: number): Promise<number> {
     return forgetAuditEvents(database, auditRetentionDays, limit);
   }
-}
-
-/** Deletes idempotency keys after a day, the time for which Stripe keeps them. */
-function forgetIdempotencyKeys(db: Db, limit: number): Promise<number> {
-  return deleteBatch(db, {
-    table: 'idempotency_keys',
-    where: sql`created_at < now() - interval '24 hours'`,
-    orderBy: sql`created_at`,
-    limit,
-  });
 }

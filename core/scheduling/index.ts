@@ -1,4 +1,4 @@
-export { MAX_BACKFILL, backfillRoutine, type Backfill } from './backfill/backfill.ts';
-export { forecastBackfill, type BackfillForecast } from './backfill/forecast.ts';
+export { MAX_BACKFILL, backfillRoutine } from './backfill/backfill.ts';
+export { forecastBackfill } from './backfill/forecast.ts';
 export { createTickParts, doNow, kindsOf, type TickDeps } from './tick-parts.ts';
 export { tickInProcess, tickSettled } from './tick.ts';

@@ -1,10 +1,10 @@
 import type { Routine } from '#core/authoring/routines/index.ts';
 import { reasonAsMessage, type RunReason } from '#core/execution/run-states/index.ts';
-import type { insertOccurrences } from '#core/execution/runs/index.ts';
+import type { occurrences } from '#core/execution/runs/index.ts';
 import { newId } from '#lib/ids.ts';
 import { nextInTimetable, timesBetween, type Timetable } from '#lib/schedule/index.ts';
 
-export type OccurrenceRow = Parameters<typeof insertOccurrences>[1][number];
+export type OccurrenceRow = Parameters<typeof occurrences.insertOccurrences>[1][number];
 
 export interface DueSchedule {
   readonly timetable: Timetable;
@@ -33,8 +33,8 @@ export interface Decision {
 }
 
 /**
- * Delay up to which an occurrence still runs under `misfire: skip`. A tick comes every minute, so a shorter delay is no
- * outage.
+ * Delay up to which an occurrence still runs under `misfire: skip`. A tick comes every minute, so a shorter delay is
+ * normal.
  */
 const MISFIRE_GRACE_MS = 5 * 60_000;
 
@@ -63,7 +63,7 @@ export function decide(due: DueSchedule): Decision {
     return { run: undefined, missed: { count: later.count + 1, from: first, until: latest }, next };
   }
   if (later.count === 0) return { run: latest, missed: undefined, next };
-  // Only the last of these is needed; with a cap of one they are not counted again.
+  // Only the last of these is needed. With a cap of one they are not counted again.
   const before = timesBetween(timetable, first, new Date(latest.getTime() - 1), 1);
   return {
     run: latest,

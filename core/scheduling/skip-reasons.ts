@@ -36,7 +36,7 @@ export async function judgeOccurrences(tx: Db, rules: SkipRules, candidates: rea
     for (const id of ids) if (!reasons.has(id)) reasons.set(id, reason);
   };
   passOver(
-    candidates.filter(isPutOff).map(({ id }) => id),
+    candidates.filter(({ notBefore, now }) => notBefore !== null && notBefore > now).map(({ id }) => id),
     'put_off',
   );
   const disabled = candidates.filter(({ provider }) => !rules.providerEnabled(provider));
@@ -84,10 +84,6 @@ export async function judgeOccurrences(tx: Db, rules: SkipRules, candidates: rea
     afterPrevious: new Set(waiting.map(({ id }) => id)),
     cancelPrevious: waiting.filter(({ overlap }) => overlap === 'cancel_previous').map(({ id }) => id),
   };
-}
-
-function isPutOff({ notBefore, now }: DueRoutine): boolean {
-  return notBefore !== null && notBefore > now;
 }
 
 function spentOf(id: string, limit: PassedLimit | undefined): [string, string][] {

@@ -83,7 +83,7 @@ export interface TickParts {
   retention(signal: AbortSignal, forMs?: number): Promise<RetentionReport>;
 }
 
-/** Creates the parts of a tick; each tells the metrics how long it took and whether it failed. */
+/** Creates the parts of a tick; each reports its duration and failure to the metrics. */
 export function createTickParts(deps: TickDeps): TickParts {
   const kinds = kindsOf(deps);
   const off = (name: string, signal: AbortSignal, forMs: number) => workOff(deps, kinds, name, { signal, forMs });
@@ -141,7 +141,7 @@ export function createTickParts(deps: TickDeps): TickParts {
           await tryPart(deps, faults, name, () => off(name, signal, forMs), 0);
         }
         await tryPart(deps, faults, 'account', () => off('account', signal, forMs), 0);
-        // Beside each other, so that monitors that hang delay no mail.
+        // They run at the same time, so that monitors that hang delay no mail.
         const sent = await Promise.all(
           ['mail', 'operator_mail', 'ping', 'chat'].map((name) =>
             tryPart(deps, faults, name, () => off(name, signal, forMs), 0),

@@ -6,7 +6,7 @@ export interface TickReport extends ClaimReport {
   readonly settled: number;
 }
 
-/** Limits for the long parts: here the later parts wait for them. */
+/** Time limits of the long parts, because the later parts of a tick wait for them. */
 const MESSAGES_MS = 10_000;
 const RETENTION_MS = 4_000;
 

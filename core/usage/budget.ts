@@ -9,7 +9,7 @@ export interface Budgets {
   readonly organization: Budget;
 }
 
-/** Who spends: a routine in its project and organization, on a model of this provider. */
+/** The routine that spends, in its project and organization, on a model of this provider. */
 interface Spender {
   readonly routineId: string;
   readonly projectId: string;
@@ -25,7 +25,7 @@ export type OperatorCap = string | undefined;
 export interface ScopeLimits extends Budget {
   readonly scopeId: string;
   readonly scope: LimitScope;
-  /** Whose cost limit applies: the scope's own, or the operator's if that is lower. */
+  /** Says which cost limit applies: the scope's own, or the operator's if that is lower. */
   readonly costScope: LimitScope;
 }
 
@@ -66,7 +66,7 @@ function lower(one: string | null, other: string | null): string | null {
   return new Big(one).lt(other) ? one : other;
 }
 
-/** Whose limit it is: the routine's, its project's or organization's, the operator's, or the plan's. */
+/** Owners of a limit: the routine, its project or organization, the operator, or the plan. */
 export const LIMIT_SCOPES = ['routine', 'project', 'organization', 'operator', 'plan'] as const;
 export type LimitScope = (typeof LIMIT_SCOPES)[number];
 

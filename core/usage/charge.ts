@@ -1,6 +1,6 @@
 import type { Core } from '#core/core.ts';
-import { costOf, totalTokens, type Prices, type Usage } from '#core/foundation/cost/index.ts';
-import { sql, transaction, type Database, type Db, type Sql } from '#lib/database/index.ts';
+import { costOf, NO_USAGE, totalTokens, type Prices, type Usage } from '#core/foundation/cost/index.ts';
+import { sql, transaction, type Database, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { budgetColumns, limitsOf, tooLittleLeft, type Budgets, type OperatorCap, type ScopeLimits } from './budget.ts';
 import { addedToDay } from './settle.ts';
@@ -24,14 +24,6 @@ interface Charged {
   readonly costUsd: string | null;
 }
 
-const NOTHING: Usage = {
-  inputTokens: 0,
-  cachedInputTokens: 0,
-  outputTokens: 0,
-  reasoningTokens: 0,
-  estimated: false,
-};
-
 export interface SpentBesideRuns<T> {
   readonly value: T;
   readonly usage: Usage;
@@ -40,10 +32,11 @@ export interface SpentBesideRuns<T> {
 }
 
 /**
- * Makes model calls that belong to no run. Their most is charged to project and organization beforehand, and what they
- * did not use is taken back.
+ * Makes model calls that belong to no run. Charges the most that they can use to project and organization beforehand,
+ * and takes back the unused part.
  * @param make makes the calls, and hands over the usage of each
- * @throws {AppError} `allowance_exceeded` where a budget leaves too little, or limits the cost of a model without prices
+ * @throws {AppError} `allowance_exceeded` where a budget leaves too little, or limits the cost of a model without
+ * prices
  */
 export async function spendBesideRuns<T>(
   { database, metrics, maxCostUsdPerOrganization }: Pick<Core, 'database' | 'metrics' | 'maxCostUsdPerOrganization'>,
@@ -55,7 +48,7 @@ export async function spendBesideRuns<T>(
   if (prices === null && limits.some(({ maxCostUsdPerMonth }) => maxCostUsdPerMonth !== null)) {
     throw new AppError('allowance_exceeded', 'The model has no prices, and what it costs is limited here.');
   }
-  const whole = { ...NOTHING, ...most };
+  const whole = { ...NO_USAGE, ...most };
   const charged = await chargeBeforehand(database, limits, {
     tokens: totalTokens(whole),
     costUsd: costOf(whole, prices),
@@ -65,12 +58,12 @@ export async function spendBesideRuns<T>(
   try {
     value = await make((usage) => calls.push(usage));
   } finally {
-    const usage = calls.reduce(sum, NOTHING);
+    const usage = calls.reduce(sum, NO_USAGE);
     const costUsd = costOf(usage, prices);
     await settleCharge(database, charge, charged, { usage, costUsd, steps: calls.length });
     metrics.modelCost(charge.modelId, costUsd);
   }
-  const usage = calls.reduce(sum, NOTHING);
+  const usage = calls.reduce(sum, NO_USAGE);
   return { value, usage, costUsd: costOf(usage, prices) };
 }
 
@@ -113,8 +106,11 @@ function chargeBeforehand(
   most: Omit<Charged, 'day'>,
 ): Promise<Charged> {
   return transaction(database, async (tx) => {
-    const scopeIds = limits.map(({ scopeId }) => scopeId);
-    await tx.run`${addToTotals(added(scopeIds, most))}`;
+    await tx.run`${addToTotals(sql`(
+      select scope_id, ${most.tokens}::bigint as tokens, coalesce(${most.costUsd}::numeric, 0) as cost_usd,
+        0::bigint as reserved_tokens, 0::numeric as reserved_cost_usd
+      from unnest(${limits.map(({ scopeId }) => scopeId)}::text[]) as scope_id
+    )`)}`;
     const [passed] = await tx.rows<PassedLimit>`
       select passed.* from jsonb_to_recordset(${JSON.stringify(limits)}::jsonb)
         as l("scopeId" text, scope text, "costScope" text, "maxTokensPerDay" bigint, "maxCostUsdPerMonth" numeric)
@@ -162,12 +158,4 @@ async function settleCharge(
     where ${steps}::bigint > 0
     ${addedToDay}
   `;
-}
-
-function added(scopeIds: readonly string[], { tokens, costUsd }: Omit<Charged, 'day'>): Sql {
-  return sql`(
-    select scope_id, ${tokens}::bigint as tokens, coalesce(${costUsd}::numeric, 0) as cost_usd,
-      0::bigint as reserved_tokens, 0::numeric as reserved_cost_usd
-    from unnest(${scopeIds}::text[]) as scope_id
-  )`;
 }

@@ -22,7 +22,7 @@ interface GroupedUsage extends UsageSum {
   readonly key: string;
 }
 
-/** The most groups in one response; of more routines or models, it has those with the most usage. */
+/** The most groups in one response: the routines or models with the most usage. */
 export const MAX_USAGE_GROUPS = 1_000;
 
 const sums = sql`coalesce(sum(input_tokens), 0)::bigint as "inputTokens",
@@ -63,7 +63,7 @@ export async function readUsage(
 export const USAGE_PARTS = ['routine', 'model'] as const;
 type UsagePart = (typeof USAGE_PARTS)[number];
 
-/** How many parts of a day are named. The rest is one part more. */
+/** Number of named parts of a day. All others together are one more part. */
 export const MAX_USAGE_PARTS = 4;
 
 interface DayPart {

@@ -3,7 +3,7 @@ import type { Db } from '#lib/database/index.ts';
 import { budgetColumns, type Budgets } from './budget.ts';
 import { MIN_OUTPUT_TOKENS, spentThisMonth, spentToday, thisMonth, today } from './totals.ts';
 
-/** How many full days the pace of other routines is taken from. */
+/** Full days from which the pace of other routines is taken. */
 export const PACE_DAYS = 7;
 
 /** The budget of one scope, its spending, and its pace. Amounts are decimal strings. */

@@ -13,7 +13,7 @@ import { elapsed } from './progress.ts';
 const demoFile = z.object({
   email: z.string(),
   password: z.string(),
-  /** Of the demo's project while there is one, else of the person's own. */
+  /** The key of the demo's project while there is one, else of the person's own. */
   apiKey: z.string(),
   /** Null until a start finds a model for it, and where the demo is older than its project. */
   projectId: z.string().nullable().default(null),

@@ -25,7 +25,7 @@ export function productionFaults(role: string, present: Present, sources: readon
   return faults;
 }
 
-/** The dashboard has no defaults in production: a wrong one would refuse every sign-in, or send it elsewhere. */
+/** The dashboard has no defaults in production: a wrong value would refuse every sign-in, or send it elsewhere. */
 export function dashboardFaults(present: Present): string[] {
   if (!isProduction(present)) return [];
   const faults: string[] = [];
@@ -38,7 +38,7 @@ export function dashboardFaults(present: Present): string[] {
   return faults;
 }
 
-/** Lists secrets that repeat another: who learns one of them would have both. */
+/** Lists secrets that repeat another: a thief of one would have both. */
 export function repeatedSecrets(present: Present): string[] {
   const secrets = SECRET_VARIABLES.filter((name) => !name.endsWith('_URL'));
   return secrets.flatMap((name, at) => {
@@ -84,7 +84,7 @@ function keyFaults(present: Present, sources: readonly ModelSource[]): string[] 
     .map(({ name }) => `GATEWAYS_FILE: ${name}: apiKeyVariable is required in production`);
 }
 
-/** What decides who reaches the service, and as whom. */
+/** Lists faults of settings that decide who can reach the service and sign in. */
 function exposureFaults(present: Present): string[] {
   const faults: string[] = [];
   const { SIGN_UP: signUp, SMTP_URL: mailServer, TRUSTED_PROXIES: proxies } = present;
@@ -107,7 +107,7 @@ function exposureFaults(present: Present): string[] {
   return faults;
 }
 
-/** Connections that leave this machine in clear, where the operator has not said that their network is private. */
+/** Lists unencrypted connections that leave this machine, unless the operator has declared their network private. */
 function plaintextFaults(role: string, present: Present, sources: readonly ModelSource[]): string[] {
   const allowed = new Set(present['ALLOW_PLAINTEXT_TO']?.split(',').map((name) => name.trim()));
   const faults: string[] = [];
@@ -136,12 +136,11 @@ function plaintextFaults(role: string, present: Present, sources: readonly Model
   return faults;
 }
 
-/** Tells whether the driver, as it reads the address, encrypts and checks the certificate. */
 function isPostgresVerified({ hostname, searchParams }: URL): boolean {
   if (isThisMachine(searchParams.get('host') ?? decodeURIComponent(hostname))) return true;
   const mode = searchParams.get('sslmode');
   if (mode === null) return ['true', '1'].includes(searchParams.get('ssl') ?? '');
-  // What libpq calls `require` takes any certificate, unless an authority is named.
+  // For libpq, `require` accepts any certificate unless an authority is named.
   const isChecked = searchParams.get('uselibpqcompat') !== 'true' || searchParams.has('sslrootcert');
   return mode === 'verify-full' || mode === 'verify-ca' || (mode === 'require' && isChecked);
 }

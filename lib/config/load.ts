@@ -22,7 +22,10 @@ const PAYMENT = {
   STRIPE_API_URL: true,
 } as const;
 
-/** Asks each process only for the variables that it uses: a worker has no sessions to sign, a migration no Temporal. */
+/**
+ * Demands from each process only the variables that it uses: a worker signs no sessions, and a migration needs no
+ * Temporal.
+ */
 const roleSchemas = {
   api: configSchema,
   worker: configSchema.omit({ BETTER_AUTH_SECRET: true, SCHEDULER_SECRET: true }),
@@ -91,7 +94,7 @@ export class ConfigError extends Error {
 /**
  * Reads the configuration of one process from its environment, once. An empty variable counts as absent, and a secret
  * may come from a file.
- * @throws {ConfigError} naming every fault at once
+ * @throws {ConfigError} naming every fault
  */
 export function loadConfig<R extends Role>(role: R, environment: NodeJS.ProcessEnv = process.env): ConfigOf<R> {
   const callsModels = role === 'api' || role === 'worker';
@@ -115,7 +118,7 @@ export function loadConfig<R extends Role>(role: R, environment: NodeJS.ProcessE
     faults.push(...repeatedSecrets(present), ...modelRuntimeFaults(role, present));
   }
   if (callsModels) faults.push(...clientFaults, ...sourceFaults);
-  // A secret whose file cannot be used is missing for that reason only.
+  // If a secret's file is unusable, the secret itself is missing for that reason only.
   const isKnown = (fault: string) => fileFaults.some((each) => each.startsWith(`${fault.split(':', 1)[0]}_FILE: `));
   faults.splice(0, faults.length, ...fileFaults, ...faults.filter((fault) => !isKnown(fault)));
   if (faults.length > 0 || !parsed.success) throw new ConfigError(faults);
@@ -123,7 +126,7 @@ export function loadConfig<R extends Role>(role: R, environment: NodeJS.ProcessE
   return parsed.data as ConfigOf<R>;
 }
 
-/** Reads the configuration of a process that starts. Its faults end the process, in sentences and without a trace. */
+/** Reads the configuration of a starting process. Faults end the process, as sentences without a stack trace. */
 export function startingConfig<R extends Role>(role: R): ConfigOf<R> {
   try {
     return loadConfig(role);
@@ -140,7 +143,7 @@ const SLOTS = ['A', 'B', 'C'] as const;
 /** Slots whose provider signs people in with a client of the operator. */
 const OAUTH_SLOTS = ['A', 'B'] as const;
 
-/** Lists the faults in the variables of connected providers and of their runtime, on either side. */
+/** Lists the faults in the variables of connected providers and their runtime, for any process. */
 function modelRuntimeFaults(role: 'api' | 'worker' | 'runtime', present: Present): string[] {
   const isProduction = (present['NODE_ENV'] ?? 'production') === 'production';
   const isFake = present['MODEL_PROVIDER_FAKE'] === 'true';
@@ -162,7 +165,7 @@ function sandboxFaults(present: Present, isProduction: boolean): string[] {
 }
 
 /**
- * With an enabled provider, API and workers have to reach the runtime, and need their own client at the provider for
+ * With an enabled provider, API and workers must reach the runtime, and need their own client at the provider for
  * sign-ins.
  */
 function callerFaults(present: Present, enabled: readonly (typeof SLOTS)[number][]): string[] {

@@ -3,7 +3,7 @@ import { parse } from 'yaml';
 import { z } from 'zod';
 import { secretFromFile } from './secret-files.ts';
 
-/** Servers whose manners are known. Any other that speaks OpenAI's chat completions is `other`. */
+/** Known kinds of model servers. Any other server that speaks OpenAI's chat completions is `other`. */
 export const MODEL_DIALECTS = [
   'openai',
   'azure',
@@ -25,22 +25,22 @@ export type ModelDialect = (typeof MODEL_DIALECTS)[number];
 export interface ModelFigures {
   readonly contextTokens?: number | undefined;
   readonly maxOutputTokens?: number | undefined;
-  /** US dollars a token, as decimal strings. */
+  /** US dollars per token, as decimal strings. */
   readonly prices?: { input: string; output: string; cachedInput?: string | undefined } | undefined;
 }
 
 /** A model server behind the provider value `gateway`. */
 export interface ModelSource {
   readonly name: string;
-  /** Ends where `/models` and `/chat/completions` begin; without a slash. */
+  /** Base of the paths `/models` and `/chat/completions`, without a slash at its end. */
   readonly baseUrl: string;
   readonly apiKey: string | undefined;
-  /** The variable of the key, so that the operator knows which one was refused. */
+  /** Name of the variable of the key, so that errors can name it. */
   readonly apiKeyVariable?: string | undefined;
   readonly dialect: ModelDialect;
-  /** True for a server of one's own, whose models cost nothing. */
+  /** True for the operator's own server, whose models cost nothing. */
   readonly free: boolean;
-  /** False leaves the ids of its models without the name of the source, also beside other sources. */
+  /** False keeps the ids of its models without the name of the source, also beside other sources. */
   readonly prefix: boolean;
   readonly figures: Readonly<Record<string, ModelFigures>>;
 }
@@ -87,8 +87,8 @@ const source = z.strictObject({
 const file = z.strictObject({ sources: z.array(source).min(1).max(50) });
 
 /**
- * Reads the model sources: the ones in `GATEWAYS_FILE` (YAML or JSON, whose keys are named by variable and never stand
- * in the file), else the one of `GATEWAY_BASE_URL`.
+ * Reads the model sources: those of `GATEWAYS_FILE` (YAML or JSON, with keys named by variable), else the one of
+ * `GATEWAY_BASE_URL`.
  */
 export function readModelSources(present: Partial<Record<string, string>>): {
   sources: ModelSource[];

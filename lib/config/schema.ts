@@ -11,7 +11,7 @@ export const configSchema = z.object({
   MODEL_SOURCES: z.custom<readonly ModelSource[]>().default([]),
 });
 
-/** The private provider runtime: no database, no Temporal, and none of the secrets but the one it shares. */
+/** The private provider runtime has no database, no Temporal, and only the secret that it shares. */
 export const runtimeSchema = configSchema
   .pick({
     NODE_ENV: true,
@@ -48,8 +48,8 @@ export type ConnectionClients = Readonly<Record<string, { readonly clientId: str
 const VARIABLE = /^CONNECTION_([A-Z][A-Z0-9_]*)_CLIENT_(ID|SECRET)$/;
 
 /**
- * Collects `CONNECTION_<NAME>_CLIENT_ID` with its `…_CLIENT_SECRET`. Which names mean something is for the providers
- * to say, so that a new one needs no change here.
+ * Collects `CONNECTION_<NAME>_CLIENT_ID` with its `…_CLIENT_SECRET`. The providers decide which names are valid, so
+ * that a new one needs no change here.
  */
 export function readConnectionClients(environment: Partial<Record<string, string>>): {
   clients: ConnectionClients;

@@ -4,8 +4,8 @@ import { SECRET_VARIABLES } from './variables.ts';
 type Present = Partial<Record<string, string>>;
 
 /**
- * Replaces each `NAME_FILE` of a secret by NAME with the content of that file, less the newline at its end. Only the
- * secrets that the caller uses are read, as a process need not have the files of another.
+ * Replaces each `NAME_FILE` of a secret by NAME with the content of that file, less the newline at its end. Reads only
+ * secrets that the caller uses, because a process need not have the files of others.
  */
 export function readSecretFiles(
   environment: Readonly<Present>,
@@ -37,7 +37,7 @@ export function secretFromFile(
   try {
     const file = statSync(path);
     if (!file.isFile()) return fault(`${path} is not a file`);
-    // Windows keeps rights elsewhere.
+    // Windows stores permissions elsewhere.
     if (process.platform !== 'win32' && (file.mode & 0o007) !== 0) {
       return fault(`${path} is open to every user of the machine; run chmod o-rwx on it`);
     }

@@ -2,9 +2,7 @@ import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
 
-/**
- * Accepts `true` and `false`, nothing else: `TRUE`, `1` and `yes` are faults, so a launch switch is never half-read.
- */
+/** Accepts only `true` and `false`: `TRUE`, `1` and `yes` are faults, so that no switch is misread. */
 export function flag(fallback: boolean) {
   return z
     .enum(['true', 'false'], { error: 'expected true or false' })
@@ -43,7 +41,7 @@ export const networks = z.string().transform((text, context) => {
   if (text === 'none') return [];
   const list = text.split(',').map((part) => part.trim());
   for (const network of list) {
-    // ipaddr.js alone also takes a bare number for an address.
+    // ipaddr.js alone also accepts a bare number as an address.
     const isNetwork = isIP(network.split('/', 1)[0] ?? '') > 0;
     if (!isNetwork || !(ipaddr.isValid(network) || ipaddr.isValidCIDR(network))) {
       context.addIssue('expected addresses or networks like 10.0.0.0/8, with commas between them, or none');
@@ -53,7 +51,7 @@ export const networks = z.string().transform((text, context) => {
   return list;
 });
 
-/** Names of services that are reached in clear on a private network, with commas between them. */
+/** Names of services that are reached without encryption on a private network, separated by commas. */
 export const backends = z
   .string()
   .transform((text) => text.split(',').map((part) => part.trim()))

@@ -14,10 +14,10 @@ import {
   wholeNumber,
 } from './values.ts';
 
-/** The gateway where neither an address nor a file of several is given. */
+/** The gateway if neither an address nor a file of several is given. */
 export const DEFAULT_GATEWAY = 'https://ai-gateway.vercel.sh/v1';
 
-/** Every variable the product reads, in the order in which `.env.example` documents them. */
+/** Every variable of the product, in the order in which `.env.example` documents them. */
 export const variables = {
   NODE_ENV: z
     .enum(['development', 'test', 'production'], {
@@ -169,7 +169,7 @@ export const variables = {
 
 export type Variable = keyof typeof variables;
 
-/** Payment billing is on with all of these, off with none of them, and a fault in between. */
+/** Payment is on with all of these, off with none, and refused with some of them. */
 export const BILLING_VARIABLES = [
   'STRIPE_SECRET_KEY',
   'STRIPE_WEBHOOK_SECRET',

@@ -5,7 +5,7 @@ import { isUnavailable, type Db } from './database.ts';
  * Deletes at most `limit` rows of a table that meet a condition. Rows that others have locked are left to the next
  * call, so any number of callers can work side by side.
  * @param rows.table its name, never a caller's text
- * @param rows.orderBy which rows go first; with the index of this order, few rows are read however many there are
+ * @param rows.orderBy order of deletion; with an index in this order, few rows are read however many there are
  * @returns how many were deleted; fewer than `limit` when none is left
  */
 export function deleteBatch(
@@ -22,11 +22,9 @@ export function deleteBatch(
 }
 
 /**
- * Works on items one after the other, each in a transaction of its own. An item that fails does not keep the later ones
- * from their turn.
+ * Works on items one after the other, each in a transaction of its own. A failed item does not stop the later ones.
  * @param given.failed is called with each failure
- * @throws the signal's reason; at once an error that means that Postgres is away; else the first error, once all items
- * have had their turn
+ * @throws the signal's reason; at once an error that means that Postgres is away; else the first error, after all items
  */
 export async function eachApart<T>(
   items: readonly T[],
@@ -45,4 +43,9 @@ export async function eachApart<T>(
     }
   }
   if (errors.length > 0) throw errors[0];
+}
+
+/** Waits until no other transaction holds this key, and holds the key until the transaction ends. */
+export async function lockKey(tx: Db, key: string): Promise<void> {
+  await tx.row`select pg_advisory_xact_lock(hashtextextended(${key}, 0))`;
 }

@@ -3,11 +3,9 @@ import type { Log } from '../log.ts';
 import type { Db } from './database.ts';
 
 const EVERY_MS = 60_000;
-/**
- * Difference from which on the clock of this machine counts as wrong. A smaller one may be an effect of the network.
- */
+/** Difference from which the clock of this machine counts as wrong. A smaller one may be an effect of the network. */
 const NEAR_MS = 3_000;
-/** A measurement that takes longer is no better than the correction that holds. The first one opens a connection. */
+/** A longer measurement is no better than the present correction. The first one opens a connection. */
 const LONGEST_MS = 1_000;
 
 /**
@@ -45,7 +43,7 @@ export async function keepClock(database: Db, log: Log): Promise<{ stop(): void 
   return { stop: () => clearInterval(timer) };
 }
 
-/** Returns by how much the clock is ahead, 0 where it is near enough; undefined where the measurement says too little. */
+/** Returns by how much the clock is ahead, 0 for a small difference; undefined when the measurement is too inexact. */
 export function correctionMs({
   aheadMs,
   tookMs,
@@ -55,7 +53,7 @@ export function correctionMs({
   readonly tookMs: number;
   readonly wasWrong: boolean;
 }): number | undefined {
-  // The response was made at some time within the measurement.
+  // The time of the response lies anywhere within the measurement.
   const isWrong = Math.abs(aheadMs) > NEAR_MS + tookMs / 2;
   if (tookMs > LONGEST_MS && (wasWrong || !isWrong)) return undefined;
   return isWrong ? Math.round(aheadMs) : 0;

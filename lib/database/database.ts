@@ -12,7 +12,7 @@ interface Sender {
 /** The parts of a template. Its values become parameters; a nested `sql` template becomes part of the statement. */
 type Statement = [text: TemplateStringsArray, ...values: RawValue[]];
 
-/** A pool or a transaction: what every query takes as its first argument. */
+/** A pool or a transaction, the first argument of every query. */
 export interface Db extends Sender {
   /** Returns the first row, or undefined. */
   row<Row extends pg.QueryResultRow>(...statement: Statement): Promise<Row | undefined>;
@@ -20,7 +20,7 @@ export interface Db extends Sender {
   rows<Row extends pg.QueryResultRow>(...statement: Statement): Promise<Row[]>;
   /**
    * Returns all rows of a statement that is planned for its own values. A prepared statement soon gets one plan for all
-   * values, which is slow when the best plan depends on them, as for a window of time.
+   * values, which is slow if the best plan depends on them, as for a window of time.
    */
   plannedRows<Row extends pg.QueryResultRow>(...statement: Statement): Promise<Row[]>;
   /** Runs a statement for its effect and tells how many rows it touched. */
@@ -30,16 +30,16 @@ export interface Db extends Sender {
 /** The pool itself. Only code that opens transactions needs it; queries take `Db`. */
 export type Database = pg.Pool & Db;
 
-// Counts and sums arrive as numbers: none of them gets near 2^53.
+// Counts and sums arrive as numbers, because none of them gets near 2^53.
 pg.types.setTypeParser(pg.types.builtins.INT8, Number);
-// Postgres keeps every digit of a number in JSON, and so do we.
+// Postgres keeps every digit of a number in JSON, so parse it exactly.
 pg.types.setTypeParser(pg.types.builtins.JSON, (text) => parseExact(text));
 pg.types.setTypeParser(pg.types.builtins.JSONB, (text) => parseExact(text));
 
 /**
  * Opens the pool. When no connection is free within five seconds, a query fails, and the API responds 503. With
- * `?pgbouncer=true` in its address nothing is left in a session, since a pooler in transaction mode gives each
- * transaction another one: statements are not prepared, and the role's own time limits hold.
+ * `?pgbouncer=true` in its address nothing is stored in a session, because a pooler in transaction mode changes
+ * sessions between transactions: statements are not prepared, and the role's own time limits apply.
  */
 export function openDatabase(options: {
   url: string;
@@ -56,16 +56,16 @@ export function openDatabase(options: {
     application_name: options.applicationName,
     connectionTimeoutMillis: 5_000,
     idleTimeoutMillis: 30_000,
-    // The server enforces its own limit only while it responds: a silent one needs a limit on this side.
+    // The server enforces its own limit only while it responds, so a silent one needs a limit on this side.
     query_timeout: options.queryTimeoutMs ?? 35_000,
     keepAlive: true,
     ...(isPooled
       ? { Client: UnnamedStatements }
       : { statement_timeout: 30_000, idle_in_transaction_session_timeout: 30_000 }),
   });
-  // Without a listener an idle connection that the server closes would end the process.
+  // Without a listener, a server that closes an idle connection would end the process.
   pool.on('error', (error) => options.onError?.(error));
-  // The same is true in a transaction, as the pool does not listen there; the query gets the error anyway.
+  // A transaction needs a listener too, because the pool does not listen there; the query gets the error anyway.
   pool.on('connect', (client) => client.on('error', () => undefined));
   return withStatements(pool);
 }
@@ -85,7 +85,7 @@ export function withStatements<T extends Sender>(sender: T): T & Db {
   });
 }
 
-/** A connection that takes the names off statements, so that none is prepared. */
+/** A connection that removes the names of statements, so that none is prepared. */
 class UnnamedStatements extends pg.Client {
   constructor(config?: pg.ClientConfig) {
     super(config);
@@ -99,7 +99,7 @@ class UnnamedStatements extends pg.Client {
   }
 }
 
-/** Reads the clock that all processes share. It stops during a transaction. */
+/** Reads the common clock of all processes. It stands still during a transaction. */
 export async function databaseTime(db: Db): Promise<Date> {
   const time = await db.row<{ now: Date }>`select now()`;
   if (time === undefined) throw new Error('no time from the database');
@@ -139,8 +139,8 @@ export async function transaction<T>(database: Database, work: (tx: Db) => Promi
 const followUps = new WeakMap<Db, (() => void)[]>();
 
 /**
- * Calls `work` once the transaction has committed, and never when it rolls back; at once when `db` is no transaction.
- * It lets a lower subject trigger work that its callers do not know about. `work` must not throw.
+ * Calls `work` after the commit of the transaction, never after a rollback, and at once when `db` is no transaction. So
+ * a lower subject can trigger work of which its callers know nothing. `work` must not throw.
  */
 export function afterCommit(db: Db, work: () => void): void {
   const following = followUps.get(db);
@@ -148,7 +148,9 @@ export function afterCommit(db: Db, work: () => void): void {
   else following.push(work);
 }
 
-/** Tells whether the error means that Postgres could not be reached or is going away, not that the query is wrong. */
+/**
+ * Tells whether the error means that Postgres cannot be reached or is shutting down, and not that the query is wrong.
+ */
 export function isUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
@@ -161,7 +163,7 @@ export function isUnavailable(error: unknown): boolean {
   );
 }
 
-/** Tells whether the same work may succeed later: Postgres is away, fails over or is full, or others hold a lock. */
+/** Tells whether the same work may succeed later: Postgres is away, fails over or is full, or others have a lock. */
 export function isTransient(error: unknown): boolean {
   if (isUnavailable(error)) return true;
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
@@ -197,7 +199,7 @@ function prepared(...statement: Statement): pg.QueryConfig {
   let name = names.get(text);
   if (name === undefined) {
     name = createHash('sha1').update(text).digest('base64url').slice(0, 20);
-    // Texts are made by code, so they are few; the bound only guards against a query that is built wrongly.
+    // Code makes the texts, so they are few; the limit only guards against a wrongly built query.
     if (names.size < 2_000) names.set(text, name);
   }
   return { name, text, values };
@@ -209,7 +211,7 @@ const LONGEST_PAUSE_MS = 5_000;
 /**
  * Repeats `work` while Postgres is away, fails over or others hold a lock, until `signal` aborts. Only for idempotent
  * work: a commit may have succeeded although its response was lost.
- * @throws what `work` throws, unless it may succeed later
+ * @throws errors of `work` that no later attempt can avoid
  */
 export async function persistently<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {

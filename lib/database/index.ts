@@ -13,7 +13,7 @@ export {
   type Db,
 } from './database.ts';
 export { keepClock } from './clock.ts';
-export { deleteBatch, eachApart } from './batches.ts';
+export { deleteBatch, eachApart, lockKey } from './batches.ts';
 export {
   appliedMigrations,
   madeBeforeFirstRelease,

@@ -12,14 +12,14 @@ export async function migrationFiles(folder = MIGRATION_STEPS): Promise<string[]
   return files.filter((file) => file.endsWith('.ts')).toSorted();
 }
 
-/** Returns the name under which a migration is on record. */
+/** Returns the name under which a migration is recorded. */
 export function migrationName(file: string): string {
   return file.replace(/\.ts$/, '');
 }
 
 /**
- * Lists the migrations of this release that the database lacks. It may have later ones: a schema serves the release
- * before it too.
+ * Lists the migrations of this release that the database lacks. It may have later ones, because a schema also serves
+ * the previous release.
  */
 export async function missingMigrations(db: Db): Promise<string[]> {
   const applied = new Set(await appliedMigrations(db));
@@ -27,8 +27,8 @@ export async function missingMigrations(db: Db): Promise<string[]> {
 }
 
 /**
- * Says that the database was made before 0.1.0, the first release; undefined otherwise. Its migrations were others, and
- * every release begins with the first one of 0.1.0.
+ * Says that the database was made before 0.1.0, the first release, whose migrations were different; undefined
+ * otherwise.
  */
 export async function madeBeforeFirstRelease(db: Db): Promise<string | undefined> {
   const applied = await appliedMigrations(db);
@@ -51,7 +51,7 @@ export async function appliedMigrations(db: Db): Promise<string[]> {
 
 const UNDEFINED_TABLE = '42P01';
 
-/** Says to an operator that migrations are missing, and what to do. */
+/** Tells an operator that migrations are missing, and the remedy. */
 export function schemaTooOld(missing: readonly string[]): string {
   const [first] = missing;
   const which = missing.length === 1 ? first : `${missing.length} migrations from ${first} on`;

@@ -2,7 +2,7 @@ import sql, { type Sql } from 'sql-template-tag';
 import { isJsonObject } from '../json.ts';
 import { ExactNumber, isTooLong } from '../exact-json/parse.ts';
 
-/** Replaces what Postgres text cannot hold: a NUL, or half of a surrogate pair. */
+/** Replaces characters that Postgres text does not accept: a NUL, or half of a surrogate pair. */
 export function storable(text: string): string {
   return text.toWellFormed().replaceAll('\u0000', '\uFFFD');
 }
@@ -35,15 +35,15 @@ function cleanedJson(value: unknown): string {
 }
 
 /**
- * The present time, for rows that are due or over at once. Columns of times round to milliseconds, upwards too, so a
+ * The present time, for rows that are due or over at once. Columns of times round to milliseconds, also upwards, so a
  * plain `now()` may lie half a millisecond in the future.
  */
 export const AT_ONCE = sql`date_trunc('milliseconds', now())`;
 
 /**
- * Compares the owner of rows so that only an index which begins with the owner puts them in order; `column` is also the
- * first of the order. With `=` the owner would be no part of the order. Where one owner has most of the rows, Postgres
- * then takes the index of all ids for a short cut, and for an owner with few rows reads past all others.
+ * Compares the owner of rows so that only an index that begins with the owner puts them in order; `column` is also the
+ * first of the order. With `=` the owner would be no part of the order. If one owner has most of the rows, Postgres
+ * would then use the index of all ids, and for an owner with few rows read past all others.
  */
 export function ownedBy(column: Sql, owner: Sql | string): Sql {
   return sql`${column} = any(array[${owner}])`;

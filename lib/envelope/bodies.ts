@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { SLOTS } from '#lib/provider-file/index.ts';
 import type { Purpose } from './claims.ts';
 
-/** A message as the model library has it; the session gives it to the library, which checks it. */
+/** A message in the form of the model library, which checks it in the session. */
 const message = z.looseObject({ role: z.enum(['system', 'user', 'assistant', 'tool']) });
 
 /** One model step. `hello`, `verify` and `catalog` have an empty body; `cancel` names the request. */
@@ -19,7 +19,7 @@ export const runBody = z.strictObject({
     }),
   ),
   maxOutputTokens: z.int().min(1).nullable(),
-  /** JSON Schema of the text, where the provider's models can be held to one. */
+  /** JSON Schema of the text, for providers whose models can be held to one. */
   resultSchema: z.record(z.string(), z.unknown()).exactOptional(),
 });
 
@@ -27,7 +27,7 @@ const tokens = z.int().min(0).max(1_000_000_000);
 
 export const runResult = z.strictObject({
   text: z.string(),
-  /** The assistant's part of the transcript, as the next step has to send it back. */
+  /** The assistant's part of the transcript, as the next step must send it back. */
   messages: z.array(message),
   toolCalls: z.array(
     z.strictObject({
@@ -49,7 +49,7 @@ export const runResult = z.strictObject({
 
 export const helloResult = z.strictObject({
   instanceId: z.string(),
-  /** The highest that the runtime has seen; a new lease takes a higher one. */
+  /** The highest epoch that the runtime has seen; a new lease takes a higher one. */
   epoch: z.int().min(0),
   /** `process` isolates nothing: production refuses such a runtime. */
   sandbox: z.enum(['bubblewrap', 'process']),
@@ -118,13 +118,13 @@ export type FailureCode = keyof typeof FAILURES;
 export const failureCode = z.enum(Object.keys(FAILURES) as [FailureCode, ...FailureCode[]]);
 
 export const failureDetails = z.strictObject({
-  /** Time at which a `usage_limit` passes, in Unix milliseconds; null where the provider does not say. */
+  /** Time at which a `usage_limit` ends, in Unix milliseconds; null where the provider does not say. */
   resetAt: z.number().nullable().exactOptional(),
-  /** The provider's own wish, from `Retry-After`. */
+  /** The wait that the provider requests in `Retry-After`. */
   retryAfterMs: z.number().min(0).nullable().exactOptional(),
   /** Status of the provider's response; null without a response. */
   status: z.int().nullable().exactOptional(),
-  /** False for a request that is itself at fault. */
+  /** False when the request itself is at fault. */
   retryable: z.boolean().exactOptional(),
 });
 

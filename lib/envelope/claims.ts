@@ -18,7 +18,7 @@ export const claimsSchema = z.strictObject({
   issuer: id,
   /** Instance id of the runtime. */
   audience: id,
-  /** The same in every attempt to deliver the same call: run, step and provider attempt. */
+  /** Run, step and provider attempt; the same for every delivery of a call. */
   requestId: id,
   issuedAt: unixSeconds,
   /** Time until which the runtime may accept it. */
@@ -49,5 +49,5 @@ export const MAX_PLAINTEXT_BYTES = 4 * 1024 * 1024;
  */
 export const MAX_ENVELOPE_BYTES = Math.ceil((MAX_PLAINTEXT_BYTES * 16) / 9) + 8 * 1024;
 
-/** How long the runtime continues a call after its caller has left, as the caller may come back. */
+/** How long the runtime continues a call after its caller has left, because the caller may return. */
 export const LONELY_MS = 45_000;

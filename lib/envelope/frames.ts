@@ -38,7 +38,9 @@ interface FrameOptions {
   readonly requestId: string;
 }
 
-/** Seals the frames of one response and numbers them in the order given. Each is one line without its end. */
+/**
+ * Seals the frames of one response and numbers them in the given order. Each frame is one line without its line end.
+ */
 export function createFrameSealer(options: FrameOptions): (content: FrameContent) => Promise<string> {
   const keys = options.keys.responseTo(options.digest);
   const { issuer, requestId } = options;
@@ -54,8 +56,8 @@ export function createFrameSealer(options: FrameOptions): (content: FrameContent
 
 /**
  * Opens the frames of one response in their order.
- * @param issuer null takes any instance, for the response to a `hello`
- * @throws {EnvelopeError} for a gap, a repeat, a frame after the last, and for what does not open
+ * @param issuer null accepts any instance, for the response to a `hello`
+ * @throws {EnvelopeError} for a gap, a repeat, a frame after the last one, or a frame that does not open
  */
 export function createFrameOpener({
   issuer,

@@ -1,6 +1,6 @@
 import { hkdfSync } from 'node:crypto';
 
-/** The keys of one direction: every use has a key of its own. */
+/** The keys of one direction, one for each use. */
 export interface DirectionKeys {
   readonly sign: Uint8Array;
   readonly encrypt: Uint8Array;

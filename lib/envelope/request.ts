@@ -6,11 +6,11 @@ import type { EnvelopeKeys } from './keys.ts';
 import { open, peek, seal, type HeaderCopies } from './sealed.ts';
 import { now } from '../clock.ts';
 
-/** Seconds within which an envelope has to be accepted, and by which the two clocks may differ. */
+/** Seconds for which an envelope may be accepted, and by which the two clocks may differ. */
 const ACCEPT_SECONDS = 60;
 const SKEW_SECONDS = 60;
 
-/** Thrown for an envelope that cannot be opened, is too old or is meant for another instance. It never says which. */
+/** Thrown for an envelope that cannot be opened, is too old or is meant for another instance. It never tells which. */
 export class EnvelopeError extends Error {
   override readonly name = 'EnvelopeError';
 
@@ -72,7 +72,7 @@ export async function sealRequest(
 }
 
 /**
- * Opens an envelope and checks all that can be checked without knowing the call.
+ * Opens an envelope and checks everything that does not depend on the call.
  * @throws {EnvelopeError} the same for every fault
  */
 export async function openRequest(
@@ -83,7 +83,7 @@ export async function openRequest(
   try {
     if (envelope.length > MAX_ENVELOPE_BYTES) throw new EnvelopeError();
     const seconds = time / 1_000;
-    // Checked first because it is cheap. Only the sealed claims count.
+    // Checked first because it is cheap. The decision rests on the sealed claims only.
     if (!isForNow(peek(envelope), instanceId, seconds)) throw new EnvelopeError();
     const { payload, header } = await open(envelope, keys.request);
     if (payload.byteLength > MAX_PLAINTEXT_BYTES) throw new EnvelopeError();
@@ -97,7 +97,7 @@ export async function openRequest(
     if (sha256(body).toString('hex') !== claims.bodyHash) throw new EnvelopeError();
     return { claims, body: parseExact(body), credential, digest: sha256(envelope) };
   } catch {
-    // One error, made here: neither a message nor a cause may tell one refusal from another.
+    // One error, made here: neither a message nor a cause may distinguish refusals.
     throw new EnvelopeError();
   }
 }

@@ -23,10 +23,7 @@ interface Opened {
   readonly header: Readonly<Record<string, unknown>>;
 }
 
-/**
- * Opens a message of `seal`.
- * @throws for anything else, without details
- */
+/** Opens a message of `seal`. @throws for any other text, without details */
 export async function open(sealed: string, keys: DirectionKeys): Promise<Opened> {
   if (!isCanonical(sealed, 5)) throw new Error('not a sealed text');
   const { plaintext, protectedHeader } = await compactDecrypt(sealed, keys.encrypt, {
@@ -45,8 +42,8 @@ export function peek(sealed: string): Readonly<Record<string, unknown>> {
 }
 
 /**
- * Returns true when every part is spelled in the one way that base64url has for its bytes. A decoder ignores the bits
- * that are left over in a last character, so another text would otherwise open as the same message.
+ * Returns true when every part is the canonical base64url of its bytes. A decoder ignores left-over bits of a last
+ * character, so another text would otherwise open as the same message.
  */
 function isCanonical(text: string, parts: number): boolean {
   const found = text.split('.');

@@ -16,8 +16,8 @@ interface ExactCall {
 
 /**
  * Wraps a model so that the arguments of its calls can be read again from their text: the library rounds numbers and
- * drops the first of two values with one name. Unusable arguments are given as their text, as the library gives
- * arguments that are not JSON.
+ * drops the first of two values with one name. Unusable arguments are given as text, as the library does for arguments
+ * that are not JSON.
  */
 export function withExactArguments(model: Exclude<LanguageModel, string>): {
   readonly model: LanguageModel;

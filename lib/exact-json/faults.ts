@@ -23,7 +23,7 @@ export function shown(path: JsonPath): string {
  * @param value the parsed text
  */
 export function doubledName(text: string, value: unknown): JsonPath | undefined {
-  // A text within the text may look like a name, so there may be fewer members than this.
+  // A text within the text may look like a name, so the real number of members may be lower.
   const names = text.match(/"\s*:/g)?.length ?? 0;
   return names === countMembers(value) ? undefined : findDoubled(text);
 }
@@ -41,7 +41,7 @@ function countMembers(root: unknown): number {
   return members;
 }
 
-/** An object or a list of the text, as far as it was read. */
+/** An object or a list whose end is not read yet. */
 interface Open {
   /** Undefined for a list. */
   readonly names: Set<string> | undefined;

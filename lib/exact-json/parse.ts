@@ -1,6 +1,6 @@
 declare global {
   interface JSON {
-    /** Makes a value that is written as this text of a primitive (ECMAScript 2026). */
+    /** Makes a value that is written as the given text of a primitive (ECMAScript 2026). */
     rawJSON(text: string): object;
     /** Gives the reviver the source text of a number (ECMAScript 2026). */
     parse(text: string, reviver: Reviver): unknown;
@@ -21,7 +21,7 @@ export class ExactNumber {
     return JSON.rawJSON(this.source);
   }
 
-  /** Returns the number in plain digits, equal for equal numbers, or with an exponent if it is too long for that. */
+  /** Returns the number in plain digits, equal for equal numbers, or with an exponent if it is too long. */
   toString(): string {
     const { sign, digits, exponent } = decimalOf(this.source);
     if (isTooLong(this)) return `${sign}${digits}e${exponent}`;
@@ -49,7 +49,7 @@ export function parseExact(
 /** Finds numbers that may have more than 15 digits, or an exponent, so that most texts need no reviver. */
 const LONG_NUMBER = /(?:^|[\s:,[])-?(?:\d[\d.]{15}|\d[\d.]{0,15}[eE])/;
 
-/** Tells at little cost whether a text may hold a number that a double does not hold. */
+/** Tells at little cost whether a text may contain a number that no double represents. */
 export function mayBeExact(text: string): boolean {
   return LONG_NUMBER.test(text);
 }
@@ -68,7 +68,7 @@ const MOST_DIGITS_OF_DOUBLE = 17;
 
 interface Decimal {
   readonly sign: string;
-  /** Without zeros at either end, but for the number 0. */
+  /** Without zeros at either end, except for the number 0. */
   readonly digits: string;
   /** Power of ten by which the digits, taken as a whole number, are multiplied. */
   readonly exponent: number;
@@ -81,13 +81,13 @@ function decimalOf(source: string): Decimal {
   const all = whole + fraction;
   let [start, end] = [0, all.length];
   while (all[start] === '0') start += 1;
-  // By hand, as a pattern for zeros at the end takes the square of their number.
+  // A loop, because a pattern for zeros at the end takes quadratic time.
   while (end > start && all[end - 1] === '0') end -= 1;
   if (start === end) return { sign: '', digits: '0', exponent: 0 };
   return { sign, digits: all.slice(start, end), exponent: Number(power) - fraction.length + all.length - end };
 }
 
-/** Digits of a number written without an exponent, which is how Postgres keeps it. */
+/** Digits of a number without an exponent, the form in which Postgres stores it. */
 const MAX_DIGITS = 1_000;
 
 /** Tells whether a number would have more digits than are stored, when it is written without an exponent. */
@@ -128,8 +128,8 @@ export function findExact(
 }
 
 /**
- * A value within another. Its path is made on demand: for a deep value all paths together would take the square of its
- * depth.
+ * A value within another. Its path is made on demand, because all paths of a deep value together would take quadratic
+ * space.
  */
 interface Place {
   readonly value: unknown;

@@ -4,21 +4,21 @@ import { closeAtOnce, listenOn } from '#lib/listen.ts';
 import { createInstruments, TICK_PARTS, type TickPart } from './instruments.ts';
 
 /**
- * Counts what the product does while it works. Every label comes from a closed or bounded set: route patterns,
- * states, reasons, models of the directory; never an id, a URL or a text.
+ * Counts the work of the product. Every label comes from a closed or bounded set: route patterns, states, reasons,
+ * models of the directory; never an id, a URL or a text.
  */
 export interface Metrics {
   httpRequest(request: { method: string; route: string; status: number; seconds: number }): void;
   /** `failureClass` says whose fault a failed run is. */
   runEnded(run: { state: string; reason: string | null; failureClass: string | null }): void;
-  /** One batch of a tick. `lagSeconds` is how late its oldest occurrence was claimed. */
+  /** One batch of a tick. `lagSeconds` is the delay of its oldest occurrence. */
   claimed(batch: {
     lagSeconds: number;
     runs: number;
     /** Skipped occurrences, by reason. */
     skipped: ReadonlyMap<string, number>;
   }): void;
-  /** One part of a tick, which the scheduler makes on its own. */
+  /** One part of a tick. */
   ticked(tick: { part: TickPart; seconds: number; failed: boolean }): void;
   webhookAttempt(attempt: { outcome: string; seconds: number }): void;
   /** An attempt at a mail or a ping: `sent`, `retry`, `cancelled` or, when it was given up, `failed`. */
@@ -31,7 +31,7 @@ export interface Metrics {
   modelCost(model: string, costUsd: string | null): void;
   /** An event of the payment processor: `accepted`, or why it was ignored. */
   paymentEvent(event: { kind: string; outcome: string }): void;
-  /** A condition of payment that an operator has to look at. */
+  /** A condition of payment that needs an operator. */
   paymentAlert(alert: string): void;
 }
 
@@ -42,7 +42,7 @@ type TokenKind = 'input' | 'cached' | 'output' | 'reasoning';
 export function createMetrics(): { metrics: Metrics; registry: Registry } {
   const registry = new Registry();
   const on = createInstruments(registry);
-  // There from the start, so that an alert sees a part that has never been completed.
+  // Set from the start, so that an alert sees a part that has never completed.
   for (const part of TICK_PARTS) on.lastTick.set({ part }, 0);
   const metrics: Metrics = {
     httpRequest({ method, route, status, seconds }) {
@@ -86,8 +86,8 @@ export interface MetricsServer {
 }
 
 /**
- * Serves `GET /metrics` in the Prometheus text format, without authentication, so on an address and port of its own
- * that must not be public. Also starts the measurements of the process itself: event loop, memory, garbage collection.
+ * Serves `GET /metrics` in the Prometheus text format without authentication, so its address and port must not be
+ * public. Also starts the measurements of the process itself: event loop, memory, garbage collection.
  */
 export async function serveMetrics(
   registry: Registry,

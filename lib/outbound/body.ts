@@ -4,16 +4,16 @@ import { exchangeFault, OutboundError } from './errors.ts';
 export interface BodyLimit {
   host: string;
   signal: AbortSignal;
-  /** Counted after decompression. */
+  /** Limit after decompression. */
   maxBytes: number;
-  /** What happens at the first byte too many: `error` fails, `truncate` ends the body and closes the connection. */
+  /** Behaviour beyond the limit: `error` fails, `truncate` ends the body and closes the connection. */
   onOverflow: 'error' | 'truncate';
   /** Called once, however the body ends. */
   onEnd: (end: BodyEnd) => void;
 }
 
 export type BodyEnd =
-  /** Read to its end, cut off at the limit, or no longer wanted by its reader. */
+  /** The body was read to its end, cut off at the limit, or cancelled by its reader. */
   { how: 'complete' | 'truncated' | 'cancelled' } | { how: 'failed'; fault: unknown };
 
 /**

@@ -29,7 +29,7 @@ export interface Answer {
   status: number;
   statusText: string;
   headers: Headers;
-  /** Null where HTTP has no body. Any other body must be read or cancelled. */
+  /** Null where HTTP allows no body. Any other body must be read or cancelled. */
   body: ReadableStream<Uint8Array> | null;
   /** Known once the body has ended. */
   isTruncated: () => boolean;
@@ -78,7 +78,7 @@ export async function call(request: OutboundRequest, limits: CallLimits, context
 interface TimeLimit {
   /** Aborts at the deadline, or with the caller's signal and its reason. */
   signal: AbortSignal;
-  /** Frees the timer and the listener. The caller calls it when the exchange has ended, however it ended. */
+  /** Frees the timer and the listener. The caller calls it when the exchange has ended, successfully or not. */
   release: () => void;
 }
 

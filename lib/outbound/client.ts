@@ -10,7 +10,7 @@ import { checkedUrl } from './urls.ts';
 export const USER_AGENT = 'routine-automation-service';
 
 export interface OutboundClientOptions {
-  /** Opens http and private addresses, for local use. */
+  /** Allows http and private addresses, for local use. */
   allowPrivateNetwork: boolean;
   /**
    * Name resolution; by default DNS servers directly, or the operating system's with
@@ -24,11 +24,11 @@ export interface OutboundClientOptions {
   /** Resolution, TCP and TLS together. Default 10 seconds. */
   connectTimeoutMs?: number;
   /**
-   * Limits the wait for the headers of a response unless a shorter limit is given. Default 5 minutes, since tools may
+   * Limits the wait for the headers of a response unless a shorter limit is given. Default 5 minutes, because tools may
    * work that long.
    */
   headersTimeoutMs?: number;
-  /** A body that is silent for this long is given up. Default 5 minutes, since event streams may be quiet. */
+  /** A body that is silent for this long is given up. Default 5 minutes, because event streams may be quiet. */
   idleTimeoutMs?: number;
 }
 
@@ -37,21 +37,20 @@ export interface OutboundClient {
   /** Guarded `fetch` with the default limits. */
   fetch: typeof globalThis.fetch;
   fetchWithin: (limits: FetchLimits) => typeof globalThis.fetch;
-  /** Makes the checks that need no network, when a URL is saved. @throws {OutboundError} */
-  checkUrl: (url: string | URL) => void;
-  /** Ends all connections; exchanges under way fail with `aborted`. */
+  /** Makes the checks that need no network, when a URL is saved. Returns undefined for a URL that may be called. */
+  urlFault: (url: string | URL) => OutboundError | undefined;
+  /** Ends all connections; open exchanges fail with `aborted`. */
   close: () => Promise<void>;
 }
 
 /**
  * Creates the client for every call to an address from a user or another server: https to public addresses only, with
- * limits on time and size. A request with a body is sent once, and again only when a followed redirect within the
- * origin asks for it.
+ * limits on time and size. A request with a body is sent only once, or again for a followed redirect within the origin.
  */
 export function createOutboundClient(options: OutboundClientOptions): OutboundClient {
   const { allowPrivateNetwork } = options;
   const agent = new Agent({
-    // HTTP/1.1 only: with HTTP/2 undici repeats requests that a server says it has not begun.
+    // HTTP/1.1 only: with HTTP/2 undici repeats requests that a server declares unprocessed.
     allowH2: false,
     headersTimeout: options.headersTimeoutMs ?? 300_000,
     bodyTimeout: options.idleTimeoutMs ?? 300_000,
@@ -71,14 +70,22 @@ export function createOutboundClient(options: OutboundClientOptions): OutboundCl
     request: (request) => sendRequest(request, context),
     fetch: createGuardedFetch(context),
     fetchWithin: (limits) => createGuardedFetch(context, limits),
-    checkUrl: (url) => void checkedUrl(url, allowPrivateNetwork),
+    urlFault(url) {
+      try {
+        checkedUrl(url, allowPrivateNetwork);
+        return undefined;
+      } catch (error) {
+        if (error instanceof OutboundError) return error;
+        throw error;
+      }
+    },
     close: () => agent.destroy(),
   };
 }
 
 /**
- * Closes a connection that sends content with status 205. HTTP allows none there (RFC 9110, 15.3.6): `fetch` is done
- * with the headers, drops its abort signal and would read and discard content without end.
+ * Closes a connection that sends content with status 205, which HTTP forbids (RFC 9110, 15.3.6): `fetch` ends with the
+ * headers, drops its abort signal and would read and discard content without end.
  */
 function refuseResetContent(dispatch: Dispatcher.Dispatch): Dispatcher.Dispatch {
   return (options, handler) => {

@@ -15,7 +15,7 @@ interface ConnectorOptions {
 }
 
 /**
- * Opens connections to permitted addresses only. A name is resolved once, here, and the socket is given the very
+ * Opens connections to permitted addresses only. A name is resolved once, here, and the socket gets exactly the
  * addresses that were checked, so a DNS response that changes afterwards changes nothing. Host header and TLS server
  * name keep the name.
  *
@@ -26,7 +26,7 @@ export function createGuardedConnector(options: ConnectorOptions): buildConnecto
   const connect = buildConnector({
     allowH2: false,
     autoSelectFamily: true,
-    // Before the next address is tried. Node's 250 milliseconds give up on every address of a far
+    // Time before the next address is tried. Node's default of 250 milliseconds gives up on every address of a far
     // host.
     autoSelectFamilyAttemptTimeout: 2_000,
     rejectUnauthorized: true,
@@ -69,8 +69,8 @@ async function resolveChecked(
   { lookup, allowPrivateNetwork }: ConnectorOptions,
 ): Promise<[Resolved, ...Resolved[]]> {
   const addresses = await lookupAll(hostname, lookup);
-  // One forbidden address refuses the host. An honest host has no such mixture: it is a sign of a rebinding attempt,
-  // and connecting to the other addresses would hide it.
+  // One forbidden address refuses the host. No honest host mixes them: it is a sign of a rebinding attempt, and
+  // connecting to the other addresses would hide it.
   if (!addresses.every((address) => isPermittedAddress(address, allowPrivateNetwork))) {
     throw notPublic(hostname);
   }
@@ -87,7 +87,7 @@ async function lookupAll(hostname: string, lookup: Lookup): Promise<readonly str
   }
 }
 
-/** Leaves the address out: outsiders must not learn where a name of an internal zone leads. */
+/** Leaves the address out, because outsiders must not learn the addresses of an internal zone. */
 function notPublic(host: string): OutboundError {
   return new OutboundError('blocked_address', 'the host has an address that is not public', {
     host,
@@ -106,27 +106,22 @@ function dnsFailure(host: string, error: unknown): OutboundError {
 export type Lookup = (hostname: string) => Promise<readonly string[]>;
 
 /**
- * Asks the DNS servers directly. The operating system's resolver blocks one of the process's four
- * pool threads for as long as a server keeps it waiting, so a few hosts with silent servers would
- * stall every file and DNS operation; it also tries the search domains and the hosts file, which
- * name only private hosts.
+ * Asks the DNS servers directly. The operating system's resolver blocks one of the process's four pool threads while a
+ * server is silent, so a few such hosts would stall every file and DNS operation; it also tries the search domains and
+ * the hosts file, which name only private hosts.
  */
 export function createPublicLookup(servers?: readonly string[]): Lookup {
   const resolver = new Resolver({ timeout: 2_000, tries: 2 });
   if (servers !== undefined) resolver.setServers(servers);
   return async (hostname) => {
     const [v4, v6] = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
-    // Most hosts have only one family; the other answers "no data". The A query's reason is the one
-    // to tell.
+    // Most hosts have only one family; the other answers "no data". The error of the A query is the useful one.
     if (v4.status === 'rejected' && v6.status === 'rejected') throw v4.reason;
     return [v4, v6].flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
   };
 }
 
-/**
- * Asks the operating system's resolver, for local use: it knows `localhost`, the hosts file and
- * container names.
- */
+/** Asks the operating system's resolver, for local use: it knows `localhost`, the hosts file and container names. */
 export async function systemLookup(hostname: string): Promise<readonly string[]> {
   const addresses = await lookup(hostname, { all: true });
   return addresses.map(({ address }) => address);

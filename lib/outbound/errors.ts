@@ -1,7 +1,6 @@
 /**
- * Thrown when an outbound exchange fails. The message names the problem and the host and is safe
- * to show, store and log; there is no `cause`, because the errors of sockets and parsers carry
- * resolved addresses and received bytes.
+ * Thrown when an outbound exchange fails. The message names the problem and the host and is safe to show, store and
+ * log. It has no `cause`, because errors of sockets and parsers carry resolved addresses and received bytes.
  */
 export class OutboundError extends Error {
   override readonly name = 'OutboundError';
@@ -9,7 +8,7 @@ export class OutboundError extends Error {
   /** Host as in the URL, mostly with its port; absent when the URL could not be parsed. */
   readonly host: string | undefined;
   /**
-   * False only when it is certain that no byte of the request was sent: then even a request that is not idempotent may
+   * False only when it is certain that no byte of the request was sent: even a request that is not idempotent may then
    * be repeated.
    */
   readonly mayHaveArrived: boolean;
@@ -49,8 +48,8 @@ const NEVER_SENT: ReadonlySet<OutboundErrorCode> = new Set([
 ]);
 
 /**
- * Turns an error of the connection phase (TCP or TLS handshake) into ours. Nothing of the request
- * was sent yet.
+ * Turns an error of the connection phase (TCP or TLS handshake) into an `OutboundError`. Nothing of the request was
+ * sent yet.
  */
 export function connectFault(error: unknown, host: string, isTls: boolean): OutboundError {
   if (error instanceof OutboundError) return error;
@@ -64,7 +63,7 @@ export function connectFault(error: unknown, host: string, isTls: boolean): Outb
   return new OutboundError('connect_failed', `no connection${inBrackets(code)}`, { host });
 }
 
-/** Turns any error of an exchange over an established connection into ours. */
+/** Turns any error of an exchange over an established connection into an `OutboundError`. */
 export function exchangeFault(error: unknown, host: string): OutboundError {
   const own = outboundErrorIn(error);
   if (own !== undefined) return own;
@@ -82,10 +81,7 @@ export function exchangeFault(error: unknown, host: string): OutboundError {
   });
 }
 
-/**
- * Finds the outbound error behind another library's: the MCP client, for one, wraps what `fetch`
- * rejects with.
- */
+/** Finds the outbound error behind another library's error: the MCP client wraps errors of `fetch`. */
 export function outboundErrorIn(error: unknown): OutboundError | undefined {
   return causes(error).find((each) => each instanceof OutboundError);
 }
@@ -100,7 +96,7 @@ const TIMEOUT_CODES: ReadonlySet<string> = new Set([
 const CLOSED_CODES: ReadonlySet<string> = new Set(['UND_ERR_CLOSED', 'UND_ERR_DESTROYED']);
 
 /**
- * Tells a failed `connect` call, or several of them when a host has several addresses, from a failed
+ * Tells whether an error is a failed `connect` call (or several for a host with several addresses), and not a failed
  * handshake.
  */
 function isSocketFault(error: unknown): boolean {

@@ -8,10 +8,7 @@ export interface OutboundRequest {
   body: Uint8Array | undefined;
 }
 
-/**
- * Sends one request once and resolves when the headers are there. A redirect is a response like any
- * other.
- */
+/** Sends one request once and resolves when the headers have arrived. A redirect is a response like any other. */
 export async function exchange(
   request: OutboundRequest,
   dispatcher: Dispatcher,
@@ -34,8 +31,8 @@ export async function exchange(
 }
 
 /**
- * Drops the headers that belong to the connection: a caller's `Host` would also change the
- * TLS server name, and the others would break the framing.
+ * Drops the headers that belong to the connection: a caller's `Host` would change the TLS server name, and the others
+ * would break the framing.
  */
 function sendableHeaders({ headers, body }: OutboundRequest): Headers {
   const sendable = new Headers(headers);
@@ -58,17 +55,14 @@ const CONNECTION_HEADERS = [
 ];
 
 /**
- * `fetch` passes the body on as a generator, which is written apart from the headers. The bytes are here, so both go
- * out in one packet.
+ * `fetch` passes the body on as a generator, which is written separately from the headers. All bytes are known here, so
+ * both are sent in one packet.
  */
 function sendingWhole(body: Uint8Array, dispatcher: Dispatcher): Dispatcher {
   return dispatcher.compose((dispatch) => (options, handler) => dispatch({ ...options, body }, handler));
 }
 
-/**
- * Makes a body that can be read only once: `fetch` would send a replayable one again when the
- * response is 421.
- */
+/** Makes a body that can be read only once: `fetch` would send a replayable one again after a response of 421. */
 function streamOnce(body: Uint8Array): ReadableStream<Uint8Array> {
   return new ReadableStream({
     start(controller) {
@@ -102,7 +96,7 @@ export async function readOutgoing(
     const body = request.body === null ? undefined : new Uint8Array(await request.arrayBuffer());
     return { url, method, headers, body, redirect };
   } catch {
-    // The reason would quote the faulty header or body, which may be a credential.
+    // The reason is left out, because it would quote the faulty header or body, which may be a credential.
     throw new OutboundError('protocol_error', 'the request has an invalid method, header or body', {
       host: url.host,
       mayHaveArrived: false,

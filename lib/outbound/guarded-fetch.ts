@@ -61,7 +61,7 @@ function toStandardResponse(answer: Answer): Response {
     });
   }
   const response = new Response(body, { status, statusText, headers });
-  // The constructor has no way to set these.
+  // The constructor cannot set these properties.
   Object.defineProperty(response, 'url', { value: url.href });
   Object.defineProperty(response, 'redirected', { value: redirected });
   return response;

@@ -1,14 +1,14 @@
 import type { Socket } from 'node:net';
 
-/** Recognizes a whole `100 Continue` at the beginning of a response, and the beginning of one. */
+/** Matches a whole `100 Continue` at the beginning of a response, and the beginning of one. */
 const INTERIM = /^HTTP\/1\.[01] 100(?: [^\r\n]*)?\r\n(?:[^\r\n]+\r\n)*\r\n/;
 const BEGUN = 'HTTP/1.1 100';
-/** A server that writes longer headers than this in an interim response is not waited for. */
+/** A server that writes longer headers than this in an interim response is given up. */
 const LONGEST = 4_096;
 
 /**
- * Drops each `100 Continue` that comes before the response to a request: a server may send one that no client asked for
- * (RFC 9110, section 15.2), and undici closes the connection over it. Bytes of a response pass untouched.
+ * Drops each `100 Continue` that comes before the response to a request: a server may send an unrequested one (RFC
+ * 9110, section 15.2), and undici would close the connection. Bytes of a response pass unchanged.
  */
 export function withoutInterim<S extends Socket>(socket: S): S {
   const write = socket.write.bind(socket);

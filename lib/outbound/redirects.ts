@@ -9,7 +9,7 @@ export interface Followed {
 }
 
 export interface RedirectOptions {
-  /** How many redirects are followed; one more throws. `return` hands a redirect back like any other response. */
+  /** How many redirects are followed; one more throws. `return` returns a redirect like any other response. */
   redirects: RedirectLimit;
   /** Throws unless the URL is allowed. */
   check: (url: string) => URL;
@@ -19,9 +19,9 @@ export interface RedirectOptions {
 export type RedirectLimit = number | 'return';
 
 /**
- * Sends a request and follows redirects as fetch does (RFC 9110, 15.4), and checks each target as it checks the first.
- * It is stricter than fetch where secrets could leak: across origins it keeps only headers that say nothing about the
- * caller, and never sends a request body to another origin.
+ * Sends a request and follows redirects as fetch does (RFC 9110, 15.4), and checks each target like the first. It is
+ * stricter than fetch where secrets could leak: across origins it keeps only headers that say nothing about the caller,
+ * and never sends a request body to another origin.
  */
 export async function follow(first: OutboundRequest, options: RedirectOptions): Promise<Followed> {
   let request = first;
@@ -97,7 +97,7 @@ const HARMLESS_HEADERS: ReadonlySet<string> = new Set([
   'user-agent',
 ]);
 
-/** Marks an error on the way to a redirect's target: the request itself has reached the first server by then. */
+/** Marks an error on the way to a redirect's target: the first server has already received the request. */
 function afterRedirect(error: unknown, from: URL): unknown {
   if (!(error instanceof OutboundError) || error.code === 'redirect_refused') return error;
   const isBlocked = error.code === 'blocked_url' || error.code === 'blocked_address';

@@ -18,7 +18,7 @@ export interface OutboundRequestOptions {
    */
   onOverflow?: 'error' | 'truncate';
   /**
-   * The status decides: a body that breaks off, or has not ended this long after it, is cut there. By default it fails the
+   * Time for the body after the status, after which it is cut; a broken body is accepted too. Without it both fail the
    * exchange.
    */
   cutBodyAfterMs?: number;
@@ -34,12 +34,14 @@ export interface OutboundResponse {
   headers: Headers;
   body: Buffer;
   truncated: boolean;
-  /** URL that the response came from, after redirects. */
+  /** Address of the response, after redirects. */
   url: string;
   durationMs: number;
 }
 
-/** Makes one exchange and reads it to its end. Any status is a response; throws `OutboundError` without a response. */
+/**
+ * Makes one exchange and reads it to its end. Any status is a response; without a response it throws `OutboundError`.
+ */
 export async function sendRequest(options: OutboundRequestOptions, context: CallContext): Promise<OutboundResponse> {
   const startedAt = performance.now();
   const { method = 'GET', headers = {}, body = null, signal, maxRedirects = 0 } = options;
@@ -79,7 +81,7 @@ type Body = ReadableStream<Uint8Array>;
 
 interface ReadBody {
   readonly body: Buffer;
-  /** False where the body broke off or was cut. */
+  /** False when the body broke off or was cut. */
   readonly whole: boolean;
 }
 

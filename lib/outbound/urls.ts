@@ -39,7 +39,7 @@ function schemeFault(url: URL, allowPrivateNetwork: boolean): string | undefined
 
 function hostFault(url: URL, allowPrivateNetwork: boolean): string | undefined {
   const { hostname } = url;
-  // For certificates, cookies and comparisons a trailing dot makes another name of the same host.
+  // With a trailing dot a host has another name for certificates, cookies and comparisons.
   if (hostname.endsWith('.')) return 'the host may not end with a dot';
   if (allowPrivateNetwork || ipLiteral(hostname) !== undefined) return undefined;
   const labels = hostname.split('.');
@@ -76,8 +76,9 @@ const LOCAL_SUFFIXES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Tells ports of other protocols, so that no user makes us speak to a mail or database server. The list is that of
- * https://fetch.spec.whatwg.org/#port-blocking, which `fetch` applies when connecting and we apply already on saving.
+ * Tells ports of other protocols, so that no user makes the service speak to a mail or database server. The list is
+ * that of https://fetch.spec.whatwg.org/#port-blocking, which `fetch` applies when connecting; this check applies it
+ * when saving.
  */
 function isBlockedPort(port: string): boolean {
   return port !== '' && BLOCKED_PORTS.has(Number(port));

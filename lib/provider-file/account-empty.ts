@@ -8,8 +8,8 @@ export interface SaidRefusal {
 }
 
 /**
- * Tells whether a provider refuses because the account has no money left or has reached a limit on spending, which no
- * retry mends. Source: the error texts of OpenAI, Anthropic, Gemini, OpenRouter, DeepSeek, Moonshot, Zhipu, MiniMax,
+ * Tells whether a provider refuses because the account has no money left or has reached a limit on spending, so a retry
+ * would not help. Source: the error texts of OpenAI, Anthropic, Gemini, OpenRouter, DeepSeek, Moonshot, Zhipu, MiniMax,
  * Alibaba, Volcengine, xAI, Fireworks, Hugging Face, LiteLLM and One API.
  */
 export function isAccountEmpty({ status, said, hasWait }: SaidRefusal): boolean {

@@ -23,7 +23,7 @@ const oauthFields = {
   extraTokenParameters: parameters.default({}),
   /** Errors of the token endpoint that mean "sign in again". */
   refusals: z.array(z.string().min(1)).default(['invalid_grant']),
-  /** Claims of a verified ID token: who the account is, and the label a person knows it by. */
+  /** Claims of a verified ID token: the identity of the account, and the label for people. */
   accountIdClaim: z.string().min(1).default('sub'),
   accountLabelClaim: z.string().min(1).optional(),
 };
@@ -47,9 +47,11 @@ export const oauthAuth = z
     ...oauthFields,
     authorizationEndpoint: providerUrl.optional(),
     authorizationParameters: parameters.default({}),
-    /** `paste`: the person copies the final address, where the provider lets no other redirect be registered. */
+    /** `paste`: the person copies the final address, for a provider that allows no other redirect. */
     redirect: z.enum(['callback', 'paste']).default('callback'),
-    /** The address registered there, which no server has to answer: the person copies it when the sign-in ends. */
+    /**
+     * The address registered there. No server needs to answer it, because the person copies it when the sign-in ends.
+     */
     redirectUri: z.url({ protocol: /^https?$/ }).optional(),
     pkce: z.literal('S256').default('S256'),
     /** The callback names the client id to use from then on. */
@@ -73,7 +75,7 @@ export const apiKeyAuth = z.strictObject({
     .default('Bearer'),
   /** Address of the page where a person makes a key. */
   keyPage: providerUrl,
-  /** A key that does not match is refused before it is sent anywhere. */
+  /** A key that does not match is refused before it is sent. */
   pattern: z.string().max(200).refine(isRegExp, 'expected a regular expression').default('^[\\x21-\\x7e]{8,512}$'),
 });
 

@@ -8,7 +8,7 @@ export interface AllowedRequest {
   readonly path: string;
 }
 
-/** The one request that a model step makes in each protocol, which is all that a session may send by default. */
+/** The one request of a model step in each protocol, which is all that a session may send by default. */
 const DEFAULT_REQUEST: Readonly<Record<Protocol, AllowedRequest>> = {
   'openai-chat': { method: 'POST', path: '/chat/completions' },
   'openai-responses': { method: 'POST', path: '/responses' },
@@ -24,12 +24,12 @@ export function allowedRequests(api: {
 
 /**
  * Reads every value at a path: field names with dots between them, `*` for each element of a list. The empty path is
- * the value itself. Fields that are not there give nothing.
+ * the value itself. Missing fields give nothing.
  */
 export function valuesAt(value: unknown, path: string): unknown[] {
   const names = path === '' ? [] : path.split('.');
   return names.reduce<unknown[]>(
-    (found, name) => found.flatMap((each) => (name === '*' ? elements(each) : field(each, name))),
+    (found, name) => found.flatMap((each) => (name === '*' ? (Array.isArray(each) ? each : []) : field(each, name))),
     [value],
   );
 }
@@ -37,10 +37,6 @@ export function valuesAt(value: unknown, path: string): unknown[] {
 /** Reads the first value at a path, or undefined. */
 export function valueAt(value: unknown, path: string): unknown {
   return valuesAt(value, path)[0];
-}
-
-function elements(value: unknown): unknown[] {
-  return Array.isArray(value) ? value : [];
 }
 
 function field(value: unknown, name: string): unknown[] {

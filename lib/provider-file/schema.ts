@@ -3,7 +3,7 @@ import { deviceCodeAuth, apiKeyAuth, oauthAuth } from './auth-schema.ts';
 import { providerUrl, requestPath, header, safeHeaders, dottedPath } from './parts.ts';
 import { PROTOCOLS } from './protocols.ts';
 
-/** The page that an operator has to read before the provider is offered, and its words about products like this one. */
+/** The page that an operator must read before offering the provider, and its rule for products like this one. */
 const terms = z.strictObject({
   page: providerUrl,
   thirdPartyUse: z.enum(['allowed', 'by_agreement', 'forbidden']),
@@ -17,16 +17,16 @@ const options = z.strictObject({
    * it.
    */
   stream: z.enum(['with_usage', 'plain']).default('with_usage'),
-  /** Fields of the request body that the provider does not take. */
+  /** Fields that the provider does not accept in the request body. */
   omit: z.array(z.string().min(1)).default([]),
-  /** Stands before the name of each tool on the way to the provider, and is taken off its calls. */
+  /** Prefix of the name of each tool in requests to the provider; it is removed from the calls. */
   toolNamespace: z
     .string()
     .regex(/^[A-Za-z][A-Za-z0-9_-]{0,20}$/, 'expected up to 21 letters, digits, - and _')
     .optional(),
   /**
-   * Models that can be held to a JSON Schema by the request, in OpenAI's way and not strictly: every one of the list,
-   * or those with these ids.
+   * Models that accept a JSON Schema in the request, in OpenAI's form and not strictly: all of the list, or the ones
+   * with these ids.
    */
   structuredOutputs: z
     .union([z.boolean(), z.array(z.string().min(1)).min(1, TRUE_OR_IDS)], { error: TRUE_OR_IDS })
@@ -42,7 +42,9 @@ const api = z.strictObject({
   headers: safeHeaders.default({}),
   /** A header that carries the claim of the ID token which names the account. */
   accountHeader: z.strictObject({ name: header, claim: z.string().min(1) }).optional(),
-  /** Requests that a session may make, the first POST for a model step; by default the one request of the protocol. */
+  /**
+   * Requests that a session may make, among them the POST of a model step; by default the one request of the protocol.
+   */
   allow: z
     .array(z.strictObject({ method: z.enum(['GET', 'POST']), path: requestPath }))
     .refine((requests) => requests.some(({ method }) => method === 'POST'), 'expected a POST')
@@ -52,7 +54,7 @@ const api = z.strictObject({
 
 /** A request that proves the credential and spends nothing. */
 const verify = z.strictObject({
-  /** The API's by default; another one where only the sign-in's own host knows the credential. */
+  /** Base address; the API's by default, another one if only the host of the sign-in knows the credential. */
   baseUrl: baseUrl.optional(),
   method: z.enum(['GET', 'POST']).default('GET'),
   path: requestPath,
@@ -68,14 +70,14 @@ const models = z.strictObject({
   id: dottedPath.min(1),
   name: dottedPath.min(1).optional(),
   contextTokens: dottedPath.min(1).optional(),
-  /** Keeps the models with this value there, for a list with more than chat models. */
+  /** Keeps only models with this value, for a list with more than chat models. */
   keep: z
     .strictObject({
       path: dottedPath.min(1),
       equals: z.union([z.string(), z.number(), z.boolean()]),
     })
     .optional(),
-  /** The next page is asked for with `parameter` set to the value at `cursor`, while the value at `more` is true. */
+  /** The next page is requested with `parameter` set to the value at `cursor`, while the value at `more` is true. */
   page: z
     .strictObject({
       parameter: z.string().min(1),
@@ -85,13 +87,16 @@ const models = z.strictObject({
     .optional(),
 });
 
-/** Signs of a used-up allowance, which returns after hours or days and not with the next attempt. */
+/** Signs of a used-up allowance, which returns only after hours or days. */
 const limits = z.strictObject({
-  /** Values of any field in the error's body that mean it. Status 402 means it too when a reset is stated. */
+  /**
+   * Values of any field in the error's body that mean a used-up allowance. Status 402 means it too when a reset is
+   * stated.
+   */
   errors: z.array(z.string().min(1)).default([]),
-  /** Place in the error's body of the time at which it resets: Unix seconds or RFC 3339. */
+  /** Place in the error's body of the time of the reset: Unix seconds or RFC 3339. */
   resetAt: dottedPath.min(1).optional(),
-  /** Place in the error's body of the seconds until then. */
+  /** Place in the error's body of the seconds until the reset. */
   resetInSeconds: dottedPath.min(1).optional(),
 });
 

@@ -21,7 +21,7 @@ export interface RuntimeClientSettings {
   readonly url: string;
   /** base64 of 32 bytes, the same as the runtime's. */
   readonly secret: string;
-  /** PEM of the only authority that is trusted. */
+  /** PEM of the only trusted authority. */
   readonly ca: string;
   /** Name of the calling process, for the envelope. */
   readonly issuer: string;
@@ -37,7 +37,7 @@ export interface RuntimeLease {
   readonly epoch: number;
 }
 
-/** One call on a connection. The credential belongs to this call and is kept nowhere. */
+/** One call on a connection. The credential belongs to this call and is not stored. */
 export interface RuntimeCall {
   readonly lease: RuntimeLease;
   /** The same for every delivery of one call. Another id may be used only once an outcome was recorded. */
@@ -73,7 +73,7 @@ export interface RuntimeClient {
   close(): Promise<void>;
 }
 
-/** How often a call whose stream breaks off is delivered, and the pause before the next delivery. */
+/** How often a call with a broken stream is delivered, and the pause before the next delivery. */
 const DELIVERIES = 3;
 const PAUSE_MS = 500;
 
@@ -81,9 +81,9 @@ const PAUSE_MS = 500;
 const DELIVER_AGAIN: ReadonlySet<string> = new Set(['no_connection', 'silent', 'broken']);
 
 /**
- * Calls the provider runtime in sealed envelopes. A call whose stream breaks off is delivered again under the same id,
- * which joins the call or returns its result; the provider is asked once. Every method throws `CallFailure` for a
- * sealed failure, and `RuntimeUnreachable` when there is no sealed response.
+ * Calls the provider runtime in sealed envelopes. A call with a broken stream is delivered again under the same id,
+ * which joins the call or returns its result, so the provider is asked only once. Every method throws `CallFailure` for
+ * a sealed failure, and `RuntimeUnreachable` without a sealed response.
  */
 export function createRuntimeClient(settings: RuntimeClientSettings): RuntimeClient {
   const agent = openConnections(settings.ca);

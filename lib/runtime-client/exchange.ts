@@ -72,7 +72,8 @@ export async function exchange(
       requestId,
     });
     let last: FrameContent | undefined;
-    // Read to its end: a connection with an unread response is closed, and the next call would shake hands again.
+    // Read to its end: a connection with an unread response would be closed, and the next call would need a new
+    // handshake.
     for await (const line of linesOf(response.body as AsyncIterable<Buffer>, MAX_ENVELOPE_BYTES)) {
       last = (await open(line)).content;
       silence.restart();
@@ -163,22 +164,19 @@ export async function* linesOf(body: AsyncIterable<Buffer>, maxLineBytes: number
 }
 
 /**
- * Why there is no sealed response. The call may be running or even over; only the same request id, sent again, can
- * tell.
+ * Why there is no sealed response. The call may be running or even over; only repeating the same request id shows
+ * which.
  */
 export type UnreachableReason =
-  /** No connection, or none to the runtime that the pinned authority vouches for. */
+  /** No connection, or none to the runtime of the pinned authority. */
   | 'no_connection'
-  /** The runtime is full or stopping. Nothing was begun. */
+  /** The runtime is full or stopping. It began nothing. */
   | 'busy'
-  /**
-   * The runtime does not accept our envelopes: it has another secret, is another instance, or one of the clocks is
-   * wrong.
-   */
+  /** The runtime refuses these envelopes: it has another secret, is another instance, or one of the clocks is wrong. */
   | 'rejected'
   /** The runtime cannot write its state, and began nothing. */
   | 'failing'
-  /** No frame for too long. */
+  /** No frame arrived for too long. */
   | 'silent'
   /** The stream ended without its last frame, or with one that does not open. */
   | 'broken'
@@ -190,7 +188,8 @@ export class RuntimeUnreachable extends Error {
   readonly reason: UnreachableReason;
   readonly retryAfterMs: number | undefined;
   /**
-   * Seconds by which the runtime's clock is ahead of Postgres's, after a refused call: from a minute on it refuses all.
+   * Seconds by which the runtime's clock is ahead of Postgres, after a refused call: with a minute it refuses all
+   * calls.
    */
   readonly clockAheadSeconds: number | undefined;
 

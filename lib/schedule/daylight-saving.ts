@@ -35,15 +35,15 @@ export function nextOccurrenceMinute(schedule: ParsedSchedule, timeZone: string,
     const next = nextLocalMinute(schedule, earliest, horizon);
     if (next === undefined) break;
     if (next < span.end + span.offset) return next - span.offset;
-    // Nothing is due until about `next`, so a far one is reached without measuring the spans before it.
-    // A clock that goes back soon after `minute` may still show earlier times again.
+    // Nothing is due until about `next`, so a far one is reached without measuring the spans before it. A clock that is
+    // set back soon after `minute` may show earlier times again.
     const isNear = span.end - minute < MARGIN;
     minute = isNear ? span.end : Math.max(span.end, next - span.offset - MARGIN);
   }
   throw new RangeError(`the schedule "${schedule.expression}" has no occurrence in ${timeZone}`);
 }
 
-/** Tells whether the gap before the span, if there is one, skipped anything that rules 3 and 4 make up for. */
+/** Tells whether the gap before the span, if there is one, skipped a time that rules 3 and 4 make up for. */
 function skipsOccurrence(schedule: ParsedSchedule, span: OffsetSpan): boolean {
   let from = span.start + span.previousOffset;
   let before = span.start + span.offset;

@@ -9,8 +9,8 @@ export type FieldTexts = readonly [string, string, string, string, string];
 export const FIELD_NAMES = ['minute', 'hour', 'day-of-month', 'month', 'day-of-week'] as const;
 
 /**
- * Splits a cron expression or macro into its five field texts. cron-parser reads the fields; this refuses
- * only the forms that it would misread.
+ * Splits a cron expression or macro into its five field texts. cron-parser reads the fields; this function refuses only
+ * forms that it would misread.
  */
 export function splitExpression(expression: string): FieldTexts {
   if (expression.length > MAX_LENGTH) {
@@ -37,7 +37,7 @@ export function splitExpression(expression: string): FieldTexts {
   return texts;
 }
 
-/** Names a character that a page or a word processor has put in place of a valid one. */
+/** Names a character that a web page or a word processor has put in place of a valid one. */
 function foreignCharacter(character: string): ScheduleError {
   const code = `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
   const shown = /[\p{C}\p{Z}]/u.test(character) ? code : `"${character}" (${code})`;
@@ -98,7 +98,7 @@ function isMisread(index: number, text: string): boolean {
 }
 
 /**
- * Matches what cron-parser reads as something else: `H` as a number of its own choice, "jan2" and "janfeb" as
- * December, "5#2.5" as a day that never comes and "*#2" as any day of the second week.
+ * Matches forms that cron-parser misreads: `H` as a number of its own choice, "jan2" and "janfeb" as December, "5#2.5"
+ * as a day that never comes and "*#2" as any day of the second week.
  */
 const MISREAD = /(?<![a-z])h|[a-z]{3}(?!l(?:,|$))[a-z\d]|\d[a-z]{3}|\*#|#(?![1-5]$)/i;

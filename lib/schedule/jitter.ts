@@ -3,8 +3,8 @@ import { type ParsedSchedule, nextScheduledDay } from './parsed-schedule.ts';
 import { MINUTES_PER_DAY, MINUTES_PER_HOUR } from './wall-clock.ts';
 
 /**
- * Returns by how many milliseconds the routine of this id runs later than its schedule: whole seconds from none to
- * `jitterSeconds`, always the same for an id, and evenly spread over ids.
+ * Returns the delay of the routine of this id in milliseconds: whole seconds from 0 to `jitterSeconds`, always the same
+ * for an id, and evenly spread over ids.
  */
 export function jitterMs(id: string, jitterSeconds: number): number {
   if (jitterSeconds === 0) return 0;
@@ -19,7 +19,7 @@ export function maxJitterSeconds(schedule: ParsedSchedule): number {
 
 /**
  * Returns the shortest time between two occurrences on a clock that never changes, in minutes. A clock change may bring
- * two nearer to each other; both are late by the same, so they keep their order.
+ * two closer together; both have the same delay, so their order stays.
  */
 function shortestInterval({ hours, minutes, days }: ParsedSchedule): number {
   const times = hours.flatMap((hour) => minutes.map((minute) => hour * MINUTES_PER_HOUR + minute));
@@ -29,7 +29,7 @@ function shortestInterval({ hours, minutes, days }: ParsedSchedule): number {
   return Math.min(...withinDay, fewestDaysApart(days) * MINUTES_PER_DAY + first - last);
 }
 
-// From 2000-01-01 on, two rounds of 28 years: every calendar of this century and the last comes twice.
+// From 2000-01-01 on, two cycles of 28 years: they contain every calendar of this century and the last twice.
 const FIRST_DAY = 10_957;
 const LAST_DAY = FIRST_DAY + 2 * 10_227;
 

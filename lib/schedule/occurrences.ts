@@ -38,7 +38,7 @@ export function dateOf(minute: number): Date {
 }
 
 export interface OccurrenceSummary {
-  /** How many there are; at the cap, `truncated` says that there are more. */
+  /** Their number; at the cap, `truncated` says that there are more. */
   readonly count: number;
   /** The earliest and the latest of all of them, counted or not; undefined without any. */
   readonly first: Date | undefined;
@@ -58,7 +58,7 @@ export function occurrencesBetween(
   return summarize(next, { after, until, cap });
 }
 
-/** Sums up any occurrences. `next` finds the first minute at or after another, `Infinity` when there is none. */
+/** Counts any occurrences. `next` finds the first minute at or after another, `Infinity` when there is none. */
 export function summarize(
   next: (from: number) => number,
   { after, until, cap }: { readonly after: Date; readonly until: Date; readonly cap: number },

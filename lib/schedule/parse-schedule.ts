@@ -18,7 +18,7 @@ export function parseSchedule(expression: string, time = new Date(now())): Parse
   refuseLongSteps(splitExpression(expression));
   const latest = new Date(time);
   latest.setUTCFullYear(latest.getUTCFullYear() + MAX_YEARS_AHEAD);
-  // The zone does not matter: it moves both ends of the eight years by hours only.
+  // The zone does not matter: it shifts both ends of the eight years only by hours.
   const next = nextLocalMinute(schedule, minuteAfter(time), minuteAfter(latest));
   if (next === undefined) {
     throw new ScheduleError(`The schedule does not fire in the next ${MAX_YEARS_AHEAD} years.`);
@@ -34,7 +34,7 @@ export function parseStoredSchedule(expression: string): ParsedSchedule {
   return parsed.memo(expression);
 }
 
-/** Values of each field, and the way to write so many of its units as the next larger one has. */
+/** Values of each field, and how to write as many of its units as the next larger one has. */
 const FIELDS = [
   { size: 60, unit: 'minutes', larger: 'hours', write: (count: string) => `0 ${count} * * *`, most: 24 },
   { size: 24, unit: 'hours', larger: 'days', write: (count: string) => `0 0 ${count} * *`, most: 31 },
@@ -45,7 +45,7 @@ const FIELDS = [
 
 const NAMES = ['jan feb mar apr may jun jul aug sep oct nov dec'.split(' '), 'sun mon tue wed thu fri sat'.split(' ')];
 
-/** Refuses a step that no second value of its field or range is reached by: it would run at the first one only. */
+/** Refuses a step beyond its field or range: the schedule would run at the first value only. */
 function refuseLongSteps(texts: FieldTexts): void {
   for (const [index, text] of texts.entries()) {
     for (const part of text.split(',')) {
@@ -169,8 +169,8 @@ function faultOf(texts: FieldTexts, error: unknown): ScheduleError {
 }
 
 /**
- * Matches cron-parser's messages about numbers, which tell a person more than that a form is unknown. Leaves out the
- * full stop that some end with.
+ * Matches cron-parser's messages about numbers, which help a person more than "unknown form". Leaves out the full stop
+ * that some end with.
  */
 const VALUE_FAULT =
   /(?:got (?:value|range) [\d-]+ expected range|Invalid range:|cannot repeat at every \d|duplicate values).*?(?=\.*$)/;

@@ -7,9 +7,9 @@ export interface ParsedSchedule {
   /** Hours of the day, ascending, 0-23. */
   readonly hours: readonly number[];
   readonly days: ScheduledDays;
-  /** The hour field admits all 24 hours, however that is written. */
+  /** True when the hour field admits all 24 hours, however it is written. */
   readonly everyHour: boolean;
-  /** True when minute or hour is a wildcard or a step: a local time that occurs twice then fires twice. */
+  /** True when minute or hour is a wildcard or a step: a local time that occurs twice then counts twice. */
   readonly bothPasses: boolean;
 }
 
@@ -33,7 +33,7 @@ export interface ScheduledDays {
   readonly byWeekday: boolean;
 }
 
-/** Finds the first day in [`from`, `last`] that the month and day fields match; days are counted from 1970-01-01. */
+/** Finds the first day in [`from`, `last`] that the month and day fields match; days count from 1970-01-01. */
 export function nextScheduledDay(days: ScheduledDays, from: number, last: number): number | undefined {
   const start = new Date(from * MS_PER_DAY);
   let year = start.getUTCFullYear();

@@ -4,15 +4,15 @@ export type DayPart = 'morning' | 'afternoon' | 'evening' | 'night';
 type Period = 'day' | 'week' | 'month' | 'quarter' | 'year';
 
 /**
- * Words of a sentence that say something about a schedule. With `once` they may also mean a single day, and with
- * `isWeak` something else: they count where no other words of the sentence say a rhythm.
+ * Meaning of words about a schedule. Words with `once` may also mean a single day, and words with `isWeak` something
+ * else: these count only in a sentence without another rhythm.
  */
 export type Meaning = { readonly once?: boolean; readonly isWeak?: boolean } & (
   | { readonly kind: 'weekdays'; readonly days: string }
   /** Days of the month and, where they are named, months; as cron writes them. */
   | { readonly kind: 'dates'; readonly dates: string; readonly months: string }
   | { readonly kind: 'months'; readonly months: string }
-  /** `count` is how many days or times have to follow. */
+  /** `count` is how many days or times must follow. */
   | { readonly kind: 'period'; readonly of: Period; readonly count: number }
   | { readonly kind: 'interval'; readonly minutes: number }
   | { readonly kind: 'window'; readonly from: ClockTime; readonly to: ClockTime }
@@ -36,7 +36,7 @@ const UNSAID_DAY = 'is counted from a day that it does not name: choose days of 
 const BESIDE = 'names a zone, a first or a last day, which are set beside the schedule';
 const NO_TIME = 'is no exact time of day';
 
-/** Words that no schedule can say or that have two readings, before parts of them are read on their own. */
+/** Words with two meanings, or that no schedule can express; they are found before their parts are read. */
 const REFUSALS: readonly (readonly [string, string])[] = [
   [
     '(?:except|but|excluding|unless)(?: not)?(?: on| it is)?(?: a)?(?: public| bank| school)* holidays?',
@@ -72,7 +72,7 @@ const REFUSALS: readonly (readonly [string, string])[] = [
   ['(?:once|twice|{num} times) an hour', 'does not say at which minutes'],
 ];
 
-/** Words that mean no rhythm, and say why there is none where the sentence has no other. */
+/** Words without a rhythm, with the reason to give if the sentence has no other. */
 const NO_RHYTHM: readonly (readonly [string, string])[] = [
   ['\\d{4}-\\d{2}-\\d{2}|\\d{1,2}/\\d{1,2}/\\d{2,4}', ONCE],
   [
@@ -95,7 +95,7 @@ const NO_RHYTHM: readonly (readonly [string, string])[] = [
   ],
 ];
 
-/** What is looked for at each word of a sentence in lower case; the first that fits is taken. */
+/** Patterns that are tried at each word of a sentence in lower case; the first match counts. */
 export const PATTERNS: readonly Pattern[] = [
   ...REFUSALS.map(([source, why]): Pattern => [sticky(source), () => refused(why)]),
   [
@@ -240,7 +240,7 @@ const NO_SUCH_TIME = 'is no time of day';
 function timesIn(list: string, part: string | undefined): Meaning {
   const written = [...list.matchAll(new RegExp(sticky('{clock}').source, 'g'))].map(([each]) => each);
   const half = /[ap]\.?m\.?$/.exec(written.at(-1) ?? '')?.[0] ?? '';
-  // "at 9 and 11 am" says the half of the day for both.
+  // "at 9 and 11 am" gives both times the half of the day.
   const whole = written.map((each) => (/[ap]\.?m|noon|midday|midnight|[:.]/.test(each) ? each : `${each}${half}`));
   const times = whole.map(clockTime);
   const known = times.filter((time) => time !== undefined);

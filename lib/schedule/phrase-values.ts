@@ -1,4 +1,4 @@
-/** A time of day as it is written; `isCertain` where it cannot mean the other half of the day. */
+/** A time of day as written; `isCertain` if it cannot mean the other half of the day. */
 export interface ClockTime {
   readonly hour: number;
   readonly minute: number;
@@ -12,7 +12,7 @@ const NTHS: Readonly<Record<string, number>> = { fifteenth: 15, twentieth: 20 };
 const WEEKDAYS = ['su', 'mo', 'tu', 'we', 'th', 'fr', 'sa'];
 const MONTHS = 'jan feb mar apr may jun jul aug sep oct nov dec'.split(' ');
 
-/** Pieces of the patterns of `phrase-patterns.ts`, by the names that stand there in braces. */
+/** Parts of the patterns of `phrase-patterns.ts`, by their names in braces. */
 const FRAGMENTS: Readonly<Record<string, string>> = {
   num: `(?:\\d{1,4}|${[...NUMBERS, ...Object.keys(TENS)].join('|')})`,
   nth: `(?:\\d{1,2}(?:st|nd|rd|th)|${[...ORDINALS.slice(1), ...Object.keys(NTHS)].join('|')}|last)`,
@@ -28,7 +28,7 @@ const FRAGMENTS: Readonly<Record<string, string>> = {
   part: '(?:morning|afternoon|evening|night)',
 };
 
-/** Writes the pieces of a pattern out; what a pattern finds begins where it is looked for, and ends with a word. */
+/** Expands the parts of a pattern. It matches only at the given place, and ends with a word. */
 export function sticky(source: string): RegExp {
   let written = source;
   while (/\{[a-z]+\}/.test(written)) {
@@ -37,7 +37,7 @@ export function sticky(source: string): RegExp {
   return new RegExp(`(?:${written})(?![\\w'/])`, 'y');
 }
 
-/** Times of day: `clock` after "at", `plain` where nothing says that it is one. */
+/** Times of day: `clock` after "at", `plain` without such a word. */
 const CLOCKS: Readonly<Record<string, string>> = {
   clock:
     "(?:{named}|{spoken}{half}?|\\d{1,2}[:.]\\d{2}{half}?|(?:{num})(?:[ -](?:thirty|fifteen|forty-five))?(?:{half}| o'?clock)?)",
@@ -72,7 +72,7 @@ export function monthsIn(text: string): number[] {
   return words.map(([word]) => MONTHS.indexOf(word.slice(0, 3)) + 1).toSorted((a, b) => a - b);
 }
 
-/** Reads a time of day; undefined for one that no day has. */
+/** Reads a time of day; undefined for an impossible one. */
 export function clockTime(text: string): ClockTime | undefined {
   if (/^(?:noon|midday)/.test(text)) return { hour: 12, minute: 0, isCertain: true };
   if (text.startsWith('midnight')) return { hour: 0, minute: 0, isCertain: true };
@@ -84,7 +84,7 @@ export function clockTime(text: string): ClockTime | undefined {
   return { hour, minute, isCertain: hour > 12 || isPadded };
 }
 
-/** Returns the figures of a time, before it is said which half of the day they mean. */
+/** Returns the figures of a time, before the half of the day is known. */
 function written(text: string): { hour: number; minute: number; isPadded: boolean } {
   const spoken = /^(\S+)(?: minutes)? (past|to) ([a-z0-9]+)/.exec(text);
   if (spoken !== null) {

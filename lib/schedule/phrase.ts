@@ -3,20 +3,23 @@ import { parseSchedule } from './parse-schedule.ts';
 import { PATTERNS, type DayPart, type Meaning } from './phrase-patterns.ts';
 import type { ClockTime } from './phrase-values.ts';
 
-/** What a sentence says of when to run. `phrase` holds the words that were read, `why` goes on from them. */
+/**
+ * The words of a sentence about its schedule. `phrase` has the words that were read; `why` continues a sentence about
+ * them.
+ */
 export type PhraseReading =
   | { readonly kind: 'read'; readonly schedule: string; readonly phrase: string }
   | { readonly kind: 'refused'; readonly why: string; readonly phrase: string }
   | { readonly kind: 'none' };
 
 /**
- * Reads the words of an English sentence that say when to run, as five cron fields: "weekdays at 7", "hourly between 9
- * and 17". Words with two readings, two schedules, and rhythms that cron cannot say are refused. An hour from 6 to 11
- * without am or pm is one of the morning.
+ * Reads the words of an English sentence about the times to run, as five cron fields: "weekdays at 7", "hourly between
+ * 9 and 17". Refuses words with two meanings, two schedules, and rhythms that cron cannot express. An hour from 6 to 11
+ * without am or pm is in the morning.
  */
 export function readSchedulePhrase(sentence: string): PhraseReading {
   const text = sentence.replaceAll(/\s+/g, ' ').trim();
-  // A day alone, as in "what was posted on Monday", is no time to run.
+  // A day alone, as in "what was posted on Monday", is not a schedule.
   const clusters = clustersOf(text).filter(([first, ...rest]) => first?.once !== true || rest.length > 0);
   const isStrong = (found: Found) => !found.once && !found.isWeak;
   const refusal = clusters.flat().find((found) => found.kind === 'refused' && isStrong(found));
@@ -27,7 +30,7 @@ export function readSchedulePhrase(sentence: string): PhraseReading {
   const [main, ...others] = strong.length > 0 ? strong : rhythms;
   if (main === undefined) return withoutRhythm(text, clusters.flat());
   const elsewhere = timed.filter((cluster) => cluster !== main);
-  // "Every Monday, send me the list at 9": the time stands apart from the days.
+  // "Every Monday, send me the list at 9": the time is separate from the days.
   const isApart = !timed.includes(main) && elsewhere.length === 1 && !rhythms.includes(elsewhere[0] ?? []);
   const whole = isApart ? [...main, ...(elsewhere[0] ?? [])].toSorted((a, b) => a.start - b.start) : main;
   const phrase = phraseOf(text, whole);
@@ -42,7 +45,7 @@ type Found = Meaning & { readonly start: number; readonly end: number };
 /** Words that may stand between two parts of one schedule. */
 const BETWEEN = /^[\s,;:()]*(?:(?:and|on|at|in|of|the|each|then|also)[\s,]+)*$/;
 
-/** Finds all words about a schedule, and joins those that nothing else stands between. */
+/** Finds all words about a schedule, and groups those that belong together. */
 function clustersOf(text: string): Found[][] {
   const lower = text
     .replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase())
@@ -194,7 +197,6 @@ function onDates(dates: readonly (Found & Of<'dates'>)[], { months, isOf }: Arou
   return `${first.dates} ${months === '' ? '*' : months} *`;
 }
 
-/** Reads lists and ranges of cron's days of the week. */
 function numbersIn(days: readonly string[]): number[] {
   const each = days
     .join()
@@ -229,7 +231,7 @@ function everySoOften(every: number, { window, minute, days }: Within): string |
   return `${minute} ${step === 1 ? (span ?? '*') : `${span ?? '*'}/${step}`} ${days}`;
 }
 
-/** Returns the hours of a span, with the last one for hourly runs, and without it for runs within an hour. */
+/** Returns the hours of a span: including the last one for hourly runs, excluding it for runs within an hour. */
 function hoursOf({ from, to }: Of<'window'>, every: number): string | Refusal {
   const [start, end] = [onTheClock(from, undefined), onTheClock(to, undefined)];
   if (start instanceof Refusal || end instanceof Refusal) return new Refusal('does not say from when to when exactly');
@@ -250,7 +252,6 @@ const PARTS: Readonly<Record<DayPart, readonly [number, number]>> = {
   night: [18, 29],
 };
 
-/** Finds the half of the day that a time means. */
 function onTheClock({ hour, minute, isCertain }: ClockTime, part: DayPart | undefined): Clock | Refusal {
   if (part === undefined) {
     if (isCertain || (hour >= 6 && hour <= 11) || hour === 0) return { hour, minute };
@@ -264,7 +265,7 @@ function onTheClock({ hour, minute, isCertain }: ClockTime, part: DayPart | unde
   return fits.length > 1 ? new Refusal('may mean either half of the day: say am or pm') : { hour: only, minute };
 }
 
-/** Writes times of a day as two fields, where two fields can say exactly these. */
+/** Writes times of a day as two fields, if two fields can express exactly these. */
 function atTimes(times: readonly Clock[], days: string): string | Refusal {
   const sorted = (values: readonly number[]) => [...new Set(values)].toSorted((a, b) => a - b);
   const [hours, minutes] = [sorted(times.map(({ hour }) => hour)), sorted(times.map(({ minute }) => minute))];

@@ -4,14 +4,14 @@ import type { ParsedSchedule } from './parsed-schedule.ts';
 import { MINUTES_PER_DAY, MS_PER_MINUTE } from './wall-clock.ts';
 import { offsetSpanAt } from './zone-offsets.ts';
 
-/** A schedule on the clock of a zone, within a window, without the dates that are left out. */
+/** A schedule in a time zone, within a window, without the skipped dates. */
 export interface Timetable {
   readonly schedule: ParsedSchedule;
   readonly timezone: string;
-  /** The first and the last instant of the window, both inside; null for an open end. */
+  /** The first and the last instant of the window, both included; null for an open end. */
   readonly startsAt: Date | null;
   readonly endsAt: Date | null;
-  /** Dates, `2026-12-24`: no occurrence while the clock of the zone shows one of them. */
+  /** Dates like `2026-12-24`: no occurrence while the clock of the zone shows one of them. */
   readonly skipDates: readonly string[];
 }
 
@@ -21,7 +21,10 @@ export function nextInTimetable(timetable: Timetable, after: Date): Date | undef
   return minute === Infinity ? undefined : dateOf(minute);
 }
 
-/** Returns the next occurrences strictly after `after`, in order: `count` of them, fewer where the window ends. */
+/**
+ * Returns the next occurrences strictly after `after`, in order: `count` of them, or fewer before the end of the
+ * window.
+ */
 export function nextTimes(timetable: Timetable, after: Date, count: number): Date[] {
   const dates: Date[] = [];
   let minute = nextTimetableMinute(timetable, minuteAfter(after));
@@ -53,8 +56,8 @@ function nextTimetableMinute(timetable: Timetable, from: number): number {
 }
 
 /**
- * Returns the minute up to which the clock shows nothing but the skipped date; undefined when the date is not skipped.
- * Where the clock changes before midnight it returns the change, and the hours after it are looked at again.
+ * Returns the minute until which the clock shows only the skipped date; undefined if the date is not skipped. If the
+ * clock changes before midnight, it returns the change, and the hours after it are examined again.
  */
 function endOfSkippedDate({ timezone, skipDates }: Timetable, minute: number): number | undefined {
   if (skipDates.length === 0) return undefined;

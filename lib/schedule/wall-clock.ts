@@ -37,7 +37,7 @@ function nextTimeOfDay(schedule: ParsedSchedule, from: number): number | undefin
 }
 
 /**
- * Tells whether `name` is an IANA time zone or link that this runtime's `Intl` knows. Offsets (`+02:00`) are no zones.
+ * Tells whether `name` is an IANA time zone or link that this runtime's `Intl` knows. Offsets (`+02:00`) are not zones.
  * ICU's own abbreviations are refused because they mislead: `BST` would be Dhaka and `AST` Anchorage.
  */
 export function isTimeZone(name: string): boolean {

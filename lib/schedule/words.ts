@@ -3,8 +3,8 @@ import { parseStoredSchedule } from './parse-schedule.ts';
 import type { ParsedSchedule, ScheduledDays } from './parsed-schedule.ts';
 
 /**
- * Words a schedule: "Every Monday at 07:00", "On the 1st to 7th, and also every Monday, at 09:00". An invalid one is
- * returned unchanged.
+ * Writes a schedule in words: "Every Monday at 07:00", "On the 1st to 7th, and also every Monday, at 09:00". An invalid
+ * one is returned unchanged.
  */
 export function scheduleInWords(expression: string): string {
   try {
@@ -25,8 +25,8 @@ export function scheduleInWords(expression: string): string {
 }
 
 /**
- * Returns the days of a schedule whose two day fields are both restricted, so that each of them chooses days of its own;
- * undefined for any other.
+ * Returns the days of a schedule whose two day fields are both restricted, so that each adds its own days; undefined
+ * for any other schedule.
  */
 export function eitherDayInWords(expression: string): string | undefined {
   const { days } = parseStoredSchedule(expression);
@@ -60,7 +60,7 @@ const WEEKDAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Frida
 const NTH = ['', 'first', 'second', 'third', 'fourth', 'fifth'] as const;
 
 function weekdaysInWords({ weekdays, nthWeekday, lastWeekdays }: ScheduledDays): string {
-  // From Monday on, as weeks are read.
+  // Weeks begin with Monday.
   const inOrder = (mask: number) => valuesIn(mask, 0, 6).toSorted((a, b) => ((a + 6) % 7) - ((b + 6) % 7));
   const plain = inOrder(weekdays);
   const names = plain.map((day) => WEEKDAYS[day] ?? '');
@@ -89,7 +89,7 @@ function timesOfDay({ minutes, hours }: ParsedSchedule): string | undefined {
   return listed(hours.flatMap((hour) => minutes.map((minute) => `${two(hour)}:${two(minute)}`)));
 }
 
-/** Words minutes and hours that are too many for a list. */
+/** Writes minutes and hours in words that are too many for a list. */
 function frequencyOf({ minutes, hours, everyHour }: ParsedSchedule): string {
   const [first = 0] = minutes;
   const step = wholeStep(minutes, 60);

@@ -3,7 +3,7 @@ import { MINUTES_PER_DAY, MINUTES_PER_HOUR, MS_PER_MINUTE } from './wall-clock.t
 
 /** A stretch of UTC minutes, counted from the epoch, over which a zone keeps one offset. */
 export interface OffsetSpan {
-  /** The minute in which the offset began, or a later one that is at least `LEAD_IN` before the minute asked for. */
+  /** The minute in which the offset began, or a later one that is at least `LEAD_IN` before the requested minute. */
   readonly start: number;
   /** The minute before which the span ends; the offset may last longer. */
   readonly end: number;
@@ -24,8 +24,8 @@ export function offsetSpanAt(timeZone: string, minute: number): OffsetSpan {
   throw new RangeError(`minute ${minute} is not a time`);
 }
 
-// A block of a year costs about 0.5 ms to measure and a look-up well under a microsecond, while one
-// question to Intl costs a microsecond. Measured blocks are plain numbers: formatters are not kept.
+// Measuring a block of a year costs about 0.5 ms and a look-up well under a microsecond, while one question to Intl
+// costs a microsecond. Measured blocks are plain numbers; formatters are not kept.
 const BLOCK_MINUTES = 365 * MINUTES_PER_DAY;
 // Each block begins earlier than its minutes, so that it includes a change whose repeated times reach into it.
 const LEAD_IN = 3 * MINUTES_PER_DAY;
@@ -41,8 +41,8 @@ const zones = new LRUCache<string, LRUCache<number, readonly OffsetSpan[]>>({
 });
 
 /**
- * Samples the offset once a day and searches the minute of each change. No zone has ever left an offset
- * and come back to it within a day: the shortest such excursion on record, Freetown's of 1939, took four.
+ * Samples the offset once a day and searches the minute of each change. No zone has ever changed its offset and back
+ * within a day: the shortest such time on record, Freetown's of 1939, was four days.
  */
 function measureSpans(timeZone: string, blockStart: number): readonly OffsetSpan[] {
   const offsetAt = offsetReader(timeZone);

@@ -2,7 +2,7 @@ import { raw, type Db } from '#lib/database/index.ts';
 import { placeOf, SEALED_COLUMNS } from './rotate.ts';
 import { SecretUnreadable, type SecretBox } from './secret-box.ts';
 
-/** The encryption keys of this process open nothing that is stored. */
+/** Thrown when the encryption keys of this process open none of the stored secrets. */
 export class UnknownKey extends Error {
   constructor() {
     super(
@@ -16,7 +16,7 @@ const KNOWN = { table: 'encryption_check', row: 'known', column: 'sealed' };
 
 /**
  * Checks that this process has the key of the database, by a known text that the first process to start seals. Without
- * such a text, it is sealed if one of the stored secrets opens, or if there is no secret.
+ * such a text, this process seals it if one of the stored secrets opens, or if there are none.
  * @throws {UnknownKey}
  */
 export async function checkEncryptionKey(db: Db, secrets: SecretBox): Promise<void> {
@@ -58,7 +58,7 @@ async function sampleSecrets(db: Db): Promise<Sample[]> {
   return samples;
 }
 
-/** One text is enough: a rotation that was broken off long ago may have left others that no key opens. */
+/** One text is enough: an old interrupted rotation may have left others that no key opens. */
 function assertOpens(secrets: SecretBox, samples: readonly Sample[]): void {
   const opens = samples.some(({ sealed, place }) => {
     try {

@@ -18,7 +18,7 @@ export interface RotationOptions {
 
 /**
  * Seals everything again that is not under the current key, in short transactions while the service runs. Finished
- * batches stay, so an interrupted rotation is simply started again.
+ * batches stay, so an interrupted rotation is simply restarted.
  */
 export async function rotateSecrets(
   database: Database,
@@ -54,7 +54,7 @@ function rotateBatch(
   where: SealedColumn,
   { after, batchSize }: { after: Keys | undefined; batchSize: number },
 ): Promise<{ rotated: number; unreadable: number; last: Keys | undefined }> {
-  // Names come from the list above, never from outside.
+  // Names come from the list above, never from a caller.
   const table = raw(where.table);
   const column = raw(where.column);
   const key = sql`(${raw(where.keys.join(', '))})`;
@@ -91,7 +91,7 @@ export function placeOf({ table, rowOf, sealedAs, column }: SealedColumn, keys: 
   return { table, row: rowOf(keys), column: sealedAs ?? column };
 }
 
-/** A column with sealed texts, and how the row gives the place of a text. */
+/** A column with sealed texts, and the place of a text by its row. */
 export interface SealedColumn {
   readonly table: string;
   readonly column: string;
@@ -99,11 +99,11 @@ export interface SealedColumn {
   readonly keys: readonly string[];
   /** `row` of the place. */
   readonly rowOf: (keys: readonly (string | Buffer)[]) => string;
-  /** `column` of the place, for a text that may have moved here from another column. Default: this column. */
+  /** `column` of the place, for a text that may have been moved here from another column. Default: this column. */
   readonly sealedAs?: string;
 }
 
-/** Every column with sealed texts. A key may only be removed when all of them have been sealed again. */
+/** Every column with sealed texts. A key may be removed only when all of them were sealed again. */
 export const SEALED_COLUMNS: readonly SealedColumn[] = [
   { table: 'routines', column: 'webhook_secret', keys: ['id'], rowOf: only },
   {

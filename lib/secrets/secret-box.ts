@@ -1,14 +1,14 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
 import { AppError } from '../errors.ts';
 
-/** Names the place of a ciphertext. It is authenticated with the text, so a value cannot be moved elsewhere. */
+/** Names the place of a ciphertext. The place is authenticated with the text, so a value cannot be moved elsewhere. */
 export interface SecretPlace {
   readonly table: string;
   readonly row: string;
   readonly column: string;
 }
 
-/** A stored text that this process cannot open: a fault of the operator's keys, and of no server that is asked with it. */
+/** A stored text that this process cannot open: a fault of the operator's keys, never of the server that needs it. */
 export class SecretUnreadable extends AppError {
   constructor() {
     super(
@@ -83,7 +83,7 @@ function importKey(base64: string): { id: string; bytes: Buffer } {
   return { id: createHash('sha256').update(bytes).digest('hex').slice(0, 8), bytes };
 }
 
-// JSON keeps the parts apart: no pair of different places gives the same bytes.
+// JSON separates the parts, so that different places never give the same bytes.
 function additionalData(keyId: string, place: SecretPlace): Buffer {
   return Buffer.from(JSON.stringify([VERSION, keyId, place.table, place.row, place.column]));
 }

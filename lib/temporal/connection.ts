@@ -9,8 +9,8 @@ import {
 } from '@temporalio/client';
 import { defaultPayloadConverter } from '@temporalio/common';
 
-// By its path: the entry of the package also loads the bundler of workflows, a compiler and a packer, which an API does
-// not need.
+// Imported by its path: the entry of the package also loads the bundler of workflows, a compiler and a packer, which an
+// API does not need.
 import { NativeConnection } from '@temporalio/worker/lib/connection.js';
 import type { Config } from '#lib/config/index.ts';
 import { NO_TRACING, type Tracing } from '#lib/tracing.ts';
@@ -31,8 +31,8 @@ type RpcImplementation = Parameters<typeof WorkflowService.create>[0];
 type RpcCall = Parameters<RpcImplementation>;
 
 /**
- * A native connection (docs/adr/0008), made on first use. While that fails, the next caller tries again; once made, it
- * mends itself.
+ * A native connection (docs/adr/0008), made on first use. If that fails, the next caller tries again; once made, it
+ * reconnects by itself.
  */
 class LazyConnection implements ConnectionLike {
   readonly plugins = [];

@@ -5,7 +5,7 @@ import { SEARCH_ATTRIBUTE } from './names.ts';
 
 const { TASK_QUEUE_TYPE_WORKFLOW } = proto.temporal.api.enums.v1.TaskQueueType;
 
-/** A release as Worker Versioning knows it: one build of a worker deployment. */
+/** A release in Worker Versioning: one build of a worker deployment. */
 export interface Build {
   readonly deploymentName: string;
   readonly buildId: string;
@@ -90,7 +90,7 @@ export const SEARCH_ATTRIBUTE_NAMES: readonly string[] = Object.values(SEARCH_AT
 
 /**
  * Registers the search attributes that the namespace lacks; without them the server refuses to start a workflow. Throws
- * where the credentials do not allow it: in Temporal Cloud an administrator registers them.
+ * if the credentials do not allow it; in Temporal Cloud an administrator registers them.
  * @returns the names registered now
  */
 export async function ensureSearchAttributes(operator: OperatorService, namespace: string): Promise<readonly string[]> {

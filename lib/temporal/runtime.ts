@@ -4,8 +4,8 @@ import { Runtime } from '@temporalio/worker/lib/runtime.js';
 import type { Log } from '../log.ts';
 
 /**
- * Prepares the one native runtime of this process. Its log goes to ours, these signals stop all workers, and it serves
- * its own metrics (slots, pollers, sticky cache, latencies) at this address.
+ * Prepares the one native runtime of this process. It logs through the service's log, these signals stop all workers,
+ * and it serves its own metrics (slots, pollers, sticky cache, latencies) at this address.
  */
 export function installRuntime(
   log: Log,
@@ -16,7 +16,7 @@ export function installRuntime(
     logger: temporalLogger(log),
     shutdownSignals,
     telemetryOptions: {
-      // Otherwise the native half writes to standard error, past our log and in its own format.
+      // Otherwise the native half would write to standard error in its own format.
       logging: { filter: { core: 'WARN', other: 'ERROR' }, forward: {} },
       ...(metricsAddress === undefined ? {} : { metrics: { prometheus: { bindAddress: metricsAddress } } }),
     },
@@ -24,9 +24,9 @@ export function installRuntime(
 }
 
 /**
- * Drops lines below the log's level before they are kept. The runtime keeps each line for a tenth of a second to order
- * the lines of its two halves, including debug lines with whole workflow activations, and checks the level only
- * afterwards. Call it while a connection is open: without one the runtime may be made again, and loses this setting.
+ * Drops lines below the log's level before they are stored. The runtime keeps each line for a tenth of a second to
+ * order the lines of its two halves, including debug lines with whole workflow activations, and checks the level only
+ * afterwards. Call this while a connection is open: without one the runtime may be made again and lose this setting.
  */
 export function dropDetail(log: Log): void {
   if (log.isLevelEnabled('debug')) return;
@@ -35,12 +35,12 @@ export function dropDetail(log: Log): void {
   logger.debug = () => undefined;
 }
 
-/** Information of Temporal is detail here. Our serializer drops quotations in errors. */
+/** Temporal's information is detail here. The service's serializer drops quotations in errors. */
 function temporalLogger(log: Log) {
   const write =
     (level: 'debug' | 'info' | 'warn' | 'error') =>
     (message: string, meta: Readonly<Record<string, unknown>> = {}) => {
-      // A reader of the log who reaches Temporal could answer in the activity's place with its token.
+      // Leave out the task token: with it, a reader of the log who reaches Temporal could complete the activity.
       const { error, taskToken: _token, ...temporal } = meta;
       log[level]({ ...(error === undefined ? {} : { err: error }), temporal }, message);
     };

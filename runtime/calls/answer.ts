@@ -34,7 +34,7 @@ export function answer(request: OpenedRequest, deps: CallDeps): Begun {
     deps.lease.renew(claims.epoch);
     return known({ type: 'result', value: hello(deps) });
   }
-  // A lease begins with 1. 0 is a sender without one.
+  // A lease begins with 1; a sender without one sends 0.
   if (claims.epoch === 0 || !deps.lease.renew(claims.epoch)) return failed('fenced');
   if (claims.purpose === 'cancel') return cancel(request, deps);
   const provider = claims.provider === null ? undefined : deps.providers.get(claims.provider);

@@ -59,7 +59,7 @@ export interface ExecutionSettings {
   readonly log: Log;
 }
 
-/** Error of a call that ends without an outcome of its own. */
+/** Error of a call that has ended without its own outcome. */
 const GIVEN_UP = new CallFailure('unknown_outcome');
 const FENCED = new CallFailure('fenced');
 
@@ -81,7 +81,7 @@ export function createExecutions(settings: ExecutionSettings): Executions {
       return ended(box.open(known.sealed, requestId).then(readOutcome));
     }
     if (underWay.size >= maxAtOnce) return { kind: 'full' };
-    // No await between the look-up above and here, or two calls of the same id would both begin.
+    // There must be no await between the look-up above and here, or two calls of the same id could both begin.
     journal.accept(requestId, bodyHash);
     const abort = new AbortController();
     const limit = Math.min((claims.deadline ?? Infinity) - Date.now(), settings.maxMs);
@@ -104,7 +104,9 @@ export function createExecutions(settings: ExecutionSettings): Executions {
     return join(execution);
   };
 
-  /** Stores the outcome of the call, unless it was given up or its lease is over: then it has no end. */
+  /**
+   * Stores the outcome of the call, unless it was given up or its lease has ended: then the call has no recorded end.
+   */
   const run = async (
     requestId: string,
     epoch: number,
@@ -113,7 +115,7 @@ export function createExecutions(settings: ExecutionSettings): Executions {
   ): Promise<Outcome> => {
     const outcome = await outcomeOf(work, signal);
     const sealed = await box.seal(JSON.stringify(outcome), requestId);
-    // No await from here to the store: both can become true at any time.
+    // There must be no await from here to the store, because both conditions can become true at any time.
     if (signal.reason === GIVEN_UP) return failureOf(GIVEN_UP);
     if (signal.reason === FENCED || !lease.holds(epoch)) return failureOf(FENCED);
     try {
@@ -177,7 +179,7 @@ function ended(outcome: Outcome | Promise<Outcome>): Begun {
 async function outcomeOf(work: (signal: AbortSignal) => Promise<unknown>, signal: AbortSignal): Promise<Outcome> {
   try {
     const value = await work(signal);
-    // A call that was cancelled at the last moment stays cancelled: the caller was told so.
+    // A call that was cancelled at the last moment stays cancelled, because the caller was told so.
     if (signal.aborted) return failureOf(signal.reason);
     const bytes = Buffer.byteLength(JSON.stringify(value));
     return bytes > MAX_RESULT_BYTES ? failure('too_large') : { type: 'result', value };
@@ -186,7 +188,7 @@ async function outcomeOf(work: (signal: AbortSignal) => Promise<unknown>, signal
   }
 }
 
-/** A result has to fit into a frame with the frame's own fields. */
+/** A result must fit into a frame with the frame's own fields. */
 const MAX_RESULT_BYTES = MAX_PLAINTEXT_BYTES - 4_096;
 
 function failure(code: CallFailure['code']): Outcome {

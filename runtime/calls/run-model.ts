@@ -8,16 +8,16 @@ import {
   type RunBody,
   type RunResult,
 } from '#lib/envelope/index.ts';
-import { parseExact } from '#lib/exact-json/parse.ts';
+import { parseJson } from '#lib/json.ts';
 import { allowedRequests } from '#lib/provider-file/index.ts';
 import type { SessionJob } from '../session/model.ts';
 import type { Sessions } from '../sandbox/sessions.ts';
 import type { ProviderCall } from '../provider/request-json.ts';
 
-/** Silence of a model that ends a step. */
+/** Silence of a model after which a step ends. */
 const CONTENT_IDLE_MS = 120_000;
 
-/** Failures that a session may report. The others of the closed list are not for it to claim. */
+/** Failures that a session may report. It must not claim others of the closed list. */
 const CLAIMABLE: ReadonlySet<FailureCode> = new Set([
   'malformed',
   'model_error',
@@ -46,22 +46,14 @@ export async function runModel(call: ProviderCall, body: RunBody, sessions: Sess
   };
   const outcome = await sessions.run(JSON.stringify(job), { ...call, allowed });
   if (signal.aborted) throw signal.reason;
-  // The broker's view counts before the session's.
+  // The broker's result takes precedence over the session's.
   if (outcome.failure !== undefined) {
     throw new CallFailure(outcome.failure.code, outcome.failure.details);
   }
   if (outcome.output === undefined) throw new CallFailure('too_large');
-  const said = readAnswer(outcome.output);
+  const said = answer.safeParse(parseJson(outcome.output)).data;
   if (said === undefined) throw new CallFailure('sandbox_failed');
   if ('result' in said) return said.result;
   const { code, details } = said.failure;
   throw CLAIMABLE.has(code) ? new CallFailure(code, details) : new CallFailure('sandbox_failed');
-}
-
-function readAnswer(output: string): z.output<typeof answer> | undefined {
-  try {
-    return answer.parse(parseExact(output));
-  } catch {
-    return undefined;
-  }
 }

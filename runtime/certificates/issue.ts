@@ -26,8 +26,8 @@ export interface IssuedCertificates {
 }
 
 /**
- * Makes an authority for one runtime and a certificate for its hosts. The authority's key is thrown away: it vouches
- * for nothing else, and a new certificate needs a new authority.
+ * Makes an authority for one runtime and a certificate for its hosts. The authority's key is discarded: it signs
+ * nothing else, and a new certificate needs a new authority.
  * @param hosts names and addresses under which API and workers reach the runtime
  */
 export async function issueCertificates(hosts: readonly string[], now = new Date()): Promise<IssuedCertificates> {

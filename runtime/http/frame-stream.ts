@@ -2,12 +2,12 @@ import type { ServerResponse } from 'node:http';
 import { createFrameSealer, type FrameContent, type OpenedRequest } from '#lib/envelope/index.ts';
 import type { EnvelopeKeys } from '#lib/envelope/index.ts';
 
-/** Interval of the frames that say that a call continues. */
+/** Interval of the frames that show that a call continues. */
 const ALIVE_MS = 5_000;
 
 /** The response to one request: sealed frames, one a line, in their order. */
 export interface FrameStream {
-  /** Writes the last frame and ends. Resolves when all is written, or the caller has left. */
+  /** Writes the last frame and ends. Resolves when everything is written, or the caller has left. */
   end(content: FrameContent): Promise<void>;
 }
 

@@ -97,7 +97,7 @@ async function serve(
   const startedAt = performance.now();
   const { requestId, purpose, provider, projectId, connectionId, runId, step, epoch } = opened.claims;
   const begun = answerOrUndefined(opened, deps);
-  // Without a journal no call begins: the disk is full, or gone.
+  // Without a journal no call begins: the disk is full or gone.
   if (begun === undefined) return refuse(500);
   if (begun.kind === 'full') return refuse(503, { 'retry-after': RETRY_SECONDS });
   const frames = openFrameStream(response, opened, deps);

@@ -7,7 +7,7 @@ const MAX_MODELS = 2_000;
 
 type Model = CatalogResult['models'][number];
 
-/** Lists the models of the account, page by page, as the file describes. @throws {CallFailure} */
+/** Lists the models of the account, page by page, as the file specifies. @throws {CallFailure} */
 export async function listModels(call: ProviderCall): Promise<CatalogResult> {
   const { models } = call.provider.file;
   const found = new Map<string, Model>();
@@ -56,7 +56,7 @@ function nextCursor(body: unknown, page: ProviderFile['models']['page']): string
 
 /**
  * Tries a credential by the request that the file names, which costs nothing. An account that is used up or busy proves
- * the credential; a provider that is away proves nothing.
+ * the credential; an unreachable provider proves nothing.
  */
 export async function verifyCredential(call: ProviderCall): Promise<VerifyResult> {
   const outcome = await requestJson(call, call.provider.file.verify);

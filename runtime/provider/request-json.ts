@@ -64,7 +64,7 @@ function parsed(text: string): unknown {
 /** Access token or key of one call. It is neither stored nor logged. */
 export interface Credential {
   readonly value: string;
-  /** Account to be named in a header; null where the provider wants none. */
+  /** Account for a header; null where the provider wants none. */
   readonly account: string | null;
 }
 
@@ -79,7 +79,7 @@ export function providerHeaders({ file }: LoadedProvider, credential: Credential
   return headers;
 }
 
-/** Reads the wait that a provider asks for, in milliseconds. The caller judges whether it is sane. */
+/** Reads the wait that a provider requests, in milliseconds. The caller checks whether it is plausible. */
 export function retryAfterIn(headers: Headers): number | undefined {
   return parseRetryAfter(headers.get('retry-after'), {
     now: new Date(),

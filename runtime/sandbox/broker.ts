@@ -3,13 +3,14 @@ import { once } from 'node:events';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { MAX_PLAINTEXT_BYTES } from '#lib/envelope/index.ts';
+import { parseJson } from '#lib/json.ts';
 import { outboundErrorIn } from '#lib/outbound/index.ts';
 import type { AllowedRequest, LoadedProvider } from '#lib/provider-file/index.ts';
 import { closeAtOnce } from '#lib/listen.ts';
 import { providerHeaders, retryAfterIn, type Credential } from '../provider/request-json.ts';
 import { classifyStatus, type Classified } from '../session/classify.ts';
 
-/** Limit of a request. Strings within strings are escaped once more on the way to the provider. */
+/** Limit of a request. Strings within strings are escaped again on the way to the provider. */
 const MAX_REQUEST_BYTES = 2 * MAX_PLAINTEXT_BYTES;
 /** Limit of an error, which has a few lines. The rest is not read. */
 const MAX_ERROR_BYTES = 64 * 1024;
@@ -24,12 +25,13 @@ export interface BrokerJob {
 }
 
 /**
- * The only way out of one session: a unix socket. The session sends method, path and body; the address and other parts
- * come from the file, and the broker adds the credential. A captured session has nothing to steal and nowhere to go.
+ * The only way out of a session: a unix socket. The session sends method, path and body; the file determines the
+ * address and the other parts, and the broker adds the credential. A captured session has nothing to steal and no other
+ * way out.
  */
 export interface Broker {
   assign(job: BrokerJob): void;
-  /** Classifies the provider's response outside of the session; undefined when it was good so far. */
+  /** Classifies the provider's response outside of the session; undefined while it is good. */
   failure(): Classified | undefined;
   close(): Promise<void>;
 }
@@ -97,7 +99,7 @@ async function forward(
   }
   if (answer.status !== 200) {
     const failed = await readError(answer, limits);
-    // Its text stays here. The session only needs to know that no response follows.
+    // The error's text stays here. The session only needs to know that no response follows.
     response.writeHead(answer.status >= 400 ? answer.status : 502).end();
     return failed;
   }
@@ -116,7 +118,7 @@ async function pass(answer: Response, response: ServerResponse): Promise<Classif
     return undefined;
   } catch (error) {
     response.destroy();
-    // A session that has left is no failure of the provider.
+    // A session that has left is not a failure of the provider.
     const isClosed = error instanceof Error && 'code' in error && error.code === 'ERR_STREAM_PREMATURE_CLOSE';
     return isClosed ? undefined : failureOf(error);
   }
@@ -135,15 +137,10 @@ async function readError(answer: Response, limits: LoadedProvider['file']['limit
   } catch {
     // The status alone is enough.
   }
-  return classifyStatus({ status, retryAfterMs: retryAfterIn(headers), body: parsed(Buffer.concat(chunks)) }, limits);
-}
-
-function parsed(bytes: Buffer): unknown {
-  try {
-    return JSON.parse(bytes.toString('utf8'));
-  } catch {
-    return undefined;
-  }
+  return classifyStatus(
+    { status, retryAfterMs: retryAfterIn(headers), body: parseJson(Buffer.concat(chunks).toString('utf8')) },
+    limits,
+  );
 }
 
 function failureOf(error: unknown): Classified {

@@ -2,11 +2,12 @@ import { existsSync, realpathSync } from 'node:fs';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { z } from 'zod';
+import { parseJson } from '#lib/json.ts';
 import { startBroker } from './broker.ts';
 import { CODE_ROOT, READABLE } from './command.ts';
 import type { Sandbox } from './sandbox.ts';
 
-/** Barriers of Node's permission model too. Only bubblewrap has the others. */
+/** Barriers that Node's permission model has too. Only bubblewrap has the others. */
 const EXPECTED_OF_PROCESS = new Set(['broker answers', 'environment is empty']);
 
 const walls = z.record(z.string(), z.boolean());
@@ -21,7 +22,7 @@ export async function checkSandbox(sandbox: Sandbox): Promise<void> {
     probe.stdin.end();
     const [output, said] = await Promise.all([text(probe.stdout), text(probe.stderr)]);
     clearTimeout(timer);
-    const found = readWalls(output);
+    const found = walls.safeParse(parseJson(output)).data;
     if (found === undefined) throw new Error(`${HOW_TO_MEND}\nIt said: ${said.slice(0, 500)}`);
     const missing = Object.entries(found)
       .filter(([wall, stands]) => !stands && (sandbox.kind === 'bubblewrap' || EXPECTED_OF_PROCESS.has(wall)))
@@ -35,8 +36,8 @@ export async function checkSandbox(sandbox: Sandbox): Promise<void> {
 }
 
 /**
- * Refuses a place for secrets that every session could read: sessions run as the runtime's own user, so file modes do
- * not protect it.
+ * Refuses secrets in places that every session can read: sessions run as the runtime's own user, so file modes do not
+ * protect them.
  * @param secrets paths of the runtime's certificate, key, state and provider files
  * @throws naming the files
  */
@@ -59,11 +60,3 @@ const HOW_TO_MEND =
   '(Debian: apt-get install bubblewrap) and let it create user namespaces: in a container that takes a seccomp ' +
   'profile that allows them, on Ubuntu 24.04 an AppArmor profile for bwrap. Outside production, ' +
   'MODEL_RUNTIME_SANDBOX=process does without.';
-
-function readWalls(output: string): Readonly<Record<string, boolean>> | undefined {
-  try {
-    return walls.parse(JSON.parse(output));
-  } catch {
-    return undefined;
-  }
-}

@@ -25,7 +25,7 @@ const LIBRARIES = ['/usr/lib', '/usr/lib64'];
 const PRLIMIT = '/usr/bin/prlimit';
 const DEVICES = ['/dev/null', '/dev/random', '/dev/urandom'];
 
-/** Lists the files of the machine that every session can read, for a check of the others. */
+/** Lists the files of the machine that every session can read, to check that no secret is among them. */
 export const READABLE = [...LIBRARIES, ...CODE.map((part) => path.join(ROOT, part))];
 
 /** The folder of the product, with its `.env` and `.data`; only `CODE` of it is bound. */
@@ -35,8 +35,8 @@ const SOCKET_INSIDE = '/run/broker.sock';
 const MEMORY_BYTES = 768 * 1024 * 1024;
 const DISK_BYTES = 16 * 1024 * 1024;
 /**
- * A session lives for one step, so its start is much of its cost. It takes a sixth less with room for new objects from
- * the beginning and without threads to collect them.
+ * A session lives for one step, so its start is a large part of its cost. It takes a sixth less with room for new
+ * objects from the beginning and without threads to collect them.
  */
 const NODE_FLAGS = ['--max-old-space-size=256', '--min-semi-space-size=16', '--single-threaded-gc'];
 
@@ -54,8 +54,8 @@ export interface SandboxEntry {
 }
 
 /**
- * Returns the command that runs a script with nothing of the machine but Node, the system's libraries, the code and one
- * socket. A service may be installed below `/usr/src` or `/usr/local`, so those are left out.
+ * Returns the command that runs a script with access only to Node, the system's libraries, the code and one socket.
+ * `/usr/src` and `/usr/local` are left out, because a service may be installed there.
  */
 export function bubblewrapCommand({
   script,
@@ -70,7 +70,7 @@ export function bubblewrapCommand({
   return {
     file: 'bwrap',
     args: [
-      // Explicitly --unshare-user, or --disable-userns is refused.
+      // --unshare-user must be explicit, or --disable-userns is refused.
       ...words('--unshare-all --unshare-user --disable-userns --uid 1000 --gid 1000 --cap-drop ALL'),
       ...words('--die-with-parent --new-session --clearenv --hostname session'),
       ...LIBRARIES.flatMap((folder) =>
@@ -84,12 +84,12 @@ export function bubblewrapCommand({
       ...code.flatMap((part) => bind(path.join(ROOT, part), `/app/${part}`)),
       ...(isOurs ? [] : bind(script, inside)),
       ...words(`--size ${DISK_BYTES} --tmpfs /tmp`),
-      // The other devices give memory that no limit counts: /dev/zero, /dev/shm.
+      // Other devices give memory that no limit counts: /dev/zero, /dev/shm.
       ...DEVICES.flatMap((device) => words(`--dev-bind ${device} ${device}`)),
       ...bind(socketPath, SOCKET_INSIDE),
       ...words('--chdir /app'),
       ...(seccompFd === undefined ? [] : words(`--seccomp ${seccompFd}`)),
-      // The last of all mounts.
+      // This must be the last of all mounts.
       ...words('--remount-ro / --'),
       // bubblewrap sets no limits. RLIMIT_DATA counts every private page, so Buffers too, unlike V8's own limit.
       ...words(`${PRLIMIT} --core=0 --nofile=256 --cpu=60 --data=${MEMORY_BYTES}`),
@@ -103,8 +103,8 @@ export function bubblewrapCommand({
 }
 
 /**
- * Returns the command of the fallback outside production: Node's permission model keeps honest code from files and
- * other programs. It does not hold against hostile code, and leaves the network open.
+ * Returns the command of the fallback outside production: Node's permission model keeps honest code away from files and
+ * other programs. It does not stop hostile code, and leaves the network open.
  */
 export function processCommand({ script, socketPath, args = [] }: SandboxEntry): SandboxCommand {
   const readable = [...codeOf(script), script].map((part) => path.resolve(ROOT, part));
@@ -121,7 +121,7 @@ export function processCommand({ script, socketPath, args = [] }: SandboxEntry):
   };
 }
 
-/** A bundle is complete, and sees no other code. */
+/** A bundle is complete, so the session sees no other code. */
 function codeOf(script: string): readonly string[] {
   return script.endsWith('.mjs') ? [script] : CODE;
 }

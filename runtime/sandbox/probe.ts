@@ -57,7 +57,7 @@ function connectFails(host: string, port: number): Promise<boolean> {
       resolve(failed);
     };
     socket.once('connect', () => end(false));
-    // Even a refusal shows that packets leave.
+    // Even a refusal shows that packets leave the sandbox.
     socket.once('error', (error) => end(!('code' in error) || error.code !== 'ECONNREFUSED'));
     socket.once('timeout', () => end(false));
   });

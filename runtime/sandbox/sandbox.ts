@@ -11,7 +11,7 @@ export interface SandboxedProcess {
   readonly stdin: Writable;
   readonly stdout: Readable;
   readonly stderr: Readable;
-  /** Resolves when the process has ended, in any way; null for a signal, or when it never began. */
+  /** Resolves when the process has ended for any reason; null for a signal, or when it never began. */
   readonly exited: Promise<number | null>;
   kill(): void;
 }
@@ -25,7 +25,7 @@ export interface Sandbox {
 }
 
 /**
- * Prepares what every session needs: a private folder for sockets, and the filter of system calls.
+ * Prepares a private folder for sockets and the filter of system calls, which every session needs.
  * @param programs paths of further programs that are bound, for tests
  */
 export function createSandbox(kind: SandboxKind, programs: readonly string[] = []): Sandbox {
@@ -60,7 +60,7 @@ const SEARCH_PATH = '/usr/local/bin:/usr/bin:/bin';
 
 function start({ file, args }: SandboxCommand, throttle: Throttle, filter?: number): SandboxedProcess {
   const child = spawn(file, args, {
-    // The path is for finding bubblewrap, which clears it. Node is named by its whole path.
+    // The path is only for finding bubblewrap, which clears it. Node is named by its full path.
     env: path.isAbsolute(file) ? {} : { PATH: SEARCH_PATH },
     stdio: ['pipe', 'pipe', 'pipe', ...(filter === undefined ? [] : [filter])],
     // A process group of its own, which can be killed as a whole.
@@ -73,7 +73,7 @@ function start({ file, args }: SandboxCommand, throttle: Throttle, filter?: numb
 
 /**
  * Kills the process and its children. bubblewrap asks to end with its parent only some time after it has started its
- * child: a child that lost its parent before would hold the pipes open for ever.
+ * child: a child that lost its parent earlier would keep the pipes open for ever.
  */
 function killGroup({ pid }: ChildProcess): void {
   if (pid === undefined) return;

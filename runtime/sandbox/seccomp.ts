@@ -1,7 +1,7 @@
 /**
- * Returns the system calls that a session may not make, as the program that bubblewrap passes to the kernel
- * (`--seccomp`). Namespaces take files and network away; this takes away child processes, memory that no limit counts,
- * and calls that have broken kernels. Threads stay, because Node needs them.
+ * Returns the filter of forbidden system calls, as the program that bubblewrap passes to the kernel (`--seccomp`).
+ * Namespaces remove files and network; this filter removes child processes, memory that no limit counts, and calls that
+ * have broken kernels. Threads stay, because Node needs them.
  * @returns undefined where the machine's numbers are unknown
  */
 export function seccompProgram(arch: string): Buffer | undefined {
@@ -101,7 +101,6 @@ const AF_UNIX = 1;
 const MAP_SHARED = 0x01;
 const MAP_GROWSDOWN = 0x100;
 
-/** Loads the low half of an argument, on little-endian machines. */
 function argument(index: number): number {
   return 16 + 8 * index;
 }

@@ -9,7 +9,7 @@ export const SESSION_SOURCE = 'runtime/session/session.ts';
 export const BUILT = 'dist';
 export const CACHE = 'node_modules/.cache/model-sessions';
 
-/** Folders with every module of ours that a session imports. */
+/** Folders with every module of the product that a session imports. */
 const SOURCES = ['runtime/session', 'lib/provider-file', 'lib/exact-json'];
 
 /**
@@ -31,7 +31,7 @@ export function bundleName(root = CODE_ROOT): string {
       hash.update(`${folder}/${file}\0`).update(readFileSync(path.join(root, folder, file)));
     }
   }
-  // The lock file fixes the model library. The other file has the bundler's options.
+  // The lock file determines the model library. The other file has the bundler's options.
   for (const file of ['package-lock.json', 'runtime/build.ts']) {
     const whole = path.join(root, file);
     hash.update(existsSync(whole) ? readFileSync(whole) : '');

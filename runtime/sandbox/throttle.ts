@@ -3,7 +3,7 @@ import { setPriority } from 'node:os';
 
 /** Processor time that a session may use at once: several times that of its start and a model step. */
 const BURST_SECONDS = 1;
-/** Share of one core that a session may use for long: several times the need of a long response. */
+/** Share of one core that a session may use permanently: several times the need of a long response. */
 const SHARE = 0.05;
 const INTERVAL_MS = 250;
 /** The same after a session was stopped. A call beside it may have to wait this long. */
@@ -28,9 +28,9 @@ interface Watched {
 
 /**
  * Limits each session to a second of processor time and then a twentieth of a core, so that a captured session that
- * computes for nothing does not slow the others; the limit of `prlimit` ends it after a minute. It stops the processes
- * while they have used more, and lets them go on behind all others. A control group with a quota would do the same but
- * needs rights that the runtime should not have. On other systems than Linux it does nothing.
+ * computes without end does not slow the others; the limit of `prlimit` ends it after a minute. Processes above the
+ * limit are stopped, and continue with the lowest priority. A control group with a quota would do the same but needs
+ * rights that the runtime should not have. On systems other than Linux it does nothing.
  */
 export function createThrottle(): Throttle {
   const sessions = new Map<number, Watched>();
@@ -60,10 +60,10 @@ async function hold(pid: number, watched: Watched): Promise<void> {
   const used = seconds.reduce((sum, each) => sum + each, 0);
   const now = performance.now();
   const gained = ((now - watched.at) / 1_000) * SHARE;
-  // A process that has ended takes its seconds out of the sum.
+  // When a process ends, its seconds leave the sum.
   const spent = Math.max(used - watched.used, 0);
   const left = Math.min(watched.left + gained, BURST_SECONDS) - spent;
-  // On a busy machine the looks are late. Time used meanwhile counts in part only.
+  // On a busy machine the checks are late, so time used meanwhile counts only in part.
   watched.left = Math.max(left, -BURST_SECONDS);
   watched.used = used;
   watched.at = now;
@@ -112,7 +112,7 @@ const LOWEST = 19;
  * Gives the processes of a session the lowest priority. Linux shares the processor between threads and, with
  * `autogroup`, between terminal sessions; each sandbox is one, so both are lowered.
  * @param family a process and its descendants
- * @returns false when it has to be tried again
+ * @returns false when it must be tried again
  */
 async function lowerPriority(family: readonly number[]): Promise<boolean> {
   const threads = await Promise.all(family.map((pid) => readdir(`/proc/${pid}/task`).catch(() => [])));
@@ -134,7 +134,7 @@ async function lowerGroup(pid: number | undefined): Promise<boolean> {
     await writeFile(`/proc/${pid}/autogroup`, String(LOWEST));
     return true;
   } catch (error) {
-    // The kernel takes ten such changes a second from ordinary users.
+    // The kernel accepts ten such changes a second from ordinary users.
     return !(error instanceof Error && 'code' in error && error.code === 'EAGAIN');
   }
 }

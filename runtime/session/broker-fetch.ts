@@ -4,7 +4,7 @@ import { parseExact } from '#lib/exact-json/parse.ts';
 
 /**
  * Returns the part of `fetch` that the model library uses, through the broker's socket, the only way out of a session.
- * The path is always the allowed one, whichever the library asks for, and fields that the provider does not accept are
+ * The path is always the allowed one, whichever the library requests, and fields that the provider does not accept are
  * removed from the body.
  */
 export function brokerFetch({

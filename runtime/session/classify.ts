@@ -14,7 +14,7 @@ export interface LimitWords {
   readonly resetInSeconds?: string | undefined;
 }
 
-/** Longest wait of a burst of requests. A longer one means that the allowance is used up. */
+/** Longest wait after a burst of requests. A longer one means that the allowance is used up. */
 const LONGEST_BURST_MS = 10 * 60_000;
 
 /**
@@ -47,7 +47,7 @@ export function classifyStatus(
   return { code: 'model_error', details: { status, retryable, retryAfterMs } };
 }
 
-/** Every way of saying that the account has no money. A used-up allowance with a reset is something else. */
+/** Words that mean that the account has no money. A used-up allowance with a reset is something else. */
 const ACCOUNT_EMPTY: Classified = { code: 'usage_limit', details: { status: 402, resetAt: null } };
 
 function saysEmpty(status: number, body: unknown): boolean {
@@ -58,7 +58,7 @@ function saysEmpty(status: number, body: unknown): boolean {
   return isAccountEmpty({ status, said, hasWait: false });
 }
 
-/** Reads an error that came within a stream, after status 200. */
+/** Reads an error within a stream, after status 200. */
 export function classifyStreamError(error: unknown, limits: LimitWords, now = Date.now()): Classified {
   if (readReset(error, limits, now) === null && saysEmpty(200, error)) return ACCOUNT_EMPTY;
   if (namesLimit(error, limits)) {
@@ -97,7 +97,7 @@ function readReset(body: unknown, limits: LimitWords, now: number): number | nul
   return seconds !== undefined && isSane(seconds * 1_000) ? now + seconds * 1_000 : null;
 }
 
-/** Returns true for a wait of at most forty days; a provider's time is only a claim. */
+/** Returns true for a wait of at most forty days, because a provider's time is only a claim. */
 function isSane(ms: number): boolean {
   return Number.isFinite(ms) && ms >= 0 && ms <= 40 * 86_400_000;
 }

@@ -8,7 +8,7 @@ import type { LimitWords } from './classify.ts';
 /** Input of a session, one line on its standard input. It contains no credential. */
 export interface SessionJob {
   readonly protocol: Protocol;
-  /** The only path that the broker allows. */
+  /** The only path that the broker accepts. */
   readonly path: string;
   readonly modelId: string;
   readonly instructions: string;
@@ -33,11 +33,11 @@ export interface SessionJob {
 
 type StreamOptions = Pick<Parameters<typeof streamText>[0], 'instructions' | 'providerOptions'>;
 
-/** A placeholder in the right form: the broker knows the provider's address and has the credential. */
+/** A placeholder: the broker knows the provider's address and has the credential. */
 const BASE_URL = 'http://broker.internal';
 const NO_KEY = 'none';
 
-/** Opens the model library's model for the provider's protocol, and tells where the instructions go. */
+/** Opens the model library's model for the provider's protocol, with the place of the instructions. */
 export function openModel(
   job: SessionJob,
   fetch: typeof globalThis.fetch,
@@ -59,7 +59,7 @@ export function openModel(
     case 'openai-responses':
       return {
         model: createOpenAI({ baseURL: BASE_URL, apiKey: NO_KEY, fetch }).responses(modelId),
-        // The provider keeps nothing: each step sends the transcript.
+        // The provider stores nothing: each step sends the transcript.
         providerOptions: { openai: { store: false, instructions, strictJsonSchema: false } },
       };
     case 'anthropic-messages':

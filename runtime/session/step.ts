@@ -3,7 +3,7 @@ import { withExactArguments } from '#lib/exact-json/call-arguments.ts';
 import { classifyStreamError, type Classified } from './classify.ts';
 import { openModel, type SessionJob } from './model.ts';
 
-/** Output of a session, one line on its standard output. The runtime trusts it as little as a stranger's. */
+/** Output of a session, one line on its standard output. The runtime does not trust it. */
 export type SessionAnswer = { readonly result: unknown } | { readonly failure: Classified };
 
 /** Performs one model step: a stream from the provider, one neutral result. */
@@ -37,7 +37,7 @@ export async function runStep(job: SessionJob, fetch: typeof globalThis.fetch): 
     if (joined === 'error' || joined === 'interrupted' || (joined === 'other' && own === undefined)) {
       return { failure: BROKEN_OFF };
     }
-    // The library merges words of one meaning and takes a pause for an end. The run judges the others.
+    // The library merges finish reasons of one meaning and reads a pause as an end. The run judges the original ones.
     const finishReason = joined === 'other' || own === 'pause_turn' ? (own ?? joined).slice(0, MAX_WORD) : joined;
     const [text, response, calls, usage] = await Promise.all([
       stream.text,
@@ -109,7 +109,7 @@ function toolSet(tools: SessionJob['tools'], namespace: string): ToolSet {
   );
 }
 
-/** Asks for a text by a JSON Schema. The run checks the text, so the library takes it as it is. */
+/** Requests a text by a JSON Schema. The run checks the text, so the library accepts any. */
 function structuredOutput(schema: SessionJob['resultSchema']) {
   if (schema === undefined) return {};
   const responseFormat = Promise.resolve(jsonSchema({ ...schema }).jsonSchema).then((json) => ({

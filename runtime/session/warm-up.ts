@@ -6,8 +6,8 @@ import { runStep } from './step.ts';
 const ROUNDS = 2;
 
 /**
- * Performs steps in each protocol on built-in responses before there is a job, so that first-use work of the model
- * library, V8 and Node's first request, which the broker refuses, is no part of a step's time.
+ * Performs steps in each protocol on built-in responses before there is a job. So no step pays for the first use of the
+ * model library, V8 and Node's HTTP; the broker refuses these requests.
  */
 export async function warmUp(protocols: readonly Protocol[], socketPath: string): Promise<void> {
   for (const protocol of Array.from({ length: ROUNDS }, () => protocols).flat()) {

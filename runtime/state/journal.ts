@@ -2,8 +2,8 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { Log } from '#lib/log.ts';
 
 /**
- * Record of the accepted calls and their outcomes, which both prevents replays and makes calls idempotent. A call that
- * was accepted and has no end was running when the process died, or was given up.
+ * Record of the accepted calls and their outcomes, which prevents replays and makes calls idempotent. An accepted call
+ * without an end was running when the process died, or was given up.
  */
 export interface Journal {
   find(requestId: string): JournalEntry | undefined;
@@ -42,7 +42,7 @@ export function createJournal(
   const dropOldResults = database.prepare(
     'update calls set result = null where finished_at < ? and result is not null',
   );
-  // The newest results are kept while they fit together.
+  // The newest results are kept as long as they fit together.
   const dropResultsBeyond = database.prepare(`
     update calls set result = null where request_id in (
       select request_id from (
@@ -78,7 +78,7 @@ const EVERY_MS = 60_000;
 /**
  * Prunes the journal now and every minute. On a full disk that fails and the runtime continues: each call that cannot
  * begin reports it.
- * @returns ends it
+ * @returns a function that stops the pruning
  */
 export function keepPruned(journal: Pick<Journal, 'prune'>, log: Pick<Log, 'error'>, everyMs = EVERY_MS): () => void {
   const prune = () => {

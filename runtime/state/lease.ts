@@ -5,8 +5,8 @@ import type { DatabaseSync } from 'node:sqlite';
 export const LEASE_MS = 30_000;
 
 /**
- * Lease of the API side in this process. Each envelope carries the epoch and renews it. Work under an expired lease
- * must neither go on nor be stored.
+ * Lease of the API side in this process. Each envelope carries the epoch and renews it. Under an expired lease, work
+ * must not continue and results must not be stored.
  */
 export interface Lease {
   /** Accepts an envelope's epoch. @returns false for an expired epoch */
@@ -18,7 +18,7 @@ export interface Lease {
 }
 
 interface LeaseOptions {
-  /** Milliseconds of a monotonic clock that runs on while the process is stopped. */
+  /** Milliseconds of a monotonic clock that also runs while the process is stopped. */
   readonly now?: () => number;
   readonly leaseMs?: number;
 }

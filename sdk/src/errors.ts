@@ -5,7 +5,7 @@ export class RasError extends Error {
   override readonly name: string = 'RasError';
 }
 
-/** No response of the service arrived. The request may have been carried out all the same. */
+/** No response of the service arrived. The request may still have been carried out. */
 export class ConnectionError extends RasError {
   override readonly name: string = 'ConnectionError';
 }
@@ -72,7 +72,7 @@ export class BadRequestError extends ApiError {
 export class AuthenticationError extends ApiError {
   override readonly name: string = 'AuthenticationError';
 }
-/** 402: the plan does not include it. */
+/** 402: the plan does not allow it. */
 export class PlanError extends ApiError {
   override readonly name: string = 'PlanError';
 }
@@ -117,7 +117,7 @@ const KINDS: Readonly<Record<number, typeof ApiError>> = {
   429: RateLimitError,
 };
 
-/** Makes the error of a response that is no success, also of a proxy's without a usable body. */
+/** Makes the error of an unsuccessful response, also of a proxy's response without a usable body. */
 export function apiError({ status, headers }: Response, body: unknown): ApiError {
   const { error, requestId } = fieldsOf(body);
   const { code, message, details } = fieldsOf(error);

@@ -1,5 +1,5 @@
 /**
- * A number that JavaScript would round, with the digits that were sent. As JSON it is written with those digits; on a
+ * A number that JavaScript would round, with its original digits. It is written to JSON with those digits; on a
  * platform without `JSON.rawJSON`, as text.
  */
 export class ExactNumber {

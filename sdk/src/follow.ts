@@ -8,7 +8,7 @@ import type { Shape } from './types.ts';
 export interface RunStateEvent {
   readonly event: 'state';
   readonly data: Shape<'Run'>;
-  /** For `lastEventId`; undefined where streams do not come through and the run is read at intervals. */
+  /** For `lastEventId`; undefined if streams are blocked and the run is read at intervals. */
   readonly id: string | undefined;
 }
 
@@ -19,12 +19,27 @@ export interface RunStepEvent {
   readonly id: string | undefined;
 }
 
+/** What the model step under way has said since the event before. Its finished step has the whole text. */
+export interface RunTextEvent {
+  readonly event: 'text';
+  readonly data: {
+    readonly index: number;
+    readonly attempt: number;
+    /** True where the text begins here, in place of all before it. */
+    readonly begins: boolean;
+    readonly text: string;
+  };
+  readonly id: undefined;
+}
+
 export type RunEvent = RunStateEvent | RunStepEvent;
 
 export interface FollowOptions {
   readonly signal?: AbortSignal | undefined;
   /** The `id` of the last event seen; the stream continues after it. */
   readonly lastEventId?: string | undefined;
+  /** Yields text events too. */
+  readonly text?: boolean | undefined;
 }
 
 export interface WaitOptions {
@@ -62,15 +77,15 @@ interface Follower {
 }
 
 /**
- * Yields the events of a run until it has ended. After a cut it continues with the next event. Where streams do not
- * come through, it reads the run at intervals.
+ * Yields the events of a run until it has ended. After a broken connection it continues with the next event. If streams
+ * are blocked, it reads the run at intervals.
  */
 export async function* followRun(
   transport: Transport,
   runId: string,
-  { signal, lastEventId }: FollowOptions = {},
+  { signal, lastEventId, text = false }: FollowOptions = {},
   times = TIMES,
-): AsyncGenerator<RunEvent, void, undefined> {
+): AsyncGenerator<RunEvent | RunTextEvent, void, undefined> {
   const { retry: retryMs, wait: waitSeconds } = times;
   const follower = { transport, runId, signal, times, lastEventId, retryMs, waitSeconds };
   const seen = new Seen();
@@ -85,7 +100,7 @@ export async function* followRun(
         if (!isPolling) failures = 0;
         aliveAt = Date.now();
         if (event === 'over') return;
-        if (event === 'alive' || !seen.isNew(event)) continue;
+        if (event === 'alive' || !seen.isNew(event) || (event.event === 'text' && !text)) continue;
         yield event;
         if (seen.isOver()) return;
       }
@@ -93,7 +108,7 @@ export async function* followRun(
       signal?.throwIfAborted();
       if (!isTemporary(error)) throw error;
       if (error instanceof RateLimitError) {
-        // All allowed streams are open, and a read that waits counts as one more.
+        // All allowed streams are open, and a read that waits would count as one more.
         failures = times.attempts;
         follower.waitSeconds = 0;
       }
@@ -129,12 +144,13 @@ class Seen {
   #state: string | undefined;
   #steps = 0;
 
-  isNew({ event, data }: RunEvent): boolean {
+  isNew({ event, data }: RunEvent | RunTextEvent): boolean {
     if (event === 'state') {
       if (data.state === this.#state) return false;
       this.#state = data.state;
     } else {
       if (data.index < this.#steps) return false;
+      if (event === 'text') return true;
       this.#steps = data.index + 1;
     }
     return true;
@@ -145,7 +161,7 @@ class Seen {
   }
 }
 
-type Sign = RunEvent | 'alive' | 'over';
+type Sign = RunEvent | RunTextEvent | 'alive' | 'over';
 
 /** Follows one stream until it ends or is cut. */
 async function* stream(follower: Follower): AsyncGenerator<Sign, void, undefined> {
@@ -176,10 +192,10 @@ async function* stream(follower: Follower): AsyncGenerator<Sign, void, undefined
 /** Remembers the last event and its time. */
 function signOf({ event, id, data, retryMs }: StreamedEvent, follower: Follower): Sign {
   follower.retryMs = retryMs ?? follower.retryMs;
-  if ((event !== 'state' && event !== 'step') || data === undefined) return 'alive';
+  if ((event !== 'state' && event !== 'step' && event !== 'text') || data === undefined) return 'alive';
   follower.lastEventId = id ?? follower.lastEventId;
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the service checks its events against the document that the types come from
-  return { event, id, data: follower.transport.parse(data) } as RunEvent;
+  return { event, id, data: follower.transport.parse(data) } as RunEvent | RunTextEvent;
 }
 
 /** Reads the run at intervals, as events. */

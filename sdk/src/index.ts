@@ -19,7 +19,7 @@ export {
 } from './errors.ts';
 export type { ErrorDetail } from './errors.ts';
 export { ExactNumber } from './exact.ts';
-export type { FollowOptions, RunEvent, RunStateEvent, RunStepEvent, WaitOptions } from './follow.ts';
+export type { FollowOptions, RunEvent, RunStateEvent, RunStepEvent, RunTextEvent, WaitOptions } from './follow.ts';
 export type { ErrorCode } from './generated/operations.ts';
 export type { Page, Pages } from './pages.ts';
 export type {

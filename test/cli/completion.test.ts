@@ -18,6 +18,8 @@ test('commands, options and their choices are completed', async () => {
     '--limit',
     '--version',
     '--json',
+    '--text',
+    '--fields',
     '--profile',
     '--api-url',
   ]);

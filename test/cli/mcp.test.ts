@@ -141,3 +141,13 @@ test('a client has to be named, and its address known', async () => {
   const nowhere = await user.run(['mcp', 'install', '--client', 'codex', '--print']);
   expect(nowhere).toMatchObject({ code: 2, stderr: expect.stringContaining('--api-url') });
 });
+
+test('the blocks of docs/mcp.md are what is written', async () => {
+  const page = await readFile(path.join(import.meta.dirname, '../../docs/mcp.md'), 'utf8');
+  const blocks = [...page.matchAll(/```(?:json|toml)\n([^]*?)```/g)].map(([, text = '']) => text);
+  const address = 'https://routines.example.com/mcp';
+  const parsed = (text: string): unknown => (text.startsWith('{') ? JSON.parse(text) : text);
+  const written = Object.values(CLIENTS).map((client) => parsed(client.add('', address, { registers: true })));
+  expect(blocks.map(parsed)).toEqual(expect.arrayContaining(written));
+  expect(blocks).toHaveLength(written.length);
+});

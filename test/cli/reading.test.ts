@@ -45,6 +45,42 @@ test('lists are tables on a terminal, in bold unless NO_COLOR is set, and JSON e
   expect(none).toMatchObject({ stdout: '', stderr: 'There are none.\n' });
 });
 
+test('a pipe gets text where it is asked for, and JSON of chosen fields', async ({ bob }) => {
+  const key = await bob.key();
+  const ras = await as(key);
+  const id = await createRoutine(key, { name: 'Piped', instructions: 'Write one line.' });
+  const table = await ras(['routines', 'list', '--text']);
+  expect(table.stdout).toMatch(/^ROUTINE +NAME/);
+  expect(table.stdout).not.toContain('\u001B');
+  const run = await ras(['run', id, '--wait', '--text']);
+  expect(run.stdout).not.toMatch(/^\{/);
+  expect(run.stderr).toMatch(/succeeded.* · 1 model step · \d+ tokens/);
+  const { json } = await ras(['runs', 'list', '--fields', 'state,usage.totalTokens', '--limit', '1'], {
+    isTerminal: true,
+  });
+  expect(json).toEqual([{ state: 'succeeded', 'usage.totalTokens': expect.any(Number) }]);
+  const unknown = await ras(['routines', 'get', id, '--fields', 'id,nmae']);
+  expect(unknown).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(/no field "nmae".*\n.* name,/) });
+  expect(await ras(['routines', 'list', '--text', '--json'])).toMatchObject({ code: 2 });
+  const { json: opened } = await ras(['routines', 'get', id, '--json', '--fields', 'name']);
+  expect(opened).toEqual({ name: 'Piped' });
+  expect((await ras(['version'])).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+});
+
+test('keys of routines and skills are completed where they belong', async ({ bob }) => {
+  const key = await bob.key();
+  const ras = await as(key);
+  await createRoutine(key, { name: 'Named', externalKey: 'site-check' });
+  const id = await createRoutine(key, { name: 'Without a key' });
+  const completed = async (...words: string[]) => (await ras(['__complete', '--', ...words])).stdout;
+  expect(await completed('routines', 'pause', 'site')).toBe('site-check\n');
+  expect((await completed('run', 'rtn_')).split('\n')).toContain(id);
+  expect(await completed('skills', 'get', 'seo-a')).toContain('seo-audit');
+  expect(await completed('runs', 'list', '--state', 'site')).toBe('');
+  const away = { env: { RAS_API_URL: 'http://127.0.0.1:9' } };
+  expect(await ras(['__complete', '--', 'run', 's'], away)).toMatchObject({ code: 0, stdout: '', stderr: '' });
+});
+
 test('a list says when it is not the whole', async ({ ada }) => {
   const key = await ada.key();
   const ras = await as(key);

@@ -26,7 +26,7 @@ test('run --wait starts a run, waits for it and writes it as JSON where stdout i
   expect(json).toMatchObject({ routineId: id, state: 'succeeded', outcome: 'done' });
   const lines = stderr.trim().split('\n');
   expect(stderr).toMatch(/^step 0 · model · fixture\/writer-small · succeeded · .* tokens$/m);
-  expect(lines.at(-1)).toMatch(/^succeeded · .* · 1 step · \d+ tokens.* · run_\w+$/);
+  expect(lines.at(-1)).toMatch(/^succeeded · .* · 1 model step · \d+ tokens.* · run_\w+$/);
   expect(await ras(['routines', 'run', id, '--wait'])).toMatchObject({ code: 0 });
 });
 
@@ -89,6 +89,7 @@ test('a run that was skipped exits with 12', async () => {
     state: 'skipped',
     reason: 'overlap',
     steps: [],
+    stepCount: 0,
     usage: { totalTokens: 0, costUsd: null },
   };
   const server = await startReceiver((request, response) => {
@@ -129,6 +130,24 @@ test('Ctrl-C leaves the run alone and says how to go on', async ({ key, ras, ser
     .map((line) => JSON.parse(line));
   expect(events.at(-1)).toMatchObject({ event: 'state', data: { state: 'succeeded' } });
   expect(events.filter(({ event }) => event === 'step')).toHaveLength(1);
+});
+
+test('logs -f writes the text of a step on a terminal as it comes, and once', async ({ key, ras, service }) => {
+  const id = await createRoutine(key);
+  const text = Array.from({ length: 40 }, (_, n) => `Line ${n} says what a page answered, and when.\n`).join('');
+  service.gateway.control.script({ behaviour: { kind: 'text', text }, form: { pauseMs: 60 } });
+  const { json: run } = await ras(['run', id]);
+  const logs = await ras(['runs', 'logs', '-f', run.id], { isTerminal: true });
+  const written = logs.stdout.split('\n').filter((line) => line.startsWith('  Line'));
+  expect(written).toEqual(
+    text
+      .trim()
+      .split('\n')
+      .map((line) => `  ${line}`),
+  );
+  // The line of the step comes when it is finished, below its text.
+  expect(logs.stdout.indexOf('step 0')).toBeGreaterThan(logs.stdout.indexOf('Line 0 '));
+  service.gateway.control.reset();
 });
 
 test('a time that cannot be read starts nothing', async ({ key, ras }) => {

@@ -17,7 +17,7 @@ export interface Outcome {
 }
 
 export interface TerminalOptions {
-  /** Whether people read the output. Default false: it is piped. */
+  /** True if people read the output. Default false: it is piped. */
   readonly isTerminal?: boolean;
   readonly columns?: number;
   readonly env?: Readonly<Record<string, string>>;

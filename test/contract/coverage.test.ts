@@ -6,16 +6,16 @@ import { NOT_COVERED, SPEC_ROWS } from './spec-rows.ts';
 const rows = Object.values(SPEC_ROWS).flatMap((section) => Object.keys(section));
 const proofs = await collectProofs();
 
-test('every row of the contract is proven by a test or stands among those that are not, with a reason', () => {
+test('every row of the contract has a test, or is listed as not covered with a reason', () => {
   const silent = rows.filter((row) => !proofs.has(row) && !Object.hasOwn(NOT_COVERED, row));
   expect(silent).toEqual([]);
 });
 
-test('what is listed as not covered is not covered', () => {
+test('rows that are listed as not covered have no test', () => {
   expect(Object.keys(NOT_COVERED).filter((row) => proofs.has(row))).toEqual([]);
 });
 
-test('tests name only rows that there are, and no row stands twice', () => {
+test('tests name only existing rows, and no row occurs twice', () => {
   expect([...proofs.keys()].filter((row) => !rows.includes(row))).toEqual([]);
   expect(rows.filter((row, index) => rows.indexOf(row) !== index)).toEqual([]);
 });

@@ -133,7 +133,7 @@ test('the routes are the operations of the contract, with its authentication, sc
   expect(Object.fromEntries(built)).toEqual(Object.fromEntries(contract));
 });
 
-test('what goes beyond the contract is exactly what is listed as such', () => {
+test('the operations beyond the contract are exactly the listed ones', () => {
   const beyond = [...declared.keys()].filter((name) => !contract.has(name));
   expect(beyond.toSorted()).toEqual(beyondContract.toSorted());
 });

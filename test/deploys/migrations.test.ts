@@ -11,7 +11,7 @@ import { signUp } from '#test/support/people.ts';
 import { startNode } from '#test/support/node-process.ts';
 
 const ALL = (await migrationFiles()).map(migrationName);
-/** What a migrated database has, column by column. */
+/** Returns the columns of a migrated database. */
 const COLUMNS = `
   select table_name, column_name, data_type, is_nullable, column_default
   from information_schema.columns where table_schema = 'public' order by 1, 2

@@ -58,11 +58,11 @@ test.skipIf(!HAS_BUBBLEWRAP || !FULL_SIZE)(
   `a bundle of other sources is not used: the worker says so, and bundles again or ends${WHY_SKIPPED}`,
   async () => {
     await release.change('workflows/index.ts', '// of this release', '// of a later one');
-    const stale = 'the workflow bundle in dist/ is of other sources and is not used';
+    const stale = 'the workflow bundle in dist/ was built from other sources and is not used';
     const refused = workers.launch({}, { cwd: release.folder, wrap: [...READ_ONLY, '--'] });
     expect(await refused.exited).toBe(1);
     expect(refused.output()).toContain(stale);
-    expect(refused.output()).toContain('cannot be bundled here; bundle it ahead by npm run build');
+    expect(refused.output()).toContain('cannot be bundled here; bundle it beforehand with npm run build');
 
     // Only the temporary folder can be written; either checkout may lie in it.
     const shown = [process.cwd(), release.folder].flatMap((folder) => ['--ro-bind', folder, folder]);

@@ -97,7 +97,7 @@ describe('children under supervision', () => {
     },
   );
 
-  it('one that ignores the request to end is killed after its grace', async () => {
+  it('a process that ignores the request to end is killed after a grace period', async () => {
     const { supervisor, children } = await start([STUBBORN]);
     await sleep(300);
     supervisor.kill('SIGTERM');
@@ -164,7 +164,7 @@ describe('children under supervision', () => {
     await next.stopAll();
   });
 
-  it('a stranger that has the pid of an old child is left alone', async () => {
+  it('a process that has the pid of an old child is left alone', async () => {
     const stranger = spawn('sleep', ['100']);
     await once(stranger, 'spawn');
     const identity = identify(stranger.pid!)!;

@@ -65,7 +65,7 @@ test('ports are open on this machine only, and the database and Temporal have no
   expect([services['postgres']?.ports, services['temporal']?.ports]).toEqual([[], []]);
 });
 
-test('what stays has a health check, and what ends is not started again', () => {
+test('a service that stays has a health check, and one that ends is not started again', () => {
   for (const [name, { restart, healthcheck }] of all) {
     const stays = restart === 'unless-stopped';
     expect([name, stays]).toEqual([name, healthcheck !== undefined]);

@@ -22,7 +22,7 @@ test('the environment wins over the file, also with an empty variable', () => {
   });
 });
 
-test('what people write into such files is read', () => {
+test('the usual forms of such files are read', () => {
   const text = [
     '\uFEFF# a comment with = and "',
     'export PORT = 3100 # why',
@@ -45,7 +45,7 @@ test('what people write into such files is read', () => {
   });
 });
 
-test('every wrong line is named by its number, and none by what it holds', () => {
+test('every wrong line is named by its number, never by its content', () => {
   const text = 'PORT=3000\nOPENAI_API_KEY: sk-1\n\nMAIL_FROM="a\nb"\nsk-2\nSMTP_URL="sk-3\nLOG_LEVEL=info\n';
   expect(() => read(text)).toThrow(`${file}: lines 2, 6, 7 are wrong.`);
   expect(() => read(text)).not.toThrow(/sk-/);

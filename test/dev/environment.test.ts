@@ -25,7 +25,7 @@ test('a test has the fixture’s models, also when the environment names others'
   }
 });
 
-test('what a benchmark starts has nothing of the settings around it', () => {
+test('the processes of a benchmark get none of the settings around it', () => {
   const settings = {
     OPENAI_API_KEY: 'sk-1',
     GATEWAYS_FILE: 'real.yaml',

@@ -101,7 +101,7 @@ test('production has no fixture gateway', async () => {
   }
 });
 
-test('a request without a key and one that is no JSON are refused', async () => {
+test('a request without a key or without JSON is refused', async () => {
   expect((await post({}, {})).status).toBe(401);
   expect((await post('{')).status).toBe(400);
 });

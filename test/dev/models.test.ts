@@ -94,7 +94,7 @@ test.each([
   });
 });
 
-test('a proxy on this machine may cost money, and so may a server that nothing is known of', async () => {
+test('a proxy on this machine may cost money, and so may an unknown server', async () => {
   const replies = { '/v1/models': list('openai', 'gpt') };
   const [proxy, unknown] = [await serve(replies), await serve(replies)];
   const found = await find(
@@ -128,7 +128,7 @@ test('other programs at the usual ports are left alone', async () => {
   expect(found).toMatchObject({ variables: undefined, notes: [] });
 });
 
-test('Ollama without models is told what to do, and the fixture steps in', async () => {
+test('if Ollama has no models, the start says what to do and uses the fixture', async () => {
   const port = await serve({ '/v1/models': [200, { object: 'list', data: null }] });
   const found = await find({}, { localPorts: [{ port, dialect: 'ollama' }] });
   expect(found.variables).toBeUndefined();
@@ -137,7 +137,7 @@ test('Ollama without models is told what to do, and the fixture steps in', async
   ]);
 });
 
-test('a key and a local server are a source each, the key first and never in the file', async () => {
+test('a key and a local server each become a source, the key first and never in the file', async () => {
   const remote = await serve({ '/v1/models': list('openai', 'whisper-1', 'gpt-5', 'gpt-5-mini') });
   const local = await serve({ '/v1/models': list('library', 'llama3.2') });
   const env = { OPENAI_API_KEY: 'sk-secret' };
@@ -271,7 +271,7 @@ test.each<[what: string, replies: Record<string, Reply>, path: string, said: str
   ]);
 });
 
-test('a server that is away, and an address or key that none can be asked by', async () => {
+test('a server that cannot be reached, and an address or key that cannot be used', async () => {
   const port = await freePort();
   const away = await find({ GATEWAY_BASE_URL: `http://127.0.0.1:${port}/v1` });
   expect(away.notes).toEqual([

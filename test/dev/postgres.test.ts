@@ -121,7 +121,7 @@ describe('the embedded Postgres', () => {
     await running!.stop();
   });
 
-  it('says why it could not start: a taken port, a setting that is none', async () => {
+  it('says why it could not start: a used port, an unknown setting', async () => {
     const server = createServer().listen(port, '127.0.0.1');
     await once(server, 'listening');
     await expect(start()).rejects.toThrow(/could not bind IPv4 address .* Address already in use/);
@@ -131,7 +131,7 @@ describe('the embedded Postgres', () => {
     );
   });
 
-  it('a start that fails is told once: to the caller, not as an unexpected end as well', async () => {
+  it('a failed start is reported once: to the caller, and not again as an unexpected end', async () => {
     const ended: string[] = [];
     const children = await superviseChildren({
       dataDir: folder,

@@ -157,7 +157,7 @@ test('a run of now reads as those of the past, and is compared with them', async
   expect(shapeOf(now.steps)).toEqual(shapeOf(latest.steps));
 });
 
-test('a key that was revoked is made again, and nothing else', async () => {
+test('a revoked key is made again, and nothing else', async () => {
   const demo = await kept();
   await letSignIn();
   const session = await enter(demo);

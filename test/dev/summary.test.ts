@@ -37,7 +37,7 @@ test('the summary names the models, what is to be done, and lines that go to the
   for (const line of lines) expect(line).toContain('http://localhost:3100/v1/');
 });
 
-test('where keys write only on a paid plan, every line reads, and the way to write is told', () => {
+test('if keys can write only on a paid plan, every printed line reads, and the start says how to write', () => {
   const text = summary({ ...options, payments: true });
   expect(text).toContain('pay on the page Billing');
   const lines = linesToPaste(text);
@@ -55,7 +55,7 @@ test('without a routine, and without an account, no line is offered that could n
   expect(without).not.toMatch(/undefined|Demo/);
 });
 
-test('a start that waits says for what, and what has come is not waited for', async () => {
+test('a start that waits names the parts that are missing, and no others', async () => {
   const lines: string[] = [];
   let heard: () => void;
   const waited = new Promise<void>((resolve) => (heard = resolve));

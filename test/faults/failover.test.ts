@@ -125,7 +125,7 @@ test('a response whose connection is killed while it is recorded is recorded by 
   expect(requestsWith(service, mark)).toHaveLength(1);
 });
 
-test('a response whose record is the victim of a deadlock is recorded once', async ({ service, key, ada }) => {
+test('a response is recorded once, even if its record fails in a deadlock', async ({ service, key, ada }) => {
   // A first run makes the totals of its project.
   const first = await heldRun(service, key);
   first.release();

@@ -25,7 +25,7 @@ export interface Load {
   close(): Promise<void>;
 }
 
-/** What invariants are read from; the database may be a transaction that no process of the cluster sees. */
+/** The sources of the invariants. The database may be a transaction that no process of the cluster sees. */
 export type Evidence = Pick<Load, 'ledger' | 'receiver' | 'modelCalls' | 'tools'> & { readonly database: Db };
 
 export interface LoadOptions {

@@ -33,7 +33,7 @@ afterAll(async () => {
   await cluster.close();
 });
 
-test('while Postgres is away everything but liveness responds with 503 and Retry-After, and all is well again without a restart', async () => {
+test('while Postgres is away, everything but liveness responds with 503 and Retry-After, and all works again without a restart', async () => {
   const marker = 'Answer while the database is away.';
   const release = cluster.gateway.control.hold({ marker });
   const routineId = await createRoutine(key, { instructions: `${RUN_MARK}\n${marker}` });

@@ -28,7 +28,7 @@ test('a Postgres that falls silent is unavailable, not waited for, and is used a
   expect(await one()).toEqual({ one: 1 });
 });
 
-test('a transaction whose connection falls silent gives it up and ends', async () => {
+test('a transaction closes a connection that falls silent, and ends', async () => {
   const work = transaction(database, async (tx) => {
     await tx.row`select 1`;
     line.fallSilent();

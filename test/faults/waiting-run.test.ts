@@ -6,7 +6,7 @@ import { marker, requestsWith } from '#test/core/integrations/tools/support.ts';
 
 const test = serviceTest({ own: true });
 
-test('a run whose worker is killed while it waits for a budget goes on at another, as if nothing had been', async ({
+test('a run that waits for a budget continues on another worker when its own is killed', async ({
   service,
   key,
   ada,

@@ -64,7 +64,7 @@ test.runIf(FULL_SIZE)('an attempt that died with its worker is none of the five 
   expect(calls()).toBe(6);
 });
 
-test('what a killed worker has reserved is held until its call can no longer come back, and then given to others', async () => {
+test('the reservation of a killed worker stays until its call cannot come back, and is then released', async () => {
   await workers.stop();
   service.gateway.control.reset();
   const { database } = service.deps;

@@ -12,7 +12,7 @@ import { openImage, type Image, type Started } from './image.ts';
 
 const execute = promisify(execFile);
 const MEGABYTE = 1_000_000;
-/** What an orchestrator waits, at the most, before it kills. */
+/** The longest time that an orchestrator waits before it kills a process. */
 const STOP_WITHIN_MS = 45_000;
 
 let image: Image;

@@ -36,7 +36,7 @@ test('the first id of a millisecond is itself one that could be made then', () =
   );
 });
 
-test('ids that the service makes stand between the first of now and of the next moment', () => {
+test('ids of the service sort between the first id of now and the first of the next moment', () => {
   const before = firstIdAt('run', new Date());
   const ids = Array.from({ length: 1_000 }, () => newId('run'));
   const after = firstIdAt('run', new Date(Date.now() + 1));

@@ -74,9 +74,19 @@ test('a client of hey-api is typed, creates, runs and reads', async () => {
   const tool = (name: string) => path.join(tools, 'node_modules/.bin', name);
   await run(folder, tool('openapi-ts'), ['-i', '../openapi.json', '-o', 'client']);
   await cp(path.join(PROGRAMS, 'program.ts.txt'), path.join(folder, 'program.ts'));
-  const options = ['--strict', '--target', 'es2022', '--lib', 'es2022,dom', '--types', '', '--skipLibCheck'];
-  const form = ['--module', 'commonjs', '--moduleResolution', 'node10', '--outDir', 'out'];
-  await run(folder, tool('tsc'), [...options, ...form, 'program.ts']);
+  const compilerOptions = {
+    strict: true,
+    skipLibCheck: true,
+    target: 'es2022',
+    lib: ['es2022', 'dom', 'dom.iterable'],
+    // Types of packages in folders above are none of its business. On the command line the list cannot be empty.
+    types: [],
+    module: 'commonjs',
+    moduleResolution: 'node10',
+    outDir: 'out',
+  };
+  await writeFile(path.join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['program.ts'] }));
+  await run(folder, tool('tsc'), ['--project', folder]);
   expect(await run(folder, process.execPath, ['out/program.js'])).toBe('succeeded From TypeScript run_not_found\n');
 });
 

@@ -10,7 +10,7 @@ type Body = any;
 
 export interface ModelProxy {
   readonly url: string;
-  /** What the service sent, as it sent it. */
+  /** The requests exactly as the service sent them. */
   readonly bodies: Body[];
   /** Requests that the server is working on. */
   underWay(): number;

@@ -52,9 +52,9 @@ async function run(routineId: string) {
 
 interface Family {
   readonly family: string;
-  /** Of llama.cpp's own collection. */
+  /** The name of a template in llama.cpp's own collection. */
   readonly template?: string;
-  /** What the server says of a tool's result, where the template has no place for one. */
+  /** The server's words about a tool's result if the template has no place for one. */
   readonly refusal?: RegExp;
   readonly thinks?: boolean;
 }

@@ -23,7 +23,7 @@ interface Judge {
   readonly url: string;
   /** Operations that were asked for. */
   readonly seen: Set<string>;
-  /** What Stripe would have refused, with the reason. */
+  /** The requests that Stripe would have refused, with the reasons. */
   readonly refused: string[];
   stop(): Promise<void>;
 }

@@ -62,7 +62,7 @@ interface Use {
   readonly called: RegExp;
   /** Calls of one run; the releases define the tool of the last one differently. */
   readonly calls: () => { name: string; arguments: Json }[];
-  /** What the last one answers. */
+  /** The answer of the last one. */
   readonly result: RegExp;
 }
 

@@ -87,7 +87,7 @@ describe('the same request', () => {
     expect(asked()).toBe(1);
   });
 
-  test('gives the same failure again, and a new id asks again', async () => {
+  test('gives the same failure again, and a call with a new id asks again', async () => {
     const { client, instanceId } = await open();
     rig.providers.control.script({ kind: 'error', status: 500 });
     const call = runOn(rig, instanceId);
@@ -113,7 +113,7 @@ describe('the same request', () => {
     expect(asked()).toBe(1);
   });
 
-  test('of a runtime that was killed meanwhile has an unknown outcome, and is not asked again', async () => {
+  test('of a runtime that was killed meanwhile has an unknown outcome, and is not repeated', async () => {
     const first = await rig.spawn();
     const client = rig.client(first.port);
     const { instanceId } = await client.hello();
@@ -194,7 +194,7 @@ test('a caller that is gone for a moment finds its call still under way', async 
   expect(asked()).toBe(1);
 });
 
-test('more than eight at a time are turned away without a trace, and each begins when there is room', async () => {
+test('calls beyond eight at a time are refused without a record, and each can begin when there is room', async () => {
   const { client, instanceId } = await open();
   rig.providers.control.script(...Array.from({ length: 8 }, () => ({ kind: 'hang' as const })));
   const calls = Array.from({ length: 8 }, () => runOn(rig, instanceId));
@@ -228,7 +228,7 @@ test('a provider that is off here, or whose file differs, is not asked', async (
   expect(providers['provider-c']).toEqual({ fileHash: rig.hash('provider-c') });
 });
 
-test('nothing is begun without a lease, or under one that is over', async () => {
+test('nothing begins without a lease, or under an expired one', async () => {
   const { client, instanceId } = await open();
   const without = callOn(rig, instanceId, { lease: { instanceId, epoch: 0 } });
   await expect(client.verify(without)).rejects.toMatchObject({ code: 'fenced' });

@@ -128,7 +128,7 @@ test('a call ends at its deadline, and that is its outcome', async () => {
   expect(journal.find('a')).toMatchObject({ state: 'finished' });
 });
 
-test('a failure keeps its details, an error says nothing, a result that does not fit is a failure', async () => {
+test('a failure keeps its details, an error gets no details, and a result that does not fit is a failure', async () => {
   const limit = begun(
     executions.begin(request('a'), () => Promise.reject(new CallFailure('usage_limit', { resetAt: 5 }))),
   );
@@ -143,7 +143,7 @@ test('a failure keeps its details, an error says nothing, a result that does not
   expect(await large.outcome).toMatchObject({ code: 'too_large' });
 });
 
-test('what finds no room is not written', async () => {
+test('calls beyond the limit are not written', async () => {
   const running = ['a', 'b'].map((id) => begun(executions.begin(request(id), untilAborted)));
   expect(executions.begin(request('c'), untilAborted)).toEqual({ kind: 'full' });
   expect(journal.find('c')).toBeUndefined();

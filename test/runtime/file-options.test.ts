@@ -22,7 +22,7 @@ async function open(options: RigOptions) {
   };
 }
 
-test('fields that the provider does not take are left out, and usage is not asked for where it may not', async () => {
+test('fields that the provider refuses are left out, and usage is not requested if the provider forbids it', async () => {
   const { run, sent } = await open({ api: { options: { omit: ['top_p', 'max_tokens'] } } });
   const body = { ...BODY, maxOutputTokens: 50 };
   await run({ provider: 'provider-a', body });

@@ -47,7 +47,7 @@ describe.each(SLOTS)('a model step on %s', (provider) => {
     expect(request?.headers['user-agent']).toBe('routine-automation-service');
   });
 
-  test('offers tools, gives their calls, and takes their results in the next step', async () => {
+  test('offers tools, returns their calls, and reads their results in the next step', async () => {
     const body = { ...BODY, tools: [WEATHER] };
     const args = JSON.stringify({ city: 'Oslo' });
     rig.providers.control.script({
@@ -148,7 +148,7 @@ describe.each(SLOTS)('a model step on %s', (provider) => {
     expect(JSON.stringify([error, String(error)])).not.toContain(secretText);
   });
 
-  test('waits as long as a number of seconds or an HTTP date says, and no other date', async () => {
+  test('waits as long as a number of seconds or an HTTP date says, and ignores other dates', async () => {
     const inAnHour = new Date(Date.now() + 3_600_000);
     const waits = [inAnHour.toUTCString(), inAnHour.toISOString()];
     for (const wait of waits) {
@@ -202,7 +202,7 @@ describe.each(SLOTS)('a model step on %s', (provider) => {
     });
   });
 
-  test('takes no response that cannot be read', async () => {
+  test('refuses a response that cannot be read', async () => {
     rig.providers.control.script({ kind: 'malformed' });
     await expect(run()).rejects.toMatchObject({ code: 'malformed' });
   });

@@ -212,7 +212,7 @@ test('metrics are counted on a port of their own', async () => {
 });
 
 describe('a client', () => {
-  test('takes no other authority, and no certificate for another name', async () => {
+  test('accepts no other authority, and no certificate for another name', async () => {
     const { ca } = await issueCertificates(['127.0.0.1']);
     const strangers = rig.client(runtime.port, { ca });
     await expect(strangers.hello()).rejects.toMatchObject({ reason: 'no_connection' });
@@ -231,7 +231,7 @@ describe('a client', () => {
     await expect(client.hello()).rejects.toMatchObject({ reason: 'rejected' });
   });
 
-  test('finds its own response when the line breaks in the middle', async () => {
+  test('finds its own response when the connection breaks in the middle', async () => {
     const line = await startTcpProxy(runtime.port);
     onTestFinished(() => line.stop());
     const client = rig.client(line.port);
@@ -274,7 +274,7 @@ describe('a client', () => {
     await expect(rig.client(port).run(call)).rejects.toMatchObject({ reason: 'no_connection' });
   });
 
-  test('does not send what is too large', async () => {
+  test('does not send a request that is too large', async () => {
     const body = { ...runOn(rig, runtime.instanceId).body, instructions: 'x'.repeat(5_000_000) };
     const call = runOn(rig, runtime.instanceId, { body });
     await expect(rig.client(runtime.port).run(call)).rejects.toMatchObject({ code: 'too_large' });

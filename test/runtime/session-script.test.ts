@@ -14,7 +14,7 @@ import { BODY, createRig, type Rig } from './rig.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 
-test('a bundle of these very sources is used, and none of others', () => {
+test('a bundle is used only if it was built from exactly these sources', () => {
   const root = mkdtempSync(path.join(tmpdir(), 'ras-session-'));
   onTestFinished(() => rmSync(root, { recursive: true }));
   for (const part of ['runtime', 'lib/provider-file', 'lib/exact-json', 'package-lock.json']) {
@@ -48,7 +48,7 @@ test('a bundled session sees no code but its own', () => {
   expect(bound(SESSION_SOURCE)).toContain('/app/node_modules');
 });
 
-test('a session that runs its sources says what one says that runs its bundle', async () => {
+test('a session that runs its sources responds like one that runs its bundle', async () => {
   const rig = await createRig();
   onTestFinished(() => rig.close());
   const bundle = sessionScript();

@@ -53,7 +53,7 @@ test.each(SLOTS)('bytes that only keep the connection are silence: %s', async (s
   await expect.poll(() => rig.providers.control.requests()[0]?.aborted).toBe(true);
 });
 
-test('a model that goes on, however slowly, is waited for', async () => {
+test('a model that keeps writing, however slowly, is not cut off', async () => {
   // Together the pauses outlast the patience; a machine that stands still for seconds must not seem silent.
   const [idleMs, pauseMs] = [6_000, 1_200];
   for (const _ of SLOTS) rig.providers.control.script({ kind: 'slow', pauseMs });

@@ -153,7 +153,7 @@ describe('the lease', () => {
     return { lease, lost, clock, state };
   }
 
-  test('a lower epoch is refused, the same one renews, a higher one ends what was begun', () => {
+  test('a lower epoch is refused, the same one renews the lease, and a higher one ends earlier calls', () => {
     const { lease, lost, state } = leaseAt(5);
     expect(lease.renew(4)).toBe(false);
     expect(lease.renew(5)).toBe(true);

@@ -73,7 +73,7 @@ describe('a failure that may pass', () => {
   });
 });
 
-test('each call has a key of its own, or the caller’s', async () => {
+test('each call has its own key, or the key that the caller gives', async () => {
   const { ras, requests } = await scripted([CREATED]);
   const create = (options?: CreateOptions) => ras.skills.create(SKILL, options);
   await create();
@@ -237,7 +237,7 @@ describe('a call', () => {
     expect(requests).toEqual([]);
   });
 
-  test('writes ids and queries so that they stay what they are', async () => {
+  test('encodes ids and queries so that they keep their values', async () => {
     const { ras, requests } = await scripted([{ body: { data: [], requestId: 'req-1' } }]);
     await ras.routines.runs('a/b?c', { state: 'failed', since: '2026-01-01T00:00:00+01:00' }).page();
     expect(requests[0]?.path).toBe('/v1/routines/a%2Fb%3Fc/runs?state=failed&since=2026-01-01T00%3A00%3A00%2B01%3A00');

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { expect, test } from 'vitest';
-import { followRun, TIMES, type RunEvent } from '../../sdk/src/follow.ts';
+import { followRun, TIMES, type RunEvent, type RunTextEvent } from '../../sdk/src/follow.ts';
 import { readEvents } from '../../sdk/src/events.ts';
 import { NotFoundError, ServerError, TimeoutError } from '../../sdk/src/index.ts';
 import { Transport } from '../../sdk/src/transport.ts';
@@ -10,7 +10,7 @@ import { startReceiver } from '#test/lib/outbound/receiver.ts';
 /** Only silence is not short: a busy machine must not seem silent. */
 const FAST = { ...TIMES, silence: 20_000, retry: 2, poll: 2 };
 
-test('a stream that is cut goes on after its last event, and loses none', async () => {
+test('a stream that is cut continues after its last event, and loses none', async () => {
   const asked: unknown[] = [];
   const { names } = await followed(({ headers }, response) => {
     asked.push(headers['last-event-id']);
@@ -78,7 +78,7 @@ test('where only the end is wanted and streams do not come through, the read wai
   expect(preferred).toEqual(['wait=25, error-details', 'wait=25, error-details', 'error-details']);
 });
 
-test('with as many streams open as there may be, the run is read at once', async () => {
+test('at the limit of open streams, the run is read at once', async () => {
   let streams = 0;
   const { names } = await followed(({ url }, response) => {
     if (url?.endsWith('/events') !== true) {
@@ -105,12 +105,12 @@ test('the end that the service announces is followed by another stream', async (
   expect(names).toEqual(['running', 'succeeded']);
 });
 
-test('a follower who has seen the last event is told nothing more', async () => {
+test('a follower who has seen the last event gets nothing more', async () => {
   const { names, asked } = await followed((_, response) => response.writeHead(204).end(), {}, '1.succeeded');
   expect([names, asked]).toEqual([[], '1.succeeded']);
 });
 
-test('a follower without the right is told so, and asks no more', async () => {
+test('a follower without the right gets an error, and does not ask again', async () => {
   const { ras, requests } = await served((_, response) =>
     response.writeHead(404).end(JSON.stringify(failure('run_not_found'))),
   );
@@ -125,6 +125,24 @@ test('a follower of a service that stays away gives up, and says why', async () 
     { patience: 0 },
   );
   await expect(following).rejects.toBeInstanceOf(ServerError);
+});
+
+test('a follower who asks for it gets the text of a step under way, and none after the step', async () => {
+  const text = (index: number) =>
+    frame('', 'text', { index, attempt: 1, begins: true, text: 'The rep' }).replace('id: \n', '');
+  const listener: Listener = (_, response) => {
+    const events = [text(0), frame('1.running', 'step', step(0)), text(0), text(1)];
+    begin(response).end(`${events.join('')}${frame('1.succeeded', 'state', runIn('succeeded'))}`);
+  };
+  const { ras } = await served(listener);
+  const told = await collected(ras.runs.follow('run_1', { text: true }));
+  expect(told.map(({ event, id }) => [event, id])).toEqual([
+    ['text', undefined],
+    ['step', '1.running'],
+    ['text', undefined],
+    ['state', '1.succeeded'],
+  ]);
+  expect((await followed(listener)).names).toEqual(['step 0', 'succeeded']);
 });
 
 test('breaking off closes the stream', async () => {
@@ -207,7 +225,7 @@ async function followed(listener: Listener, times: Partial<typeof TIMES> = {}, l
     fetch: undefined,
     exactNumbers: false,
   });
-  const events: RunEvent[] = [];
+  const events: (RunEvent | RunTextEvent)[] = [];
   const options = { lastEventId };
   for await (const event of followRun(transport, 'run_1', options, { ...FAST, ...times })) {
     events.push(event);

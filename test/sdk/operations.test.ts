@@ -7,7 +7,7 @@ import { OPERATIONS, OPERATIONS_FILE, renderOperations, renderSdkTypes, TYPES_FI
 import { Ras } from '../../sdk/src/index.ts';
 
 const SOURCES = path.join(import.meta.dirname, '../../sdk/src');
-const MAX_GZIPPED_BYTES = 12_800;
+const MAX_GZIPPED_BYTES = 12_000;
 
 test('types and operations of the SDK are those of this API; npm run ui:types updates them', async () => {
   expect(await readFile(OPERATIONS_FILE, 'utf8')).toBe(renderOperations());
@@ -27,7 +27,7 @@ test('each operation that an API key may call has one method, and each method it
   expect(follower?.requests).toEqual(['GET /v1/runs/a/events', 'GET /v1/runs/a']);
 });
 
-test('the whole of it, with what it depends on, is at most 12.8 kB', async () => {
+test('a program that bundles the whole of it, with what it depends on, grows by at most 12 kB', async () => {
   const built = await build({
     configFile: false,
     logLevel: 'silent',
@@ -35,7 +35,8 @@ test('the whole of it, with what it depends on, is at most 12.8 kB', async () =>
       write: false,
       minify: true,
       target: 'es2022',
-      lib: { entry: path.join(SOURCES, 'index.ts'), formats: ['es'] },
+      // White space of a library in the form of modules would stay.
+      lib: { entry: path.join(SOURCES, 'index.ts'), formats: ['iife'], name: 'ras' },
     },
   });
   const [bundle] = [built].flat();

@@ -58,7 +58,7 @@ test('a person gives an assistant access to run, it is listed, and revoked at on
   expect(await access()).toBeUndefined();
 });
 
-test('who is signed out comes back after the sign-in, and denies', async ({ service, visit }) => {
+test('a person who is signed out returns after the sign-in, and denies', async ({ service, visit }) => {
   const person = await signUp(service);
   const assistant = await enterAssistant(service);
   const { page } = await visit(pathOf(await assistant.ask()));

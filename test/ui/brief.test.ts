@@ -115,7 +115,7 @@ test('a reader says why a result was not useful, asks about it, and finds the no
   expect(await page.getByRole('region', { name: 'Questions about it' }).count()).toBe(0);
 
   await page.goto(`/p/${reader.projectId}/routines/${id}/edit`);
-  const said = page.getByRole('region', { name: 'What readers said of its results' });
+  const said = page.getByRole('region', { name: 'What readers said about its results' });
   await said.getByText('It names no page.').waitFor();
   expect(complaints).toEqual([]);
 });

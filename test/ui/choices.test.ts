@@ -11,7 +11,7 @@ test('a program that asks for nothing in particular is offered every level of ac
   }
 });
 
-test('a program is offered what it asked for and no more, and no level twice', () => {
+test('a program can get only the access that it asked for, and each level is offered once', () => {
   expect(levelsFor(['runs:read']).map(({ scopes }) => scopes)).toEqual([['runs:read']]);
   expect(levelsFor(['runs:read', 'runs:write']).map(({ scopes }) => scopes.length)).toEqual([1, 2]);
   expect(levelsFor([])).toEqual([]);

@@ -23,7 +23,7 @@ test('words that differ are marked, and the lines make the two texts', () => {
   );
 });
 
-test('two long texts that have nothing in common are shown line beside line', () => {
+test('two long texts that have nothing in common are shown side by side', () => {
   const long = (word: string) => Array.from({ length: 900 }, (_, n) => `${word} ${n}`).join('\n');
   const pairs = wordDiff(long('old'), long('new'));
   expect(pairs).toHaveLength(900);

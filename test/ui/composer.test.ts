@@ -5,7 +5,7 @@ import { dashboardTest } from './support/fixtures.ts';
 
 const test = dashboardTest();
 
-test('what the server finds wrong stands at its field', async ({ visit, person }) => {
+test('an error of the server is shown at its field', async ({ visit, person }) => {
   const { page } = await visit(`/p/${person.projectId}/routines/new`, { as: person });
   await page.getByRole('textbox', { name: 'Instructions' }).fill('Write one line.');
   await page.getByRole('combobox', { name: 'Runs' }).click();
@@ -15,19 +15,25 @@ test('what the server finds wrong stands at its field', async ({ visit, person }
   // Not any alert: the preview of the next times finds fault with the schedule before.
   const invalid = page.locator('[aria-invalid=true]');
   await page.getByRole('textbox', { name: 'Name' }).and(invalid).waitFor();
-  await page.getByRole('combobox', { name: 'Model' }).and(invalid).waitFor();
 });
 
-test('an untouched new routine says what it needs, in words for people', async ({ visit, person }) => {
+test('an untouched new routine has a model, and says what else it needs in words for people', async ({
+  visit,
+  person,
+}) => {
   const { page } = await visit(`/p/${person.projectId}/routines/new`, { as: person });
   await page.getByRole('combobox', { name: 'Model' }).waitFor();
   await page.getByRole('button', { name: 'Save and test' }).click();
   await page.getByText('Enter the name.').waitFor();
   await page.getByText('Enter the instructions.').waitFor();
-  await page.getByText('Choose a model.').waitFor();
+  await page.getByText('Chosen for you; any other will do.').waitFor();
+  expect(await page.getByRole('combobox', { name: 'Model' }).and(page.locator('[aria-invalid=true]')).count()).toBe(0);
 });
 
-test('a schedule of two day fields is said as it runs, before and after it is saved', async ({ visit, person }) => {
+test('a schedule with two day fields is described as it runs, before and after it is saved', async ({
+  visit,
+  person,
+}) => {
   const { page } = await visit(`/p/${person.projectId}/routines/new`, { as: person });
   await page.getByRole('combobox', { name: 'Runs' }).click();
   await page.getByRole('option', { name: 'Cron' }).click();
@@ -62,7 +68,10 @@ test('two tabs that change the same thing are shown both, and one is chosen', as
   expect([data.instructions, data.name]).toEqual(['My words.', 'Renamed']);
 });
 
-test('changes are not left behind unasked, and say that they return it to draft', async ({ visit, person }) => {
+test('a page with changes asks before it is left, and says that they return the routine to draft', async ({
+  visit,
+  person,
+}) => {
   const client = person.session.with({ 'X-Project-Id': person.projectId });
   const id = await createRoutine(client, { name: 'Kept' });
   const { page } = await visit(`/p/${person.projectId}/routines/${id}/edit`, { as: person });

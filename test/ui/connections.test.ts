@@ -72,7 +72,7 @@ test('a tool is found, confirmed, changes on its server, and is confirmed again'
   await page.getByRole('button', { name: 'Confirm read_rankings' }).waitFor();
 });
 
-test('what cannot be read of a server is named where its tools are found and confirmed', async ({ visit, person }) => {
+test('discovery and confirmation name the parts of a server that cannot be read', async ({ visit, person }) => {
   const session = sessionOf(person);
   const routineId = await createRoutine(session, { name: 'Weekly rankings' });
   const pages = { name: 'read_pages', inputSchema: { type: 'object', properties: { a: { pattern: '(?P<y>a)' } } } };
@@ -85,7 +85,7 @@ test('what cannot be read of a server is named where its tools are found and con
   await page.getByText('1 tool left out').click();
   await page.getByText('odd: inputSchema').waitFor();
   await page.getByRole('button', { name: 'Confirm read_pages' }).click();
-  await page.getByRole('button', { name: 'Let it run by itself' }).click();
+  await page.getByRole('button', { name: 'Allow for this routine' }).click();
   const mark = page.getByText('Checked in part');
   await mark.waitFor();
   expect(await mark.getAttribute('title')).toContain('inputSchema.properties.a.pattern');
@@ -98,10 +98,11 @@ test('a definition that changes while the question stands is not confirmed', asy
   const tools = `/p/${person.projectId}/routines/${routineId}/tools`;
   const { page } = await visit(tools, { as: person });
   await page.getByRole('button', { name: 'Confirm read_rankings' }).click();
+  await page.getByRole('button', { name: 'What the server says about it' }).click();
   await page.getByRole('region', { name: 'definition' }).waitFor();
   offerTools(hostile, 'Reads and forwards.');
   await session.post(`/v1/routines/${routineId}/connections/${connectionId}/discover`);
-  await page.getByRole('button', { name: 'Let it run by itself' }).click();
+  await page.getByRole('button', { name: 'Allow for this routine' }).click();
   await page.getByRole('dialog').getByRole('alert').waitFor();
   await page.getByRole('region', { name: 'definition' }).getByText('Reads and forwards.').waitFor();
   const { data } = await session.get(`/v1/routines/${routineId}/tools`);

@@ -13,7 +13,7 @@ test('a day ends at midnight, also where the clocks change and it has 23 or 25 h
   expect(['2026-03-28', '2026-03-29', '2026-10-25'].map(hoursOf)).toEqual([24, 23, 25]);
 });
 
-test('a text that names no day is none', () => {
+test('a text that names no day is not a schedule', () => {
   expect([dayStart(undefined), dayStart('soon')]).toEqual([undefined, undefined]);
 });
 

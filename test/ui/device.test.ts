@@ -50,7 +50,10 @@ test('a person types the code of their terminal, gives it access to run, and it 
   await page.getByRole('row', { name: new RegExp(terminal.host) }).waitFor();
 });
 
-test('who follows the link signed out comes back to it after the sign-in, and can deny', async ({ service, visit }) => {
+test('a person who follows the link signed out returns to it after the sign-in, and can deny', async ({
+  service,
+  visit,
+}) => {
   const person = await signUp(service);
   const terminal = await openTerminal(service);
   const { page } = await visit(`/device?user_code=${terminal.userCode}`);

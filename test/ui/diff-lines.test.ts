@@ -8,7 +8,7 @@ const TEXT = fc
   })
   .map((lines) => lines.join('\n'));
 
-test('what stays and goes is the old text, what stays and comes is the new one', () => {
+test('unchanged and removed parts make the old text, unchanged and added parts the new one', () => {
   fc.assert(
     fc.property(TEXT, TEXT, (before, after) => {
       const lines = diffLines(before, after);

@@ -67,7 +67,7 @@ test.each([
   expect(documentOf(text)).toEqual({ kind: 'plain', reason: expect.stringContaining(reason) });
 });
 
-test('a line across the page is no list of fifty levels', () => {
+test('a line across the page does not become a list of fifty levels', () => {
   expect(documentOf(`a\n\n${'- '.repeat(50)}\n\nb`).kind).toBe('document');
 });
 
@@ -109,7 +109,7 @@ test('no text is too odd to be read', () => {
   );
 });
 
-test('pieces of a text make the text, and none splits a character', () => {
+test('the pieces of a text make up the text, and none splits a character', () => {
   const line = fc.constantFrom('a'.repeat(30_000), '\u{1F600}'.repeat(25_001), '', 'b');
   fc.assert(
     fc.property(fc.array(line, { maxLength: 6 }), (lines) => {

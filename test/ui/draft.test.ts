@@ -9,7 +9,7 @@ test('a sentence fills the form of a new routine, says what it assumed, and save
 }) => {
   const client = person.session.with({ 'X-Project-Id': person.projectId });
   const { page } = await visit(`/p/${person.projectId}/routines/new`, { as: person });
-  const sentence = page.getByRole('textbox', { name: 'What shall it do, and when?' });
+  const sentence = page.getByRole('textbox', { name: 'What should it do, and when?' });
   await sentence.fill('Every Monday at 8, watch our competitors and say what changed');
   await page.getByRole('button', { name: 'Draft it' }).click();
   await page.getByText('“Every Monday at 8” means').waitFor();
@@ -26,7 +26,7 @@ test('a sentence fills the form of a new routine, says what it assumed, and save
 
 test('a time with two readings is asked for, and the schedule of the form stays', async ({ visit, person }) => {
   const { page } = await visit(`/p/${person.projectId}/routines/new`, { as: person });
-  const sentence = page.getByRole('textbox', { name: 'What shall it do, and when?' });
+  const sentence = page.getByRole('textbox', { name: 'What should it do, and when?' });
   await sentence.fill('Watch our competitors every other Tuesday at 9');
   await page.getByRole('button', { name: 'Draft it' }).click();
   await page.getByText(/“every other Tuesday” is counted from a day/).waitFor();

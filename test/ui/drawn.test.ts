@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { unseenIn } from '#lib/text.ts';
 import { drawn } from '../../ui/src/format/drawn.ts';
 
-test('what the service refuses in a tool is what the dashboard draws, and nothing else', () => {
+test('the service refuses in a tool exactly the characters that the dashboard marks', () => {
   for (let code = 0; code <= 0x10ffff; code += 1) {
     const character = String.fromCodePoint(code);
     const unseen = unseenIn(character);

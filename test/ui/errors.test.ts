@@ -20,7 +20,7 @@ test('a message that names no field has no faults', () => {
   expect(new ApiError({ status: 404, code: 'x', message: 'name: y' }).faults).toEqual([]);
 });
 
-test('a list goes on where its Link header says', () => {
+test('a list continues where its Link header says', () => {
   const link = '<http://api.test/v1/runs?limit=2&cursor=abc%3D>; rel="next"';
   expect(nextCursorOf(link)).toBe('abc=');
   expect(nextCursorOf('<http://api.test/v1/runs?cursor=a>; rel="prev"')).toBeUndefined();

@@ -7,7 +7,7 @@ import { follow, type FollowOptions, type FollowStatus } from '../../ui/src/api/
 /** Only silence is not short: a busy machine must not seem silent. */
 const FAST = { silenceMs: 20_000, retryMs: 5, maxRetryMs: 20, pollMs: 5, attempts: 3 };
 
-test('a stream that is cut goes on after its last event, and loses none', async () => {
+test('a stream that is cut continues after its last event, and loses none', async () => {
   const asked: (string | undefined)[] = [];
   const { events, statuses } = await followed((request, response) => {
     asked.push(request.headers['last-event-id'] as string | undefined);

@@ -67,7 +67,7 @@ test('a bad morning names what is wrong, each with the action that mends it', as
   expect(complaints).toEqual([]);
 });
 
-test('a run that did its work without its tools is no success on any page', async ({ service, visit }) => {
+test('no page shows a run that worked without its tools as a success', async ({ service, visit }) => {
   const owner = await signUp(service);
   const key = await owner.key();
   const tools = await startHostileTools();
@@ -86,7 +86,7 @@ test('a run that did its work without its tools is no success on any page', asyn
   await row.getByRole('link', { name: 'See its calls' }).click();
   const verdict = page.locator('[data-verdict]');
   await verdict.getByText('Succeeded in part').waitFor();
-  await verdict.getByText('so the run did its work without them').waitFor();
+  await verdict.getByText('so the run had to work without them').waitFor();
   expect(complaints).toEqual([]);
 });
 
@@ -136,7 +136,7 @@ test('home of five hundred routines, and of a project in which everything has fa
   expect(complaints).toEqual([]);
 });
 
-test('the first steps follow what the server knows, and go away when they are done', async ({ service, visit }) => {
+test('the first steps follow the data of the server, and disappear when they are done', async ({ service, visit }) => {
   const newcomer = await signUp(service);
   const key = await newcomer.key();
   const path = `/p/${newcomer.projectId}`;
@@ -164,7 +164,7 @@ test('the first steps follow what the server knows, and go away when they are do
   expect(complaints).toEqual([]);
 });
 
-test('what the service has stopped is named, however many routines are newer', async ({ service, visit }) => {
+test('routines that the service has stopped are named, however many routines are newer', async ({ service, visit }) => {
   const owner = await signUp(service);
   const key = await owner.key();
   const stopped = await createRoutine(key, {

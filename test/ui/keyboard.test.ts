@@ -54,7 +54,7 @@ function faultsOf({ stops, missed, ends }: Awaited<ReturnType<typeof walkByTab>>
   ];
 }
 
-test('every dialog takes the focus, keeps it, closes by Escape and gives it back', async ({ person, made, visit }) => {
+test('every dialog takes the focus, keeps it, closes with Escape and returns it', async ({ person, made, visit }) => {
   const routine = `routines/${made.routineId}`;
   const { page, settled } = await visit('about:blank', { as: person });
   const openers: readonly (readonly [path: string, button: string | RegExp, item?: string])[] = [
@@ -96,7 +96,7 @@ test('every dialog takes the focus, keeps it, closes by Escape and gives it back
   }
 });
 
-test('the keys that the help lists do what it says', async ({ person, visit }) => {
+test('the keys work as the help says', async ({ person, visit }) => {
   const routineId = await createRoutine(await person.key());
   const { page } = await visit(`/p/${person.projectId}/settings`, { as: person });
   await page.getByRole('heading', { level: 1, name: 'Settings' }).waitFor();

@@ -46,7 +46,10 @@ function pathOf({ projectId }: Person): string {
   return `/p/${projectId}/models`;
 }
 
-test('a model is tested from the keyboard: what it costs first, then what came back', async ({ visit, person }) => {
+test('a model is tested from the keyboard, which shows first the cost and then the findings', async ({
+  visit,
+  person,
+}) => {
   const { page, expectClean } = await visit(pathOf(person), { as: person });
   const actions = page.getByRole('button', { name: 'Actions for writers/fixture/writer-small' });
   await actions.focus();

@@ -11,7 +11,7 @@ test('what a run fills in by itself is not asked for as a variable', () => {
   expect(variablesIn(`${text} {{ site }} {{site}} {{not a name}}`)).toEqual(['site']);
 });
 
-test('what only some routines have is offered in those alone', () => {
+test('commands that only some routines have are offered only there', () => {
   const names = (of: Parameters<typeof builtInsOf>[0]) => builtInsOf(of).map(({ name }) => name);
   const plain = names({ gate: null, resultSchema: null });
   expect(plain).not.toContain('gate.value');

@@ -109,7 +109,7 @@ test('a result is exported as Markdown, and its data as JSON and CSV', async ({ 
   expect(files['prices-of-the-rivals-TIME.csv']).toBe("\uFEFFid,price\r\n'=tea,3\r\nsalt,1\r\n");
 });
 
-test('a table of wide data has a line a row, ids last, and on a phone a card a row with the changes first', async ({
+test('a table of wide data has one line a row with the ids last; on a phone each row is a card with the changes first', async ({
   service,
   key,
   person,
@@ -305,7 +305,12 @@ test('two runs stand side by side, by word and by key, at an address that names 
   expect(watched.complaints).toEqual([]);
 });
 
-test('brackets lead to the result before and after, and not while one types', async ({ person, said, visit, at }) => {
+test('bracket keys lead to the previous and the next result, but not while a person types', async ({
+  person,
+  said,
+  visit,
+  at,
+}) => {
   const [first, second, third] = await said('One.', 'Two.', 'Three.');
   const { page, expectClean } = await visit(at(second.id), { as: person });
   await page.getByRole('link', { name: 'Next result' }).waitFor();
@@ -395,7 +400,7 @@ test('a result of 400,000 characters is read to its end', async ({ person, said,
   await expect.poll(async () => (await written.innerText()).length).toBeGreaterThan(60_000);
 });
 
-test('a run that is erased while it is read says so, and takes nothing else along', async ({
+test('a run that is erased while it is read says so, and the rest of the page stays', async ({
   service,
   person,
   said,

@@ -15,7 +15,7 @@ test('a routine is paused, archived, and found under its state', async ({ visit,
   await page.getByRole('button', { name: 'More' }).click();
   await page.getByRole('menuitem', { name: 'Pause' }).click();
   await page.getByRole('button', { name: 'Pause routine' }).click();
-  await page.getByText('Paused; ready to go on').waitFor();
+  await page.getByText('Paused; ready to continue').waitFor();
   await page.getByRole('button', { name: 'More' }).click();
   await page.getByRole('menuitem', { name: 'Archive' }).click();
   await page.getByRole('button', { name: 'Archive routine' }).click();
@@ -40,10 +40,7 @@ test('an activation over the budget says so before the button, and asks for noth
   await page.getByText('Active, done').waitFor({ state: 'attached' });
 });
 
-test('a run is previewed: what it would be told, may call and may cost, with other values too', async ({
-  visit,
-  person,
-}) => {
+test('a preview shows the text, the tools and the cost of a run, also with other values', async ({ visit, person }) => {
   const client = clientOf(person);
   const id = await createRoutine(client, {
     name: 'Site audit',
@@ -194,7 +191,7 @@ test('a run is asked for a later time, with other values', async ({ visit, perso
   const at = ago(-2);
   await dialog.getByLabel('At', { exact: false }).last().fill(at);
   await page.getByRole('button', { name: 'Schedule this run' }).click();
-  await page.getByText(/^Waiting for the time that it was asked for/).waitFor();
+  await page.getByText(/^Waiting for the time for which it was asked/).waitFor();
   await expectClean();
   const { data } = await client.get(`/v1/routines/${id}/runs`);
   const { data: run } = await client.get(`/v1/runs/${data[0].id}`);

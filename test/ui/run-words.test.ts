@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Shape } from '../../ui/src/api/types.ts';
-import { stepBadgeOf } from '../../ui/src/format/run-words.ts';
+import { calledWith, stepBadgeOf } from '../../ui/src/format/run-words.ts';
 
 type Step = Pick<Shape<'Step'>, 'kind' | 'state' | 'startedAt' | 'finishedAt'>;
 
@@ -12,7 +12,7 @@ function badge(step: Partial<Step>, state: Shape<'Run'>['state']): string {
   return stepBadgeOf(whole as Shape<'Step'>, { state, finishedAt: END });
 }
 
-test('a step that the end of its run ended is shown as what happened to it', () => {
+test('a step that ended with its run is shown with its own outcome', () => {
   expect(badge({}, 'cancelled')).toBe('cancelled');
   expect(badge({}, 'failed')).toBe('failed');
   const waiting = { kind: 'tool', startedAt: null } as const;
@@ -25,4 +25,16 @@ test('a step that failed or was refused before its run was cancelled says so', (
   expect(badge({ kind: 'tool', startedAt: null, finishedAt: BEFORE }, 'cancelled')).toBe('refused');
   expect(badge({ kind: 'tool', state: 'outcome_unknown' }, 'cancelled')).toBe('outcome_unknown');
   expect(badge({ state: 'succeeded' }, 'cancelled')).toBe('succeeded');
+});
+
+test.each([
+  ['{"url":"https://example.com/pricing?q=1"}', 'read_page /pricing'],
+  ['{"url":"https://example.com/"}', 'read_page example.com'],
+  ['{"limit":3,"query":"price of tea"}', 'read_page price of tea'],
+  ['{"limit":3}', 'read_page'],
+  [null, 'read_page'],
+])('a call with the arguments %j is named %j', (args, words) => {
+  expect(calledWith({ toolName: 'read_page', name: 'x', arguments: args } as Parameters<typeof calledWith>[0])).toBe(
+    words,
+  );
 });

@@ -96,7 +96,7 @@ test('a live run is followed step by step, also where the stream is cut in the m
     API_URL: `http://${proxy.address}`,
   });
   const { page, complaints } = await visit(`${dashboard.url}/p/${person.projectId}/runs/${run.id}`, { as: person });
-  const rows = page.getByRole('list', { name: 'Steps' }).getByRole('button').filter({ hasNotText: 'Pending' });
+  const rows = page.getByRole('list', { name: 'Steps' }).getByRole('button');
   await page.getByText('Live', { exact: true }).waitFor();
   await expect.poll(() => tools.control.calls.length).toBe(1);
   await expect.poll(() => rows.count()).toBeGreaterThan(0);
@@ -120,6 +120,31 @@ test('a live run is followed step by step, also where the stream is cut in the m
   expect(complaints).toEqual([]);
   await dashboard.close();
   await proxy.close();
+});
+
+test('the text of a model is read while it is written, and gives way to the result', async ({
+  service,
+  person,
+  key,
+  visit,
+}) => {
+  const mark = marker();
+  const text = `# Pages this week\n\n${Array.from({ length: 60 }, (_, n) => `- Page ${n} answers in less than a second.\n`).join('')}`;
+  service.gateway.control.script({ marker: mark, behaviour: { kind: 'text', text }, form: { pauseMs: 150 } });
+  const routineId = await createRoutine(key, { name: 'Site check', instructions: mark });
+  const { data: run } = await key.post(`/v1/routines/${routineId}/run`);
+  const { page, expectClean } = await visit(`/p/${person.projectId}/runs/${run.id}`, { as: person });
+  const soFar = page.getByRole('region', { name: 'Text so far' });
+  await soFar.getByRole('heading', { name: 'Pages this week' }).waitFor();
+  await page.getByText('Writing · step 1').waitFor();
+  await soFar.getByText('Page 12 answers').waitFor();
+  // Its end stays in sight.
+  await expect
+    .poll(() => soFar.evaluate((box) => box.scrollHeight - box.scrollTop - box.clientHeight))
+    .toBeLessThan(60);
+  await expectClean();
+  await page.getByRole('region', { name: 'Result' }).getByText('Page 59 answers').waitFor();
+  expect(await soFar.count()).toBe(0);
 });
 
 test('a run is cancelled, and run again, from its page', async ({ service, person, key, visit }) => {
@@ -161,7 +186,8 @@ test('a delivery is sent again, and its second attempt is seen as it comes', asy
 test('a pinned run says so, and its workflow is a link away', async ({ person, key, visit }) => {
   const run = await runOnce(key, await createRoutine(key));
   const { page } = await visit(`/p/${person.projectId}/runs/${run.id}`, { as: person });
-  const link = page.getByRole('link', { name: 'Temporal' });
+  await page.getByRole('button', { name: 'Details' }).click();
+  const link = page.getByRole('link', { name: 'Its workflow in Temporal' });
   expect(await link.getAttribute('href')).toBe(`https://temporal.example.com/namespaces/default/workflows/${run.id}`);
   await page.getByRole('button', { name: /^Pin/ }).click();
   await page.getByRole('button', { name: /^Unpin/, pressed: true }).waitFor();

@@ -111,7 +111,7 @@ test('a passkey is added, signs in without the password, proves who one is and i
   await page.getByText('The passkey is unknown here').waitFor();
 });
 
-test('what changes access asks for the password and is then done by itself', async ({ service, visit }) => {
+test('an action that changes access asks for the password and then completes by itself', async ({ service, visit }) => {
   const person = await signUp(service);
   await ageProofs(service.deps.database, person.userId, '16 minutes');
   const watched = await visit(`/p/${person.projectId}/api-keys`, { as: person });
@@ -143,12 +143,12 @@ test('who lacks a demanded factor is led to it, and is then let in', async ({ se
   await addSecondFactor(database, owner);
   const settings = `/p/${owner.projectId}/settings`;
   const own = await visit(settings, { as: owner });
-  await own.page.getByRole('switch', { name: 'Demand a second factor' }).click();
-  await own.page.getByText('A second factor is demanded').waitFor();
+  await own.page.getByRole('switch', { name: 'Require a second factor' }).click();
+  await own.page.getByText('A second factor is required').waitFor();
 
   const watched = await visit(settings, { as: member });
   const { page } = watched;
-  await page.getByText('This organization demands a second factor').waitFor();
+  await page.getByText('This organization requires a second factor').waitFor();
   await sequence('demanded')(watched, 'page');
   await page.getByRole('button', { name: 'Add a second factor' }).click();
   const secret = await keyOf(page);

@@ -59,7 +59,7 @@ test('every kind of response carries the same headers', async ({ dashboard, serv
   await away.close();
 });
 
-test('so does the response to what is no HTTP, too long, without a host or with an expectation', async ({
+test('so does the response to a request that is not HTTP, too long, without a host or with an expectation', async ({
   dashboard,
 }) => {
   const long = requestBytes('GET', '/', [`Cookie: a=${'b'.repeat(17_000)}`]);
@@ -111,7 +111,7 @@ test('a page is never kept, and a file with its hash in its name for ever', asyn
   expect(await asset.text()).toContain('function');
 });
 
-test('the API hears who asks, from which page, and with which cookie', async ({ service }) => {
+test('the API gets the caller, the page and the cookie of a request', async ({ service }) => {
   const { url, heard, server } = await listenApi((incoming, respond) => {
     incoming.resume();
     respond(201, { 'X-Custom': 'kept', Connection: 'X-Dropped', 'X-Dropped': '1' }, '{"ok":true}');
@@ -179,7 +179,7 @@ test('a stream that the API cuts off is cut off, and not ended as if it were com
   server.close();
 });
 
-test('a browser that goes away before its response is not taken for an outage of the API', async ({ service }) => {
+test('a browser that leaves before its response does not count as an outage of the API', async ({ service }) => {
   const { url, heard, server } = await listenApi((incoming) => incoming.resume());
   const lines: unknown[] = [];
   const log = pino({}, { write: (line) => lines.push(JSON.parse(line)) });
@@ -202,7 +202,7 @@ test('a browser that goes away before its response is not taken for an outage of
   server.close();
 });
 
-test('a person who comes back from a provider lands on a page whose address holds no code', async ({
+test('a person who returns from a provider gets a page whose address contains no code', async ({
   dashboard,
   person,
 }) => {
@@ -220,7 +220,10 @@ test('a person who comes back from a provider lands on a page whose address hold
   expect(signedOut.headers.get('location')).toMatch(/\?error=authentication_required&/);
 });
 
-test('a return that a browser fetches ahead ends no sign-in, and leads nowhere', async ({ dashboard, person }) => {
+test('a return address that a browser prefetches does not end a sign-in, and leads nowhere', async ({
+  dashboard,
+  person,
+}) => {
   const { Cookie = '' } = person.session.headers;
   const ahead = await fetch(`${dashboard.url}/oauth/callback/github?state=unknown&code=secret-code`, {
     redirect: 'manual',
@@ -301,7 +304,7 @@ test('no target leads to another host, or out of the paths that are handed on', 
   elsewhere.server.close();
 });
 
-test('a path is only ever one of the build', async ({ dashboard }) => {
+test('only paths of the build are served', async ({ dashboard }) => {
   for (const target of ['/../server.ts', '/assets/..%2f..%2fserver.ts', '//etc/passwd']) {
     const response = await raw(dashboard.url, target);
     expect(response.body).not.toContain('loadConfig');

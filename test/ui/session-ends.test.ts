@@ -68,7 +68,7 @@ test.for(FORMS)(
   },
 );
 
-test('the page below an ended session is neither seen nor closed by a key', async ({ leaver, visit }) => {
+test('no key shows or closes the page below an ended session', async ({ leaver, visit }) => {
   const { page, settled, expectClean } = await visit(`/p/${leaver.projectId}/skills`, { as: leaver });
   await settled();
   await page.getByRole('button', { name: 'New skill' }).first().click();

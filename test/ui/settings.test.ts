@@ -22,7 +22,7 @@ function rename({ session }: Person, name: string) {
   return session.post('/auth/update-user', { name });
 }
 
-test('a member is invited by a link, gets another role, and goes', async ({ service, visit }) => {
+test('a member is invited by a link, gets another role, and leaves', async ({ service, visit }) => {
   const [ada, grace] = [await signUp(service), await signUp(service)];
   await rename(grace, 'Grace Hopper');
   const { page, settled, expectClean } = await visit(pathOf(ada, 'members'), { as: ada });

@@ -103,7 +103,7 @@ test('a session that ends elsewhere leads to the sign-in, and back to the same p
   expect(await page.title()).toMatch(/^Routines/);
 });
 
-test('a chosen theme holds before the first paint and over a reload', async ({ visit, person }) => {
+test('a chosen theme applies before the first paint and after a reload', async ({ visit, person }) => {
   const { page } = await visit(`/p/${person.projectId}/settings`, { as: person, theme: 'light' });
   await page.getByRole('button', { name: /Account and theme/ }).click();
   await page.getByRole('menuitemradio', { name: 'Dark' }).click();
@@ -113,7 +113,7 @@ test('a chosen theme holds before the first paint and over a reload', async ({ v
   expect(await page.evaluate<string>('window.themeAtFirst')).toBe('dark');
 });
 
-test('a new project is made in the switcher, and its faults stand at the field', async ({ visit, person }) => {
+test('a new project is made in the switcher, which shows errors at the field', async ({ visit, person }) => {
   const { page } = await visit(`/p/${person.projectId}/settings`, { as: person });
   await page.getByRole('button', { name: /Switch project/ }).click();
   await page.getByRole('menuitem', { name: 'New project' }).click();

@@ -33,7 +33,7 @@ function changes(fields: Partial<DataChanges> = {}): DataChanges {
   return { by: BY, added: [], removed: [], changed: [], ...fields };
 }
 
-test('a list becomes a table by its schema, and each row says what happened to it', () => {
+test('a list becomes a table by its schema, and each row shows its change', () => {
   const data = {
     note: 'Tea is dearer.',
     items: [
@@ -123,13 +123,13 @@ test('values are shown by what they are', () => {
   }
 });
 
-test('what is missing comes last in either direction', () => {
+test('missing values come last in either direction', () => {
   const sorted = (direction: 1 | -1) => [3, null, 10, 2].toSorted((a, b) => compareValues(a, b, direction));
   expect(sorted(1)).toEqual([2, 3, 10, null]);
   expect(sorted(-1)).toEqual([10, 3, 2, null]);
 });
 
-test('CSV holds quotes, commas and lines, and no cell is a formula', () => {
+test('CSV keeps quotes, commas and lines, and no cell is a formula', () => {
   const items = [
     { id: '=1+1', note: 'a "b", c', n: -5 },
     { id: ' @SUM(A1)', note: 'two\nlines', n: null },

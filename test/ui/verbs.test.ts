@@ -68,10 +68,7 @@ test('the good run of a draft leads to a routine that runs by itself', async ({ 
   expect((await key.get(`/v1/routines/${watch.id}`)).data.state).toBe('active');
 });
 
-test('a failure that a later run has overtaken says so and stands below what still holds', async ({
-  service,
-  visit,
-}) => {
+test('a failure before a later success says so and comes after open problems', async ({ service, visit }) => {
   const reader = await signUp(service);
   const key = await reader.key();
   const watch = await typedRoutine(service, key, { ...UNTYPED, name: 'Sign-up page' });

@@ -66,7 +66,7 @@ const REPORT = `## Two pages moved
 
 Next: bring the title of \`/blog/launch\` up to date.`;
 
-test('the whole way of a person, from the sign-up to a payment that is late', async ({ visit }) => {
+test('a person uses the whole service, from the sign-up to a late payment', async ({ visit }) => {
   const watched = await visit('/sign-up');
   const { page, settled, expectClean } = watched;
   const open = (place: string) =>
@@ -77,7 +77,7 @@ test('the whole way of a person, from the sign-up to a payment that is late', as
   const email = await signUpByForm(page, mailbox);
   await page.getByRole('link', { name: 'Sign in' }).click();
   await signInByForm(page, email);
-  await page.getByRole('heading', { name: 'Your first routine' }).waitFor();
+  await page.getByRole('heading', { name: 'Begin with a template' }).waitFor();
   await settled();
   await expectClean();
 
@@ -228,7 +228,7 @@ async function followRun(watched: Watched, open: () => Promise<void>): Promise<v
   const second = hold();
   first.release();
   // Counts ended steps only: a read since the call began also shows the call under way.
-  const steps = page.getByRole('list', { name: 'Steps' }).getByRole('button').filter({ hasNotText: 'Pending' });
+  const steps = page.getByRole('list', { name: 'Steps' }).getByRole('button').filter({ hasNotText: 'Under way' });
   await expect.poll(() => steps.count()).toBe(1);
   // The page shows the whole wait, and not the wait at the time it was opened.
   const waited = duration((await readRun(page)).queuedSeconds * 1_000);

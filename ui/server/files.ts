@@ -34,7 +34,7 @@ const TYPES: Readonly<Record<string, string>> = {
 export async function readFiles(folder: string): Promise<BuiltFiles> {
   const found = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
   const names = found
-    // The list of what was built is for the tests.
+    // The list of built files is for the tests.
     .filter((entry) => entry.isFile() && entry.name !== 'manifest.json')
     .map((entry) => path.relative(folder, path.join(entry.parentPath, entry.name)));
   const files = new Map(

@@ -9,7 +9,7 @@ export interface RunningServer {
   close(): Promise<void>;
 }
 
-/** Listens with limits that Node leaves open; what Node itself would respond carries the constant headers too. */
+/** Listens with limits that Node leaves open. Responses of Node itself also carry the constant headers. */
 export async function listen(
   handler: RequestListener,
   { host, port }: { host: string; port: number },

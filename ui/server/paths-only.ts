@@ -1,7 +1,10 @@
 import type { Context, Next } from 'koa';
 import { failure } from './failure.ts';
 
-/** Refuses a target that is no path but a whole address, as only forward proxies take it (RFC 9112, section 3.2.2). */
+/**
+ * Refuses a target that is a whole address instead of a path, because only forward proxies accept one (RFC 9112,
+ * section 3.2.2).
+ */
 export async function pathsOnly(ctx: Context, next: Next): Promise<void> {
   if (ctx.url.startsWith('/')) return next();
   ctx.state.served = 'nothing';

@@ -34,7 +34,7 @@ const router = createRouter({
   defaultNotFoundComponent: NotFoundPage,
   scrollRestoration: true,
 });
-// The code of the page loads while the session is asked for.
+// The code of the page loads while the session is being requested.
 const routes: Readonly<Record<string, AnyRoute>> = router.routesById;
 const matches: readonly AnyRouteMatch[] = router.matchRoutes(router.latestLocation);
 for (const { routeId } of matches) {

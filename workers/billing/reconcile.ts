@@ -22,7 +22,7 @@ try {
     await requestSync(database, organizationId);
     try {
       const synced = await syncOrganization({ database, processor, watch }, organizationId);
-      log.info({ organizationId }, synced ? 'in step' : 'another process is bringing it in step');
+      log.info({ organizationId }, synced ? 'synchronized' : 'another process is synchronizing it');
     } catch (err) {
       log.error({ err, organizationId }, 'could not be synchronized');
       process.exitCode = 1;

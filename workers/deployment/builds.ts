@@ -14,7 +14,7 @@ import {
 
 export interface BuildStatus {
   readonly buildId: string;
-  /** A build that drains has open workflows and gets no new ones; a new one has never been current. */
+  /** A draining build has open workflows and gets no new ones; a new build has never been current. */
   readonly state: 'new' | 'current' | 'draining' | 'drained';
   /** Live workers. */
   readonly workers: number;
@@ -24,7 +24,7 @@ export interface BuildStatus {
   readonly openWorkflows: number;
 }
 
-/** Lists the builds of the deployment, the newest first; none before a worker with a build has been there. */
+/** Lists the builds of the deployment, the newest first; empty before the first worker with a build. */
 export async function readBuilds(deployment: Deployment): Promise<BuildStatus[]> {
   const builds = await knownBuilds(deployment);
   return Promise.all(

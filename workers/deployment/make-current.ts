@@ -1,7 +1,7 @@
 /**
- * Entry: `npm run deploy:current -- BUILD` starts new runs on the workers of that build; `-- --unversioned` on those
- * without one. With the build before it takes a release back. Exits with 1, and changes nothing, when no such worker is
- * there after two minutes.
+ * Entry: `npm run deploy:current -- BUILD` starts new runs on the workers of that build; `-- --unversioned` on workers
+ * without a build. With the previous build it takes a release back. Exits with 1 and changes nothing if no such worker
+ * appears within two minutes.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isGrpcServiceError } from '@temporalio/client';
@@ -39,7 +39,7 @@ async function makeCurrent(deployment: Deployment, end: number): Promise<void> {
 
   await until(async () => (await workers()).live > 0, {
     waiting: `Waiting for ${title} to announce workers …`,
-    failed: `No worker of ${title} is there. Nothing was changed.`,
+    failed: `${title} has no worker. Nothing was changed.`,
     end,
   });
   let refusal = '';

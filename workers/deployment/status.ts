@@ -1,6 +1,6 @@
 /**
  * Entry: `npm run deploy:status` lists the builds with their open runs and workflows. With the name of a build it exits
- * with 1 unless that build is drained, so that its workers may be stopped.
+ * with 0 once that build is drained, so that its workers may be stopped.
  */
 import { openDeployment, readBuilds, type BuildStatus } from './builds.ts';
 
@@ -10,7 +10,8 @@ try {
   const builds = await readBuilds(deployment);
   console.log(`Deployment ${deployment.name}${builds.length === 0 ? ' has no builds.' : ''}`);
   if (builds.length > 0) console.log(table(builds));
-  for (const { buildId, openRuns, openWorkflows } of builds.filter(isStranded)) {
+  const stranded = builds.filter(({ workers, ...open }) => workers === 0 && open.openRuns + open.openWorkflows > 0);
+  for (const { buildId, openRuns, openWorkflows } of stranded) {
     console.log(
       `Build ${buildId} has ${openRuns} open runs (${openWorkflows} workflows) and no worker: start workers of it again.`,
     );
@@ -19,17 +20,13 @@ try {
     const found = builds.find(({ buildId }) => buildId === wanted);
     // Temporal forgets builds that were drained long ago.
     const isDrained = found === undefined || found.state === 'drained';
-    console.log(`Build ${wanted} is ${isDrained ? 'drained: its workers may go' : found.state}.`);
+    console.log(`Build ${wanted} is ${isDrained ? 'drained: its workers can be stopped' : found.state}.`);
     process.exitCode = isDrained ? 0 : 1;
   }
 } finally {
   await deployment.close();
 }
 process.exit();
-
-function isStranded({ workers, openRuns, openWorkflows }: BuildStatus): boolean {
-  return workers === 0 && openRuns + openWorkflows > 0;
-}
 
 function table(builds: readonly BuildStatus[]): string {
   const lines = [

@@ -58,7 +58,7 @@ const createConnection = route({
   tag,
   summary: 'Connect a tool server of your own',
   description:
-    'The server is asked before anything is kept: it has to answer at this address in MCP over Streamable HTTP and to take the credentials. What is wrong with the address or credentials is `invalid_request`; a server that cannot be reached or fails is `provider_error`.',
+    'Before the connection is stored, the server must respond at this address in MCP over Streamable HTTP and accept the credentials. A wrong address or credential is `invalid_request`; a server that cannot be reached or fails is `provider_error`.',
   auth: 'key-or-session',
   mcp: false,
   scope: 'connections:write',
@@ -81,7 +81,8 @@ const createConnection = route({
 });
 
 /**
- * Refuses our own service with a clear error: routines that call it could run for ever, and `/mcp` would refuse them.
+ * Refuses this service itself with a clear error: routines that call it could run for ever, and `/mcp` would refuse
+ * them.
  */
 function assertElsewhere(url: string, { config }: Deps): void {
   const isOwn = originOf(url) === originOf(config.PUBLIC_URL);
@@ -102,7 +103,7 @@ const updateConnection = route({
   tag,
   summary: 'Rename a connection or replace its credentials',
   description:
-    'Credentials that a person types in: the server is asked first, as for a new connection, and nothing is changed unless it takes them. A connection that was `needs_reauthorization` is then `ready` again. Id and tool policies stay, and routines keep their state. Where a provider gave the credentials only the name can be changed: those connect again with `connectionId`.',
+    'New credentials are tried at the server first, and nothing changes unless it accepts them. A connection that was `needs_reauthorization` is then `ready` again. Id and tool policies stay, and routines keep their state. If a provider issued the credentials, only the name can be changed: sign in again with `connectionId`.',
   auth: 'key-or-session',
   mcp: false,
   scope: 'connections:write',
@@ -124,7 +125,7 @@ const deleteConnection = route({
   tag,
   summary: 'Delete a connection with its credentials',
   description:
-    'Its tool policies go with it. Routines with an automatic tool of it go back to draft; `stateReason` says why. A sign-in is revoked at its provider too, where that takes tokens back (RFC 7009); the response does not wait for it.',
+    'Deletes its tool policies too. Routines with an automatic tool of the connection go back to draft; `stateReason` says why. A sign-in is also revoked at its provider, if that supports it (RFC 7009); the response does not wait for that.',
   auth: 'key-or-session',
   mcp: false,
   scope: 'connections:write',

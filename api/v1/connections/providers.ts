@@ -12,6 +12,7 @@ import {
 } from '#core/integrations/connections/index.ts';
 import type { Deps } from '../../deps.ts';
 import { nameOf, timestamp } from '#lib/schemas.ts';
+import { present } from '../../http/present.ts';
 import { EXAMPLE, idOf, iso } from '../../http/schemas.ts';
 import { route, type Route } from '../../route.ts';
 import { connection, connectionParams, presentConnection } from './schemas.ts';
@@ -25,7 +26,7 @@ const provider = z
     category: z.enum(CATEGORIES),
     auth: z.enum(['oauth', 'api_key']).meta({ description: 'By signing in, or with an API key.' }),
     configured: z.boolean().meta({
-      description: 'Whether people can connect: where it is needed, the operator has registered a client.',
+      description: 'True when people can connect, because the operator has registered a client, or none is needed.',
     }),
     scopes: z.array(z.string()).meta({ description: 'That a sign-in asks for.' }),
     redirectUri: z.string().nullable().meta({ description: 'What the operator registers at the provider.' }),
@@ -66,7 +67,7 @@ const startConnectionSignIn = route({
   tag,
   summary: 'Begin to sign in to a provider or tool server',
   description:
-    'Returns the address that the browser of this person goes to next. The provider sends it back to `redirectUri`, which hands on to `GET /oauth/callback/{provider}` within ten minutes. `tool-server` stands for a tool server of your own that wants a sign-in by the MCP authorization specification; it takes `url`. With `connectionId` an existing connection is signed in to again, and asked for what its server has found missing as well. Only the session that begins a sign-in can end it.',
+    'Returns the address for the browser of this person. The provider sends the browser back to `redirectUri`, which forwards to `GET /oauth/callback/{provider}` within ten minutes. `tool-server` stands for your own tool server with a sign-in by the MCP authorization specification; it takes `url`. With `connectionId` an existing connection is signed in to again, with the scopes that its server has demanded. Only the session that begins a sign-in can end it.',
   auth: 'project-session',
   mcp: false,
   params: providerParams,
@@ -80,7 +81,7 @@ const startConnectionSignIn = route({
       .optional()
       .meta({ description: 'The MCP endpoint of a new connection to `tool-server`.' }),
     clientId: z.string().min(1).max(2_000).optional().meta({
-      description: 'For an authorization server that registers no clients by itself: ours there.',
+      description: 'The client that you registered, for an authorization server that does not register clients itself.',
     }),
     clientSecret: z.string().min(1).max(2_000).optional(),
   }),
@@ -157,7 +158,7 @@ const listConnectionAccounts = route({
   tag,
   summary: 'List the accounts that a connection can see',
   description:
-    'Asked from the provider now: sites, properties, workspaces or the like. Empty where there is no such list, as of a tool server of your own.',
+    'Asks the provider for its current sites, properties, workspaces or the like. Empty without such a list, for example for your own tool server.',
   auth: 'key-or-session',
   mcp: false,
   scope: 'connections:read',
@@ -191,17 +192,13 @@ const ACCOUNTS_TIMEOUT_MS = 60_000;
 
 function presentProvider(each: Provider, providers: ProviderCatalogue, uiOrigin: string) {
   const { auth } = each;
-  return {
-    id: each.id,
-    name: each.name,
-    category: each.category,
+  return present(provider, {
+    ...each,
     auth: auth.kind === 'api_key' ? ('api_key' as const) : ('oauth' as const),
     configured: providers.isConfigured(each),
-    scopes: auth.kind === 'oauth' ? [...auth.scopes] : [],
+    scopes: auth.kind === 'oauth' ? auth.scopes : [],
     redirectUri: auth.kind === 'api_key' ? null : redirectUriOf(uiOrigin, each.id),
-    toolServer: each.toolServer,
     listsAccounts: each.accounts !== null,
     keyPage: auth.kind === 'api_key' ? auth.keyPage : null,
-    documentation: each.documentation,
-  };
+  });
 }

@@ -51,7 +51,7 @@ const startDeviceSignIn = route({
   tag,
   summary: 'Begin to connect an account by device code',
   description:
-    'Gives a code that the person types in at the provider (RFC 8628), in place of the attempt that they have under way. It runs out when the provider says, after 15 minutes at most. With `connectionId` the same account is signed in to again, and the connection keeps its id.',
+    'Returns a code for the person to enter at the provider (RFC 8628), and replaces their open attempt. The attempt ends at the provider’s limit, after 15 minutes at most. With `connectionId` the same account is signed in to again, and the connection keeps its id.',
   auth: 'owner-session',
   mcp: false,
   scope: 'connections:write',
@@ -75,7 +75,7 @@ const pollDeviceSignIn = route({
   tag,
   summary: 'Poll a device-code attempt',
   description:
-    'Only for the person who began it; others get 404. However often it is polled, the provider is asked at most once in `intervalSeconds`, which grows when the provider asks for that.',
+    'Only for the person who began it; others get 404. The provider is asked at most once in `intervalSeconds`, which grows when the provider requests that.',
   auth: 'owner-session',
   mcp: false,
   scope: 'connections:write',

@@ -20,7 +20,7 @@ const listModelProviders = route({
   tag,
   summary: 'List the model providers',
   description:
-    'The managed gateway and the three connected providers, those that are switched off too. `viewer` says whether the caller can connect an account there now, and if not, why.',
+    'The managed gateway and the three connected providers, also disabled ones. `viewer` says whether the caller can connect an account now, or why not.',
   auth: 'key-or-session',
   mcp: false,
   scope: 'connections:read',
@@ -51,8 +51,7 @@ const listModelConnections = route({
   id: 'listModelConnections',
   tag,
   summary: 'List the personal model accounts of the project',
-  description:
-    'Of everybody in the project, revoked ones too, whose record stays. Credentials are never part of a response.',
+  description: 'All accounts of the project, also revoked ones, whose record stays. A response never has credentials.',
   auth: 'key-or-session',
   mcp: false,
   scope: 'connections:read',
@@ -71,7 +70,7 @@ const listAccountModels = route({
   tag,
   summary: 'List the models of a personal account',
   description:
-    'As last listed by its provider; the service asks again in the background. Only of an account that is ready.',
+    'The provider’s last list, which the service refreshes in the background. Only for an account that is ready.',
   auth: 'key-or-session',
   mcp: false,
   scope: 'models:read',
@@ -104,7 +103,7 @@ const revokeModelConnection = route({
   tag,
   summary: 'Revoke a personal model account',
   description:
-    'Its credential is of no use from now on: routines on it pause, the provider is told where it takes credentials back, and then it is erased. The record stays. Revoking again gives the same record.',
+    'Ends the use of the account: its routines pause, and its credential is handed back to the provider, if that supports it, and then erased. The record stays. Revoking again returns the same record.',
   auth: 'owner-session',
   mcp: false,
   scope: 'connections:write',

@@ -22,7 +22,7 @@ const startModelSignIn = route({
   tag,
   summary: 'Begin to connect an account by signing in',
   description:
-    'Returns the address that the browser of this person goes to next, in place of the sign-in that they have under way. The provider sends it back to `redirectUri` within ten minutes. Where `redirect` is `paste` nothing listens there: the person copies the address at which the browser ended and hands it to the callback. With `connectionId` the same account is signed in to again, and the connection keeps its id. Only the session that begins a sign-in can end it.',
+    'Returns the address for the browser of this person, and replaces their open sign-in. The provider sends the browser back to `redirectUri` within ten minutes. If `redirect` is `paste`, nothing listens there: the person copies the final address of the browser, for the callback. With `connectionId` the same account is signed in to again, and the connection keeps its id. Only the session that begins a sign-in can end it.',
   auth: 'owner-session',
   mcp: false,
   scope: 'connections:write',
@@ -74,7 +74,7 @@ const returnedQuery = z.object({
     .regex(/^[Hh][Tt][Tt][Pp][Ss]?:\/\/[^\s/?#]/, 'copy the whole address, with https://')
     .optional()
     .meta({
-      description: 'In place of all others: the address at which the browser ended, as copied.',
+      description: 'The copied final address of the browser, in place of all other fields.',
     }),
 });
 
@@ -85,7 +85,7 @@ const completeModelSignIn = route({
   tag,
   summary: 'End a sign-in at a model provider',
   description:
-    'Takes the query that the provider sent the browser back with, or that address as a whole, from the session that began the sign-in. A state is redeemed once, within ten minutes, and leads to the account that it made when it comes back again. The account is tried before it is stored; what the provider says of an error is not repeated.',
+    'Takes the query of the provider’s redirect, or the whole address, from the session that began the sign-in. A state is redeemed once, within ten minutes; a repeated return leads to the same account. The account is tried before it is stored. The provider’s error texts are not repeated.',
   auth: 'returning-owner',
   mcp: false,
   scope: 'connections:write',

@@ -12,7 +12,7 @@ import { present } from '../../http/present.ts';
 import { timestamp } from '#lib/schemas.ts';
 import { EXAMPLE, idOf } from '../../http/schemas.ts';
 
-/** Errors with which each way to sign in begins. */
+/** Errors that each way to sign in may start with. */
 export const SIGN_IN_ERRORS = [
   'provider_disabled',
   'runtime_unavailable',
@@ -37,7 +37,7 @@ const revocation = z
     pausedRoutineCount: z.number().int().meta({ description: 'Routines that were paused with it.' }),
     providerRevocation: z.enum(['pending', 'revoked', 'unsupported', 'failed']).meta({
       description:
-        'Whether the provider has taken the credential back (RFC 7009); tried for a day, then erased here anyway.',
+        'State of the revocation at the provider (RFC 7009), which is tried for a day; then the credential is erased here anyway.',
     }),
   })
   .meta({ id: 'ModelConnectionRevocation' });
@@ -76,7 +76,7 @@ export const modelConnection = z
   })
   .meta({ id: 'ModelConnection' });
 
-/** @param providers the enabled ones: an account at another one cannot be used */
+/** @param providers the enabled providers: an account at any other one cannot be used */
 export function presentModelConnection(row: ModelConnection, providers: ModelProviders) {
   const { status, error } = statusOf(row, providers);
   const { revokedAt, notBefore } = row;

@@ -21,7 +21,7 @@ const activateRoutine = route({
   tag,
   summary: 'Put a routine on its schedule',
   description:
-    'Needs a manual run that has succeeded since the last material change, with the routine’s own variables. Scheduled runs take the texts that its custom skills and the facts of its project had in the latest such run; activating an active routine again takes over newer ones. Where its forecast says that a budget or the plan’s allowance runs out within 30 days, `warnings` has `forecast_over_budget`, which names the limit, the day, and who may raise it; with `refuseOverBudget: true` that is the error instead.',
+    'Needs a manual run that has succeeded since the last material change, with the routine’s own variables. Scheduled runs use the texts of skills and facts from the latest such run; activating an active routine again takes over newer ones. If its forecast exceeds a budget or the plan’s allowance within 30 days, `warnings` has `forecast_over_budget` with the limit, the day, and who may raise it; with `refuseOverBudget: true` that is an error instead.',
   auth: 'key-or-session',
   mcp: { toolset: 'routines', view: [...CHANGED_ROUTINE, 'warnings'] },
   scope: 'routines:write',
@@ -56,7 +56,7 @@ const pauseRoutine = route({
   tag,
   summary: 'Take a routine off its schedule',
   description:
-    'From any state but `archived`, which is 409 `routine_archived`: an archived routine never runs again. Scheduled runs that have not begun are skipped as `paused`. With `cancelRuns: true` every other open run is cancelled too, manual ones included, also when the routine was paused before.',
+    'An archived routine gets 409 `routine_archived`. Scheduled runs that have not begun are skipped as `paused`. With `cancelRuns: true` every other open run is cancelled too, including manual ones, also when the routine was paused before.',
   auth: 'key-or-session',
   mcp: { toolset: 'routines', view: CHANGED_ROUTINE },
   scope: 'routines:write',
@@ -76,7 +76,7 @@ const rotateWebhookSecret = route({
   tag,
   summary: 'Replace the webhook secret',
   description:
-    'For 24 hours deliveries are signed with the new secret and with the one before. A second rotation inside that time needs `force`. A response that is repeated under its `Idempotency-Key` no longer has the secret.',
+    'For 24 hours deliveries are signed with the new and the previous secret. A second rotation within that time needs `force`. A response that is repeated under its `Idempotency-Key` no longer has the secret.',
   auth: 'key-or-session',
   mcp: false,
   scope: 'routines:write',
@@ -104,7 +104,7 @@ const restoreRoutine = route({
   tag,
   summary: 'Take a routine out of the archive',
   description:
-    'It is a draft again, with its runs, versions and key, and needs a new manual run before it is activated. Another routine that has its key by now is archived or renamed first. A routine that is not archived stays as it is.',
+    'The routine becomes a draft with its runs, versions and key, and needs a new manual run before activation. If another routine has its key by now, archive or rename that first. A routine that is not archived stays unchanged.',
   auth: 'key-or-session',
   mcp: false,
   scope: 'routines:write',
@@ -122,7 +122,7 @@ const checkRoutine = route({
   tag,
   summary: 'Check a routine without saving it',
   description:
-    'Lists everything that saving this routine would refuse, and writes nothing. Where a routine has the `externalKey`, the check is of a PUT under that key; otherwise of a new routine.',
+    'Lists all faults for which saving this routine would be refused, and writes nothing. If a routine has the `externalKey`, checks a PUT under that key; otherwise a new routine.',
   auth: 'key-or-session',
   mcp: false,
   scope: 'routines:read',
@@ -148,7 +148,7 @@ const testWebhook = route({
   tag,
   summary: 'Send a test event to the webhook',
   description:
-    'Sends one `webhook.test` event, signed like any other, and responds with what the receiver said. It is not repeated, and stands in no list of deliveries. At most 10 a minute for a routine.',
+    'Sends one `webhook.test` event, signed like any other, and returns the receiver’s response. The event is not retried or listed as a delivery. At most 10 a minute for a routine.',
   auth: 'key-or-session',
   mcp: false,
   scope: 'routines:write',
@@ -159,7 +159,7 @@ const testWebhook = route({
   data: present(webhookTest, await sendTestEvent(deps, { projectId, id: routineId })),
 }));
 
-/** Operations that change a routine's state or secret or only try something, and change none of its fields. */
+/** Operations that change a routine's state or secret, or only try something, but none of its fields. */
 export const actionRoutes: readonly Route[] = [
   activateRoutine,
   pauseRoutine,

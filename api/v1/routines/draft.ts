@@ -7,7 +7,7 @@ import { EXAMPLE, idOf } from '../../http/schemas.ts';
 import { timestamp } from '#lib/schemas.ts';
 import { present } from '../../http/present.ts';
 import { route, type Route } from '../../route.ts';
-import { presentUsage, usage } from '../runs/result-schema.ts';
+import { usage, withTotal } from '../runs/result-schema.ts';
 
 import { amount, estimate } from './forecast.ts';
 
@@ -23,14 +23,13 @@ const definition = z
     timezone: scheduleFields.timezone,
     model: DEFINITION.model.schema.nullable().meta({
       id: 'DraftedModel',
-      description:
-        'The model that most routines of the project run on, else the first of the directory; null for none.',
+      description: 'The model of most routines of the project, else the first of the directory; null for none.',
     }),
     skills: lines.meta({ description: 'Curated slugs or custom skill ids.', example: ['competitor-watch'] }),
   })
   .meta({
     id: 'DraftedDefinition',
-    description: 'Fields as POST /v1/routines takes them, once schedule and model are there.',
+    description: 'Fields for POST /v1/routines, once schedule and model are set.',
   });
 
 const similarRoutine = z.strictObject({ id: idOf('routine', EXAMPLE.routine), name: z.string() });
@@ -39,7 +38,7 @@ const routineDraft = z
   .strictObject({
     madeBy: z.enum(drafts.DRAFT_SOURCES).meta({
       description:
-        '`model`: written by a model of the directory; `words`: no model could, so that time, skills and blueprints were matched by words and the instructions are the sentence; `blueprint`: its slots were filled.',
+        '`model`: a model of the directory wrote it; `words`: no model could, so skills and blueprints were matched by words and the instructions are the sentence; `blueprint`: the slots of a blueprint were filled.',
     }),
     definition,
     assumptions: lines.meta({ description: 'What the sentence does not say itself.' }),
@@ -117,7 +116,7 @@ const draftRoutine = route({
   tag: 'Routines',
   summary: 'Draft a routine from a sentence or a blueprint',
   description:
-    'Proposes a routine and saves nothing: create it from the `definition`. Code reads when it runs, from English words with one reading; others are asked for in `questions`. A model of the directory writes the rest and may name only skills and tools of the project; it costs what its one or two requests cost, which counts towards the budgets and stands in the usage as `drafts`. At most 60 an hour for an organization.',
+    'Proposes a routine and saves nothing: create it from the `definition`. Code reads the times from English words with only one meaning; `questions` asks about others. A model of the directory writes the rest and may name only skills and tools of the project. The cost of its one or two requests counts towards the budgets, and is listed in the usage as `drafts`. At most 60 an hour for an organization.',
   auth: 'key-or-session',
   mcp: { toolset: 'authoring', note: 'It saves nothing: pass its definition on to create_routine' },
   scope: 'routines:write',
@@ -135,7 +134,7 @@ function presentDraft(draft: drafts.Draft, forecast: Pick<Forecast, 'runs' | 'pe
   return present(routineDraft, {
     ...draft,
     forecast: forecast && { ...forecast, occurrences: forecast.runs },
-    usage: draft.spent && presentUsage({ ...draft.spent.usage, costUsd: draft.spent.costUsd }),
+    usage: draft.spent && withTotal({ ...draft.spent.usage, costUsd: draft.spent.costUsd }),
   });
 }
 

@@ -6,12 +6,12 @@ import {
   type Forecast,
   ESTIMATE_BASES,
   ESTIMATE_PRICINGS,
-  type Amount,
 } from '#core/execution/forecast/index.ts';
 import { EFFORTS } from '#core/clients/gateway/index.ts';
 import { LIMIT_NAMES, LIMIT_SCOPES, PACE_DAYS, RAISED_BY } from '#core/usage/index.ts';
 import { timestamp } from '#lib/schemas.ts';
-import { dollars, EXAMPLE, idOf, iso, isoOrNull } from '../../http/schemas.ts';
+import { present } from '../../http/present.ts';
+import { dollars, EXAMPLE, idOf } from '../../http/schemas.ts';
 import { route, type Route } from '../../route.ts';
 import { routineParams } from './fields.ts';
 
@@ -40,7 +40,7 @@ export const estimate = z
     sampleSize: z.number().int().meta({ description: 'The runs that it is taken from.' }),
     pricing: z.enum(ESTIMATE_PRICINGS).meta({
       description:
-        '`directory`: the prices of the model directory now; `recorded`: what the runs cost at their time, as the directory does not say; `unpriced`: the model has no prices, so there are tokens only.',
+        '`directory`: the present prices of the model directory; `recorded`: the recorded cost of the runs, because the directory has no prices; `unpriced`: the model has no prices, so there are only tokens.',
     }),
     ...percentiles,
   })
@@ -61,12 +61,12 @@ const limitForecast = z
       example: '3.2',
     }),
     othersPerDay: dollars.meta({
-      description: `The pace of the other routines that share the limit, taken from the last ${PACE_DAYS} days.`,
+      description: `Pace of the other routines that share the limit, from the last ${PACE_DAYS} days.`,
       example: '0.4',
     }),
     runsOutOn: z.strictObject({ p50: day, p95: day }).nullable().meta({
       description:
-        'The first day (UTC) on which too little of the limit is left, null for none. Null as a whole where nothing tells what a run takes of it. A limit of cost refuses all runs on a model without prices.',
+        'The first day (UTC) on which too little of the limit is left, null for none. Null as a whole when the use of a run is unknown. A cost limit refuses all runs on a model without prices.',
     }),
     raisedBy: z.string().meta({ description: 'Who may raise it.', example: RAISED_BY.project }),
   })
@@ -77,7 +77,7 @@ export const forecastFields = {
   routineId: idOf('routine', EXAMPLE.routine),
   revision: z.number().int(),
   effort: z.enum(EFFORTS).nullable().meta({
-    description: 'The `model.effort` of its runs, which changes what each uses; null where the model decides.',
+    description: 'The `model.effort` of its runs, which affects their usage; null when the model decides.',
   }),
   occurrences: z.strictObject({
     count: z.number().int(),
@@ -105,7 +105,7 @@ const readRoutineForecast = route({
   id: 'readRoutineForecast',
   tag: 'Routines',
   summary: 'Forecast what a routine will cost',
-  description: `The occurrences of the next ${FORECAST_DAYS} days, as if the routine were active now, times what its runs have used (p50 and p95 by the nearest rank), held against every limit. Other routines count with their present pace. An archived routine has no occurrences.`,
+  description: `The occurrences of the next ${FORECAST_DAYS} days, as if the routine were active now, times the usage of its runs (p50 and p95 by the nearest rank), compared with every limit. Other routines count with their present pace. An archived routine has no occurrences.`,
   auth: 'key-or-session',
   mcp: { toolset: 'authoring' },
   scope: 'routines:read',
@@ -116,44 +116,24 @@ const readRoutineForecast = route({
   const input = { id: routineId, projectId, organizationId, plan };
   const found = await readForecast(deps, input);
   const { from, until } = found.runs;
-  return { data: { ...presentForecast(found), from: iso(from), until: iso(until) } };
+  return { data: present(forecast, { ...shownForecast(found), from, until }) };
 });
 
 export const forecastRoutes: readonly Route[] = [readRoutineForecast];
 
-export function presentForecast(row: Forecast) {
-  const { runs, perRun, total } = row;
+/** Returns the fields of a forecast as they are shown. */
+export function shownForecast(row: Forecast) {
   const first = firstToRunOut(row);
   return {
-    routineId: row.routineId,
-    revision: row.revision,
+    ...row,
     effort: row.effort ?? null,
-    occurrences: {
-      count: runs.count,
-      first: isoOrNull(runs.first),
-      last: isoOrNull(runs.last),
-    },
-    perRun: {
-      basis: perRun.basis,
-      sampleSize: perRun.sampleSize,
-      pricing: perRun.pricing,
-      p50: presentAmount(perRun.p50),
-      p95: presentAmount(perRun.p95),
-    },
-    total: { p50: presentAmount(total.p50), p95: presentAmount(total.p95) },
-    limits: row.limits.map(({ scope, name, max, used, othersPerDay, runsOut }) => ({
-      scope,
-      limit: name,
-      max,
-      used,
-      othersPerDay,
-      runsOutOn: runsOut === null ? null : { p50: runsOut.p50, p95: runsOut.p95 },
-      raisedBy: RAISED_BY[scope],
+    occurrences: row.runs,
+    limits: row.limits.map((limit) => ({
+      ...limit,
+      limit: limit.name,
+      runsOutOn: limit.runsOut,
+      raisedBy: RAISED_BY[limit.scope],
     })),
     runsOut: first === undefined ? null : { scope: first.limit.scope, limit: first.limit.name, on: first.day },
   };
-}
-
-function presentAmount({ tokens, costUsd }: Amount) {
-  return { tokens, costUsd };
 }

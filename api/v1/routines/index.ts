@@ -2,6 +2,7 @@ import { z } from 'zod';
 import * as routines from '#core/authoring/routines/index.ts';
 import { warnOfForecast } from '#core/execution/forecast/index.ts';
 import type { SkillCatalogue } from '#core/authoring/skills/index.ts';
+import { withoutUndefined } from '#lib/json.ts';
 import { actorId, type ProjectAccess } from '../../access.ts';
 import type { Deps } from '../../deps.ts';
 import { listReply } from '../../http/links.ts';
@@ -41,10 +42,10 @@ const listRoutines = route({
     state: z.enum(routines.ROUTINE_STATES).optional().meta({ description: 'Only those in this state.' }),
     stateChangedBy: z.enum(['service', 'person']).optional().meta({
       description:
-        'Only those whose state was changed last by the service itself, which paused them or returned them to draft and says why in `stateReason`; or only those where a person or an API key did.',
+        'Only routines whose state the service itself changed last, with the reason in `stateReason`; or only those that a person or an API key changed.',
     }),
     sendsResults: z.enum(['true', 'false']).optional().meta({
-      description: 'Only those that have a `webhookUrl` or a `successPingUrl`, or only those that have neither.',
+      description: 'Only routines with a `webhookUrl` or a `successPingUrl`, or only routines without.',
     }),
     uses: z
       .string()
@@ -52,7 +53,7 @@ const listRoutines = route({
       .optional()
       .meta({
         description:
-          'Only those that use this: a skill by id or slug, a connection by an automatic tool, or a model account.',
+          'Only routines that use this skill (id or slug), connection (by an automatic tool), or model account.',
         example: 'seo-audit',
       }),
     ...nameFilters,
@@ -84,7 +85,7 @@ const createRoutine = route({
   tag,
   summary: 'Create a routine',
   description:
-    'The routine is a draft until a manual run has succeeded and it is activated. With a webhook URL, the response holds `webhookSecret`, once: a response that is repeated under its `Idempotency-Key` no longer has it, so rotate it if the first one was lost.',
+    'The routine is a draft until a manual run has succeeded and it is activated. With a webhook URL, the response has `webhookSecret`, only once: a response that is repeated under its `Idempotency-Key` lacks it, so rotate the secret if the first one was lost.',
   auth: 'key-or-session',
   mcp: {
     toolset: 'routines',
@@ -129,7 +130,7 @@ const readRoutine = route({
     status: 200,
     data: routineDetail,
     description:
-      'The routine with its next five times, whether it can be activated, the tools it may call, and what may be amiss.',
+      'The routine with its next five times, its obstacles to activation, the tools that it may call, and warnings.',
     headers: etag,
   },
 }).to(async ({ access, params: { routineId }, deps }) => {
@@ -149,12 +150,12 @@ const updateRoutine = route({
   id: 'updateRoutine',
   tag,
   summary: 'Change a routine',
-  description: `A change of ${listed('or')} is material: the routine goes back to draft and needs a fresh successful manual run, and its scheduled runs that have not begun are skipped as \`superseded\`. \`limits\`, \`budget\` and \`notifications\` are changed field by field. With \`If-Match\` the change is refused when someone else has changed the routine meanwhile.`,
+  description: `A change of ${listed('or')} is material: the routine goes back to draft and needs a fresh successful manual run, and its scheduled runs that have not begun are skipped as \`superseded\`. \`limits\`, \`budget\` and \`notifications\` are changed field by field. With \`If-Match\` the change is refused if someone else has changed the routine meanwhile.`,
   auth: 'key-or-session',
   mcp: {
     toolset: 'routines',
     view: [...CHANGED_ROUTINE, 'warnings'],
-    note: 'Fields are those of create_routine; a change of what it does makes it a draft again',
+    note: 'Fields are those of create_routine; a change of its work makes it a draft again',
   },
   scope: 'routines:write',
   params,
@@ -181,7 +182,7 @@ const putRoutine = route({
   id: 'putRoutine',
   tag,
   summary: 'Create or replace the routine of a key',
-  description: `The body is a whole routine: a field that is left out takes its default. Where no routine has the key it is created as a draft, and the response holds \`webhookSecret\` where there is a webhook URL. Otherwise its fields are replaced, as by PATCH; with the same fields nothing changes. An archived routine has given its key back. \`If-Match\` refuses a routine that has changed meanwhile or is not there, \`If-None-Match: *\` one that is there.`,
+  description: `The body is a whole routine: missing fields take their defaults. If no routine has the key, one is created as a draft, and with a webhook URL the response has \`webhookSecret\`. Otherwise the fields are replaced, as by PATCH; the same fields change nothing. Archived routines have no key. \`If-Match\` refuses a routine that has changed meanwhile or does not exist, \`If-None-Match: *\` one that exists.`,
   auth: 'key-or-session',
   mcp: false,
   scope: 'routines:write',
@@ -226,7 +227,7 @@ const archiveRoutine = route({
   id: 'archiveRoutine',
   tag,
   summary: 'Archive a routine',
-  description: 'It runs no more until it is restored; its runs stay, those that have not begun as `skipped`.',
+  description: 'The routine runs no more until it is restored. Its runs stay; those that have not begun are `skipped`.',
   auth: 'key-or-session',
   mcp: { toolset: 'routines', view: CHANGED_ROUTINE, destructive: true },
   scope: 'routines:write',
@@ -256,9 +257,4 @@ export const routineRoutes: readonly Route[] = [
 function namesOf(reference: string, { find }: SkillCatalogue): [string, ...string[]] {
   const skill = find(reference);
   return skill === undefined ? [reference] : [skill.slug, ...skill.formerly];
-}
-
-function withoutUndefined(body: z.output<typeof routinePatch>): Parameters<typeof routines.patchRoutine>[1]['patch'] {
-  const entries = Object.entries(body).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(entries);
 }

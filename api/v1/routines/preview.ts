@@ -14,7 +14,7 @@ const previewedGate = z
     ...gate.unwrap().shape,
     fault: z.string().nullable().meta({
       description:
-        'Why the gate may not be asked now, so that each scheduled run would wake its model and say so; null where it may.',
+        'Why the gate may not be asked now, so that each scheduled run would wake its model; null when it may.',
       example: 'no one has confirmed that this tool may be used without being asked',
     }),
   })
@@ -22,18 +22,18 @@ const previewedGate = z
   .meta({
     id: 'PreviewedGate',
     description:
-      'What a scheduled run would ask before it wakes its model; null without a gate. A preview does not ask it, so `{{gate.value}}` is empty in the prompt.',
+      'The gate that a scheduled run would ask; null without one. A preview does not ask it, so `{{gate.value}}` is empty in the prompt.',
   });
 
 const runPreview = z
   .strictObject({
     preamble: z.string().meta({ description: 'The first words of every run of every routine.' }),
     prompt: z.string().nullable().meta({
-      description: 'Instructions, skills and facts, rendered; null where they would be too large.',
+      description: 'Rendered instructions, skills and facts; null when they would be too large.',
     }),
     briefing: z.string().nullable().meta({
       description:
-        'What is another text in every run: its time, tools, limits and the previous result. It says of a run by hand.',
+        'The text that differs in every run: time, tools, limits and the previous result, here for a manual run.',
     }),
     skills: z
       .array(
@@ -71,7 +71,7 @@ const runPreview = z
           .string()
           .nullable()
           .meta({
-            description: `The reason that the run would fail with, of the reasons of runs: ${Object.keys(RUN_REASONS)
+            description: `The reason with which the run would fail: ${Object.keys(RUN_REASONS)
               .filter((reason) => reason.startsWith('blocked_'))
               .map((reason) => `\`${reason}\``)
               .join(', ')}.`,
@@ -82,7 +82,7 @@ const runPreview = z
     estimate: z.strictObject({
       inputTokens: z.number().int().nullable().meta({
         description:
-          'The input of the first step, counted from its texts and the definitions of its tools: more than common tokenizers make of them.',
+          'The input of the first step, counted from its texts and the definitions of its tools: an upper bound for common tokenizers.',
       }),
       least: amount.meta({ description: 'The input of the first step alone.' }),
       most: amount.meta({ description: 'The most that the limits allow.' }),
@@ -98,7 +98,7 @@ const previewRoutine = route({
   tag: 'Routines',
   summary: 'Preview a run',
   description:
-    'Everything that a manual run would be told and offered if it began now, the verdict of its preflight, and what it may cost. No model is called, no run is made and nothing is written; a sign-in of a connection that is due for renewal is renewed.',
+    'The text and tools of a manual run that would begin now, the verdict of its preflight, and its possible cost. No model is called, no run is made and nothing is written, except that a connection’s sign-in is renewed when due.',
   auth: 'key-or-session',
   mcp: { toolset: 'authoring' },
   scope: 'routines:read',

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { proposals } from '#core/authoring/routines/index.ts';
 import { proofs } from '#core/execution/runs/index.ts';
 import { AppError, invalid } from '#lib/errors.ts';
+import { withoutUndefined } from '#lib/json.ts';
 import { versionsIn } from '../../http/entity-tag.ts';
 import { present } from '../../http/present.ts';
 import { EXAMPLE, idOf } from '../../http/schemas.ts';
@@ -28,7 +29,7 @@ const createProposal = route({
   tag,
   summary: 'Try a change of an active routine',
   description:
-    'Saves the change as a version that is not yet the routine’s, and starts a manual run with it. Once that run has succeeded, the change is taken over in one step and the routine stays active; until then its schedule runs the version that it has; a scheduled run that has not begun by then is skipped as `superseded`. A run that fails, is cancelled or does only a part of the work drops the change, and so does anything that changes, pauses or archives the routine meanwhile. One change is tried at a time: another is 409 `proposal_open`, with the address of the first as `Location`. A key needs `runs:write` too.',
+    'Saves the change as a separate version and starts a manual run with it. When the run succeeds, the change is taken over and the routine stays active; scheduled runs of the former version that have not begun are skipped as `superseded`. Until then the schedule runs the former version. The change is dropped if the run fails, is cancelled or does only a part of the work, or if the routine is changed, paused or archived meanwhile. Only one change is tried at a time: another one gets 409 `proposal_open`, with the address of the first as `Location`. A key needs `runs:write` too.',
   auth: 'key-or-session',
   mcp: false,
   scope: 'routines:write',
@@ -57,7 +58,7 @@ const createProposal = route({
 }).to(async ({ access, by, params: { routineId }, body: { patch }, deps, ifMatch, newId }) => {
   const { projectId, organizationId, plan, actor } = access;
   if (actor.kind !== 'session' && !actor.scopes.includes('runs:write')) throw new AppError('insufficient_scope');
-  const given = Object.fromEntries(Object.entries(patch).filter(([, value]) => value !== undefined));
+  const given = withoutUndefined(patch);
   const names = Object.keys(given).filter((name) => name in renamedFields);
   if (names.length > 0) {
     throw invalid(names.map((name) => ({ path: `patch.${name}`, message: 'is changed by PATCH alone' })));
@@ -105,7 +106,7 @@ const deleteProposal = route({
   id: 'deleteProposal',
   tag,
   summary: 'Withdraw a proposal',
-  description: 'Drops the change and cancels its run. A proposal that has ended stays as it is.',
+  description: 'Drops the change and cancels its run. An ended proposal stays unchanged.',
   auth: 'key-or-session',
   mcp: false,
   scope: 'routines:write',

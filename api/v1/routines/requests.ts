@@ -4,7 +4,7 @@ import type { ErrorCode } from '#lib/errors.ts';
 import { namedFields, putFields, renamedFields } from '../external-names.ts';
 import { FIELDS } from './fields.ts';
 
-/** Routines get tools by discovery and confirmation only, so a list of tools in the body is refused. */
+/** Routines get tools only by discovery and confirmation, so a list of tools in the body is refused. */
 const inlineTools = z
   .array(z.unknown())
   .optional()
@@ -40,7 +40,7 @@ export const checkedRoutine = bodyWith(FIELDS)
     ...namedFields,
     skillLengths: z.record(z.string().max(80), z.number().int().min(0).max(100_000)).default({}).meta({
       description:
-        'Characters of custom skills that are to be written before the routine, by id or, where they do not exist yet, by the word that `skills` names them with.',
+        'Lengths of custom skills that will be written before the routine, by id or, for new skills, by their name in `skills`.',
     }),
   })
   .transform(({ tools: _tools, toolPolicies: _toolPolicies, ...routine }) => routine)
@@ -55,7 +55,7 @@ export const routinePatch = z
 export const activateBody = z
   .strictObject({
     acceptForecast: z.boolean().default(false).meta({
-      description: 'Has no effect any more: a forecast never keeps a routine from being activated.',
+      description: 'Has no effect any more, because a forecast never prevents activation.',
       deprecated: true,
     }),
     refuseOverBudget: z.boolean().default(false).meta({
@@ -70,7 +70,7 @@ export const pauseBody = z
   })
   .meta({ id: 'PauseRoutine' });
 
-/** Declares what every operation that saves a routine has in common. */
+/** The common declaration of all operations that save a routine. */
 export const etag = { ETag: 'The version, for `If-Match` on PATCH and PUT.' };
 
 export const saveErrors = [

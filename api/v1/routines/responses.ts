@@ -15,23 +15,23 @@ const kept = {
   state: z.enum(ROUTINE_STATES),
   stateReason: z.string().nullable().meta({
     description:
-      'Why the service itself changed the state last, `schedule_ended` after `endsAt`, `completed` after a run that said it was the last; null when a person did.',
+      'Why the service itself changed the state last: `schedule_ended` after `endsAt`, `completed` after a run that declared itself the last, or a sentence; null when a person changed it.',
   }),
   revision: z.number().int().meta({ description: 'Counts material changes.' }),
   webhookFailedAt: timestamp
     .nullable()
     .meta({ description: 'When the receiver responded with 410, which stopped deliveries.' }),
   scheduleInWords: z.string().meta({
-    description: 'Says what `schedule` means. Where both day fields are restricted, either is enough.',
+    description: '`schedule` in words. If both day fields are restricted, a day needs to match only one.',
     example: 'On the 1st to 7th, and also every Monday, at 09:00',
   }),
   nextRunAt: timestamp.nullable().meta({
     description:
-      'When the next scheduled run may start, its jitter included; null unless active, and when no time is left up to `endsAt`.',
+      'When the next scheduled run may start, including jitter; null unless active, and when no time is left before `endsAt`.',
   }),
   notBefore: timestamp.nullable().meta({
     description:
-      'The instant before which its occurrences are skipped, `put_off`, as a run has said; activation lifts it.',
+      'The instant before which occurrences are skipped as `put_off`, at the wish of a run; activation clears it.',
   }),
   lastRunAt: timestamp.nullable(),
   createdAt: timestamp,
@@ -68,7 +68,7 @@ export const warnings = z
   )
   .meta({
     description:
-      'What may be amiss, and keeps nothing from being saved or run. `skill_need_unmet`: judged by the names and descriptions of the tools that the routine may call, so a hint only. `skill_deleted`: runs leave it out. `facts_missing`: it is told the facts of its project, which has none. `mixes_untrusted_and_outward`: its runs read text that strangers may write, and a tool of another connection sends or changes something; judged by the hints and names of the tools. `forecast_over_budget`, on activation and on a change of an active routine’s schedule: a budget or the plan’s allowance runs out within 30 days. `interval_beyond_retention`: the run before, which a run is told of or compared with, has lost its content by then. `either_day`: day of month and day of week are both restricted, and either is enough. `no_time_in_window`: the schedule has no time up to `endsAt` that is left.',
+      'Possible faults, which do not prevent saving or running. `skill_need_unmet`: no tool seems to offer the data that a skill needs; only a hint, by names and descriptions of tools. `skill_deleted`: runs leave the skill out. `facts_missing`: the routine uses the facts of its project, which has none. `mixes_untrusted_and_outward`: a tool reads text that strangers may write, and a tool of another connection sends or changes something, by their hints and names. `forecast_over_budget`, on activation and on a change of an active routine’s schedule: a budget or the plan’s allowance runs out within 30 days. `interval_beyond_retention`: runs are further apart than content is kept, so that nothing is left to compare with. `either_day`: day of month and day of week are both restricted, and a day needs to match only one. `no_time_in_window`: the schedule has no time left before `endsAt`.',
   });
 
 export const activatedRoutine = z.strictObject({ ...shape, warnings }).meta({ id: 'ActivatedRoutine' });
@@ -133,7 +133,7 @@ const activation = z
     }),
     reason: z.enum(ACTIVATION_REASONS).nullable().meta({
       description:
-        'The code of the error that activating would get; null when ready. `own_variables_required` is a `successful_run_required`: runs have succeeded, all of them with values for variables that differ from its own.',
+        'The code of the error that activation would get; null when ready. `own_variables_required` means `successful_run_required`: all successful runs had other values of variables than the routine’s own.',
     }),
   })
   .meta({ id: 'Activation' });
@@ -147,7 +147,7 @@ export const proposal = z
     routineId: idOf('routine', EXAMPLE.routine),
     runId: idOf('run', EXAMPLE.run).meta({ description: 'The run that tries the change.' }),
     state: z.enum(proposals.PROPOSAL_STATES).meta({
-      description: '`open` while its run goes on, `taken` once the change is the routine’s, `dropped` otherwise.',
+      description: '`open` while its run is open, `taken` once the change was taken over, `dropped` otherwise.',
     }),
     reason: z
       .enum(dropReasons)
@@ -176,7 +176,7 @@ export const routineDetail = z
     ...shape,
     nextRuns: z.array(timestamp).meta({
       description:
-        'The next five times at which scheduled runs would start, were it active now: inside its window, without its skipped dates, its jitter included.',
+        'The next five times at which scheduled runs would start if it were active now: within its window, without its skipped dates, including jitter.',
     }),
     activation,
     proposal: proposal.nullable().meta({ description: 'The latest change that was, or is, tried by a proposal.' }),
@@ -204,7 +204,7 @@ export const routineDetail = z
             activated: z.number().int().meta({ description: 'The revision that scheduled runs take.' }),
             proven: z.number().int().nullable().meta({
               description:
-                'The revision that the latest proof had, which activating again has scheduled runs take; null for none.',
+                'The revision in the latest proof, which scheduled runs use after another activation; null for none.',
             }),
             newest: z.number().int(),
           })
@@ -212,7 +212,7 @@ export const routineDetail = z
       )
       .meta({
         description:
-          'Custom skills with a newer text than the one it was activated with. A manual run takes the newest; after one has succeeded, activating again has scheduled runs take it too. Empty unless active.',
+          'Custom skills with a newer text than the activated one. Manual runs use the newest; after a success, another activation lets scheduled runs use it too. Empty unless active.',
       }),
     factsBehind: z
       .strictObject({
@@ -221,7 +221,7 @@ export const routineDetail = z
         }),
         proven: z.number().int().nullable().meta({
           description:
-            'The version that the latest proof was told, which activating again has scheduled runs be told; null for none.',
+            'The version in the latest proof, which scheduled runs use after another activation; null for none.',
         }),
         newest: z.number().int(),
       })
@@ -229,7 +229,7 @@ export const routineDetail = z
       .meta({
         id: 'FactsBehind',
         description:
-          'Versions of the facts of the project, where there is a newer one than it was activated with; it is taken over as that of a skill. Null where there is none, for a routine without `facts`, and unless active.',
+          'Versions of the facts of the project, when there is a newer one than the activated one; it is taken over like a skill’s. Null when there is none, for a routine without `facts`, and unless active.',
       }),
   })
   .meta({ id: 'RoutineDetail' });

@@ -11,7 +11,7 @@ import { routineParams } from './fields.ts';
 const series = z
   .strictObject({
     by: z.strictObject({ list: z.string(), key: z.string() }).nullable().meta({
-      description: 'The `resultKey` of the newest run; null where its data as a whole is the only item.',
+      description: 'The `resultKey` of the newest run; null when its data as a whole is the only item.',
     }),
     fields: z
       .array(z.string())
@@ -41,7 +41,7 @@ export const readSeries = route({
   tag: 'Results',
   summary: 'Read a number of each item over the runs of a routine',
   description:
-    'Of the last runs that have data and were matched by the same `resultKey` as the newest. Numbers have all of their digits.',
+    'From the last runs that have data with the same `resultKey` as the newest. Numbers have all of their digits.',
   auth: 'key-or-session',
   mcp: { toolset: 'usage' },
   scope: 'runs:read',

@@ -19,7 +19,7 @@ const summary = {
   revision: z.number().int(),
   createdAt: timestamp,
   createdBy: author.nullable().meta({
-    description: 'The person or the API key that made it; null when the service did, or when it is not on record.',
+    description: 'The person or the API key that made it; null when the service made it, or the author is unknown.',
   }),
   restoredFrom: z.number().int().nullable().meta({ description: 'The revision that it took over again.' }),
   changed: z.array(z.enum(VERSION_FIELDS)).meta({

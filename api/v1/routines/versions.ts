@@ -57,7 +57,7 @@ const restoreRoutineVersion = route({
   id: 'restoreRoutineVersion',
   tag,
   summary: 'Restore a version of a routine',
-  description: `${listed('and')} become what they were, as a new revision: the routine goes back to draft and needs a fresh successful manual run. Tools of connections stay as they are confirmed now. Restoring what the routine has already changes nothing.`,
+  description: `Restores ${listed('and')} as a new revision: the routine goes back to draft and needs a fresh successful manual run. The present confirmations of tools stay. Restoring the present version changes nothing.`,
   auth: 'key-or-session',
   mcp: { toolset: 'authoring', view: [...CHANGED_ROUTINE, 'warnings'] },
   scope: 'routines:write',

@@ -1,23 +1,18 @@
 import { z } from 'zod';
-import {
-  backfillRoutine as backfill,
-  forecastBackfill as forecast,
-  MAX_BACKFILL,
-  type Backfill,
-  type BackfillForecast,
-} from '#core/scheduling/index.ts';
+import { backfillRoutine as backfill, forecastBackfill as forecast, MAX_BACKFILL } from '#core/scheduling/index.ts';
 import { instant, timestamp } from '#lib/schemas.ts';
-import { decimal, EXAMPLE, idOf, iso, isoOrNull } from '../../http/schemas.ts';
+import { present } from '../../http/present.ts';
+import { decimal, EXAMPLE, idOf } from '../../http/schemas.ts';
 import { route } from '../../route.ts';
 import { routineParams } from '../routines/fields.ts';
-import { forecastFields, presentForecast } from '../routines/forecast.ts';
+import { forecastFields, shownForecast } from '../routines/forecast.ts';
 
 const count = z.number().int();
 
 const leftOut = z
   .strictObject({
     alreadyRan: count.meta({
-      description: 'A scheduled run stands for it, or a person has repeated it, or its gate saw no change then.',
+      description: 'The time has a scheduled run, or a person has repeated it, or its gate saw no change.',
     }),
     alreadyBackfilled: count.meta({ description: 'Another backfill has made a run for it.' }),
     stillDue: count.meta({ description: 'The schedule is about to account for it.' }),
@@ -48,7 +43,7 @@ const backfillForecast = z.strictObject({ ...forecastFields, leftOut, nextFrom }
 
 const window = {
   from: instant.meta({
-    description: 'The first instant of the window; not before the time for which the project keeps its runs.',
+    description: 'The first instant of the window; not older than the project keeps its runs.',
     example: '2026-11-01T00:00:00Z',
   }),
   to: instant.meta({
@@ -64,7 +59,7 @@ export const forecastBackfill = route({
   tag: 'Runs',
   summary: 'Forecast a backfill',
   description:
-    'The runs that a backfill of this window would make, what they would use if all of them ran today, and every limit that binds them. Nothing is made.',
+    'The runs that a backfill of this window would make, their usage if all of them ran today, and every limit on them. Makes no runs.',
   auth: 'key-or-session',
   mcp: false,
   scope: 'routines:read',
@@ -80,7 +75,8 @@ export const forecastBackfill = route({
 }).to(async ({ access, params: { routineId }, query, deps }) => {
   const { projectId, organizationId, plan } = access;
   const input = { ...query, projectId, organizationId, plan, routineId };
-  return { data: presentBackfillForecast(await forecast(deps, input)) };
+  const { forecast: row, ...rest } = await forecast(deps, input);
+  return { data: present(backfillForecast, { ...shownForecast(row), ...rest }) };
 });
 
 export const backfillRoutine = route({
@@ -90,7 +86,7 @@ export const backfillRoutine = route({
   tag: 'Runs',
   summary: 'Make runs for past times of a schedule',
   description:
-    'Takes the first `max` times that the schedule, as it is now, has from `from` to `to`, and makes a run for each that has none: those that the schedule has skipped, or that lie before the routine was active. What they use has to be accepted: without `acceptForecast: true` it is 409 `forecast_not_accepted`, whose message tells it. The version has to be proven, as for activation. The runs execute it even when the routine is changed meanwhile, wait behind all others for up to 7 days, and count towards the allowance now, all or none. A time gets one such run, ever; to repeat it, retry the run. `GET /v1/runs?backfillId=` lists them.',
+    'Makes a run for each of the first `max` times of the present schedule from `from` to `to` that has none, because the schedule skipped it or the routine was not active yet. Without `acceptForecast: true` the response is 409 `forecast_not_accepted`, whose message names the cost. The present version must be proven, as for activation. The runs execute it even if the routine is changed meanwhile, wait behind all others for up to 7 days, and count towards the allowance now, all or none. Each time gets only one such run; to repeat it, retry the run. `GET /v1/runs?backfillId=` lists the runs.',
   auth: 'key-or-session',
   mcp: false,
   scope: 'runs:write',
@@ -117,29 +113,6 @@ export const backfillRoutine = route({
   const { projectId, organizationId, plan } = access;
   const input = { ...body, projectId, organizationId, plan, routineId };
   return {
-    data: presentBackfill(await backfill(deps, by, { ...input, backfillId: newId('backfill') })),
+    data: present(madeBackfill, await backfill(deps, by, { ...input, backfillId: newId('backfill') })),
   };
 });
-
-function presentBackfillForecast({ forecast: row, ...rest }: BackfillForecast) {
-  return {
-    ...presentForecast(row),
-    leftOut: presentLeftOut(rest.leftOut),
-    nextFrom: isoOrNull(rest.nextFrom),
-  };
-}
-
-function presentBackfill(row: Backfill) {
-  return {
-    id: row.id,
-    routineId: row.routineId,
-    routineRevision: row.routineRevision,
-    runs: row.runs.map(({ id, scheduledFor }) => ({ id, scheduledFor: iso(scheduledFor) })),
-    leftOut: presentLeftOut(row.leftOut),
-    nextFrom: isoOrNull(row.nextFrom),
-  };
-}
-
-function presentLeftOut({ alreadyRan, alreadyBackfilled, stillDue }: Backfill['leftOut']) {
-  return { alreadyRan, alreadyBackfilled, stillDue };
-}

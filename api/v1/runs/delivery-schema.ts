@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { MESSAGE_KINDS, MESSAGE_STATES, type RunMessage } from '#core/foundation/outbox/index.ts';
+import { MESSAGE_KINDS, MESSAGE_STATES } from '#core/foundation/outbox/index.ts';
 import { CHAT_KINDS } from '#core/clients/chats/index.ts';
-import { CHAT_FAILURES, type ChatDelivery } from '#core/delivery/chats/index.ts';
-import { EVENT_TYPES, FAILURE_REASONS, type Delivery } from '#core/delivery/webhooks/index.ts';
+import { CHAT_FAILURES } from '#core/delivery/chats/index.ts';
+import { EVENT_TYPES, FAILURE_REASONS } from '#core/delivery/webhooks/index.ts';
 import { timestamp } from '#lib/schemas.ts';
-import { EXAMPLE, idOf, iso, isoOrNull, wordOf } from '../../http/schemas.ts';
+import { EXAMPLE, idOf, wordOf } from '../../http/schemas.ts';
 
 const attempt = z.strictObject({
   index: z.number().int(),
@@ -14,6 +14,13 @@ const attempt = z.strictObject({
   error: z.string().nullable(),
   responseExcerpt: z.string().nullable().meta({ description: 'The first 1 kB of the response.' }),
 });
+
+const course = {
+  nextAttemptAt: timestamp.nullable(),
+  createdAt: timestamp,
+  finishedAt: timestamp.nullable(),
+  attempts: z.array(attempt),
+};
 
 export const delivery = z
   .strictObject({
@@ -28,30 +35,9 @@ export const delivery = z
       .string()
       .nullable()
       .meta({ description: reasonsOf(FAILURE_REASONS) }),
-    nextAttemptAt: timestamp.nullable(),
-    createdAt: timestamp,
-    finishedAt: timestamp.nullable(),
-    attempts: z.array(attempt),
+    ...course,
   })
   .meta({ id: 'WebhookDelivery' });
-
-export function presentDelivery(row: Delivery) {
-  return {
-    id: row.id,
-    eventType: row.eventType,
-    state: row.state,
-    reason: row.reason,
-    nextAttemptAt: isoOrNull(row.nextAttemptAt),
-    createdAt: iso(row.createdAt),
-    finishedAt: isoOrNull(row.finishedAt),
-    attempts: row.attempts.map(presentAttempt),
-  };
-}
-
-function presentAttempt(row: Delivery['attempts'][number]) {
-  const { index, startedAt, durationMs, status, error, responseExcerpt } = row;
-  return { index, startedAt: iso(startedAt), durationMs, status, error, responseExcerpt };
-}
 
 function reasonsOf(reasons: Readonly<Record<string, string>>): string {
   const words = Object.entries(reasons).map(([reason, why]) => `\`${reason}\` (${why})`);
@@ -68,32 +54,14 @@ export const chatDelivery = z
     reason: wordOf(CHAT_FAILURES)
       .nullable()
       .meta({ description: reasonsOf(CHAT_FAILURES) }),
-    nextAttemptAt: timestamp.nullable(),
-    createdAt: timestamp,
-    finishedAt: timestamp.nullable(),
-    attempts: z.array(attempt),
+    ...course,
   })
   .meta({ id: 'ChatDelivery' });
-
-export function presentChatDelivery(row: ChatDelivery) {
-  return {
-    id: row.id,
-    chatId: row.chatId,
-    chatName: row.chatName,
-    kind: row.kind,
-    state: row.state,
-    reason: row.reason,
-    nextAttemptAt: isoOrNull(row.nextAttemptAt),
-    createdAt: iso(row.createdAt),
-    finishedAt: isoOrNull(row.finishedAt),
-    attempts: row.attempts.map(presentAttempt),
-  };
-}
 
 export const notification = z
   .strictObject({
     kind: z.enum(MESSAGE_KINDS).meta({
-      description: 'What it is about; `success_ping` is the GET to the monitor. More may be added.',
+      description: 'Kind of message; `success_ping` is the GET to the monitor. The list may grow.',
     }),
     to: z.string().nullable().meta({
       description: 'The masked address of a person, or the host of the monitor.',
@@ -101,8 +69,8 @@ export const notification = z
     }),
     state: z.enum(MESSAGE_STATES).meta({
       description:
-        '`pending`: to be sent, or sent again. `held`: the mails of this hour have gone; the summary counts it, and ' +
-        'then this is `merged`. `cancelled`: it is not to be sent any more. `failed`: given up. `error` says why.',
+        '`pending`: to be sent, or sent again. `held`: the hourly limit is reached; it becomes `merged` once the summary ' +
+        'has counted it. `cancelled`: no longer to be sent. `failed`: given up; `error` has the reason.',
     }),
     at: timestamp.meta({
       description: 'When it reached its state; while it waits, when it was queued.',
@@ -112,15 +80,3 @@ export const notification = z
     error: z.string().nullable().meta({ description: 'Of the last attempt.' }),
   })
   .meta({ id: 'RunNotification' });
-
-export function presentNotification(row: RunMessage) {
-  return {
-    kind: row.kind,
-    to: row.to,
-    state: row.state,
-    at: iso(row.at),
-    attempts: row.attempts,
-    nextAttemptAt: isoOrNull(row.nextAttemptAt),
-    error: row.error,
-  };
-}

@@ -22,6 +22,15 @@ const runEvent = z
     z.strictObject({ event: z.literal('state'), id, data: run }),
     z.strictObject({ event: z.literal('step'), id, data: step }),
     z.strictObject({
+      event: z.literal('text'),
+      data: z.strictObject({
+        index: z.int().meta({ description: 'The step that is under way.' }),
+        attempt: z.int().meta({ description: 'A higher one than before has begun the step again.' }),
+        begins: z.boolean().meta({ description: 'The text begins here, in place of all before it. Else it goes on.' }),
+        text: z.string(),
+      }),
+    }),
+    z.strictObject({
       event: z.literal('end'),
       retryMs: z.int().meta({ description: 'The `retry` field: when to come again.' }),
       data: z.strictObject({ reason: z.enum(STREAM_END_NAMES), message: z.string() }),
@@ -36,7 +45,7 @@ export const followRun = eventRoute({
   tag: 'Runs',
   summary: 'Follow a run as server-sent events',
   description:
-    'A `state` event with the run for each state it enters, a `step` event for each step once it is finished, in order. The stream ends after the final state. A comment comes every 15 seconds. Where a stream ends before that, an `end` event says why: after 15 minutes, when the server stops (go on with `Last-Event-ID`, as browsers do by themselves), or when the credential may not read the run any more, which is checked every minute. A credential may have 20 streams open and an organization 200, unless the operator has set other limits; one more is 429. A client that does not read for 15 seconds is cut off.',
+    'A `state` event with the run for each state it enters, a `step` event for each step once it is finished, in order. Between them `text` events bring the text of the model step that is under way, within about a second, if the model is streamed; they have no id, and its `step` event has the whole text, which counts. The stream ends after the final state. A comment comes every 15 seconds. If a stream ends earlier, an `end` event has the reason: after 15 minutes, when the server stops (continue with `Last-Event-ID`, as browsers do), or when the credential may no longer read the run, which is checked every minute. A credential may have 20 open streams and an organization 200, unless the operator has set other limits; further ones get 429. A client that does not read for 15 seconds is cut off.',
   auth: 'key-or-session',
   mcp: false,
   scope: 'runs:read',
@@ -68,6 +77,7 @@ async function* presented(events: AsyncIterable<RunEvent>) {
       case 'step':
         yield { ...event, data: presentStepOnce(event.data) };
         break;
+      case 'text':
       case 'end':
         yield event;
     }
@@ -83,7 +93,7 @@ export const readRunEvent = route({
   tag: 'Runs',
   summary: 'Read the webhook event of a run',
   description:
-    'What the webhook of its routine is told of it, or would be told if there were one, by the settings that the routine has now. `ras listen` forwards these to a receiver under development.',
+    'The event that the routine’s webhook gets, or would get, about the run by the present settings. `ras listen` forwards these to a receiver under development.',
   auth: 'key-or-session',
   mcp: false,
   scope: 'runs:read',

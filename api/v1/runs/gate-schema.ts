@@ -21,8 +21,7 @@ export const gateVerdict = z
       })
       .meta({ description: 'The call that was made. It costs no tokens.' }),
     changed: z.boolean().nullable().meta({
-      description:
-        'Whether the value differs from the one that the last run which succeeded has seen; null when that cannot be said.',
+      description: 'True when the value differs from that of the last successful run; null when unknown.',
     }),
     failed: z.boolean().meta({ description: 'It saw nothing, and woke the model for that.' }),
     reason: z.enum(reasons).meta({
@@ -40,22 +39,7 @@ export const gateVerdict = z
   .nullable()
   .meta({ id: 'GateVerdict', description: 'What its gate saw; null when it asked none.' });
 
-export function presentGateVerdict(row: GateVerdict | null) {
-  if (row === null) return null;
-  const { tool, url, status, sent } = row.call;
-  return {
-    at: row.at,
-    asked: {
-      tool: tool === null ? null : { policyId: tool.policyId, name: tool.name },
-      url,
-      status,
-      sent,
-    },
-    changed: row.changed,
-    failed: row.failed,
-    reason: row.reason,
-    error: row.error,
-    valuePreview: row.value === null ? null : cut(row.value, PREVIEW_LENGTH),
-    valueLength: row.valueLength,
-  };
+/** Returns the verdict of a gate as it is shown: with the beginning of its value. */
+export function seenByGate(row: GateVerdict | null) {
+  return row && { ...row, asked: row.call, valuePreview: row.value === null ? null : cut(row.value, PREVIEW_LENGTH) };
 }

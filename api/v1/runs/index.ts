@@ -1,12 +1,13 @@
 import { z } from 'zod';
 import { readRoutine } from '#core/authoring/routines/index.ts';
 import { variables } from '#core/authoring/definition/index.ts';
-import * as retention from '#core/execution/retention/index.ts';
+import { redeliver } from '#core/delivery/webhooks/index.ts';
 import * as runs from '#core/execution/runs/index.ts';
 import { waitForRunEnd } from '#core/execution/run-events/index.ts';
 import { credentialId, mayWriteRoutines, type ProjectAccess, programOf } from '../../access.ts';
 import type { Deps } from '../../deps.ts';
 import { instant } from '#lib/schemas.ts';
+import { present } from '../../http/present.ts';
 import { EXAMPLE, idOf, pageOf, pageQuery } from '../../http/schemas.ts';
 import { route, type Route } from '../../route.ts';
 import { routineParams } from '../routines/fields.ts';
@@ -16,7 +17,7 @@ import { followUpRun, giveVerdict } from './reader.ts';
 import { listRecentRuns } from './recent.ts';
 import { presentRun, presentRunDetail, presentRunSummary } from './present.ts';
 import { RUN_VIEW, run, runDetail, runParams, runQuery, runSummary } from './schemas.ts';
-import { presentDiff, runDiff } from './result-schema.ts';
+import { runDiff } from './result-schema.ts';
 import { presentStep, step } from './step-schema.ts';
 
 const tag = 'Runs';
@@ -30,9 +31,9 @@ const runRoutine = route({
   tag,
   summary: 'Start a manual run',
   description:
-    'The response comes once the run is on record; the run itself goes on asynchronously. With `runAt` it stays queued until then, `waitingFor` says `run_at`, and it starts at most a minute later. It executes the version that it was made with, even when the routine is changed meanwhile; archiving the routine skips it. Values of variables rank as the instructions where the caller may write routines; those of a key without `routines:write` stand in the prompt as material that is not to be followed. `overridable` of the routine says which may be given at all. It can be cancelled, and counts towards the allowance when it is accepted.',
+    'The response comes once the run is recorded; the run itself is asynchronous. With `runAt` it stays queued until then (`waitingFor` is `run_at`), and starts at most a minute later. It executes the present version, even if the routine is changed meanwhile; archiving the routine skips it. Values of variables act as instructions if the caller may write routines; values of a key without `routines:write` reach the model as data. `overridable` of the routine lists the variables that may be given. The run can be cancelled, and counts towards the allowance when it is accepted.',
   auth: 'key-or-session',
-  mcp: { toolset: 'routines', view: ['id', 'routineId', 'state'] },
+  mcp: { toolset: 'routines', view: ['id', 'routineId', 'state', 'outcome', 'result'] },
   scope: 'runs:write',
   params: routineParams,
   body: z.strictObject({
@@ -106,7 +107,7 @@ const readRun = route({
   tag,
   summary: 'Read a run with its steps, usage and webhook deliveries',
   description:
-    'With `Prefer: wait=N` the response comes when the run has ended, or after N seconds with the run as it is then. A request that waits counts as an event stream, by the same limits.',
+    'With `Prefer: wait=N` the response comes when the run has ended, or after N seconds with its present state. A waiting request counts as an event stream, with the same limits.',
   auth: 'key-or-session',
   mcp: { toolset: 'runs', view: RUN_VIEW },
   scope: 'runs:read',
@@ -129,7 +130,7 @@ const listRunSteps = route({
   tag,
   summary: 'List the steps of a run',
   description:
-    'In their order, with all texts. A page ends before its limit where its texts have 4,000,000 characters.',
+    'The steps in order, with all texts. A page ends before its limit when its texts have 4,000,000 characters.',
   auth: 'key-or-session',
   mcp: false,
   scope: 'runs:read',
@@ -147,8 +148,7 @@ const diffRun = route({
   id: 'diffRun',
   tag,
   summary: 'Compare the data of a run with that of another',
-  description:
-    'By the `resultKey` that the run ended with. Unlike its `changes` this has every item, however many there are.',
+  description: 'Compares by the `resultKey` of the run. Unlike its `changes` this has every item.',
   auth: 'key-or-session',
   mcp: { toolset: 'runs' },
   scope: 'runs:read',
@@ -156,13 +156,13 @@ const diffRun = route({
   query: z.strictObject({
     against: idOf('run', EXAMPLE.run).optional().meta({
       description:
-        'Another run of the routine, earlier or later; without it the one that this run was compared with when it ended.',
+        'Another run of the routine, earlier or later; by default the run with which this one was compared at its end.',
     }),
   }),
   success: { status: 200, data: runDiff, description: 'What differs.' },
   errors: ['run_not_finished', 'run_without_data', 'content_erased'],
 }).to(async ({ access: { projectId }, params: { runId }, query: { against }, deps }) => ({
-  data: presentDiff(await runs.diffRun(deps.database, { projectId, id: runId, against })),
+  data: present(runDiff, await runs.diffRun(deps.database, { projectId, id: runId, against })),
 }));
 
 const updateRun = route({
@@ -171,7 +171,7 @@ const updateRun = route({
   id: 'updateRun',
   tag,
   summary: 'Pin a run, or unpin it',
-  description: `A pinned run keeps its content beyond the retention of its project, until it is unpinned. A project can have ${retention.MAX_PINNED} pinned runs.`,
+  description: `A pinned run keeps its content beyond the retention of its project, until it is unpinned. A project can have ${runs.keeping.MAX_PINNED} pinned runs.`,
   auth: 'key-or-session',
   mcp: false,
   scope: 'runs:write',
@@ -180,7 +180,7 @@ const updateRun = route({
   success: { status: 200, data: run, description: 'The run.' },
   errors: ['allowance_exceeded'],
 }).to(async ({ access: { projectId }, by, params: { runId }, body: { pinned }, deps }) => ({
-  data: presentRun(await retention.pinRun(deps.database, by, { projectId, id: runId, pinned })),
+  data: presentRun(await runs.keeping.pinRun(deps.database, by, { projectId, id: runId, pinned })),
 }));
 
 const cancelRun = route({
@@ -190,7 +190,7 @@ const cancelRun = route({
   tag,
   summary: 'Cancel a run',
   description:
-    'A queued run is cancelled at once; one under way stops within seconds, in the middle of its model call.',
+    'A queued run is cancelled at once; a running one stops within seconds, in the middle of its model call.',
   auth: 'key-or-session',
   mcp: { toolset: 'runs', view: ['id', 'routineId', 'state', 'cancelRequestedAt'] },
   scope: 'runs:write',
@@ -208,7 +208,7 @@ const retryRun = route({
   tag,
   summary: 'Run again with the same inputs',
   description:
-    'A new manual run of the routine as it is now, with the variables of this one. A follow-up is asked once more.',
+    'Starts a new manual run of the present routine, with the variables of this run. A follow-up is asked again.',
   auth: 'key-or-session',
   mcp: { toolset: 'runs', view: ['id', 'routineId', 'state', 'retryOf'] },
   scope: 'runs:write',
@@ -246,9 +246,10 @@ const redeliverWebhook = route({
   idempotent: true,
   success: { status: 202, data: runDetail, description: 'The run with the delivery pending.' },
   errors: ['content_erased', 'routine_archived'],
-}).to(async ({ access: { projectId }, params, deps }) => ({
-  data: presentRunDetail(await runs.redeliverWebhook(deps, { projectId, ...params }), deps.config),
-}));
+}).to(async ({ access: { projectId }, params, deps }) => {
+  await redeliver(deps, { projectId, ...params });
+  return { data: presentRunDetail(await runs.readRunDetail(deps, projectId, params.runId), deps.config) };
+});
 
 export const runRoutes: readonly Route[] = [
   runRoutine,

@@ -14,7 +14,7 @@ export const giveVerdict = route({
   tag: 'Runs',
   summary: 'Say whether a result was useful',
   description:
-    'Kept with the run until its content is erased, which takes the note. Another verdict takes its place; the audit log names each writer.',
+    'Stored with the run; the note is erased with the content of the run. Another verdict replaces it; the audit log names each writer.',
   auth: 'key-or-session',
   mcp: false,
   scope: 'runs:write',
@@ -33,7 +33,7 @@ export const followUpRun = route({
   tag: 'Runs',
   summary: 'Ask about a result',
   description:
-    'A run with `trigger: follow_up` answers the message, by the version, tools and limits of the run that had the result, which it is told as material. It proves nothing, is no result of the routine, reaches no webhook and leaves the schedule alone; budgets and the allowance count it. A message of a key without `routines:write` is material, and no instruction. Asked about a follow-up, it joins its thread.',
+    'A run with `trigger: follow_up` answers the message, with the version, tools and limits of the original run, and the result as data. It is no proof, no result of the routine, reaches no webhook and does not affect the schedule; budgets and the allowance count it. A message of a key without `routines:write` is data, not an instruction. A question about a follow-up joins its thread.',
   auth: 'key-or-session',
   mcp: false,
   scope: 'runs:write',
@@ -57,7 +57,6 @@ export const followUpRun = route({
   return { data: presentRun(await runs.startFollowUp(deps, input)) };
 });
 
-/** A text that a reader writes: some letters, at most so many. */
 function note(most: number) {
   return z.string().min(1, EMPTY).max(most).regex(/\S/, EMPTY).trim();
 }

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import * as runs from '#core/execution/runs/index.ts';
 import { RUN_REASONS, RUN_STATES } from '#core/execution/run-states/index.ts';
 import { listReply } from '../../http/links.ts';
+import { present } from '../../http/present.ts';
 import { timestamp } from '#lib/schemas.ts';
 import { decimal, EXAMPLE, idOf, pageOf, pageQuery, wordOf } from '../../http/schemas.ts';
 import { route } from '../../route.ts';
@@ -51,8 +52,7 @@ export const listRecentRuns = route({
   id: 'listRecentRuns',
   tag: 'Runs',
   summary: 'List the last runs of each routine',
-  description:
-    'A few of each, and the result of the last that ended: for an overview that would need a request for each routine.',
+  description: 'A few runs of each routine, and the result of its last ended one, for an overview in one request.',
   auth: 'key-or-session',
   mcp: false,
   scope: 'runs:read',
@@ -67,33 +67,7 @@ export const listRecentRuns = route({
 }).to(async ({ access, query, deps }) => {
   const page = pageOf(query);
   const input = { page, count: query.perRoutine };
-  return listReply(await runs.listRecentRuns(deps.database, access.projectId, input), page, present);
+  return listReply(await runs.listRecentRuns(deps.database, access.projectId, input), page, (row) =>
+    present(recentRuns, { ...row, routineId: row.id }),
+  );
 });
-
-type Recent = Awaited<ReturnType<typeof runs.listRecentRuns>>[number];
-
-function present({ id, runs: recent, lastEnded: last }: Recent) {
-  return {
-    routineId: id,
-    runs: recent.map((run) => ({
-      id: run.id,
-      state: run.state,
-      reason: run.reason,
-      outcome: run.outcome,
-      at: run.at,
-    })),
-    lastEnded:
-      last === null
-        ? null
-        : {
-            id: last.id,
-            state: last.state,
-            reason: last.reason,
-            outcome: last.outcome,
-            outcomeSummary: last.outcomeSummary,
-            errorMessage: last.errorMessage,
-            resultPreview: last.resultPreview,
-            finishedAt: last.finishedAt,
-          },
-  };
-}

@@ -1,17 +1,9 @@
 import { z } from 'zod';
-import {
-  OUTCOMES,
-  RUN_WARNINGS,
-  urgencyOf,
-  type RunWarning,
-  type ChangeCounts,
-  type Changes,
-  type Outcome,
-} from '#core/authoring/outcomes/index.ts';
+import { OUTCOMES, RUN_WARNINGS, type RunWarning, type Outcome } from '#core/authoring/outcomes/index.ts';
 import { URGENCIES } from '#core/integrations/tools/index.ts';
 import { RESULT_CHECK_TYPES } from '#core/authoring/definition/index.ts';
 import { WITHHELD, type Withheld } from '#core/execution/run-states/index.ts';
-import type { diffRun, Run, RunSummary } from '#core/execution/runs/index.ts';
+import type { Run } from '#core/execution/runs/index.ts';
 import { ExactNumber } from '#lib/exact-json/parse.ts';
 import { dollars, EXAMPLE, idOf } from '../../http/schemas.ts';
 
@@ -22,14 +14,14 @@ export const withheld = z
   .enum(reasons)
   .nullable()
   .meta({
-    description: `Why no webhook was told of its end: ${Object.entries(WITHHELD)
+    description: `Why no webhook got an event about its end: ${Object.entries(WITHHELD)
       .map(([reason, why]) => `\`${reason}\` (${why})`)
       .join(', ')}. Null where one was, or where there is nothing to tell.`,
   });
 
 export const data = z.unknown().meta({
   description:
-    'What the result holds, by the `resultSchema` of its version; null without one. Numbers have all of their digits.',
+    'Data of the result by the `resultSchema` of its version; null without one. Numbers have all of their digits.',
 });
 
 const count = z.number().int();
@@ -38,10 +30,10 @@ const counts = z.strictObject({ added: count, removed: count, changed: count }).
 
 const comparison = {
   against: idOf('run', EXAMPLE.run).nullable().meta({
-    description: 'The run that was delivered last; null for the first, to which everything is new.',
+    description: 'The run that was delivered last; null for the first one, in which everything is new.',
   }),
   unchangedRuns: count.meta({
-    description: 'Runs in a row without a change: up to this one, or, where it brings a change, those before it.',
+    description: 'Consecutive runs without a change, including this one; for a run with a change, the ones before it.',
   }),
   counts,
 };
@@ -74,13 +66,13 @@ export const changes = z
     ...items,
     truncated: z.boolean().meta({
       description:
-        'Whether items are left out: at most 100 of each kind are kept, and 64 kB of them. `counts` counts all, and the diff of the run has all.',
+        'True when items are left out: at most 100 of each kind and 64 kB are kept. `counts` counts all, and the diff of the run has all.',
     }),
   })
   .meta({
     id: 'RunChanges',
     description:
-      'What differs from the data that was delivered last, found by code. Applied to the items of that run it gives the items of this one.',
+      'Differences from the data delivered last, found by code. Applied to the items of that run they give the items of this one.',
   });
 
 export const changesSummary = z.strictObject(comparison).meta({ id: 'RunChangesSummary' });
@@ -93,38 +85,6 @@ export const runDiff = z
     ...items,
   })
   .meta({ id: 'RunDiff' });
-
-export function presentChanges({ changes: row }: Run) {
-  if (row === null) return null;
-  return { ...presentComparison(row), ...presentItems(row), truncated: row.truncated };
-}
-
-export function presentChangesSummary({ changes: row }: RunSummary) {
-  return row === null ? null : presentComparison(row);
-}
-
-export function presentDiff(row: Awaited<ReturnType<typeof diffRun>>) {
-  const { runId, against } = row;
-  return { runId, against, counts: presentCounts(row.counts), ...presentItems(row) };
-}
-
-function presentComparison(row: NonNullable<RunSummary['changes']>) {
-  const { against, unchangedRuns } = row;
-  return { against, unchangedRuns, counts: presentCounts(row.counts) };
-}
-
-function presentCounts({ added, removed, changed }: ChangeCounts) {
-  return { added, removed, changed };
-}
-
-function presentItems({ by, added, removed, changed }: Changes) {
-  return {
-    by: by === null ? null : { list: by.list, key: by.key },
-    added: [...added],
-    removed: [...removed],
-    changed: changed.map(({ key, before, after }) => ({ key, before, after })),
-  };
-}
 
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Object.keys forgets which keys there are
 export const outcomes = z.enum(Object.keys(OUTCOMES) as [Outcome, ...Outcome[]]);
@@ -150,15 +110,15 @@ export const urgency = z.enum(URGENCIES);
 /** Outcome of a run, as runs and their events show it. */
 export const outcomeFields = {
   outcome: outcomes.nullable().meta({
-    description: `The outcome of a run that succeeded, null for every other: ${meanings}. It is \`done\` where the routine does not require its runs to state it. The list may grow.`,
+    description: `The outcome of a run that succeeded, null for every other: ${meanings}. It is \`done\` unless the routine requires its runs to state it. The list may grow.`,
   }),
   outcomeSummary: z.string().nullable().meta({
     description:
-      'What the model said when it stated its outcome, cut at 500 characters; also of a run that could not do its work.',
+      'The model’s summary with its outcome, cut at 500 characters; also for a run that could not do its work.',
   }),
   urgency: urgency.nullable().meta({
     description:
-      'How soon the result should be read, null unless the run succeeded: `high` is always the word of the model, and no one is told by it alone. Where the model states none, `none` for `nothing_to_report` and for unchanged data, else `normal`.',
+      'How soon the result should be read, null unless the run succeeded. Only the model states `high`, which causes no mail by itself. If the model states none, it is `none` for `nothing_to_report` and for unchanged data, else `normal`.',
   }),
   checks: z.array(checkResult).meta({
     description:
@@ -166,20 +126,9 @@ export const outcomeFields = {
   }),
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the same
   warnings: z.array(z.enum(Object.keys(RUN_WARNINGS) as [RunWarning, ...RunWarning[]])).meta({
-    description: `What a run that would succeed lacked; it is \`partial\` at best, and proves nothing for activation: ${lacks}. The list may grow.`,
+    description: `Warnings of a run that is therefore \`partial\` at best, and no proof for activation: ${lacks}. The list may grow.`,
   }),
 };
-
-export function presentOutcome(row: Run | RunSummary) {
-  const { outcome, outcomeSummary, checks, warnings } = row;
-  return {
-    outcome,
-    outcomeSummary,
-    urgency: urgencyOf(row),
-    checks: checks.map(({ type, passed, detail }) => ({ type, passed, detail })),
-    warnings: [...warnings],
-  };
-}
 
 export const tokenCounts = {
   inputTokens: z.number().int(),
@@ -197,27 +146,12 @@ export const usage = z
       example: '0.00042',
     }),
     estimated: z.boolean().meta({
-      description: 'Whether tokens were counted by us from the texts, because the provider stated none.',
+      description: 'True when the service counted the tokens from the texts, because the provider stated none.',
     }),
   })
   .meta({ id: 'Usage' });
 
-type Tokens = Pick<Run['usage'], 'inputTokens' | 'cachedInputTokens' | 'outputTokens' | 'reasoningTokens'>;
-
-export function presentTokens(row: Tokens) {
-  return {
-    inputTokens: row.inputTokens,
-    cachedInputTokens: row.cachedInputTokens,
-    outputTokens: row.outputTokens,
-    reasoningTokens: row.reasoningTokens,
-    totalTokens: row.inputTokens + row.outputTokens,
-  };
-}
-
-export function presentUsage(row: Run['usage']) {
-  return {
-    ...presentTokens(row),
-    costUsd: row.costUsd,
-    estimated: row.estimated,
-  };
+/** Adds the total to the tokens of a row. */
+export function withTotal<T extends Pick<Run['usage'], 'inputTokens' | 'outputTokens'>>(row: T) {
+  return { ...row, totalTokens: row.inputTokens + row.outputTokens };
 }

@@ -28,7 +28,7 @@ const shortShape = {
   routineId: idOf('routine', EXAMPLE.routine),
   routineRevision: z.number().int().meta({
     description:
-      'The version that it executes; below zero for a change that is tried by a proposal, or was not taken over.',
+      'The version that it executes; below zero for a proposed change that is being tried, or was not taken over.',
   }),
   trigger: z.enum(TRIGGERS),
   state: z.enum(RUN_STATES),
@@ -36,7 +36,7 @@ const shortShape = {
     .nullable()
     .meta({
       id: 'RunReason',
-      description: `Why it ended so. The list may grow: take a reason that you do not know by the state. ${Object.entries(
+      description: `Reason of the end. The list may grow: treat an unknown reason by the state. ${Object.entries(
         RUN_REASONS,
       )
         .map(([reason, why]) => `\`${reason}\` (${why})`)
@@ -56,7 +56,7 @@ const shortShape = {
   ...outcomeFields,
   withheld,
   scheduledFor: timestamp.nullable().meta({
-    description: 'The instant of the schedule it stands for, or that the run stands for which this one repeats.',
+    description: 'Its instant of the schedule, or that of the run that it repeats.',
   }),
   runAt: timestamp.nullable().meta({
     description: 'The time that it was asked for, before which it does not start.',
@@ -72,7 +72,7 @@ const shortShape = {
     description: 'The run that it repeats, which may have been deleted since.',
   }),
   followsUp: idOf('run', EXAMPLE.run).nullable().meta({
-    description: 'Of a `follow_up`: the run whose result it is asked about, which may have been deleted since.',
+    description: 'For a `follow_up`: the run whose result the question is about, which may have been deleted since.',
   }),
   verdict: z
     .strictObject({
@@ -96,8 +96,8 @@ const shortShape = {
   pinned: z.boolean().meta({ description: 'Whether it is kept beyond the retention of its project.' }),
   contentErasedAt: timestamp.nullable().meta({
     description:
-      'When its content was erased: prompt, result, data, changes, the texts of its steps and the bodies of its webhook deliveries, ' +
-      'which are null since, and its variables, which are empty. Null while they are kept.',
+      'When its content was erased: since then prompt, result, data, changes, the texts of its steps and the bodies of its webhook ' +
+      'deliveries are null, and its variables empty. Null while the content is kept.',
   }),
   createdAt: timestamp,
   startedAt: timestamp.nullable(),
@@ -134,13 +134,12 @@ export const runDetail = z
     routineName,
     previousResultId: nearby.meta({
       description:
-        'The result before it: the newest earlier run of the routine that succeeded, or failed and has a result all the same.',
+        'The run with the previous result: the newest earlier one of the routine that succeeded, or failed with a result.',
     }),
     nextResultId: nearby.meta({ description: 'The result after it, found in the same way.' }),
     lastGoodRunId: nearby.meta({ description: 'The newest earlier run of the routine that succeeded.' }),
     resultSchema: z.record(z.string(), z.unknown()).nullable().meta({
-      description:
-        'The `resultSchema` by which its data was made; null without data, and where its version is deleted.',
+      description: 'The `resultSchema` of its data; null without data, and when its version is deleted.',
     }),
     queuedSeconds: z.number().nullable().meta({
       description: 'Time that it has waited, or had waited when it began or ended.',
@@ -149,7 +148,7 @@ export const runDetail = z
       .enum(waits)
       .nullable()
       .meta({
-        description: `Of a run that waits: ${Object.entries(WAITS)
+        description: `For a run that waits: ${Object.entries(WAITS)
           .map(([wait, why]) => `\`${wait}\` (${why})`)
           .join(', ')}.`,
       }),
@@ -159,17 +158,17 @@ export const runDetail = z
       .meta({ description: 'What the model was given: instructions, skills and facts, rendered.' }),
     briefing: z.string().nullable().meta({
       description:
-        'What it was given besides, which is another text in every run: date and time, what started it, its tools and limits, and the result of the last run that succeeded.',
+        'The text that differs in every run: date and time, its trigger, its tools and limits, and the result of the last successful run.',
     }),
     factsVersion: z.number().int().nullable().meta({
       description:
-        'The version of the facts of the project that it was told; null for a run that was told none. `GET /v1/projects/{projectId}/facts/versions/{factsVersion}` has it.',
+        'The version of the project’s facts that it got; null for none. `GET /v1/projects/{projectId}/facts/versions/{factsVersion}` has it.',
     }),
     gate: gateVerdict,
     steps: z.array(step),
     textsLeftOutFrom: z.number().int().nullable().meta({
       description:
-        'Index of the step from which on the texts of models and tools are left out, as there are more than 4,000,000 characters; null where all are there. `GET /v1/runs/{runId}/steps` has them.',
+        'Index of the step from which the texts of models and tools are left out, because there are more than 4,000,000 characters; null when all are present. `GET /v1/runs/{runId}/steps` has them.',
     }),
     webhookDeliveries: z.array(delivery),
     chatDeliveries: z.array(chatDelivery).meta({ description: 'What was sent of it to chats.' }),
@@ -190,7 +189,7 @@ export const runDetail = z
       .meta({ description: 'The last 50 questions about its result, in order, each a run of its own.' }),
     workflowUrl: z.string().nullable().meta({
       description:
-        'Where the Temporal UI shows its workflow; null where the operator names no such UI, and for a run that never had a workflow.',
+        'Address of its workflow in the Temporal UI; null without a configured UI, and for a run that never had a workflow.',
     }),
   })
   .meta({ id: 'RunDetail' });

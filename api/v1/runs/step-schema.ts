@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { MEANINGS_OF_STEP_STATES, STEP_KINDS, STEP_STATES, STEP_WARNINGS } from '#core/execution/run-states/index.ts';
 import type { RunDetail } from '#core/execution/runs/index.ts';
-import type { ToolRecord } from '#core/integrations/tools/index.ts';
 import { timestamp } from '#lib/schemas.ts';
-import { anyId, isoOrNull, wordOf } from '../../http/schemas.ts';
-import { presentUsage, usage } from './result-schema.ts';
+import { present } from '../../http/present.ts';
+import { anyId, wordOf } from '../../http/schemas.ts';
+import { usage, withTotal } from './result-schema.ts';
 
 const nullableText = z.string().nullable();
 const nullableLength = z.number().int().nullable();
@@ -18,12 +18,12 @@ const toolCall = z
     connectionId: anyId.nullable().meta({ description: 'Null for a built-in tool.' }),
     connectionName: nullableText.meta({
       description:
-        'Name of the connection when the call was made, which stays when it is renamed or deleted; null for a built-in tool, and once the texts of the run are erased.',
+        'Name of the connection at the time of the call; null for a built-in tool, and once the texts of the run are erased.',
       example: 'Issue tracker',
     }),
     policyId: anyId.nullable().meta({ description: 'Null for a built-in tool.' }),
     arguments: nullableText.meta({
-      description: 'JSON text. Here and below secrets are taken out and long texts cut at 16,000 characters.',
+      description: 'JSON text. Here and below secrets are removed and long texts cut at 16,000 characters.',
       example: '{"message":"hello"}',
     }),
     argumentsLength: nullableLength.meta({ description: 'Characters before the cut.' }),
@@ -45,7 +45,7 @@ const toolCall = z
       .meta({ description: 'What the response held besides text; only its description is kept.' }),
     omittedFromStep: z.number().int().nullable().meta({
       description:
-        'The model step from which on the result was left out of what the model is sent, because its context window had no room for it; null while it is sent.',
+        'The model step from which the result was left out of the requests, because the context window had no room; null while it is sent.',
     }),
     action: z
       .strictObject({ id: anyId, name: z.string().meta({ example: 'action_1' }) })
@@ -68,7 +68,7 @@ export const step = z
         .join(' '),
     }),
     attempt: z.number().int().meta({
-      description: 'Beyond 1, an earlier attempt may have been billed by the provider and lost.',
+      description: 'Above 1, the provider may have billed an earlier attempt whose response was lost.',
     }),
     modelId: z.string().nullable(),
     text: z.string().nullable(),
@@ -82,7 +82,7 @@ export const step = z
     tool: toolCall.nullable().meta({ description: 'Of a tool step.' }),
     warnings: z.array(z.strictObject({ code: wordOf(STEP_WARNINGS), message: z.string() })).meta({
       description:
-        'What a person should know although the run went on: faults of the model server, and `outcome_unknown` of a call that may have taken effect. The list may grow.',
+        'Problems that did not end the run: faults of the model server, and `outcome_unknown` for a call that may have taken effect. The list may grow.',
     }),
     usage,
     startedAt: timestamp.nullable(),
@@ -90,49 +90,23 @@ export const step = z
   })
   .meta({ id: 'Step' });
 
-export function presentStep(row: RunDetail['steps'][number]) {
+export function presentStep(row: Step) {
+  return present(step, shownStep(row));
+}
+
+/** Returns a step with the fields that it shows in another form than its row has. */
+export function shownStep(row: Step) {
   const warnings = row.state === 'outcome_unknown' ? [...row.warnings, row.state] : row.warnings;
   return {
-    index: row.index,
-    kind: row.kind,
-    state: row.state,
-    attempt: row.attempt,
-    modelId: row.modelId,
-    text: row.text,
-    thinking: row.thinking,
-    finishReason: row.finishReason,
-    errorMessage: row.errorMessage,
-    tool: row.tool === null ? null : presentToolCall(row.tool),
+    ...row,
+    tool: row.tool && presentedTool(row.tool),
     warnings: warnings.map((code) => ({ code, message: STEP_WARNINGS[code] })),
-    usage: presentUsage(row.usage),
-    startedAt: isoOrNull(row.startedAt),
-    finishedAt: isoOrNull(row.finishedAt),
+    usage: withTotal(row.usage),
   };
 }
 
-function presentToolCall(row: ToolRecord) {
-  return {
-    name: row.name,
-    toolName: row.toolName,
-    connectionId: row.connectionId,
-    connectionName: row.connectionName,
-    policyId: row.policyId,
-    arguments: row.arguments,
-    argumentsLength: row.argumentsLength,
-    isError: row.isError,
-    result: row.result,
-    resultLength: row.resultLength,
-    structured: row.structured,
-    structuredLength: row.structuredLength,
-    attachments: row.attachments.map(({ kind, mimeType, bytes, sha256, uri }) => ({
-      kind,
-      mimeType,
-      bytes,
-      sha256,
-      uri,
-    })),
-    omittedFromStep: row.omittedFromStep ?? null,
-    action: row.action ?? null,
-    rule: row.rule ?? null,
-  };
+type Step = RunDetail['steps'][number];
+
+function presentedTool({ omittedFromStep, action, rule, ...call }: NonNullable<Step['tool']>) {
+  return { ...call, omittedFromStep: omittedFromStep ?? null, action: action ?? null, rule: rule ?? null };
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import * as skills from '#core/authoring/skills/index.ts';
+import { withoutUndefined } from '#lib/json.ts';
 import { etagOf, expectedBy, versionsIn } from '../../http/entity-tag.ts';
 import { listReply } from '../../http/links.ts';
 import { pageOf, pageQuery } from '../../http/schemas.ts';
@@ -47,7 +48,7 @@ const listSkills = route({
         page,
       });
   const seen = catalogue.findIndex(({ slug }) => slug === page.after);
-  // A curated one has no key, and the service keeps it.
+  // A skill without a key is kept by the service.
   const isNamed = externalKey !== undefined || managedBy !== undefined;
   const rest = isNamed || (isCurated && seen === -1) ? [] : catalogue.slice(seen + 1);
   const rows = [
@@ -116,7 +117,7 @@ const updateSkill = route({
   tag: 'Skills',
   summary: 'Change a custom skill',
   description:
-    'Another name or text is a new revision. The next manual run of each routine that has it attached takes it. Scheduled runs of active routines, which keep their state, go on with the revision that was proven, until the routine is activated again after a successful manual run.',
+    'Another name or text is a new revision. The next manual run of each routine with the skill uses it. Scheduled runs of active routines keep the proven revision, until the routine is activated again after a successful manual run.',
   auth: 'key-or-session',
   mcp: { toolset: 'authoring', view: ['id', 'name', 'revision'] },
   scope: 'routines:write',
@@ -126,12 +127,10 @@ const updateSkill = route({
   success: { status: 200, data: skill, description: 'The skill.', headers },
   errors: ['precondition_failed', 'external_key_taken'],
 }).to(async ({ access, by, params: { skillId }, body, deps, ifMatch }) => {
-  const given = Object.entries(body).filter(([, value]) => value !== undefined);
-  const patch: Parameters<typeof skills.updateSkill>[2]['patch'] = Object.fromEntries(given);
   const updated = await skills.updateSkill(deps.database, by, {
     id: skillId,
     projectId: access.projectId,
-    patch,
+    patch: withoutUndefined(body),
     expectedVersions: versionsIn(ifMatch),
   });
   return { data: presentCustom(updated), headers: etagOf(updated) };
@@ -144,7 +143,7 @@ const putSkill = route({
   tag: 'Skills',
   summary: 'Create or replace the custom skill of a key',
   description:
-    'Where no skill has the key it is created. Otherwise its fields are replaced, as by PATCH; with the same fields nothing changes. `If-Match` refuses a skill that has changed meanwhile or is not there, `If-None-Match: *` one that is there.',
+    'If no skill has the key, one is created. Otherwise the fields are replaced, as by PATCH; the same fields change nothing. `If-Match` refuses a skill that has changed meanwhile or does not exist, `If-None-Match: *` one that exists.',
   auth: 'key-or-session',
   mcp: false,
   scope: 'routines:write',
@@ -169,7 +168,7 @@ const deleteSkill = route({
   id: 'deleteSkill',
   tag: 'Skills',
   summary: 'Delete a custom skill',
-  description: 'Routines that have it attached skip it from their next run on; those runs do not fail.',
+  description: 'Routines with the skill leave it out from their next run on; those runs do not fail.',
   auth: 'key-or-session',
   mcp: false,
   scope: 'routines:write',
@@ -185,7 +184,7 @@ const listSkillRevisions = route({
   id: 'listSkillRevisions',
   tag: 'Skills',
   summary: 'List the revisions of a custom skill',
-  description: `Each has its whole text, and names what differs from the one before. The newest ${skills.KEPT_REVISIONS} are kept, and of the older ones those that a routine, its proof or a run that is kept names.`,
+  description: `Each revision has its whole text, and names the changed fields. The newest ${skills.KEPT_REVISIONS} are kept, and older ones that a routine, its proof or a kept run refers to.`,
   auth: 'key-or-session',
   mcp: false,
   scope: 'routines:read',

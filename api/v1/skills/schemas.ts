@@ -41,10 +41,10 @@ const summaryShape = {
     .meta({ description: 'How often a curated skill is best run; null for a custom one.' }),
   check: z.enum(skills.SCHEDULED).nullable().meta({
     description:
-      'Of a curated skill for one-off work (`on-demand`): how often its small check is worth a run. Else null.',
+      'For a curated skill for one-off work (`on-demand`): how often its small check is worth a run. Otherwise null.',
   }),
   suggestedSchedule: z.string().nullable().meta({
-    description: 'A schedule of that cadence, or of the check, to begin with; null without either.',
+    description: 'A suggested schedule of that cadence, or of the check; null without either.',
     example: '0 7 * * 1',
   }),
   checked: z.iso.date().nullable().meta({ description: 'When the facts of a curated skill were last checked.' }),
@@ -63,8 +63,7 @@ const source = z.strictObject({ name: z.string(), url: z.string(), backs: z.stri
 const inUse = z
   .array(z.strictObject({ revision: z.number().int(), routines: z.number().int() }).meta({ id: 'SkillRevisionInUse' }))
   .meta({
-    description:
-      'How many active routines run which revision of a custom skill, the newest first: those that it was activated with.',
+    description: 'Number of active routines for each activated revision of a custom skill, the newest first.',
   });
 
 export const skill = z

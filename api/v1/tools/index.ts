@@ -26,7 +26,7 @@ const discoverTools = route({
   tag,
   summary: 'Ask a connection for its tools',
   description:
-    'Each tool gets a policy for this routine, disabled. Asking again adds new tools and marks vanished ones; a tool that changed since it was confirmed, or vanished, is disabled, and the routine goes back to draft.',
+    'Each tool gets a disabled policy for this routine. Another discovery adds new tools and marks vanished ones; a confirmed tool that has changed or vanished is disabled, and the routine goes back to draft.',
   auth: 'key-or-session',
   mcp: false,
   scope: 'connections:write',
@@ -79,7 +79,7 @@ const updateToolPolicy = route({
   tag,
   summary: 'Confirm or restrict a tool',
   description:
-    'With `confirmAutomaticExecution: true` runs of the routine may call the tool as it is defined now. Without it a policy can only be made stricter. Any change is material: the routine goes back to draft.',
+    'With `confirmAutomaticExecution: true` runs of the routine may call the tool in its present definition. Without it a policy can only be made stricter. Any change is material: the routine goes back to draft.',
   auth: 'key-or-session',
   mcp: false,
   scope: 'connections:write',

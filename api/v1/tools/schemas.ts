@@ -30,7 +30,7 @@ const definitionHash = z
   .string()
   .regex(/^[0-9a-f]{64}$/, '64 hexadecimal digits')
   .meta({
-    description: 'SHA-256 of name, title, description, schemas and annotations as the server last said them.',
+    description: 'SHA-256 of the server’s latest name, title, description, schemas and annotations.',
   });
 
 const confirmedDefinition = z
@@ -74,7 +74,7 @@ export const toolPolicy = z
       .meta({ description: 'Of the definition that was confirmed; differs after a change.' }),
     confirmedDefinition: confirmedDefinition.nullable().meta({
       description:
-        'What was confirmed, where the definition is another one by now; null where it is the same, or none is known.',
+        'The confirmed definition, when the present one differs; null when they are the same, or none is known.',
     }),
     confirmedBy: z.string().nullable().meta({ description: 'Id of the person, or of the API key, that confirmed.' }),
     confirmedAt: timestamp.nullable(),
@@ -85,7 +85,7 @@ export const toolPolicy = z
       .array(z.strictObject({ code: z.enum(POLICY_WARNINGS), message: z.string() }).meta({ id: 'PolicyWarning' }))
       .meta({
         description:
-          'What is to be considered before it is confirmed. `mixes_untrusted_and_outward`: with it runs read text that strangers may write, and a tool of another connection sends or changes something. `schema_left_out`, once it is confirmed: parts of its schemas cannot be read, so calls are held to the rest. `definition_hash_missing`, in the response to a confirmation: nothing says that the caller has seen this definition.',
+          'Warnings to read before confirming it. `mixes_untrusted_and_outward`: with this tool, runs read text that strangers may write, and a tool of another connection sends or changes something. `schema_left_out`, after confirmation: parts of its schemas cannot be read, so calls are checked against the rest. `definition_hash_missing`, in the response to a confirmation: the caller has not proven that they saw this definition.',
       }),
     createdAt: timestamp,
     updatedAt: timestamp,
@@ -95,7 +95,7 @@ export const toolPolicy = z
 export const policyPatch = z
   .strictObject({
     confirmAutomaticExecution: z.boolean().optional().meta({
-      description: 'True lets runs call the tool, as it is defined now, without asking a person.',
+      description: 'True lets runs call the tool, in its present definition, without asking a person.',
     }),
     state: z.enum(POLICY_STATES).optional().meta({
       description: '`hold` confirms the present definition, as each call then waits for a person.',
@@ -104,7 +104,7 @@ export const policyPatch = z
     argumentSchema: argumentSchema.optional(),
     definitionHash: definitionHash.optional().meta({
       description:
-        'The definition you have seen; when it is another one by now, the response is 412. A confirmation without it is accepted, with the warning `definition_hash_missing`: what was discovered since you looked is then confirmed unseen.',
+        'Hash of the definition that you have read; if the definition has changed since, the response is 412. A confirmation without it has the warning `definition_hash_missing`, because a newer definition may be confirmed unseen.',
     }),
   })
   .meta({ id: 'UpdateToolPolicy' });
@@ -129,14 +129,15 @@ export const discovery = z
         'The first 50 of them, with the reason: a field that cannot be read, an unusable or repeated name, a definition over 64 kB or with invisible characters, or an `x-mcp-header` annotation that MCP does not allow.',
     }),
     droppedFields: z.array(skippedTool).meta({
-      description: 'Fields that cannot be read, of tools that are listed without them: the first 50.',
+      description: 'Unreadable fields of tools that are listed without them: the first 50.',
     }),
     truncated: z.boolean().meta({
-      description: 'The server has more than 50 pages, 1,000 tools or 4 MB of definitions; the rest was not looked at.',
+      description:
+        'True when the server has more than 50 pages, 1,000 tools or 4 MB of definitions; the rest was not read.',
     }),
     circular: z.boolean().meta({
       description:
-        'The pages of the server lead back to one that was read. What it has beyond them is unknown, so no tool is marked as vanished.',
+        'True when the pages of the server repeat. Its other tools are unknown, so no tool is marked as vanished.',
     }),
     tools: z.array(toolPolicy).meta({ description: 'All policies of this connection.' }),
   })

@@ -119,7 +119,7 @@ async function put(writer: Writer, change: Change, etag: string | null): Promise
   } catch (error) {
     if (fieldsOf(error)['name'] !== 'PreconditionFailedError') throw error;
     const now = await findNow(writer, change);
-    // A run, a pause or a mark makes a new version without a change of content.
+    // A run, a pause or a mark makes a new version with the same content.
     const isSame = now !== undefined && found !== null && isAsWanted(now, found, false);
     if (!isSame || now.etag === undefined || now.etag === etag) throw error;
     return put(writer, change, now.etag);
@@ -161,7 +161,7 @@ async function archive({ ras, signal, ...writer }: Writer, change: Change): Prom
   const now = await findNow({ ras, signal, ...writer }, change);
   const base = { kind, key, id, notes: [] };
   const result = kind === 'routine' ? ('archived' as const) : ('deleted' as const);
-  // Leaves alone what people have taken over or changed since the plan.
+  // Leaves alone routines that people have taken over or changed since the plan.
   if (now === undefined || id === null) {
     return { ...base, result, message: 'it was gone already' };
   }
@@ -173,7 +173,7 @@ async function archive({ ras, signal, ...writer }: Writer, change: Change): Prom
   return { ...base, result, message: null };
 }
 
-/** Compares a stored plan with the files of now, and takes its versions. The rest of the plan is made again. */
+/** Compares a stored plan with the present files, and takes its versions. The rest of the plan is computed again. */
 export function checkedPlan(saved: unknown, current: Plan): Plan {
   const { version, project, owner, changes } = fieldsOf(saved);
   if (version !== 1 || !Array.isArray(changes)) throw usageError('Another version of ras made this plan.');
@@ -193,7 +193,7 @@ export function checkedPlan(saved: unknown, current: Plan): Plan {
   }
   const seen = current.changes.flatMap((change): Change[] => {
     const { etag, found } = before.get(nameOf(change)) ?? {};
-    // A file that was deleted after the plan was made is no part of it.
+    // A file that was deleted after the plan was made is not applied.
     if (etag === undefined) return [];
     const isThere = typeof etag === 'string';
     return [{ ...change, etag: isThere ? etag : null, found: isThere ? fieldsOf(found) : null }];

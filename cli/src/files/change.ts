@@ -26,7 +26,7 @@ export interface Change {
   /** An active or paused routine becomes a draft, and needs a new proof. */
   readonly returnsToDraft: boolean;
   readonly state: string | null;
-  /** The routine is active, and its scheduled runs take outdated texts of its skills. */
+  /** True when the routine is active and its scheduled runs use outdated texts of its skills. */
   readonly isBehind: boolean;
   /** The last change outside the files since the last apply; the next `apply` overwrites it. */
   readonly drift: Drift | null;

@@ -27,7 +27,7 @@ export async function findFaults(ras: Ras, local: LocalProject, compared: Compar
   return [...faults, ...refused.flat()].toSorted((a, b) => a.file.localeCompare(b.file));
 }
 
-/** Stand-ins for missing fields, so that the other fields can be checked. Faults of stand-ins are left out. */
+/** Stand-ins for missing fields, so that the other fields can be checked. Faults of stand-ins are not reported. */
 const STAND_INS: Content = {
   name: '-',
   schedule: '0 0 * * *',

@@ -57,7 +57,7 @@ export async function initFiles(
 ): Promise<void> {
   const account = await context.account().catch(() => undefined);
   const written = await init(folderOf(context, dir), project ?? account?.projectId);
-  if (!context.isTerminal) return context.out.json({ written });
+  if (!context.isForPeople) return context.out.json({ written });
   for (const file of written) context.out.text(`wrote ${file}`);
   context.say('Next: ras pull writes what the project has; or write routines/<key>.md and see ras plan.');
 }
@@ -71,7 +71,7 @@ export function pullFiles(
     const local = await readSoundProject(folderOf(context, dir), env);
     const options = { names, force, takeOver, say: (line: string) => context.say(line) };
     const pulled = await pull(await context.client(), local, options);
-    if (!context.isTerminal) return context.out.json({ pulled });
+    if (!context.isForPeople) return context.out.json({ pulled });
     for (const { file, result } of pulled) context.out.text(`${result} ${file}`);
   });
 }
@@ -89,7 +89,7 @@ export async function planFiles(context: Context, options: PlanOptions): Promise
       if (exitCode && !isEmpty(plan)) context.exitCode = EXIT.changes;
     });
   } catch (error) {
-    // Here 2 means changes, so a mistake in the command line exits with another code.
+    // Here 2 means changes, so a wrong command line exits with another code.
     if (!(error instanceof CliError) || error.exitCode !== EXIT.usage) throw error;
     throw new CliError(error.message, { hint: error.hint, cause: error });
   }
@@ -116,7 +116,10 @@ function refuseDrift({ changes }: Plan): void {
   });
 }
 
-/** Refuses to archive what the files still name, and to archive most of a folder at once. @throws {CliError} */
+/**
+ * Refuses to archive routines that the files still name, and to archive most of a folder at once.
+ * @throws {CliError}
+ */
 function checkPrune({ owner, changes }: Plan, pruneAll: boolean): void {
   const orphans = changes.filter(({ action }) => action === 'orphan');
   if (orphans.length === 0) return;
@@ -128,7 +131,7 @@ function checkPrune({ owner, changes }: Plan, pruneAll: boolean): void {
   const named = orphans.filter(({ namedBy }) => namedBy.length > 0);
   if (named.length > 0) {
     const each = named.map((change) => `${nameOf(change)} (by ${change.namedBy.join(', ')})`);
-    throw new CliError(`--prune would delete what the files still name: ${each.join('; ')}.`);
+    throw new CliError(`--prune would delete routines that the files still name: ${each.join('; ')}.`);
   }
   const kept = changes.filter(({ id }) => id !== null).length;
   if (orphans.length * 2 <= kept || pruneAll) return;
@@ -154,7 +157,7 @@ export function importFiles(
       `wrote ${made}`,
       ...notes.map((note) => `  ${note}`),
     ]);
-    if (!context.isTerminal) context.out.json(report);
+    if (!context.isForPeople) context.out.json(report);
     else if (lines.length > 0) context.out.text(lines.join('\n'));
     for (const { name, why } of report.skipped) context.say(`left out ${name}: ${why}`);
     if (report.written.length === 0) context.exitCode = EXIT.failed;
@@ -196,7 +199,7 @@ async function apply(context: Context, file: string | undefined, options: ApplyO
   }
   const bad = applied.filter(({ result }) => FAILURES.has(result)).length;
   const failed = proofs.filter(({ result }) => result !== 'activated').length;
-  if (context.isTerminal) {
+  if (context.isForPeople) {
     const counts = [`${applied.length - bad} applied`, `${bad} not`];
     if (prove) counts.push(`${proofs.length - failed} activated`, `${failed} not`);
     context.out.text(counts.join(', '));

@@ -49,7 +49,7 @@ export function registerFiles(program: Command, context: Context): void {
       (await load()).applyFiles(context, file, options),
     );
 
-  add('import', 'Write files from jobs of elsewhere; the service is not asked.')
+  add('import', 'Write files from the jobs of another program, without asking the service.')
     .addArgument(new Argument('<kind>', 'what made the file').choices(JOB_KINDS))
     .argument('<file>', 'their file')
     .option('--model <id>', 'model of the routines, one of the service’s own')

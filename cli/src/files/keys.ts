@@ -11,7 +11,7 @@ export function slugOf(name: string, fallback = 'routine'): string {
   return slug.slice(0, 60) || fallback;
 }
 
-/** Makes a key that is free. */
+/** Makes an unused key. */
 export function freeKey(name: string, taken: ReadonlySet<string>, fallback?: string): string {
   const slug = slugOf(name, fallback);
   for (let count = 1; ; count += 1) {

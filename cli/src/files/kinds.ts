@@ -11,7 +11,7 @@ interface Kind {
   readonly schema: JsonSchema;
   /** Characters of the text below the head. */
   readonly text: { readonly min: number; readonly max: number };
-  /** From the file to the schema that editors read. */
+  /** Path from the file to the schema for editors. */
   readonly schemaPath: string;
   readonly fileOf: (key: string) => string;
 }
@@ -90,8 +90,7 @@ export function headOf(kind: KindName, content: Content, { defaults }: Pick<Sett
   if (kind === 'skill') {
     return Object.fromEntries(Object.entries(head).filter(([, value]) => value != null));
   }
-  // A value that `ras.yaml` gives is left out. A value that differs from it is written, even if it is the API's
-  // default.
+  // A value that equals `ras.yaml`'s is left out. A different value is written, even if it is the API's default.
   const usual = stored(fieldsOf(withDefaults({ ...schema, required: [] }, defaults)));
   const isLeftOut = (name: string) => isDeepStrictEqual(head[name], usual[name]);
   const said = Object.keys(head).filter((name) => !isLeftOut(name));
@@ -99,7 +98,7 @@ export function headOf(kind: KindName, content: Content, { defaults }: Pick<Sett
   return Object.fromEntries(said.map((name) => [name, bare(name)]));
 }
 
-/** Lists the fields in which two contents differ. The order of a schema's keys counts, as the model sees it. */
+/** Lists the fields in which two contents differ. The order of a schema's keys counts, because the model sees it. */
 export function differingFields(before: Content, after: Content): string[] {
   const names = new Set([...Object.keys(before), ...Object.keys(after)]);
   return [...names].filter((name) =>

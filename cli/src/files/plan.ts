@@ -9,14 +9,14 @@ import type { LocalProject } from './project.ts';
 import { inGroups, RemoteProject, type RemoteItem, type Summary } from './remote.ts';
 
 /**
- * Compares the files with the project, and has the service check the new contents. Nothing is written.
+ * Compares the files with the project, and lets the service check the new contents without writing anything.
  * @throws {FaultyFiles} with all faults of all files
  */
 export async function makePlan(ras: Ras, local: LocalProject, takeOver = false): Promise<Plan> {
   try {
     return await compare(ras, local, takeOver);
   } catch (error) {
-    // Without the service, the faults of the files alone are shown.
+    // Without the service, only the faults of the files are shown.
     if (local.faults.length === 0 || error instanceof FaultyFiles) throw error;
     throw new FaultyFiles(local.faults);
   }
@@ -135,7 +135,7 @@ async function namesOf(
   return [...files.map(({ file }) => file), ...remaining.map(({ name, id: each }) => `routine "${name}" (${each})`)];
 }
 
-/** A key reads the facts of its own project only. @throws {CliError} */
+/** A key can read only the facts of its own project. @throws {CliError} */
 async function checkProject(ras: Ras, project: string): Promise<void> {
   try {
     await ras.facts.read(project);

@@ -92,7 +92,7 @@ interface Found {
   readonly file: string;
 }
 
-/** Lists `routines/<key>.md` and `skills/<key>/SKILL.md`; hidden files and README.md are passed over. */
+/** Lists `routines/<key>.md` and `skills/<key>/SKILL.md`, without hidden files and README.md. */
 async function listFiles(folder: string, faults: Fault[]): Promise<Found[]> {
   const found: Found[] = [];
   const add = (kind: KindName, key: string, file: string, name: string) => {

@@ -27,8 +27,8 @@ interface Candidate {
 }
 
 /**
- * Runs each draft once, and each active routine with outdated texts of skills, and activates it when the run succeeds.
- * A routine with a proof is only activated. A run whose forecast exceeds the rest of `maxCost` is not started.
+ * Runs each draft once, and each active routine with outdated texts of skills, and activates it if the run succeeded. A
+ * routine with a proof is only activated. A run whose forecast exceeds the rest of `maxCost` is not started.
  */
 export async function proveAll(ras: Ras, candidates: readonly Candidate[], options: Options): Promise<Proof[]> {
   const proofs: Proof[] = [];
@@ -114,7 +114,7 @@ async function activate(ras: Ras, { key, id }: Candidate, run: Pick<Proof, 'runI
   }
 }
 
-/** Lists the tools that a person has to confirm before runs may call them. */
+/** Lists the tools that a person must confirm before runs may call them. */
 async function toolsWaiting(ras: Ras, routineId: string, signal: AbortSignal): Promise<string[]> {
   const waiting: string[] = [];
   for await (const tool of ras.tools.list(routineId, {}, { signal })) {

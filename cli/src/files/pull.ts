@@ -17,7 +17,7 @@ export interface Pulled {
 
 /**
  * Writes the routines and skills of the project as files, all or by id, key or name, and marks them as kept in files.
- * Those without a key get one from their name. Files that differ are left alone without `force`.
+ * Routines and skills without a key get one from their name. Without `force`, differing files stay unchanged.
  */
 export async function pull(
   ras: Ras,
@@ -111,8 +111,7 @@ function fileOf(item: RemoteItem, { items, settings }: LocalProject) {
 }
 
 /**
- * Returns the file's own value for a field that the environment overrides, when the service has the value of the
- * environment.
+ * Returns the file's own value for a field that the environment overrides, if the service has the environment's value.
  */
 function keptFields(local: LocalItem | undefined, differing: readonly string[]): Head {
   const head = local?.document.head ?? {};

@@ -35,7 +35,7 @@ export interface Summary {
 /** The routines and custom skills of a project, without those that are archived or deleted. */
 export class RemoteProject {
   readonly #ras: Ras;
-  /** By the new keys, where some were given. */
+  /** By their new keys, if they got some. */
   summaries: readonly Summary[];
   /** Slugs of curated skills, also their former ones. */
   readonly curated: ReadonlySet<string>;
@@ -64,7 +64,7 @@ export class RemoteProject {
     return this.summaries.find((each) => each.kind === kind && each.key === key);
   }
 
-  /** Reads some of them whole, a few at a time, in the given order. */
+  /** Reads some of them with all fields, a few at a time, in the given order. */
   read(wanted: readonly Summary[]): Promise<RemoteItem[]> {
     return inGroups(wanted, (each) => this.readOne(each));
   }

@@ -1,7 +1,7 @@
 import { plain, plainLine } from '../output/plain.ts';
 import { diffLines, withContext } from './diff.ts';
 import { differingFields, isMaterial, type Content } from './kinds.ts';
-import type { Change, FieldChange, Plan } from './change.ts';
+import { isEmpty, type Change, type FieldChange, type Plan } from './change.ts';
 
 const MARKS = { create: '+', update: '~', adopt: '~', orphan: '-', unchanged: '=' } as const;
 
@@ -25,16 +25,15 @@ function countsOf({ changes }: Plan): string {
 /** A comment on GitHub has 65,536 characters at most. */
 const MOST_MARKDOWN = 60_000;
 
-/** Renders a plan as a comment of a pull request, the most important words first. */
+/** Renders a plan as a comment of a pull request, the most important parts first. */
 export function renderMarkdown(plan: Plan): string {
   const text = renderPlan(plan).split('\n').map(asDiff).join('\n');
   const cut =
     text.length > MOST_MARKDOWN ? `${text.slice(0, MOST_MARKDOWN)}\n… and more: ras plan shows all of it` : text;
   const ticks = Array.from(cut.matchAll(/`+/g), ([run]) => run.length);
   const fence = '`'.repeat(Math.max(3, ...ticks.map((length) => length + 1)));
-  const isEmpty = plan.changes.every(({ action }) => action === 'unchanged');
   const title = `**ras plan${plan.owner === null ? '' : ` · ${plan.owner}`}: ${countsOf(plan)}**`;
-  return isEmpty ? title : `${title}\n\n${fence}diff\n${cut}\n${fence}`;
+  return isEmpty(plan) ? title : `${title}\n\n${fence}diff\n${cut}\n${fence}`;
 }
 
 /** Puts the sign of a line first, where `diff` blocks expect it. */

@@ -23,7 +23,7 @@ export interface Settings {
   readonly moved: readonly Moved[];
 }
 
-/** A model or webhook overrides that of a routine with one; variables override variables of the routine. */
+/** A model or webhook overrides a routine's own; variables override variables of the routine. */
 export interface Overlay {
   readonly model?: unknown;
   readonly webhookUrl?: unknown;

@@ -5,10 +5,10 @@ import type { World } from '../world.ts';
 const SERVER = 'ras';
 const KEY_VARIABLE = 'RAS_API_KEY';
 
-/** The whole header is one value: some platforms lose a space in an argument. */
+/** The whole header is one value, because some platforms lose a space in an argument. */
 const HEADER_VARIABLE = 'RAS_AUTHORIZATION';
 
-/** A pinned version: npx would run the newest code of a third party at each start, with access to the tokens. */
+/** A pinned version: npx would otherwise run the newest third-party code at each start, with access to the tokens. */
 const MCP_REMOTE = 'mcp-remote@0.15.1';
 
 export interface McpClient {
@@ -42,7 +42,8 @@ export const CLIENTS: Readonly<Record<string, McpClient>> = {
   },
   'claude-desktop': {
     file: (where) => path.join(configFolder(where), 'Claude', 'claude_desktop_config.json'),
-    // Its file takes programs only. This program forwards to an address, and signs in by a browser or with a header.
+    // This client accepts only programs. The program forwards to an address, and signs in by a browser or with a
+    // header.
     add: (text, url, { registers }) => {
       const header = registers ? [] : ['--header', `Authorization:\${${HEADER_VARIABLE}}`];
       return inJson(text, 'mcpServers', { command: 'npx', args: ['-y', MCP_REMOTE, url, ...header] });
@@ -57,7 +58,8 @@ export const CLIENTS: Readonly<Record<string, McpClient>> = {
   },
   vscode: {
     file: ({ cwd }) => path.join(cwd, '.vscode', 'mcp.json'),
-    // It asks for the key once and keeps it sealed. According to reports it does not read the environment for headers.
+    // This client asks for the key once and stores it sealed. According to reports it does not read the environment for
+    // headers.
     add: (text, url) => withInput(inJson(text, 'servers', { type: 'http', url, ...bearer('${input:ras-api-key}') })),
     next: 'It asks for an API key of the project when it first connects, and keeps it.',
   },
@@ -117,10 +119,10 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Other spellings of our table: quoted, in line, or with tables of its own. */
+/** Other spellings of the service's table: quoted, in line, or with tables of its own. */
 const ELSEWHERE = /^\s*(?:\[\s*)?["']?mcp_servers["']?\s*(?:=|\]|\.\s*["']?ras["']?\s*[\].=])/m;
 
-/** Replaces our table in a TOML file, or adds it at the end; other lines stay. */
+/** Replaces the service's table in a TOML file, or adds it at the end; other lines stay. */
 function inToml(text: string, url: string): string {
   const table = [
     `[mcp_servers.${SERVER}]`,

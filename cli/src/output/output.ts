@@ -1,3 +1,4 @@
+import { fieldsOf, usageError } from '../failure.ts';
 import type { Sink, World } from '../world.ts';
 import { plain, plainJson, plainLine } from './plain.ts';
 import { renderTable, type Column } from './table.ts';
@@ -16,29 +17,57 @@ export interface Output {
   jsonLine(value: unknown): void;
   /** Always text, without control characters. */
   text(text: string): void;
+  /** As `text`, without the end of a line. */
+  part(text: string): void;
 }
 
 export type Cell = string | number | null | undefined;
 
-export function createOutput({ stdout, env }: World, isTerminal: () => boolean): Output {
+export function createOutput(
+  { stdout, env }: World,
+  isForPeople: () => boolean,
+  fields: () => readonly string[] | undefined,
+): Output {
   const write = (text: string) => void stdout.write(text.endsWith('\n') ? text : `${text}\n`);
-  const json = (value: unknown) => write(plainJson(value));
+  const json = (value: unknown) => write(plainJson(withFields(value, fields())));
   return {
     json,
-    jsonLine: (value) => write(plainJson(value, 0)),
+    jsonLine: (value) => write(plainJson(withFields(value, fields()), 0)),
     text: (text) => write(plain(text)),
+    part: (text) => void stdout.write(plain(text)),
     table(rows, columns) {
-      if (!isTerminal()) return json(rows);
+      if (!isForPeople()) return json(rows);
       const style = { width: stdout.columns || undefined, bold: hasColor(stdout, env) };
       if (rows.length > 0) write(renderTable(rows, columns, style));
     },
     record(value, fields) {
-      if (!isTerminal()) return json(value);
+      if (!isForPeople()) return json(value);
       const shown = Object.entries(fields).filter(([, cell]) => cell != null && cell !== '');
       const width = Math.max(0, ...shown.map(([name]) => name.length));
       for (const [name, cell] of shown) write(`${name.padEnd(width)}  ${plainLine(String(cell))}`);
     },
   };
+}
+
+/**
+ * Takes the named fields of a value, or of each item of a list; `usage.costUsd` is a field of a field.
+ * @throws {CliError} for a field that is not there, naming those that are
+ */
+function withFields(value: unknown, names: readonly string[] | undefined): unknown {
+  if (names === undefined) return value;
+  if (Array.isArray(value)) return value.map((each) => withFields(each, names));
+  return Object.fromEntries(names.map((name) => [name, fieldAt(value, name.split('.'))]));
+}
+
+function fieldAt(value: unknown, [name = '', ...rest]: readonly string[]): unknown {
+  // A field of nothing is nothing, as the field itself may be null.
+  if (value === null) return null;
+  const fields = fieldsOf(value);
+  if (!Object.hasOwn(fields, name)) {
+    const known = Object.keys(fields).toSorted().join(', ');
+    throw usageError(`There is no field "${name}".`, known === '' ? undefined : `There are: ${known}`);
+  }
+  return rest.length === 0 ? fields[name] : fieldAt(fields[name], rest);
 }
 
 /** Tells whether a stream shows colours (https://no-color.org). */

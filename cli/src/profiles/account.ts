@@ -25,7 +25,7 @@ export async function signedIn({ env }: Pick<World, 'env'>, options: GlobalOptio
   const stored = profiles[name];
   const baseUrl = addressOf(options.apiUrl ?? env['RAS_API_URL']) ?? stored?.baseUrl;
   const apiKey = env['RAS_API_KEY'];
-  // A profile that is named overrides a key of the environment.
+  // An explicitly named profile overrides a key of the environment.
   if (apiKey && options.profile === undefined) {
     if (baseUrl === undefined) {
       throw usageError('RAS_API_KEY is set, but no address is.', 'Set RAS_API_URL, or give --api-url.');

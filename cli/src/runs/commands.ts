@@ -1,13 +1,12 @@
 import { Option, type Command } from 'commander';
-import type { RunEvent, Shape } from 'routine-automation-sdk';
+import type { Shape } from 'routine-automation-sdk';
 import type { Context } from '../context.ts';
 import { usageError } from '../failure.ts';
 import { withRoutine, withRun } from '../find.ts';
 import { limitOption, listed, pageSize } from '../lists.ts';
-import { plain } from '../output/plain.ts';
 import { between, used, when } from '../output/words.ts';
-import { lineOf } from './progress.ts';
-import { sentenceOf, timeoutOf, waitForRun } from './wait.ts';
+import { logs } from './logs.ts';
+import { stepsOf, timeoutOf, waitForRun } from './wait.ts';
 
 const STATES = ['queued', 'running', 'succeeded', 'failed', 'cancelled', 'skipped'] as const;
 
@@ -30,7 +29,7 @@ export function registerRuns(program: Command, context: Context): void {
     .command('logs')
     .description('Show the steps of a run, with what models and tools said.')
     .argument('<run>', RUN)
-    .option('-f, --follow', 'go on until the run has ended')
+    .option('-f, --follow', 'follow the run until it has ended')
     .action((given: string, options: { follow?: boolean }) => logs(context, given, options));
   runs
     .command('cancel')
@@ -40,7 +39,7 @@ export function registerRuns(program: Command, context: Context): void {
       showRun(context, await withRun(context, given, (ras, id) => ras.runs.cancel(id)));
     });
   addWaiting(runs.command('retry'))
-    .description('Start a run with what another one was made with.')
+    .description('Start a new run with the same inputs as an earlier one.')
     .argument('<run>', RUN)
     .action(async (given: string, options: WaitOptions) => {
       const run = await withRun(context, given, (ras, id) => ras.runs.retry(id));
@@ -152,45 +151,11 @@ async function get(context: Context, given: string): Promise<void> {
     Created: when(run.createdAt),
     Started: when(run.startedAt),
     Time: between(run.startedAt, run.finishedAt),
-    Steps: run.steps.length,
+    Steps: stepsOf(run),
     Used: used(run.usage),
     Summary: run.outcomeSummary,
     Urgency: run.urgency,
     Warnings: run.warnings.join(', ') || null,
   });
-  if (context.isTerminal && run.result !== null) context.out.text(`\n${run.result}`);
-}
-
-async function logs(context: Context, given: string, { follow = false }): Promise<void> {
-  await withRun(context, given, async (ras, id) => {
-    if (follow) {
-      const signal = context.interrupted();
-      for await (const event of ras.runs.follow(id, { signal })) log(context, event);
-      if (context.isTerminal) context.say(sentenceOf(await ras.runs.read(id)));
-      return;
-    }
-    for await (const step of ras.runs.steps(id, { limit: 50 })) {
-      log(context, { event: 'step', data: step, id: undefined });
-    }
-  });
-}
-
-/** Writes an event: a line of JSON for programs; for people a line and the texts below it. */
-function log(context: Context, event: RunEvent): void {
-  if (!context.isTerminal) return context.out.jsonLine({ event: event.event, data: event.data });
-  const { event: kind, data } = event;
-  if (kind === 'state') {
-    // The sentence about the end has more detail.
-    if (data.finishedAt === null) context.out.text(lineOf(event));
-    return;
-  }
-  context.out.text(lineOf(event));
-  for (const part of [data.text, data.tool?.arguments, data.tool?.result]) {
-    if (part) context.out.text(indented(plain(part)));
-  }
-}
-
-function indented(text: string): string {
-  const lines = text.trimEnd().split('\n');
-  return lines.map((line) => (line === '' ? line : `  ${line}`)).join('\n');
+  if (context.isForPeople && run.result !== null) context.out.text(`\n${run.result}`);
 }

@@ -39,7 +39,7 @@ export async function waitForRun(context: Context, runId: string, timeoutMs: num
 /** Writes the result of a run that has ended: its text for people, the whole run as JSON for programs. */
 function showEnd(context: Context, run: Run): void {
   context.exitCode = EXIT_OF[run.state] ?? EXIT.failed;
-  if (!context.isTerminal) context.out.json(run);
+  if (!context.isForPeople) context.out.json(run);
   else if (run.result !== null) context.out.text(run.result);
   context.say(sentenceOf(run));
 }
@@ -50,8 +50,14 @@ export function sentenceOf(run: Run): string {
   const time = between(run.startedAt, run.finishedAt);
   const named = outcome === null || outcome === 'done' ? '' : ` (${outcome.replaceAll('_', ' ')})`;
   const why = [reason, errorMessage].filter(Boolean).join(': ');
-  const facts = [time, count(run.steps.length, 'step'), used(run.usage), run.id].filter(Boolean);
+  const facts = [time, stepsOf(run), used(run.usage), run.id].filter(Boolean);
   return `${state}${named}${why === '' ? '' : `, ${why}`} · ${facts.join(' · ')}`;
+}
+
+/** Counts the steps of a run by their kind; `stepCount` of the API is the first number. */
+export function stepsOf({ stepCount, steps }: Pick<Run, 'stepCount' | 'steps'>): string {
+  const calls = steps.filter(({ kind }) => kind === 'tool').length;
+  return [count(stepCount, 'model step'), ...(calls === 0 ? [] : [count(calls, 'tool step')])].join(', ');
 }
 
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };

@@ -70,11 +70,11 @@ async function login(context: Context, { withToken = false, oidc = false, browse
     });
   });
   const signedIn = { ...profile, scopes: checked };
-  // Read again, because a sign-in takes minutes and another one may have ended meanwhile.
+  // Read the file again, because a sign-in takes minutes and another one may have ended meanwhile.
   await writeProfiles(env, { ...(await readProfiles(env)), [name]: signedIn });
   context.say(`Signed in at ${baseUrl} with the key ${maskedKey(profile.apiKey)}.`);
   if (env['RAS_API_KEY']) {
-    context.say('RAS_API_KEY is set and goes first: unset it, or name the sign-in by --profile.');
+    context.say('RAS_API_KEY is set and is used instead: unset it, or name the sign-in with --profile.');
   }
   show(context, signedIn, name);
 }

@@ -17,7 +17,7 @@ const PROBES: Readonly<Record<string, (ras: Ras) => PromiseLike<unknown>>> = {
 };
 
 /**
- * Finds the scopes of a key by trying them, as the service does not list them for a key.
+ * Finds the scopes of a key by trying them, because the service does not list them for a key.
  * @throws {AuthenticationError}
  */
 export async function scopesOf(ras: Ras): Promise<string[]> {
@@ -27,7 +27,7 @@ export async function scopesOf(ras: Ras): Promise<string[]> {
         () => false,
         (error: unknown) => {
           const { status, code } = fieldsOf(error);
-          // Only an error about the request itself proves that the scope is there.
+          // Only an error about the request itself proves that the key has the scope.
           if (status !== 402 && status !== 403 && status !== 404) throw error;
           return code === 'insufficient_scope';
         },

@@ -55,6 +55,6 @@ async function rotate(context: Context, given: string, { force = false }: { read
   );
   if (webhookSecret === null)
     throw new CliError('The response with the secret was lost.', { hint: 'Rotate it again.' });
-  if (!context.isTerminal) return context.out.json({ id, webhookSecret });
+  if (!context.isForPeople) return context.out.json({ id, webhookSecret });
   context.out.text(webhookSecret);
 }

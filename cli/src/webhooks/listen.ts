@@ -11,8 +11,8 @@ const TIMEOUT_MS = 20_000;
 const PAGE = 100;
 
 /**
- * Forwards webhook events of all runs that end from now on, signed with a secret of this call, until Ctrl-C. Events
- * that the webhook of the routine would not get are left out here too.
+ * Forwards webhook events of all runs that end from now on, signed with a secret of this call, until Ctrl-C. Leaves out
+ * events that the routine's webhook would not get.
  */
 export async function listen(
   context: Context,
@@ -79,6 +79,6 @@ async function forward(
       (error: unknown) => reason(error),
     );
   const line = { event: event.type, runId: run.id, response: said, durationMs: context.now() - began };
-  if (context.isTerminal) context.out.text(`${event.type}  ${run.id}  ${said}  ${line.durationMs} ms`);
+  if (context.isForPeople) context.out.text(`${event.type}  ${run.id}  ${said}  ${line.durationMs} ms`);
   else context.out.jsonLine(line);
 }

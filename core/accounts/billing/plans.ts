@@ -69,7 +69,7 @@ export const PAID_PLANS = ['starter', 'pro', 'scale'] as const satisfies readonl
 /** Price ids of each paid plan: the first is sold, the others stay recognized. */
 export type PriceList = Readonly<Record<PaidPlan, readonly [sold: string, ...former: string[]]>>;
 
-/** Returns the plan of a price; undefined for a price that is not ours. */
+/** Returns the plan of a price; undefined for a price that this service does not sell. */
 export function planOfPrice(prices: PriceList, priceId: string | null): PaidPlan | undefined {
   return PAID_PLANS.find((plan) => priceId !== null && prices[plan].includes(priceId));
 }
@@ -98,7 +98,7 @@ function periodStart(organizationId: string): Sql {
 }
 
 /**
- * Counts one run against the allowance of the period, as a statement for a CTE. It returns a row, or none when the
+ * Counts one run against the allowance of the period, as a statement for a CTE. It returns a row; no row when the
  * allowance is used up or the condition is false.
  */
 export function takeOneRun(organizationId: string, plan: Plan, condition: Sql): Sql {
@@ -205,7 +205,7 @@ export async function runsExceeded(db: Db, refused: Refused): Promise<AppError> 
   );
 }
 
-/** Makes the error of an API key that would write on a plan where keys only read. */
+/** Makes the error of an API key that tries to write on a plan where keys only read. */
 export async function writeRefused(db: Db, refused: Refused): Promise<AppError> {
   const end = await periodEnd(db, refused);
   return new AppError(
@@ -224,7 +224,7 @@ async function periodEnd(db: Db, { organizationId }: Refused): Promise<string> {
 
 /**
  * Refuses an activation beyond the plan. Locks the organization's row until the end of the transaction, so that two
- * activations cannot both take the last place.
+ * activations cannot take the last place together.
  * @throws {AppError} `allowance_exceeded` when as many routines are active as the plan allows
  */
 export async function assertMayActivate(tx: Db, organizationId: string, plan: Plan): Promise<void> {

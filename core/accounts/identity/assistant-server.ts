@@ -12,7 +12,7 @@ const DAY = 24 * HOUR;
 /** Scope that yields a refresh token. Each assistant needs one, because it works while its person is away. */
 const OFFLINE = 'offline_access';
 
-/** Project of a request before a person has chosen one. An earlier consent never answers for them. */
+/** Project of a request before a person has chosen one. An earlier consent never counts for it. */
 const NONE = 'none';
 
 /** The session of the person who decides, and the chosen project; undefined for a refusal. */
@@ -65,7 +65,7 @@ export function assistantProvider(settings: AuthSettings): BetterAuthPlugin {
     scopes: [...SCOPES, OFFLINE],
     grantTypes: ['authorization_code', 'refresh_token'],
     disableJwtPlugin: true,
-    // The first request makes the row of the resource: at start Postgres may be away.
+    // The row of the resource is made by the first request, because at start Postgres may be away.
     enforcePerClientResources: false,
     allowDynamicClientRegistration: registersClients,
     allowUnauthenticatedClientRegistration: registersClients,
@@ -90,7 +90,7 @@ export function assistantProvider(settings: AuthSettings): BetterAuthPlugin {
   return plugin as BetterAuthPlugin;
 }
 
-/** Gives the library the session of a consent. Our own authentication has checked person and origin. */
+/** Gives the library the session of a consent. This service has already checked person and origin. */
 export const consentSession: BetterAuthPlugin = {
   id: 'consent-session',
   hooks: {
@@ -123,7 +123,9 @@ const ofToken = {
   createdAt: 'created_at',
 } as const;
 
-/** Maps the library's models to our tables. Two other models of the library belong to features that are off. */
+/**
+ * Maps the library's models to this service's tables. Two other models of the library belong to features that are off.
+ */
 const TABLES = {
   oauthClient: {
     modelName: 'oauth_clients',

@@ -52,7 +52,7 @@ const EVENTS: Readonly<Record<string, { readonly done: string; readonly refused:
   '/delete-user': { done: 'an account was deleted', refused: 'a deletion was refused' },
 };
 
-/** Builds the hooks that add our rules to the library's operations. */
+/** Builds the hooks that add this service's rules to the library's operations. */
 export function authHooks(rules: AuthRules) {
   const { database, browsers, log } = rules;
   const resets = new WeakMap<Request, ResetToken>();

@@ -2,7 +2,7 @@ import { throttle, type ThrottleRule } from '#core/foundation/rate-limits/index.
 import type { Db } from '#lib/database/index.ts';
 import type { AccountMails } from '#core/foundation/outbox/index.ts';
 
-/** Limits mails of one kind that strangers can cause to one address. */
+/** Limits mails of one kind to one address that strangers can cause. */
 const MAILS: ThrottleRule = { name: 'mail', limit: 5, windowSeconds: 60 * 60 };
 
 /** Lifetime of the links of these mails. */
@@ -23,11 +23,11 @@ export function createAuthMails(options: { db: Db; accountMails: AccountMails; u
   const { db, accountMails, uiOrigin } = options;
 
   /**
-   * Sends a mail unless the mailbox has had too many. The caller is not told: that would show whether there is an
-   * account.
+   * Sends a mail unless the mailbox has had too many. The caller does not learn which: that would show whether there is
+   * an account.
    */
   async function send(to: string, subject: string, lines: readonly string[]): Promise<void> {
-    // Each kind has a count of its own, so that strangers cannot use up the mails that let the owner in again.
+    // Each kind has a count of its own, so that strangers cannot use up the mails that let the owner in.
     if ((await throttle(db, MAILS, `${subject} ${to}`)) !== undefined) return;
     await accountMails.queue(db, { to, subject, text: `${lines.join('\n\n')}\n`, seconds: LINK_SECONDS });
   }
@@ -42,7 +42,7 @@ export function createAuthMails(options: { db: Db; accountMails: AccountMails; u
     passwordReset: (to, token) =>
       send(to, 'Choose a new password', [
         'Open this address within an hour to choose a new password:',
-        // A fragment reaches no server's log on the way.
+        // The token is in the fragment, which reaches no server's log.
         `${uiOrigin}/reset-password#${token}`,
         'If you did not ask for this, do nothing: your password stays as it is.',
       ]),
@@ -68,7 +68,7 @@ export function createAuthMails(options: { db: Db; accountMails: AccountMails; u
 const NOT_YOU =
   'If it was not you, change your password, end the other sessions in your settings, and tell the people who run this service.';
 
-/** Makes a link to this API end at the dashboard: a bare path would lead to this API, which has no pages. */
+/** Leads a link of this API to the dashboard: a bare path would lead to this API, which has no pages. */
 function leadingBack(link: string, uiOrigin: string): string {
   const url = new URL(link);
   const to = url.searchParams.get('callbackURL') ?? '/';

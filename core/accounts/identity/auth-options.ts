@@ -38,12 +38,12 @@ export interface AuthSettings {
   readonly log?: Log;
 }
 
-/** Names the header that our server sets from the socket or a trusted proxy; a client's own is dropped. */
+/** Names the header that this server sets from the socket or a trusted proxy; a client's own header is dropped. */
 export const CLIENT_ADDRESS_HEADER = 'x-client-address';
 
 const DAY = 24 * LINK_SECONDS;
 
-/** A session ends a week after it was last prolonged, and a month after the sign-in in any case. */
+/** A session ends a week after its last prolongation, and at the latest a month after the sign-in. */
 const SESSION_SECONDS = 7 * DAY;
 const ABSOLUTE_SESSION_MS = 30 * DAY * 1_000;
 
@@ -70,8 +70,8 @@ export function authOptions(settings: AuthSettings) {
     secret,
     trustedOrigins: [settings.uiOrigin],
     telemetry: { enabled: false },
-    // Unexpected errors reach our own error handling. A faulty request of an assistant leads its person to a page that
-    // says so.
+    // Unexpected errors reach this service's error handling. A faulty request of an assistant leads its person to a
+    // page with an explanation.
     onAPIError: { throw: true, errorURL: `${settings.uiOrigin}/authorize` },
     logger: authLogger(log),
     hooks: authHooks({ database, signUp: settings.signUp, browsers, endPrograms: settings.endPrograms, log }),
@@ -212,7 +212,9 @@ function refuseDeletion(error: unknown): never {
 
 const timestamps = { createdAt: 'created_at', updatedAt: 'updated_at' } as const;
 
-/** Passes the library's messages to our log, with errors only: on the console they would escape redaction. */
+/**
+ * Passes the library's messages to this service's log, with errors only: on the console they would escape redaction.
+ */
 function authLogger(log: Log | undefined) {
   return {
     disabled: log === undefined,

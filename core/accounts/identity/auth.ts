@@ -42,7 +42,8 @@ export interface Auth {
 const decided = z.object({ url: z.string() });
 
 /**
- * Sets up better-auth (email and password) over our own tables. A sign-in gives a person without an organization one.
+ * Sets up better-auth (email and password) over this service's tables. A sign-in gives a person without an organization
+ * one.
  */
 export function createAuth(settings: AuthSettings): Auth {
   // The library checks addresses by zod's own pattern, which refuses top-level domains of other scripts.
@@ -87,7 +88,7 @@ export function createAuth(settings: AuthSettings): Auth {
           throw error;
         });
       if (found === null) return undefined;
-      // The session is older than the mail server. Its person signs in again and is sent a mail.
+      // The session is older than the mail server: its person signs in again and gets a mail.
       if (needsVerifiedAddress && !found.user.emailVerified) return undefined;
       const { id, userId, provenAt } = found.session;
       return { id, userId, provenAt, setCookies: headers.getSetCookie() };
@@ -96,8 +97,8 @@ export function createAuth(settings: AuthSettings): Auth {
 }
 
 /**
- * Asks the database after an error of the library, which reports every error as a server error. A database that is away
- * throws here, and the response is 503.
+ * Asks the database after an error of the library, which reports every error as a server error. If the database is
+ * away, this call throws, and the response is 503.
  */
 async function askDatabase(database: Database): Promise<void> {
   await database.row`select 1`;

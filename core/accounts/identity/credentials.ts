@@ -9,7 +9,7 @@ import {
 } from '#core/accounts/organizations/index.ts';
 import { counting, type WindowUse } from '#core/foundation/rate-limits/index.ts';
 import { createCoalescer, oncePerObject } from '#lib/coalesce.ts';
-import { sql, type Db, type Sql } from '#lib/database/index.ts';
+import { sql, type Db } from '#lib/database/index.ts';
 
 interface KeyCredential {
   readonly keyId: string;
@@ -24,8 +24,8 @@ interface KeyCredential {
 }
 
 /**
- * Finds a presented key and counts the request against its rate limit, in one statement: every request pays for it.
- * Only a matching hash is counted, so a guesser cannot use up another's window. Requests of one key that arrive
+ * Finds a presented key and counts the request against its rate limit, in one statement, because every request needs
+ * both. Only a matching hash is counted, so a guesser cannot use up another's window. Requests of one key that arrive
  * together share a statement that begins after all of them, and do not queue for the lock on the key's counter (16
  * connections: twice the requests a second).
  */
@@ -37,7 +37,7 @@ export async function authenticateKey(db: Db, tag: string, presented: string): P
   const { count, resetSeconds: reset, ...credential } = shared;
   return {
     ...credential,
-    // One note of the key's use serves all of them.
+    // The use of the key is recorded once for all of them.
     stale: credential.stale && place === 0,
     use: { count: count - callers + place + 1, resetSeconds: reset },
   };
@@ -128,7 +128,7 @@ export async function mustProveIn(
   return found !== undefined;
 }
 
-/** A credential that was accepted, and the scope that the request needed. */
+/** An accepted credential, and the scope that the request needed. */
 type Standing =
   | {
       readonly kind: 'key';
@@ -155,13 +155,10 @@ type Standing =
  * It does not count as a request.
  */
 export async function stillStands(db: Db, standing: Standing): Promise<boolean> {
-  const found = await db.row`${conditionsOf(standing)}`;
+  const { kind } = standing;
+  const found =
+    await db.row`${kind === 'session' ? ofSession(standing) : kind === 'key' ? ofKey(standing) : ofGrant(standing)}`;
   return found !== undefined;
-}
-
-function conditionsOf(standing: Standing): Sql {
-  if (standing.kind === 'session') return ofSession(standing);
-  return standing.kind === 'key' ? ofKey(standing) : ofGrant(standing);
 }
 
 function ofGrant({ grantId, projectId, scope }: Extract<Standing, { kind: 'assistant' }>) {

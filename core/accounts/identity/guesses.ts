@@ -13,7 +13,7 @@ export interface Guess {
   readonly kind: 'password' | 'second-factor' | 'own-password';
   /** Address or id of an account that may not exist. */
   readonly account: string;
-  /** The network that the caller has to itself. */
+  /** The network of the caller alone. */
   readonly network: string;
   /** Id of the browser when it was signed in to this account before. */
   readonly browserId: string | undefined;
@@ -29,8 +29,8 @@ export const SIGN_INS_OF_NETWORK: ThrottleRule = {
 const FEW = 10;
 const SIGN_INS_OF_ACCOUNT = 200;
 /**
- * Guesses of codes. The guesser knows the password, so no stranger can use up this count; a code has only six digits.
- * Nor may a stolen session lead to the password by guessing.
+ * Guesses of codes. The guesser knows the password, so no stranger can use up this count; a code has only six digits. A
+ * stolen session must not lead to the password by guessing either.
  */
 const BY_PERSON = { 'second-factor': FEW, 'own-password': 5 };
 

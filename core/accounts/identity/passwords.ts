@@ -72,9 +72,9 @@ async function wait(line: (() => void)[]): Promise<void> {
 }
 
 /**
- * The ten thousand most common passwords of at least ten characters, our minimum, in lower case:
- * those of `@zxcvbn-ts/language-common` 4.1.3 (MIT) and Django 5.2 (BSD), and after them those of the OWASP SecLists
- * (10 million password list; CC BY-SA 3.0, by Daniel Miessler and Jason Haddix), in its order.
+ * The ten thousand most common passwords of at least ten characters, the minimum here, in lower case: those of
+ * `@zxcvbn-ts/language-common` 4.1.3 (MIT) and Django 5.2 (BSD), and after them those of the OWASP SecLists (10 million
+ * password list; CC BY-SA 3.0, by Daniel Miessler and Jason Haddix), in its order.
  */
 const FILE = new URL('../../../lib/secrets/common-passwords.txt', import.meta.url);
 

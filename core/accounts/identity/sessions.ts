@@ -41,8 +41,8 @@ export async function revokeSession(db: Db, { userId, id }: { userId: string; id
 }
 
 /**
- * Makes the sessions of a member useless in an organization until each has proven its person again. In other
- * organizations they go on: an admin of this one has no say there.
+ * Makes the sessions of a member useless in an organization until each has proven its person again. They keep working
+ * in other organizations, where this admin has no rights.
  * @returns how many
  * @throws {AppError} `organization_not_found`, `member_not_found`, `forbidden`, `owner_required` when an admin would
  * end an owner's sessions, `rate_limited`
@@ -70,7 +70,7 @@ export async function endSessionsOf(
   return ended;
 }
 
-/** Limits how often a member has to prove who they are: they could not work otherwise. */
+/** Limits how often a member must prove who they are, because they cannot work meanwhile. */
 const ENDINGS: ThrottleRule = { name: 'end-sessions', limit: 5, windowSeconds: 60 * 60 };
 
 const expired = { where: sql`expires_at < now()`, orderBy: sql`expires_at` };
@@ -86,7 +86,7 @@ export const forgetSessions: readonly ((db: Db, limit: number) => Promise<number
 
 /**
  * Deletes people who have not confirmed their address in 30 days. Only for a service with a mail server: without one no
- * address can be confirmed. People from before it have a membership or a session.
+ * address can be confirmed. People from before the mail server have a membership or a session.
  */
 export function forgetUnconfirmed(db: Db, limit: number): Promise<number> {
   return deleteBatch(db, {

@@ -12,19 +12,19 @@ interface Lead {
   readonly message: string;
   /**
    * True when the field that no person sees was filled in. The response is the same as for a person, but nothing is
-   * kept.
+   * stored.
    */
   readonly isRobot: boolean;
-  /** The address or network that the caller has to itself. */
+  /** The address or network of the caller alone. */
   readonly clientAddress: string;
-  /** The network around it. One caller may have all of its addresses. */
+  /** The network around it, all addresses of which may belong to one caller. */
   readonly clientNetwork: string;
 }
 
 const HOUR = { windowSeconds: 3_600 };
 const OF_ADDRESS: ThrottleRule = { name: 'lead-of-address', limit: 5, ...HOUR };
 const OF_NETWORK: ThrottleRule = { name: 'lead-of-network', limit: 20, ...HOUR };
-/** All but the first enquiry of each address, so that a few addresses leave room for others. */
+/** Limits repeated enquiries of an address, so that a few addresses leave room for others. */
 const REPEATED: ThrottleRule = { name: 'lead-repeated', limit: 100, ...HOUR };
 const IN_ALL: ThrottleRule = { name: 'lead-in-all', limit: 200, ...HOUR };
 
@@ -75,7 +75,7 @@ interface UnmailedLead {
 const BATCH = 500;
 
 /**
- * Queues the mails of enquiries without one, also of those from before the operator named an address.
+ * Queues a mail for each enquiry that has none, also for those from before the operator named an address.
  * @returns how many
  */
 export function queueLeadMails(database: Database): Promise<number> {

@@ -42,7 +42,7 @@ const columns = sql`
 /** The most keys of a project that work at a time. */
 const MAX_KEYS = 200;
 
-/** The most that a project ever has: revoked keys are kept, as a record. */
+/** The most keys that a project ever has: revoked keys are kept as a record. */
 const MAX_KEYS_EVER = 20_000;
 
 interface NewApiKey {
@@ -55,7 +55,7 @@ interface NewApiKey {
   readonly expiresAt: Date | null;
   /** How the key was requested, if not in the dashboard. */
   readonly through?: string;
-  /** The CI sign-in that it was made for, with which it ends. */
+  /** The CI sign-in that it was made for; the key ends with it. */
   readonly trustId?: string;
 }
 
@@ -83,12 +83,14 @@ export async function createApiKey(
     ever: { max: MAX_KEYS_EVER, what: 'API keys, revoked ones included' },
     live: { where: isLive, max: MAX_KEYS, what: 'API keys', remedy: 'revoke one first' },
   });
-  const { plaintext, prefix, hash } = generateApiKey(input.tag);
+  // 8 characters to look the key up, 43 (256 bits) to prove it.
+  const prefix = randomBase62(PREFIX_LENGTH);
+  const plaintext = `${input.tag}_${prefix}_${randomBase62(SECRET_LENGTH)}`;
   // The id exists only when an earlier attempt of the same request committed and its response was lost: no one
   // saw that secret, so the new one replaces it.
   const created = await tx.row<ApiKey>`
     insert into api_keys as k (id, project_id, name, prefix, hash, scopes, created_by, expires_at, ci_trust_id)
-    values (${id}, ${projectId}, ${name}, ${prefix}, ${hash}, ${scopes}, ${by.id}, ${expiresAt}, ${trustId})
+    values (${id}, ${projectId}, ${name}, ${prefix}, ${hashApiKey(plaintext)}, ${scopes}, ${by.id}, ${expiresAt}, ${trustId})
     on conflict (id) do update set prefix = excluded.prefix, hash = excluded.hash
       where k.project_id = excluded.project_id
     returning ${columns}
@@ -138,7 +140,7 @@ export async function revokeApiKey(
   return revoked;
 }
 
-/** Notes the use of a key, at most once a minute so that a busy key does not write on every request. */
+/** Records the use of a key, at most once a minute, so that a busy key does not write on every request. */
 export async function touchApiKey(db: Db, id: string): Promise<void> {
   await db.run`
     update api_keys set last_used_at = now()
@@ -212,20 +214,7 @@ const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const PREFIX_LENGTH = 8;
 const SECRET_LENGTH = 43;
 
-interface GeneratedKey {
-  readonly plaintext: string;
-  readonly prefix: string;
-  readonly hash: Buffer;
-}
-
-/** Generates a key `<tag>_<prefix>_<secret>`: 8 characters to look it up, 43 (256 bits) to prove it, from a CSPRNG. */
-function generateApiKey(tag: string): GeneratedKey {
-  const prefix = randomBase62(PREFIX_LENGTH);
-  const plaintext = `${tag}_${prefix}_${randomBase62(SECRET_LENGTH)}`;
-  return { plaintext, prefix, hash: hashApiKey(plaintext) };
-}
-
-/** Hashes the whole key with SHA-256; with 256 random bits a slow hash would add nothing but time. */
+/** Hashes the whole key with SHA-256; with 256 random bits a slow hash would only add time. */
 function hashApiKey(plaintext: string): Buffer {
   return hash('sha256', plaintext, 'buffer');
 }

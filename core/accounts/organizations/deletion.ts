@@ -6,7 +6,7 @@ import { findOrganization, type Organization, type PaidPlan } from './organizati
 import { findProject, type Project } from './projects.ts';
 import { assertAdmin, lockOrganization } from './roles.ts';
 
-/** The name of the thing to delete, as the person typed it. */
+/** The name that the person typed to confirm the deletion. */
 interface Confirmed {
   readonly id: string;
   readonly confirm: string;
@@ -94,12 +94,10 @@ function assertConfirmed(name: string, confirm: string): void {
   throw new AppError('confirmation_required', 'confirm: must be the name of the project or organization to delete');
 }
 
-/** Projects of one pass; in random order, so that a project that has to wait does not hold up the others. */
+/** Projects of one pass, in random order, so that a project that has to wait does not hold up the others. */
 const PROJECTS = 100;
 
-/**
- * The time for requests that began before the deletion of their project to end: until then they can write into it.
- */
+/** Time for requests that began before the deletion of their project: until they end they can write into it. */
 const LATE_WRITES = sql`interval '1 hour'`;
 
 /** Finds deleted projects that may still hold text of people. */
@@ -112,7 +110,7 @@ export async function projectsToErase(db: Db): Promise<string[]> {
 }
 
 /**
- * Records that these projects are empty. Waits until late writes are impossible, so that those are erased too.
+ * Records that these projects are empty. Waits until late writes are impossible, so that they are erased too.
  * @returns how many are done
  */
 export function markErased(db: Db, ids: readonly string[]): Promise<number> {

@@ -122,14 +122,14 @@ async function assertInvitable(tx: Db, organizationId: string, email: string): P
   }
 }
 
-/** Mails of invitations that one person sends. */
+/** Mails with invitations that one person sends. */
 const MAILS: ThrottleRule = {
   name: 'invitation-mail',
   limit: 100,
   windowSeconds: 24 * 60 * 60,
 };
 
-/** Mails of invitations that one person with a new account sends. */
+/** Mails with invitations that one person with a new account sends. */
 const MAILS_OF_NEW: ThrottleRule = { ...MAILS, limit: 10 };
 
 /**
@@ -200,7 +200,8 @@ export async function deleteInvitation(
 }
 
 /**
- * Joins the organization of an invitation and uses it up. For another address its token is refused like an unknown one.
+ * Joins the organization of an invitation and uses it up. From a person with another address, its token is refused like
+ * an unknown one.
  * @throws {AppError} `invitation_not_found`, `limit_reached`
  */
 export async function acceptInvitation(
@@ -260,7 +261,7 @@ export async function isInvited(db: Db, email: string, token: string): Promise<b
   return found !== undefined;
 }
 
-/** Hashes with SHA-256; with 256 random bits a slow hash would add nothing but time. */
+/** Hashes with SHA-256; with 256 random bits a slow hash would only add time. */
 function hashInvitationToken(token: string): Buffer {
   return hash('sha256', token, 'buffer');
 }

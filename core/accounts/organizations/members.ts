@@ -124,8 +124,8 @@ async function readMember(tx: Db, { organizationId, userId }: Member): Promise<L
 }
 
 /**
- * Makes a member prove who they are again before they act in an organization, for an owner or admin of it. Locks the
- * organization.
+ * Makes a member prove who they are before they act in an organization again, on behalf of its owner or admin. Locks
+ * the organization.
  * @throws {AppError} `organization_not_found`, `member_not_found`, `forbidden`, `owner_required` when an admin would
  * end an owner's sessions
  */

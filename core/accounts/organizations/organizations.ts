@@ -1,5 +1,5 @@
 import { recordAudit, type Actor } from '#core/foundation/audit/index.ts';
-import { sql, transaction, type Database, type Db, type Sql } from '#lib/database/index.ts';
+import { sql, lockKey, transaction, type Database, type Db, type Sql } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { newId } from '#lib/ids.ts';
 import { afterCursor, type Page } from '#lib/paging.ts';
@@ -52,7 +52,7 @@ async function createOrganization(
 }
 
 /**
- * Creates an organization for a person within their limit. Deleted ones count for a month, so that a new organization
+ * Creates an organization for a person within their limit. Deleted organizations count for a month, so that a new one
  * does not evade spending limits.
  * @throws {AppError} `limit_reached`
  */
@@ -62,7 +62,7 @@ export async function foundOrganization(
   input: { id: string; projectId: string; name: string },
   { maxOrganizations }: { maxOrganizations: number },
 ): Promise<{ organization: Organization; project: Project }> {
-  await lockFounder(tx, by.id);
+  await lockKey(tx, by.id);
   if ((await countFounded(tx, by.id, input.id)) >= maxOrganizations) {
     throw new AppError('limit_reached', `A person may create at most ${maxOrganizations} organizations.`);
   }
@@ -79,9 +79,9 @@ async function countFounded(tx: Db, userId: string, except: string | null): Prom
 }
 
 /**
- * Gives a person without an organization one. It runs on each sign-in, which repairs a crash between the account and
- * its organization; the lock keeps two sign-ins from making two. A person at their limit stays without one until they
- * are invited.
+ * Creates an organization for a person who has none. It runs on each sign-in, which repairs a crash between the account
+ * and its organization; the lock keeps two sign-ins from making two. A person at their limit stays without one until
+ * they are invited.
  * @param options.address of the person
  */
 export async function ensureOrganization(
@@ -90,7 +90,7 @@ export async function ensureOrganization(
   { address, maxOrganizations }: { address: string | null; maxOrganizations: number },
 ): Promise<void> {
   await transaction(database, async (tx) => {
-    await lockFounder(tx, user.id);
+    await lockKey(tx, user.id);
     const member = await tx.row`
       select 1 from memberships m join organizations o on o.id = m.organization_id
       where m.user_id = ${user.id} and o.deleted_at is null limit 1
@@ -104,10 +104,6 @@ export async function ensureOrganization(
       name: `${user.name}'s organization`,
     });
   });
-}
-
-async function lockFounder(tx: Db, userId: string): Promise<void> {
-  await tx.row`select pg_advisory_xact_lock(hashtextextended(${userId}, 0))`;
 }
 
 /**

@@ -18,7 +18,9 @@ const projectColumns = sql`
   p.id, p.organization_id as "organizationId", p.name, p.is_demo as "isDemo", p.created_at as "createdAt"
 `;
 
-/** Lists the projects of all the person's organizations, or of one of them. A foreign organization gives none. */
+/**
+ * Lists the projects of all the person's organizations, or of one of them. An organization of others gives no projects.
+ */
 export function listProjects(
   db: Db,
   input: { userId: string; organizationId: string | undefined; page: Page },
@@ -51,7 +53,7 @@ export async function findProject(db: Db, key: { userId: string; id: string }): 
 /** The most projects of an organization, which bounds every list. */
 const MAX_PROJECTS = 200;
 
-/** The most that it ever has: the rows of deleted projects are kept. */
+/** The most projects that an organization ever has: the rows of deleted ones are kept. */
 const MAX_PROJECTS_EVER = 2_000;
 
 /**
@@ -116,8 +118,8 @@ export async function insertProject(
 }
 
 /**
- * Locks a project against its deletion until the end of the transaction. A deletion erases the credentials and revokes
- * the keys that it finds; later ones would stay.
+ * Locks a project against its deletion until the end of the transaction. A deletion erases only the credentials and
+ * keys that it finds, so later ones would stay.
  * @throws {AppError} `project_not_found`
  */
 export async function holdProject(tx: Db, projectId: string): Promise<void> {

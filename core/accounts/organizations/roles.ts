@@ -23,7 +23,7 @@ export async function roleOf(db: Db, { organizationId, userId }: Member): Promis
   return admitted(found, 'organization_not_found').role;
 }
 
-/** Result of a query for a person's organization; `lacks` is true when the person lacks a demanded second factor. */
+/** A person's organization as a query found it; `lacks` is true when the person lacks a demanded second factor. */
 interface Admission {
   readonly lacks: boolean;
 }
@@ -44,7 +44,7 @@ export async function assertAdmin(db: Db, member: Member): Promise<Role> {
 
 /**
  * Locks an organization until the end of the transaction: changes of its members come one after another, and each sees
- * its owners. Runs do not wait: the lock leaves the id to them.
+ * its owners. Runs do not wait, because the lock does not cover the id.
  * @throws {AppError} `organization_not_found`
  */
 export async function lockOrganization(tx: Db, organizationId: string): Promise<{ name: string }> {

@@ -6,6 +6,7 @@ import { assertWithinLimit, type ThrottleRule } from '#core/foundation/rate-limi
 import { sql, transaction, type Database } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { newId } from '#lib/ids.ts';
+import { parseJson } from '#lib/json.ts';
 import { OutboundError, outboundErrorIn, type OutboundClient } from '#lib/outbound/index.ts';
 import { findCiTrusts, type CiTrust } from './ci-trusts.ts';
 
@@ -100,7 +101,7 @@ async function keysOf(outbound: CiDeps['outbound'], issuer: string): Promise<Key
   if (known !== undefined) return known;
   const url = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
   const { status, body } = await outbound.request({ url, method: 'GET', ...LIMITS });
-  const metadata = metadataSchema.safeParse(jsonOf(body));
+  const metadata = metadataSchema.safeParse(parseJson(new TextDecoder().decode(body)));
   if (status !== 200 || metadata.data?.issuer !== issuer) throw refusal('its issuer has no metadata that names it');
   const keys = createRemoteJWKSet(new URL(metadata.data.jwks_uri), { [customFetch]: outbound.fetchWithin(LIMITS) });
   keySets.set(issuer, keys);
@@ -108,14 +109,6 @@ async function keysOf(outbound: CiDeps['outbound'], issuer: string): Promise<Key
 }
 
 const metadataSchema = z.object({ issuer: z.string(), jwks_uri: z.url() });
-
-function jsonOf(body: Uint8Array): unknown {
-  try {
-    return JSON.parse(new TextDecoder().decode(body));
-  } catch {
-    return undefined;
-  }
-}
 
 /** Tells whether a subject matches a pattern: between two colons, one `*` stands for any text. */
 function matches(pattern: string, subject: string): boolean {

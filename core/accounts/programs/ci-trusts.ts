@@ -2,7 +2,7 @@ import { recordAudit, type Actor } from '#core/foundation/audit/index.ts';
 import { assertAdmin, holdProject, type Scope } from '#core/accounts/organizations/index.ts';
 import { sql, type Db, type Sql } from '#lib/database/index.ts';
 import { AppError, invalid } from '#lib/errors.ts';
-import { OutboundError, type OutboundClient } from '#lib/outbound/index.ts';
+import type { OutboundClient } from '#lib/outbound/index.ts';
 import { afterCursor, type Page } from '#lib/paging.ts';
 import { assertWithinQuota } from '#lib/quota.ts';
 import { mailApproval } from './mail.ts';
@@ -42,12 +42,13 @@ type NewCiTrust = Omit<CiTrust, 'createdBy' | 'createdAt'> & {
  */
 export async function createCiTrust(
   tx: Db,
-  { outbound }: { readonly outbound: Pick<OutboundClient, 'checkUrl'> },
+  { outbound }: { readonly outbound: Pick<OutboundClient, 'urlFault'> },
   by: Actor & { readonly id: string },
   input: NewCiTrust,
 ): Promise<CiTrust> {
   const { id, organizationId, projectId, name, issuer, audience, subjectPattern, scopes } = input;
-  checkIssuer(outbound, issuer);
+  const fault = outbound.urlFault(issuer);
+  if (fault !== undefined) throw invalid([{ path: 'issuer', message: fault.message }]);
   await holdProject(tx, projectId);
   if (includeWriting(scopes)) await assertAdmin(tx, { organizationId, userId: by.id });
   await assertWithinQuota(tx, {
@@ -67,15 +68,6 @@ export async function createCiTrust(
   const [created] = await findCiTrusts(tx, projectId, sql`t.id = ${id}`);
   if (created === undefined) throw new AppError('internal_error');
   return created;
-}
-
-function checkIssuer(outbound: Pick<OutboundClient, 'checkUrl'>, issuer: string): void {
-  try {
-    outbound.checkUrl(issuer);
-  } catch (error) {
-    if (!(error instanceof OutboundError)) throw error;
-    throw invalid([{ path: 'issuer', message: error.message }]);
-  }
 }
 
 /** Lists the CI sign-ins of a project, the newest first. */

@@ -7,7 +7,7 @@ import { findClient, isRedirectOf, shownName, type AssistantClient } from './cli
 import { mailApproval } from './mail.ts';
 import { includeWriting } from './terminals.ts';
 
-/** A request of an assistant, as the person who decides sees it. */
+/** A request of an assistant, as the deciding person sees it. */
 export interface AskedConsent {
   readonly clientId: string;
   readonly clientName: string;
@@ -91,7 +91,8 @@ export async function approveAssistant(
   const kept = asked.filter((scope) => scope === 'offline_access');
   const scope = [...scopes, ...kept].join(' ');
   const decide = () => auth.decideConsent({ oauthQuery, sessionId, accepts: { scope, projectId } });
-  // The library looks for a consent, then makes one. Of two at once the later is asked again and finds the first.
+  // The library first looks for a consent, then makes one. The later of two concurrent requests is repeated and finds
+  // the first one's consent.
   const redirectTo = await decide().catch((error: unknown) => {
     if (!isDuplicate(error)) throw error;
     return decide();

@@ -86,7 +86,7 @@ export async function endGrantsOfMember(
   return endGrants(tx, sql`g.user_id = ${userId} and g.reference_id in (${projects})`, ending);
 }
 
-/** Who ends access, and why, for the record. */
+/** The actor that ends access, and the reason, for the record. */
 interface Ending {
   readonly by: Actor;
   readonly because: string;
@@ -159,8 +159,8 @@ const LOOK_MS = 50;
 const LOOKS = 60;
 
 /**
- * Tells whether another request exchanged this token a moment ago, so that its response serves this one. Waits while
- * that response is being made.
+ * Tells whether another request exchanged this token a moment ago, so that its response serves this one too. Waits
+ * while that response is being made.
  */
 export async function isExchangedNow(
   { database, config }: TokenDeps,
@@ -209,7 +209,7 @@ export const forgetPrograms: readonly ((db: Database, limit: number) => Promise<
   forgetClients,
   (db, limit) => deleteBatch(db, { table: 'oauth_access_tokens', ...expired, limit }),
   (db, limit) => deleteBatch(db, { table: 'oauth_refresh_tokens', ...expired, limit }),
-  // The response to an exchange contains tokens, and is useless after its time.
+  // The response to an exchange contains tokens, and serves no request after its time.
   (db, limit) => db.run`
     update oauth_refresh_tokens set rotation_replay_response = null where id = any(array(
       select id from oauth_refresh_tokens

@@ -123,7 +123,7 @@ async function decide(db: Db, userCode: string, values: ReturnType<typeof sql>):
     update terminal_sign_ins set ${values}
     where user_code_hash = ${hashOf(lettersOf(userCode))} and state = 'pending' and expires_at > now()
   `;
-  // The person decided in another tab meanwhile.
+  // The person has decided in another tab meanwhile.
   if (decided === 0) throw new AppError('attempt_not_found', 'No terminal waits with this code.');
 }
 
@@ -181,7 +181,7 @@ export async function redeemTerminalSignIn(
       return makeKey(tx, found, tag);
     });
   } catch (error) {
-    // Since the approval the person left or lost their role, or there are too many keys.
+    // Since the approval the person left or lost their role, or the project got too many keys.
     if (!(error instanceof AppError) || error.status >= 500) throw error;
     await database.run`delete from terminal_sign_ins where device_hash = ${deviceHash}`;
     return { error: 'access_denied', reason: error.message };
@@ -216,7 +216,7 @@ function refusal(error: TerminalError): TerminalGrant {
 /** Response to an unknown device code. */
 export const UNKNOWN_CODE = refusal('invalid_grant');
 
-/** Tells whether scopes change things. Only owners and admins give such scopes to a program. */
+/** Tells whether scopes allow changes. Only owners and admins give such scopes to a program. */
 export function includeWriting(scopes: readonly Scope[]): boolean {
   return scopes.some((scope) => scope.endsWith(':write'));
 }

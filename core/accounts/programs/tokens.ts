@@ -31,7 +31,7 @@ interface Found extends AssistantAccess {
 }
 
 /**
- * Finds the person and project of a bearer token for `PUBLIC_URL/mcp`. Undefined for a token that is not ours, has
+ * Finds the person and project of a bearer token for `PUBLIC_URL/mcp`. Undefined for a token that is unknown, has
  * expired, was revoked or is for another resource; while the project has switched MCP off; and for a person who left
  * the organization or lacks a second factor that it demands.
  */
@@ -71,7 +71,7 @@ export async function authenticateMcpToken(
   return {
     ...access,
     clientName: shownName({ name }),
-    // An admin who gave the scope may be a member now.
+    // An admin who gave the scope may be only a member by now.
     scopes: role === 'member' ? scopes.filter((scope) => scope.endsWith(':read')) : scopes,
   };
 }

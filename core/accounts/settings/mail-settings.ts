@@ -12,7 +12,7 @@ export type RecipientGroup = (typeof RECIPIENT_GROUPS)[number];
 
 /** Events that are mailed, and the recipients. */
 export interface MailSettings {
-  /** Empty for nothing. */
+  /** Empty for no mail. */
   readonly on: readonly MailEvent[];
   /** A group, or the ids of people. */
   readonly to: RecipientGroup | readonly string[];
@@ -64,7 +64,7 @@ const ROLES: Readonly<Record<RecipientGroup, readonly string[]>> = {
 const MOST_RECIPIENTS = 200;
 
 /**
- * Checks that every named person belongs to the project's organization: no one else is sent mail.
+ * Checks that every named person belongs to the project's organization: no one else gets mail.
  * @param path of the people in the request
  * @throws {AppError} `invalid_request`
  */

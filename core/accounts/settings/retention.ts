@@ -34,7 +34,7 @@ export function chosenContentDays(projectId: Sql): Sql {
   return sql`(select least(p.run_content_days, p.run_days) from projects p where p.id = ${projectId})`;
 }
 
-/** Returns the same for the runs themselves. */
+/** Returns the same for the rows of runs. */
 export function runDaysOf({ runDays }: RetentionRule, project: Sql): Sql {
   return sql`least(${project}.run_days, ${runDays}::integer)`;
 }

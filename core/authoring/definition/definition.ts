@@ -36,8 +36,7 @@ const overridable = z
   .nullable()
   .meta({
     uniqueItems: true,
-    description:
-      'The variables that may be given for one run, as `variables` when it is started; null for all, an empty list for none.',
+    description: 'The variables that a caller may set for one run; null for all, an empty list for none.',
     example: ['topic'],
   });
 
@@ -46,10 +45,10 @@ const model = z
     provider: z.enum(MODEL_PROVIDERS),
     connectionId: z.string().max(64).nullable().default(null),
     modelId: z.string().min(1).max(300),
-    // Left out where it is not set, so that a release without it reads all other routines.
+    // Left out where it is not set, so that a release without the field can read the routine.
     effort: z.enum(EFFORTS).optional().meta({
       description:
-        'How much the model thinks before it writes, where it takes an effort (`abilities.effort` of `GET /v1/models`); left out, the model decides. Calls on a personal account send none.',
+        'How much the model thinks before it writes, for a model with `abilities.effort` (`GET /v1/models`); if left out, the model decides. Calls on a personal account send none.',
     }),
   })
   .meta({
@@ -87,7 +86,7 @@ const builtInTools = z
   .meta({
     uniqueItems: true,
     description:
-      'Read-only tools of the service itself, without connection and policy. `calculate` computes exactly: arithmetic, intervals and tests of rates, pacing, series and their forecasts, what a change is made of, list and text differences.',
+      'Read-only tools of the service itself, without connection and policy. `calculate` computes exactly: arithmetic, intervals and tests of rates, pacing, series and their forecasts, parts of a change, list and text differences.',
     example: ['calculate'],
   });
 
@@ -124,21 +123,21 @@ const resultKey = z
     list: pointer.meta({ description: 'From the data to the list; empty where it is the list.' }),
     key: pointer.meta({
       description:
-        'From an item to the text, number or boolean by which it is told apart; empty where that is the item itself.',
+        'From an item to the text, number or boolean that identifies it; empty when that is the item itself.',
     }),
   })
   .nullable()
   .meta({
     id: 'ResultKey',
     description:
-      'What identifies an item of a list in the data, as JSON Pointers (RFC 6901). With it the items of the list are compared, and neither their order nor what stands beside the list; without it the data as a whole. Data in which the list, or the key of an item, is missing or occurs twice is `result_invalid`.',
+      'What identifies an item of a list in the data, as JSON Pointers (RFC 6901). With it only the items of the list are compared, in any order; without it the data as a whole. Data without the list, or with a missing or repeated key, is `result_invalid`.',
     example: { list: '/items', key: '/id' },
   });
 
 /**
- * The material fields of a routine: everything that its runs are told, and what they may do. A change makes a new
- * revision, which no manual run has proven yet, so the routine returns to draft. The tools of its connections are
- * material too; their policies are tables of their own. Name, times, budget and recipients of mail are not.
+ * The material fields of a routine: everything that its runs are told, and their rights. A change makes a new revision,
+ * which no manual run has proven yet, so the routine returns to draft. The tools of its connections are material too;
+ * their policies are tables of their own. Name, times, budget and recipients of mail are not material.
  */
 export const DEFINITION = {
   instructions: {
@@ -182,7 +181,7 @@ export const DEFINITION = {
   facts: {
     schema: z.boolean().meta({ description: 'Tells each run the facts of its project.' }).default(false),
     label: 'Project facts',
-    help: 'Each run gets the facts of the project, which its people keep in one place under Settings.',
+    help: 'Each run gets the facts of the project, which people edit under Settings.',
     since: '0.2.0',
   },
   limits: {
@@ -199,11 +198,11 @@ export const DEFINITION = {
       .boolean()
       .meta({
         description:
-          'Tells each run the result of the last run that succeeded, cut at 12,000 characters. `{{previous.result}}` and `{{previous.finishedAt}}` put it into the instructions instead, `{{previous.data}}` and `{{previous.changes}}` the data of the last run that had any, as JSON.',
+          'Gives each run the result of the last successful run, cut at 12,000 characters. `{{previous.result}}` and `{{previous.finishedAt}}` put it into the instructions instead, `{{previous.data}}` and `{{previous.changes}}` the data of the last run that had any, as JSON.',
       })
       .default(true),
     label: 'Previous result',
-    help: 'Each run gets the result of the last good one, so that it can report changes.',
+    help: 'Each run gets the result of the last successful one, so that it can report changes.',
     since: '0.1.0',
   },
   builtInTools: {
@@ -217,11 +216,11 @@ export const DEFINITION = {
       .enum(['optional', 'required'])
       .meta({
         description:
-          'With `required` a run has to end by calling the built-in tool `finish` with its outcome (`done`, `nothing_to_report`, `partial` or `could_not`) and a summary; one that does not, and is reminded once, ends `failed`, `outcome_missing`. With `optional` a run that succeeds is `done`.',
+          'With `required` a run must end by calling the built-in tool `finish` with its outcome (`done`, `nothing_to_report`, `partial` or `could_not`) and a summary; if it does not, even after one reminder, it ends `failed`, `outcome_missing`. With `optional` every successful run is `done`.',
       })
       .default('optional'),
     label: 'Outcome',
-    help: 'Whether each run has to say how it ended: done, nothing to report, partly done, or could not.',
+    help: 'Required: each run states how it ended: done, nothing to report, partly done, or could not.',
     since: '0.1.0',
   },
   mayComplete: {
@@ -229,11 +228,11 @@ export const DEFINITION = {
       .boolean()
       .meta({
         description:
-          'Lets a scheduled run say that it is the last, which pauses the routine. `finish` then takes `final`; a run that is `done` or has `nothing_to_report` and says so pauses it, `completed`. Needs `outcome: required`.',
+          'Lets a scheduled run declare itself the last, which pauses the routine as `completed`. `finish` then takes `final`, which counts for a run that is `done` or has `nothing_to_report`. Needs `outcome: required`.',
       })
       .default(false),
     label: 'May complete',
-    help: 'A scheduled run may say that the work is done for good, which pauses the routine.',
+    help: 'A scheduled run may declare the work finished for good, which pauses the routine.',
     since: '0.2.0',
   },
   mayPutOffHours: {
@@ -245,7 +244,7 @@ export const DEFINITION = {
       .nullable()
       .meta({
         description:
-          'The most hours for which a scheduled run may put off the next one; null for none. `finish` then takes `nextNotBefore`, and occurrences before it are skipped, `put_off`. Needs `outcome: required`.',
+          'The most hours by which a scheduled run may postpone the next one; null for none. `finish` then takes `nextNotBefore`, and earlier occurrences are skipped as `put_off`. Needs `outcome: required`.',
         example: 72,
       })
       .default(null),
@@ -279,7 +278,7 @@ export const DEFINITION = {
   resultKey: {
     schema: resultKey.default(null),
     label: 'Result key',
-    help: 'What tells the items of a list in the data apart, so that two results can be compared.',
+    help: 'Identifies the items of a list in the data, so that two results can be compared.',
     since: '0.1.0',
   },
 } as const satisfies Fields;

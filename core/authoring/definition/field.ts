@@ -9,7 +9,7 @@ export interface Said {
   readonly unit?: string;
   /** Shown in the empty field. */
   readonly placeholder?: string;
-  /** The words of each value of a choice. */
+  /** The words for each value of a choice. */
   readonly choices?: Readonly<Record<string, Pick<Said, 'label' | 'help'>>>;
 }
 
@@ -17,21 +17,21 @@ export interface Said {
 export interface Field<S extends z.ZodType = z.ZodType> extends Said {
   /** The field in the request that creates a routine, with its default; one without a default is required. */
   readonly schema: S;
-  /** The field in responses, where more than the default differs. */
+  /** The field in responses, where it differs by more than the default. */
   readonly shown?: z.ZodType;
-  /** The fields inside, where people read of each. */
+  /** The fields inside, where people read about each of them. */
   readonly inside?: Readonly<Record<string, Said>>;
-  /** The release that brought it. */
+  /** The release that introduced it. */
   readonly since: string;
-  /** A patch changes its parts one by one, not the field as a whole. */
+  /** True when a patch changes its parts one by one, and not the field as a whole. */
   readonly merged?: true;
-  /** Too long for lists of routines. */
+  /** True when it is too long for lists of routines. */
   readonly long?: true;
-  /** Stored as text, as jsonb would sort its keys. */
+  /** True when it is stored as text, because jsonb would sort its keys. */
   readonly storedAsText?: true;
-  /** Stands for a value that cannot be read, in a field without a default. */
+  /** Value in place of one that cannot be read, for a field without a default. */
   readonly blank?: unknown;
-  /** Words the field in a line of the briefing; undefined when the line is left out. */
+  /** Renders the field as a line of the briefing; undefined leaves the line out. */
   // oxlint-disable-next-line typescript/no-explicit-any -- the type of the value is that of the schema beside it
   readonly told?: (value: any) => string | undefined;
 }
@@ -49,7 +49,7 @@ export interface Column {
   /** SQL expression that reads the column. */
   readonly read?: string;
   readonly isJson?: true;
-  /** A list without a meaningful order is stored sorted. */
+  /** True for a list without a meaningful order, which is stored sorted. */
   readonly isSet?: true;
 }
 
@@ -124,8 +124,8 @@ function bareOf(schema: z.ZodType): z.ZodType {
 }
 
 /**
- * Returns a schema of the same types without bounds, patterns and texts. Stored values are read by it, so that a later
- * release with narrower bounds still reads them.
+ * Returns a schema of the same types without bounds, patterns and texts. A later release with narrower bounds still
+ * reads stored values by it.
  * @param keepDefaults false for a schema of responses, which have every field
  */
 export function looseOf<S extends z.ZodType>(schema: S, keepDefaults = true): z.ZodType<z.output<S>, z.output<S>> {

@@ -23,7 +23,7 @@ const gateShape = {
     .nullable()
     .meta({
       description:
-        'A confirmed tool of this routine that only reads by its annotations, and the arguments to call it with.',
+        'A confirmed tool of this routine that only reads by its annotations, and the arguments of the call.',
     }),
   url: z.string().max(2_000).nullable().meta({
     description: 'An address to GET, of at most 64 kB; without credentials.',
@@ -40,10 +40,10 @@ const gateShape = {
     }),
   wakeOn: z.enum(['changed', 'not_empty']).meta({
     description:
-      '`changed`: the value differs from the one that the last run which succeeded has seen. `not_empty`: it is not null, false, 0, blank, `[]` or `{}`.',
+      '`changed`: the value differs from that of the last successful run. `not_empty`: it is not null, false, 0, blank, `[]` or `{}`.',
   }),
   maxQuietHours: z.number().int().min(1).max(8_760).nullable().meta({
-    description: 'After so long without a run that woke its model, the next one does in any case.',
+    description: 'After this time without waking its model, the next run wakes it in any case.',
   }),
 };
 
@@ -51,7 +51,7 @@ const gateShape = {
 export const gate = z.strictObject(gateShape).nullable().meta({
   id: 'Gate',
   description:
-    'What a scheduled run looks at before it wakes its model. With nothing new it ends `skipped`, `no_change`. `{{gate.value}}` puts what was seen into the instructions.',
+    'A value that a scheduled run checks before it wakes its model. Without news the run ends `skipped`, `no_change`. `{{gate.value}}` puts the value into the instructions.',
 });
 
 /** A gate in requests. */

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import type { Fields, Said } from './field.ts';
 
-/** The most runs of the median in `limits.abnormalFactor`. */
+/** The most runs that count for the median of `limits.abnormalFactor`. */
 export const MEDIAN_OF_RUNS = 20;
 
-/** A run below this many tokens is cheap in any case and is not compared with others. */
+/** A run below this many tokens is cheap and is not compared with others. */
 export const ABNORMAL_FROM_TOKENS = 20_000;
 
 /** Limits of one run. */

@@ -6,7 +6,7 @@ import type { Frozen } from './field.ts';
 
 const pattern = z.string().min(1, 'must not be empty').max(500).meta({
   description:
-    'A regular expression of JavaScript with the flag `u`, looked for anywhere in the result in linear time: without lookaheads, lookbehinds and backreferences. `(?i:…)` ignores case.',
+    'A regular expression of JavaScript with the flag `u`, searched anywhere in the result in linear time: without lookaheads, lookbehinds and backreferences. `(?i:…)` ignores case.',
   example: '^## Findings',
 });
 
@@ -36,7 +36,7 @@ export const checks = z
   .max(10)
   .meta({
     description:
-      'What code checks when a run would succeed: the result is not empty, has a pattern or has it not, names at least so many distinct web addresses; a tool succeeded at least so often; no call was refused. A run that states `nothing_to_report` is asked for no pattern and no addresses. One that fails a check ends `failed`, `check_failed`, and proves nothing for activation. The list of types may grow.',
+      'Conditions that code checks when a run would succeed: the result is not empty, matches a pattern or does not, names a number of distinct web addresses; a tool succeeded often enough; no call was refused. A run that states `nothing_to_report` needs no pattern and no addresses. A run that fails a check ends `failed`, `check_failed`, and is no proof for activation. The list of types may grow.',
     example: [{ type: 'distinct_sources', atLeast: 3 }],
   });
 
@@ -53,11 +53,11 @@ export function checkPatterns(checks: readonly ResultCheck[]): void {
   if (issues.length > 0) throw invalid(issues);
 }
 
-/** JSON Pointers to a list in the data of a result and to what identifies its items. */
+/** JSON Pointers to a list in the data of a result, and to the identity of its items. */
 export interface ResultKey {
   /** Leads from the data to the list; empty where the data is the list. */
   readonly list: string;
-  /** Leads from an item to what identifies it; empty where the item itself does. */
+  /** Leads from an item to its identity; empty where the item itself is the identity. */
   readonly key: string;
 }
 

@@ -20,18 +20,18 @@ const notifications = {
   mail: mailSettings.nullable().meta({ description: 'Null follows the project. At most one mail an hour.' }),
   successPingUrl: z.string().max(2_000).nullable().meta({
     description:
-      'A monitor that gets a GET after each run that succeeded. https, a public address; redirects are not followed.',
+      'Address of a monitor that gets a GET after each successful run: https and public; redirects are not followed.',
     example: 'https://monitor.example.com/ping/4f1c',
   }),
 };
 
 const resultsTo = {
   when: z.enum(['each', 'changed']).meta({
-    description: '`changed` leaves out results that are the same as the one before or have nothing to report.',
+    description: '`changed` leaves out results that equal the previous one or have nothing to report.',
   }),
   mail: mailSettings.shape.to.nullable().meta({
     description:
-      'Members who are mailed the results, at most ten an hour of one routine. Null for none; people who chose a digest find them there.',
+      'Members who get the results by mail, at most ten an hour of one routine. Null for none; digests have the results too.',
   }),
   chats: z
     .array(z.string().regex(idPattern('chat')))
@@ -47,7 +47,7 @@ const budget = z.strictObject({
 
 /**
  * Fields that people set beside the definition: times, budget and recipients of mail. None is material. Each is a
- * column of `routines` with its name, or has a column for each of its parts.
+ * column of `routines` with its name, or one column for each of its parts.
  */
 export const SETTINGS = {
   name: {
@@ -75,7 +75,7 @@ export const SETTINGS = {
       .nullable()
       .meta({
         description:
-          'The schedule has no times after this one, and then the routine is paused, `schedule_ended`. Null for no such bound.',
+          'The schedule has no times after this instant; then the routine is paused as `schedule_ended`. Null for no end.',
         example: '2027-12-31T23:59:00Z',
       })
       .default(null),
@@ -106,7 +106,7 @@ export const SETTINGS = {
       .max(SCHEDULE_LIMITS.jitterSeconds)
       .meta({
         description:
-          'The most that a scheduled run may start later than its time, at most half the shortest interval of the schedule. How much later is fixed by the id of the routine, so that many routines of one schedule spread. `scheduledFor` stays the time of the schedule.',
+          'The greatest delay of a scheduled run, at most half the shortest interval of the schedule. The id of the routine decides the delay, so that routines with the same schedule spread. `scheduledFor` stays the time of the schedule.',
         example: 600,
       })
       .default(0),
@@ -170,7 +170,7 @@ export const SETTINGS = {
   webhookUrl: {
     schema: z.string().max(2_000).nullable().meta({ example: 'https://example.com/hooks/routine' }).default(null),
     label: 'Webhook',
-    help: 'Each run that ends is posted here, signed. The signing secret is shown once, after saving.',
+    help: 'The service posts each ended run here, signed. The signing secret is shown once, after saving.',
     placeholder: 'https://example.com/hooks/routine',
     since: '0.1.0',
   },
@@ -187,7 +187,7 @@ export const SETTINGS = {
       mail: { label: 'Mail' },
       successPingUrl: {
         label: 'Monitor',
-        help: 'Gets a request after each run that succeeded, so that your monitor notices when none comes.',
+        help: 'Gets a request after each successful run, so that your monitor notices when none comes.',
         placeholder: 'https://monitor.example.com/ping/4f1c',
       },
     },
@@ -229,7 +229,7 @@ export const SETTINGS = {
       .enum(['always', 'changed', 'failed'])
       .meta({
         description:
-          'Which runs the webhook is told of. `always`: all. `changed`, which needs a resultSchema: those whose data differs from what was delivered last, as `run.changed`, and those that failed; the first data counts as changed. `failed`: those that failed. `withheld` of a run says why it was not told. `routine.paused` is always told.',
+          'Which runs the webhook gets. `always`: all. `changed`, which needs a resultSchema: runs whose data differs from the data delivered last, as `run.changed`, and failed runs; the first data counts as changed. `failed`: failed runs. `withheld` of a run has the reason for no event. `routine.paused` is always sent.',
       })
       .default('always'),
     label: 'What is delivered',

@@ -10,13 +10,13 @@ export interface DefinitionForm<V> {
   readonly names: readonly (keyof V & string)[];
   /** Takes the definition out of a routine or a version. */
   pick(value: V): V;
-  /** Returns the lines of the briefing that say fields. */
+  /** Renders fields as lines of the briefing. */
   told(value: V): string[];
   /** Writes a definition as JSON, without other fields of the value. */
   write(value: V): string;
   /**
-   * Reads a stored definition. A missing field is newer than it and takes its default. `blocked` names a field that
-   * this release cannot read, which takes its default too.
+   * Reads a stored definition. A field that is newer than the stored text takes its default. `blocked` names a field
+   * that this release cannot read, which takes its default too.
    */
   read(stored: unknown): StoredDefinition<V>;
   /** Lists the changed fields. */
@@ -27,7 +27,7 @@ export interface DefinitionForm<V> {
 
 export interface StoredDefinition<V> {
   readonly value: V;
-  /** Names the field that cannot be read; null where all can. */
+  /** Names a field that cannot be read; null where all can be. */
   readonly blocked: string | null;
 }
 
@@ -49,7 +49,7 @@ export function storedForm<T extends Fields>(fields: T): DefinitionForm<ValuesOf
     storableJson(
       Object.fromEntries(values.flatMap(([name, each]) => (name in shape ? [[name, inText(name, each)]] : []))),
     );
-  // Left out, a later field with its default keeps no earlier release from reading the routine.
+  // A later field that has its default is left out, so that an earlier release can read the routine.
   const isNeeded = (name: string, value: unknown) =>
     fields[name]?.since === '0.1.0' || !isDeepStrictEqual(value, blanks.get(name));
   const defaults = toJson([...blanks]);

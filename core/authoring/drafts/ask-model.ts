@@ -22,18 +22,18 @@ export interface Where {
 
 const DRAFTS: ThrottleRule = { name: 'draft', limit: 60, windowSeconds: 60 * 60 };
 const ATTEMPTS = 2;
-/** Reasoning comes out of it too. */
+/** The limit includes reasoning. */
 const MAX_OUTPUT = 4_000;
-/** Both attempts end before clients give the request up, after 60 s. */
+/** Both attempts end before clients give up, after 60 s. */
 const ATTEMPT_MS = 25_000;
 
 export interface ModelDraft {
   readonly drafted: DraftedFields | undefined;
-  /** The usage of the model; null where none was asked. */
+  /** The usage of the model; null where no model was asked. */
   readonly spent: Omit<SpentBesideRuns<unknown>, 'value'> | null;
 }
 
-/** Asks a model for a draft, and once more where its response is not taken. Nothing is drafted where both fail. */
+/** Asks a model for a draft, and once more if its response is refused. Undefined if both attempts fail. */
 export async function askModel(
   deps: AskDeps,
   where: Where,
@@ -62,7 +62,7 @@ export async function askModel(
         refused = read.slice(0, 500);
       } catch (err) {
         if (err instanceof AppError) throw err;
-        // The server may bill what it has received.
+        // The server may bill the input that it has received.
         if (signal.aborted) used({ ...spentAtMost, inputTokens });
         deps.log.info({ err, modelId }, 'a model drafted no routine');
         return undefined;

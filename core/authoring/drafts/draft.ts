@@ -15,7 +15,7 @@ export interface DraftDefinition {
   readonly name: string;
   readonly instructions: string;
   readonly variables: Readonly<Record<string, string>>;
-  /** Null where no words say when, or none that have one reading. */
+  /** Null without words for a time, or when they have several readings. */
   readonly schedule: string | null;
   readonly timezone: string;
   /** Null where the project has no model. */
@@ -33,14 +33,14 @@ export interface Draft {
   readonly questions: readonly string[];
   readonly nextRuns: readonly Date[];
   readonly missing: {
-    /** Kinds of data that no tool which the project knows seems to offer. */
+    /** Kinds of data that no known tool of the project seems to offer. */
     readonly connections: readonly Need[];
     /** Tools to confirm once the routine is saved. */
     readonly tools: readonly Pick<ProjectTool, 'connectionId' | 'connectionName' | 'toolName'>[];
   };
   /** Blueprints that fit the words of the sentence. */
   readonly blueprints: readonly Named[];
-  /** Routines of the project that seem to do the like. */
+  /** Routines of the project that seem to do something similar. */
   readonly similar: readonly Named[];
   /** Usage of the request to the model; null without one. */
   readonly spent: ModelDraft['spent'];
@@ -60,8 +60,8 @@ export interface RoutineIdea extends Where {
 }
 
 /**
- * Drafts a routine and saves nothing. Code reads when it runs; a model writes the rest, held to a strict schema and to
- * the lists of the project. Where no model does that in two attempts, the words of the sentence are matched instead.
+ * Drafts a routine and saves nothing. Code reads the times; a model writes the rest, under a strict schema and with the
+ * lists of the project. If two attempts of a model fail, the words of the sentence are matched instead.
  * @throws {AppError} `invalid_timezone`, `invalid_request`, `rate_limited`, `allowance_exceeded`
  */
 export async function draftRoutine(deps: DraftDeps, { from, timezone, ...where }: RoutineIdea): Promise<Draft> {
@@ -122,7 +122,7 @@ interface Chosen {
   readonly skills: readonly string[];
   readonly needs: readonly Need[];
   readonly tools: Draft['missing']['tools'];
-  /** Text whose words blueprints and routines are matched with. */
+  /** Text whose words are compared with blueprints and routines. */
   readonly sentence: string;
 }
 
@@ -140,7 +140,7 @@ function whenAsked(when: PhraseReading): string[] {
   return [`When shall it run?${why}`];
 }
 
-/** Drafts without a model: the sentence as it stands, and the skill that its words fit best. */
+/** Drafts without a model: the sentence unchanged, and the skill that fits its words best. */
 function byWords(sentence: string, reading: PhraseReading, { skills }: OwnLists): DraftedFields {
   const phrase = reading.kind === 'read' ? reading.phrase : '';
   const whole = sentence.replaceAll(/\s+/g, ' ').trim();

@@ -18,7 +18,7 @@ export interface Named {
   readonly name: string;
 }
 
-/** Everything of the project that a draft may name. */
+/** Everything in the project that a draft may name. */
 export interface Found {
   readonly model: ModelReference | null;
   readonly drafter: (ModelOption & { readonly served: ServedModel }) | undefined;
@@ -63,7 +63,7 @@ export async function lookUp({ database, models, skills }: LookUpDeps, projectId
 
 const FIRST_PAGE = { limit: MOST_SKILLS, after: undefined };
 
-/** Ids of tools in the request: names alone would let one connection's tool be taken for another's. */
+/** Ids of tools in the request: by its name alone, a tool could be taken for another connection's. */
 export function toolId(at: number): string {
   return `tool-${at + 1}`;
 }
@@ -77,7 +77,7 @@ async function optionsOf(models: ProjectModels, projectId: string): Promise<read
   }
 }
 
-/** Returns the model that most routines of a project run on; undefined where it has none. */
+/** Returns the model on which most routines of a project run; undefined without one. */
 async function chosenModel(db: Db, projectId: string): Promise<ModelReference | undefined> {
   const found = await db.row<{ definition: unknown }>`
     select jsonb_build_object('model', definition -> 'model') as definition from routines
@@ -94,7 +94,7 @@ function routineNames(db: Db, projectId: string): Promise<Named[]> {
   `;
 }
 
-/** Finds the kinds of data that no tool which the project knows seems to offer. */
+/** Finds the kinds of data that no known tool of the project seems to offer. */
 export function missingNeeds(
   { tools, needs: ofSkills }: Found,
   skills: readonly string[],

@@ -1,13 +1,13 @@
 const SEGMENTS = new Intl.Segmenter('und', { granularity: 'word' });
 
-/** Words of a sentence that every sentence may have, and those of the work itself. */
+/** Words that any sentence may have, and words for the work itself. */
 const COMMON = new Set(
   'about after again against also and any are before both but can check each every find for from give has have how into its just last let like list look make mail me more most new not now off once one only our out over please report run say says send show since some summarize summarise tell than that the their them then there these they this those two use watch week weekly what when where which who will with write you your'.split(
     ' ',
   ),
 );
 
-/** Returns the words of a text that say what it is about, in any script. */
+/** Returns the words of a text that carry its subject, in any script. */
 export function contentWords(text: string): Set<string> {
   const words = [...SEGMENTS.segment(text.toLowerCase())]
     .filter(({ isWordLike }) => isWordLike === true)
@@ -25,7 +25,10 @@ export interface Described {
   readonly description: string;
 }
 
-/** Orders what fits the words best first, and leaves out what fits none. A word of a short name says most. */
+/**
+ * Orders candidates by how well they fit the words, the best first, and leaves out those that do not fit. A word of a
+ * short name counts most.
+ */
 export function bestMatches<T>(words: ReadonlySet<string>, all: readonly T[], describe: (each: T) => Described): T[] {
   const texts = all.map((each) => {
     const { name, description } = describe(each);

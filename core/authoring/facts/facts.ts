@@ -1,13 +1,13 @@
 import { authorJson, recordProjectAudit, type Actor, type Author } from '#core/foundation/audit/index.ts';
 import { holdProject } from '#core/accounts/organizations/index.ts';
-import { sql, transaction, type Database, type Db } from '#lib/database/index.ts';
+import { sql, lockKey, transaction, type Database, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { findLineChanges } from '#lib/line-changes.ts';
 
 /** The longest text, in Unicode code points as schemas count them. */
 export const MAX_FACTS = 24_000;
 
-/** The text of a project that its routines are told, in one version. */
+/** One version of the project's text for its routines. */
 export interface Facts {
   /** Counts the changes; 0 before the first text. */
   readonly version: number;
@@ -29,7 +29,7 @@ export async function readFacts(db: Db, projectId: string): Promise<Facts> {
 }
 
 /**
- * Writes the facts of a project as a new version. The same text again makes none.
+ * Writes the facts of a project as a new version. The same text again makes no version.
  * @param input.expectedVersions the versions that the caller expects (`If-Match`); undefined for any
  * @throws {AppError} `project_not_found`, `precondition_failed`
  */
@@ -45,7 +45,8 @@ export function writeFacts(
   const { projectId, text, expectedVersions } = input;
   return transaction(database, async (tx) => {
     await holdProject(tx, projectId);
-    await lockFacts(tx, projectId);
+    // Before the first version there is no row to lock.
+    await lockKey(tx, `ras:facts:${projectId}`);
     const before = await readFacts(tx, projectId);
     if (expectedVersions?.includes(before.version) === false) {
       throw new AppError('precondition_failed');
@@ -70,15 +71,10 @@ export function writeFacts(
   });
 }
 
-/** Makes writers of a project's facts wait for each other. Before the first version there is no row to lock. */
-async function lockFacts(tx: Db, projectId: string): Promise<void> {
-  await tx.row`select pg_advisory_xact_lock(hashtextextended('ras:facts:' || ${projectId}, 0))`;
-}
-
 /** How many of the newest versions are always kept. */
 export const KEPT_FACTS = 100;
 
-/** Looks for old versions once in so many changes, because that reads the runs of all routines with facts. */
+/** Looks for old versions only after so many changes, because that reads the runs of all routines with facts. */
 const FORGET_EVERY = 20;
 
 /**

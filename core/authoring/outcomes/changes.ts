@@ -92,7 +92,7 @@ export function areNone({ counts: { added, removed, changed } }: Pick<Changes, '
   return added + removed + changed === 0;
 }
 
-/** The most items of each kind that are kept with a run, and the most characters of JSON for all of them. */
+/** The most items of each kind that are kept with a run; their JSON is limited too. */
 const MAX_ITEMS = 100;
 const MAX_LENGTH = 64 * 1024;
 

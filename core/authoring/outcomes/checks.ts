@@ -16,7 +16,7 @@ export type Urgency = (typeof URGENCIES)[number];
 
 /** Warnings of a run that succeeded. Such a run is `partial` at best, and proves nothing. */
 export const RUN_WARNINGS = {
-  tools_failed: 'every call to the tools of a connection failed, so the run did its work without them',
+  tools_failed: 'every call to the tools of a connection failed, so the run had to work without them',
 } as const;
 export type RunWarning = keyof typeof RUN_WARNINGS;
 
@@ -34,7 +34,7 @@ export interface RunOutcome {
   readonly outcome: Outcome | null;
   /** The model's own words at the end of the run; null when it wrote none. */
   readonly outcomeSummary: string | null;
-  /** The model's word; null where it stated none. */
+  /** The urgency that the model stated; null where it stated none. */
   readonly statedUrgency: Urgency | null;
   /** Empty when nothing was checked. */
   readonly checks: readonly CheckResult[];
@@ -43,8 +43,8 @@ export interface RunOutcome {
 }
 
 /**
- * Returns how soon the result of a run should be read: by the model's word, unless the run had nothing to report, or
- * else by whether its data has changed. Null unless the run succeeded.
+ * Returns how soon the result of a run should be read: as the model stated, unless the run had nothing to report, else
+ * by whether its data has changed. Null unless the run succeeded.
  */
 export function urgencyOf({
   outcome,

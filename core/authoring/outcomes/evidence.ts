@@ -34,7 +34,6 @@ export function countCalls(db: Db, runId: string): Promise<CallCount[]> {
 }
 
 /**
-/**
  * Tells whether a run has called tools of a connection in vain: each of these calls failed, was refused, or has an
  * unknown end. All calls of a run are recorded when its last step is.
  */
@@ -76,7 +75,7 @@ const MAX_READ = 10_000;
 
 /**
  * Counts the distinct web addresses in a text. Addresses that differ only in their fragments are one source.
- * @param enough where the count stops
+ * @param enough the number at which the count stops
  */
 export function countSources(text: string, enough: number): number {
   const written = new Set<string>();

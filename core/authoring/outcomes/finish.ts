@@ -6,13 +6,13 @@ import type { Urgency } from './checks.ts';
 
 /** A run's wishes for the runs after it. */
 export interface NextRuns {
-  /** True where none is to follow. */
+  /** True where no run should follow. */
   readonly final: boolean;
-  /** The instant before which none is worth making; null where it says none. */
+  /** The instant before which no run is worth making; null where the run names none. */
   readonly notBefore: Date | null;
 }
 
-/** The fields of a routine that decide what `finish` takes. */
+/** The fields of a routine that decide which arguments `finish` takes. */
 export interface EndRule {
   readonly outcomeRule: OutcomeRule;
   readonly mayComplete: boolean;
@@ -33,19 +33,17 @@ export type Finish =
       /** Undefined where the routine requires none. */
       readonly outcome: (typeof STATED_OUTCOMES)[number] | undefined;
       readonly summary: string;
-      /** Undefined where the model states none, or another word: no result is refused for it. */
+      /** Undefined where the model states none, or an unknown one: no result is refused for it. */
       readonly urgency: Urgency | undefined;
       /** JSON text of the result; null when the call has none. */
       readonly result: string | null;
       readonly next?: NextRuns | undefined;
     }
-  /** Why no call of `finish` in the response counts, so that the run continues. */
+  /** The reason why no call of `finish` in the response counts, so that the run continues. */
   | { readonly kind: 'refused'; readonly why: string }
   | { readonly kind: 'absent' };
 
-/**
- * Tells whether a response ends the run. Only a single call of `finish` with everything that the routine requires does.
- */
+/** Tells whether a response ends the run: only a single call of `finish` that has everything the routine requires. */
 export function readFinish(calls: readonly Call[], rule: EndRule, now = new Date()): Finish {
   const finish = calls.find(({ name, invalid }) => name === FINISH && !invalid);
   if (finish === undefined) return { kind: 'absent' };
@@ -79,10 +77,7 @@ function readInput(input: unknown, rule: EndRule, now: Date): Finish {
 
 const HOUR_MS = 3_600_000;
 
-/**
- * Reads what a run decides about later runs.
- * @returns a text with the reason when that does not count
- */
+/** Reads the wishes of a run about later runs. @returns a text with the reason when they do not count */
 function readNext(
   { final = false, nextNotBefore = null }: Readonly<Record<'final' | 'nextNotBefore', unknown>>,
   { mayComplete, mayPutOffHours }: EndRule,

@@ -4,7 +4,6 @@ export {
   NO_CHANGES,
   compareWith,
   findChanges,
-  type ChangeCounts,
   type Changes,
   type ComparedResult,
   type DeliveredData,

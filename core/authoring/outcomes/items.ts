@@ -8,7 +8,7 @@ export interface Item {
   /** Null for data that is compared as a whole. */
   readonly key: KeyValue | null;
   readonly value: unknown;
-  /** The same text for equal values. */
+  /** Its JSON; equal values have the same text. */
   readonly json: string;
 }
 

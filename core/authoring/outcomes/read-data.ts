@@ -30,7 +30,7 @@ export async function readData(projectId: string, text: string, { schema, key }:
   }
 }
 
-/** Matches a fence. Words around it are the model's and no part of the result. */
+/** Matches a fence. Words around it are the model's own, and not part of the result. */
 const FENCED = /(?:^|\n)```(?:json)?[ \t]*\r?\n([\s\S]*?)\n```(?=\s|$)/gi;
 
 /** Parses the text into the value that Postgres would store. */
@@ -58,8 +58,8 @@ function fault(issue: string): ReadData {
 }
 
 /**
- * Asks a model for its result once more: in the response to its last call, since every call needs one, or else as the
- * user.
+ * Asks a model for its result once more: in the response to its last call, because every call needs one, or else in a
+ * user message.
  */
 export function repairRequest(
   issue: string,

@@ -73,7 +73,7 @@ async function behind(db: Db, catalogue: SkillCatalogue, routine: ProvenRoutine)
   const none: Behind = { skillsBehind: [], factsBehind: null };
   if (routine.state !== 'active' || (custom.length === 0 && !routine.facts)) return none;
   const { active, proven, proofRunId } = await readProvenTexts(db, routine);
-  // Without a proof there are no proven texts. Null would mean the first text of each skill.
+  // Without a proof there are no proven texts; null would mean the first text of each skill.
   const skills = { active: active.skills, proven: proofRunId === null ? {} : proven.skills };
   return {
     skillsBehind: await skillsBehind(db, routine.projectId, custom, skills),
@@ -101,10 +101,7 @@ async function refusalOf(
   if (routine.blocked !== null) return 'definition_unreadable';
   if (state === 'active') return null;
   if (proofRunId === null) return routine.hasSucceeded === true ? 'own_variables_required' : 'successful_run_required';
-  if (hasEnded(routine)) return 'schedule_ended';
+  const isWindowOver = routine.endsAt !== null && isOver(routine, nextTimeFrom(routine, new Date(now())));
+  if (isWindowOver) return 'schedule_ended';
   return (await mayActivate(db, organizationId, plan)) ? null : 'allowance_exceeded';
-}
-
-function hasEnded(routine: ProvenRoutine): boolean {
-  return routine.endsAt !== null && isOver(routine, nextTimeFrom(routine, new Date(now())));
 }

@@ -1,23 +1,25 @@
-import type { NextRuns } from '#core/authoring/outcomes/index.ts';
+import type { NextRuns, Outcome, RunWarning } from '#core/authoring/outcomes/index.ts';
 import { sql, type Sql } from '#lib/database/index.ts';
 import { routineStatesBefore } from './states.ts';
 
 /**
  * Updates the routine of a run that ends: last run, failures in a row, the pause after too many. It is a part of the
- * statement that ends the run and reads that statement's `ended` (`routine_id`, `routine_revision`, `trigger`). Its own CTE, `routine`,
- * returns `name`, `webhook_url`, `webhook_failed_at`, `deliver`, `state_reason`, and `paused`: whether this run paused
- * it.
+ * statement that ends the run and reads that statement's `ended` (`routine_id`, `routine_revision`, `trigger`). Its own
+ * CTE, `routine`, returns `name`, `webhook_url`, `webhook_failed_at`, `deliver`, `state_reason`, and `paused`: whether
+ * this run paused it.
  * @param end.ownFault whether a failure is the routine's own. Failures of others neither count nor clear the count
- * @param end.next what a run that succeeded says of those after it, which counts for a scheduled run of the present version
- * @param end.isWhole false for a success that lacked its tools, which neither counts nor clears the count
+ * @param end.next the wishes of a successful run about later runs, which count for a scheduled run of the present
+ * version
+ * @param end.warnings what a success lacked; one that lacked its tools neither counts nor clears the count
  */
 export function routineAfterRun(end: {
-  state: 'succeeded' | 'failed' | 'cancelled' | 'skipped';
-  ownFault: boolean;
-  isWhole: boolean;
-  next?: NextRuns | undefined;
+  readonly state: 'succeeded' | 'failed' | 'cancelled' | 'skipped';
+  readonly ownFault: boolean;
+  readonly outcome?: Outcome;
+  readonly warnings?: readonly RunWarning[] | undefined;
+  readonly next?: NextRuns | undefined;
 }): Sql {
-  // Nothing ran, so nothing is counted and no mail is sent.
+  // The run never ran, so nothing is counted and no mail is sent.
   if (end.state === 'skipped') {
     return sql`routine as (select null::text as name, null::text as webhook_url,
         null::timestamptz as webhook_failed_at, null::text as deliver, null::text as state_reason, false as paused)`;
@@ -27,10 +29,11 @@ export function routineAfterRun(end: {
     return withPause({ failures: counted, pauses, because, notBefore: sql`r.not_before` });
   }
   const failures =
-    end.state === 'succeeded' && end.isWhole
+    end.state === 'succeeded' && (end.warnings ?? []).length === 0
       ? sql`case when ended.trigger = 'schedule' then 0 else r.consecutive_failures end`
       : sql`r.consecutive_failures`;
-  if (end.state === 'succeeded' && end.next !== undefined) {
+  // A partial result does not change the runs after it.
+  if (end.state === 'succeeded' && end.next !== undefined && end.outcome !== 'partial') {
     const { final, notBefore } = end.next;
     const heeded = sql`(ended.trigger = 'schedule' and r.state = any(${routineStatesBefore('paused', 'service')})
             and r.revision = ended.routine_revision)`;
@@ -55,7 +58,7 @@ const counted = sql`case when ended.trigger = 'schedule' then r.consecutive_fail
 const pauses = sql`(ended.trigger = 'schedule' and r.state = any(${routineStatesBefore('paused', 'service')})
             and r.consecutive_failures + 1 >= r.pause_after_failures)`;
 
-/** The reason on a routine whose last run said that its work is done: a word that clients can switch on. */
+/** State reason of a routine whose last run declared its work complete: a word that clients can switch on. */
 const COMPLETED = 'completed';
 
 /**

@@ -8,7 +8,7 @@ import { measureSkills, type SkillCatalogue } from '#core/authoring/skills/index
 import type { Db } from '#lib/database/index.ts';
 import { AppError, invalid, type Fault } from '#lib/errors.ts';
 import { newId } from '#lib/ids.ts';
-import { OutboundError, type OutboundClient } from '#lib/outbound/index.ts';
+import type { OutboundClient } from '#lib/outbound/index.ts';
 import {
   unknownPlaceholders,
   checkPatterns,
@@ -22,23 +22,23 @@ import type { RoutineFields } from './routine.ts';
 export interface RoutineChecks {
   readonly models: ProjectModels;
   readonly skills: SkillCatalogue;
-  readonly outbound: Pick<OutboundClient, 'checkUrl'>;
+  readonly outbound: Pick<OutboundClient, 'urlFault'>;
 }
 
-/** Fields that a change leaves alone: a fault that has come up in them since does not block a new name. */
+/** Fields that a change does not touch: a new fault in them does not block a new name. */
 interface Untouched {
-  /** Skill references. Deleted ones are not looked for. */
+  /** Skill references that were attached before. They may be deleted by now. */
   readonly attached?: readonly string[];
   /** Lengths of custom skills that are about to be written, by reference; they replace the stored lengths. */
   readonly skillLengths?: ReadonlyMap<string, number>;
-  /** False when instructions, variables, skills and facts stay: a skill may have grown since. */
+  /** False when instructions, variables, skills and facts do not change: a skill may have grown since. */
   readonly textChanged?: boolean;
   readonly scheduleChanged?: boolean;
-  /** False when the change keeps the model: later findings about the model then block nothing. */
+  /** False when the model does not change: later findings about it then block nothing. */
   readonly modelChanged?: boolean;
 }
 
-/** One rule of a routine; it throws its refusals. When all faults are collected, it gets the faults found before. */
+/** One rule of a routine; it throws its refusals. When all faults are collected, it gets the earlier ones. */
 export type SaveCheck = (found: readonly AppError[]) => unknown;
 
 /** Throws the first refusal. @throws {AppError} */
@@ -100,12 +100,15 @@ export function routineChecks(
       const message = 'needs a resultSchema: only its data can be compared';
       throw invalid([{ path: 'deliver', message }]);
     },
-    () => fields.webhookUrl !== null && checkWebhookUrl(outbound, fields.webhookUrl),
+    () => {
+      const fault = fields.webhookUrl === null ? undefined : outbound.urlFault(fields.webhookUrl);
+      if (fault !== undefined) throw invalid([{ path: 'webhookUrl', message: fault.message }], 'invalid_webhook_url');
+    },
     () => checkPatterns(fields.checks),
     async () => {
       const sizes = await measureSkills(db, skills, projectId, fields.skills, { attached, skillLengths });
       if (!textChanged) return;
-      // The longest that facts may be, in UTF-16 code units: a later change of the facts must not make the text of a run
+      // The greatest length of facts, in UTF-16 code units: a later change of the facts must not make the text of a run
       // too long.
       const factsLength = fields.facts ? 2 * MAX_FACTS + FENCE_LENGTH : 0;
       checkTextLimits({ ...fields, skills: sizes, builtIns: builtInsOf(fields), factsLength });
@@ -179,23 +182,13 @@ function builtInsOf({ name }: RoutineFields) {
   };
 }
 
-/** Longer than the marks around a fenced text, its announcement and its heading together. */
+/** More than the length of the marks, the announcement and the heading of a fenced text. */
 const FENCE_LENGTH = 500;
 
-/** Refuses ends that no call of `finish` could state. */
 function checkEnds({ outcome, mayComplete, mayPutOffHours }: RoutineFields): void {
   if (outcome === 'required' || (!mayComplete && mayPutOffHours === null)) return;
   const path = mayComplete ? 'mayComplete' : 'mayPutOffHours';
   throw invalid([{ path, message: 'is stated with the outcome of a run, so that outcome has to be required' }]);
-}
-
-function checkWebhookUrl(outbound: Pick<OutboundClient, 'checkUrl'>, url: string): void {
-  try {
-    outbound.checkUrl(url);
-  } catch (error) {
-    if (!(error instanceof OutboundError)) throw error;
-    throw invalid([{ path: 'webhookUrl', message: error.message }], 'invalid_webhook_url');
-  }
 }
 
 /**
@@ -203,18 +196,12 @@ function checkWebhookUrl(outbound: Pick<OutboundClient, 'checkUrl'>, url: string
  * @throws {AppError} `invalid_request`
  */
 export async function checkNotifications(
-  { database, outbound }: { database: Db; outbound: Pick<OutboundClient, 'checkUrl'> },
+  { database, outbound }: { database: Db; outbound: Pick<OutboundClient, 'urlFault'> },
   projectId: string,
   { notifications: { mail, successPingUrl }, resultsTo }: RoutineFields,
 ): Promise<void> {
-  if (successPingUrl !== null) {
-    try {
-      outbound.checkUrl(successPingUrl);
-    } catch (error) {
-      if (!(error instanceof OutboundError)) throw error;
-      throw invalid([{ path: 'notifications.successPingUrl', message: error.message }]);
-    }
-  }
+  const fault = successPingUrl === null ? undefined : outbound.urlFault(successPingUrl);
+  if (fault !== undefined) throw invalid([{ path: 'notifications.successPingUrl', message: fault.message }]);
   await assertRecipients(database, projectId, mail?.to ?? null, 'notifications.mail.to');
   await assertRecipients(database, projectId, resultsTo.mail, 'resultsTo.mail');
   const known = await chatsByName(database, projectId, resultsTo.chats);
@@ -235,23 +222,16 @@ export async function checkGate(...asked: Parameters<typeof gateFault>): Promise
  */
 export async function gateFault(
   db: Db,
-  { outbound }: { readonly outbound: Pick<OutboundClient, 'checkUrl'> },
+  { outbound }: { readonly outbound: Pick<OutboundClient, 'urlFault'> },
   routine: { readonly projectId: string; readonly routineId: string },
   gate: Gate | null,
 ): Promise<Fault | undefined> {
   if (gate === null) return undefined;
-  if (gate.url !== null) return urlFault(outbound, gate.url);
+  if (gate.url !== null) {
+    const refused = outbound.urlFault(gate.url);
+    return refused && { path: 'gate.url', message: refused.message };
+  }
   if (gate.tool === null) return undefined;
   const fault = await judging.fixedCallFault(db, routine, gate.tool);
   return fault && { ...fault, path: `gate.tool.${fault.path}` };
-}
-
-function urlFault(outbound: Pick<OutboundClient, 'checkUrl'>, url: string): Fault | undefined {
-  try {
-    outbound.checkUrl(url);
-    return undefined;
-  } catch (error) {
-    if (!(error instanceof OutboundError)) throw error;
-    return { path: 'gate.url', message: error.message };
-  }
 }

@@ -6,7 +6,14 @@ export { activateRoutine, restoreRoutine, retireRoutines, stopRoutine, takeNewTo
 export { hasProofRun, keepProofs } from './proof.ts';
 export * as proposals from './propose.ts';
 export { findRefusals, putRoutine } from './put.ts';
-export { listRoutines, lockRoutine, lockUsersOfConnection, readRoutine, type ProvenRoutine } from './queries.ts';
+export {
+  findNamedRoutines,
+  listRoutines,
+  lockRoutine,
+  lockUsersOfConnection,
+  readRoutine,
+  type ProvenRoutine,
+} from './queries.ts';
 export { ROUTINE_STATES, type Routine } from './routine.ts';
 export { createRoutine, patchRoutine, restoreVersion, rotateWebhookSecret } from './save.ts';
 export { SCHEDULE_ENDED, pauseRoutinesOn, pauseStopped } from './service-pauses.ts';

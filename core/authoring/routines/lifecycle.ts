@@ -85,8 +85,8 @@ async function takeNewerTexts(tx: Db, by: Actor, routine: Routine): Promise<Rout
 }
 
 /**
- * Takes a routine out of the archive: it is a draft with its history, and needs a new proof run. A routine outside the
- * archive stays unchanged.
+ * Takes a routine out of the archive. It becomes a draft with its history, and needs a new proof run. A routine that is
+ * not archived stays unchanged.
  * @throws {AppError} `routine_not_found`, `limit_reached`, `external_key_taken` when another routine has its key by now
  */
 export async function restoreRoutine(

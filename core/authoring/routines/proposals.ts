@@ -23,7 +23,7 @@ export const DROP_REASONS = {
 
 export type DropReason = keyof typeof DROP_REASONS;
 
-/** The latest change of an active routine that is, or was, tried before it is taken over. */
+/** The latest proposed change of an active routine. */
 export interface Proposal {
   readonly id: string;
   readonly routineId: string;
@@ -100,7 +100,7 @@ export function proposalOf({ createdAt, endedAt, ...proposal }: ProposalJson): P
   return { ...proposal, createdAt: new Date(createdAt), endedAt: endedAt === null ? null : new Date(endedAt) };
 }
 
-/** Drops the open proposals of routines, in the transaction of the change because of which they are dropped. */
+/** Drops the open proposals of routines, in the transaction of the change that overrides them. */
 export async function dropProposals(
   { emit }: Pick<Core, 'emit'>,
   tx: Db,
@@ -118,7 +118,10 @@ export async function dropProposals(
   });
 }
 
-/** Marks a proposal as the routine's. Its version goes: the routine has written the same under a number of its own. */
+/**
+ * Closes a proposal whose change was taken over. Its version is deleted: the routine has the same one under a new
+ * number.
+ */
 export async function closeTaken(
   tx: Db,
   { projectId, routineId, revision }: { projectId: string; routineId: string; revision: number },

@@ -6,6 +6,7 @@ import { definitionForm, fieldsWith, patchOf } from '#core/authoring/definition/
 import { databaseTime, eachApart, transaction, type Db } from '#lib/database/index.ts';
 import { AppError, invalid } from '#lib/errors.ts';
 import { driftOf } from '#lib/external-keys.ts';
+import { withoutUndefined } from '#lib/json.ts';
 import { assertChecks } from './check.ts';
 import { activateTexts, readProvenTexts } from './proof.ts';
 import {
@@ -50,16 +51,16 @@ export interface ProposedChange {
 
 export interface StartedProposal<T> extends Pick<SavedRoutine, 'webhookSecret' | 'warnings'> {
   readonly proposal: Proposal;
-  /** What `prove` returned; undefined when an earlier attempt of the same request has opened the proposal. */
+  /** The value that `prove` returned; undefined when an earlier attempt of the same request has opened the proposal. */
   readonly proof: T | undefined;
 }
 
 /**
  * Opens a proposal: a change of an active routine that becomes its own once a run has succeeded with it. The schedule
- * goes on with the version that is proven.
- * @param prove puts the run on record that executes this revision
- * @throws {AppError} `routine_not_active`, `proposal_open`, `invalid_request` for a change that no run shows, and what
- * `patchRoutine` and `prove` throw
+ * continues with the proven version.
+ * @param prove records the run that executes this revision
+ * @throws {AppError} `routine_not_active`, `proposal_open`, `invalid_request` for a change that does not affect runs,
+ * and what `patchRoutine` and `prove` throw
  */
 export async function proposeChange<T>(
   deps: SaveDeps,
@@ -106,7 +107,7 @@ async function openAlready(tx: Db, { id, projectId }: Routine): Promise<AppError
 }
 
 /**
- * Drops an open proposal, which cancels its run. One that has ended stays as it is.
+ * Drops an open proposal, which cancels its run. An ended proposal stays unchanged.
  * @throws {AppError} `routine_not_found`, `proposal_not_found`
  */
 export function withdrawProposal(
@@ -134,12 +135,12 @@ interface EndedProof {
   readonly isPartial: boolean;
 }
 
-/** The most proposals that one call ends; the next tick goes on. */
+/** The most proposals that one call ends; the next tick continues. */
 const AT_A_TIME = 200;
 
 /**
  * Takes over the proposals whose runs have succeeded and drops those whose runs ended otherwise, each in a transaction
- * of its own. A process that dies before leaves them to the next tick.
+ * of its own. If the process dies, the next tick does the rest.
  * @returns how many there were
  */
 export async function settleProposals(deps: SettleDeps): Promise<number> {
@@ -170,7 +171,7 @@ async function settle(deps: SettleDeps, tx: Db, proof: EndedProof): Promise<void
   if (refusal !== undefined) return drop(refusal);
   const settings = settingsPatch.parse(open.settings);
   const { value, blocked } = definitionForm.read(open.definition);
-  // A newer release wrote it, and takes it over.
+  // A newer release wrote the change, and will take it over.
   if (blocked !== null) return;
   const fields = { ...applyPatch(before, withoutUndefined(settings)), ...value };
   const nextRunAt = nextTimeAfterSave(before, fields, await databaseTime(tx));
@@ -203,7 +204,6 @@ interface OpenProposal {
   readonly definition: unknown;
 }
 
-/** Returns why a proposal is not taken over; undefined where it is. */
 function refusalOf(proof: EndedProof, routine: Routine, open: OpenProposal): DropReason | undefined {
   const { state } = proof;
   if (routine.state === 'archived') return 'routine_archived';
@@ -211,8 +211,4 @@ function refusalOf(proof: EndedProof, routine: Routine, open: OpenProposal): Dro
   if (routine.revision !== open.baseRevision) return 'routine_changed';
   if (state !== 'succeeded') return `run_${state}`;
   return proof.isPartial ? 'run_partial' : undefined;
-}
-
-function withoutUndefined(settings: z.output<typeof settingsPatch>): RoutinePatch {
-  return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
 }

@@ -36,14 +36,15 @@ export interface ProvenRoutine extends Routine {
   /** The latest manual run that has succeeded with its present version. It may be deleted by now. */
   readonly proofRunId: string | null;
   /**
-   * Whether a manual run has succeeded with its present version and any variables; null unless it is a draft or paused.
+   * True when a manual run has succeeded with its present version and any variables; null unless it is a draft or
+   * paused.
    */
   readonly hasSucceeded: boolean | null;
   /** Its latest proposal; null for none. */
   readonly proposal: Proposal | null;
   /** The days for which its project chose to keep the content of runs; null for the operator's days. */
   readonly chosenContentDays: number | null;
-  /** The tools that a run would be offered now. */
+  /** The tools that a run would be offered if it began now. */
   readonly callableTools: readonly HintedTool[];
 }
 
@@ -141,7 +142,19 @@ export async function findRoutineByKey(
   return found && loaderOf(db).load({ projectId, id: found.id });
 }
 
-/** Locks the routines that a tool of the connection is automatic for, in the order of their ids. @returns the ids */
+/** Finds the routines that have one of these as their id, key or name. An archived one has lost its key. */
+export function findNamedRoutines(db: Db, projectId: string, names: readonly string[]) {
+  return db.rows<{ id: string; name: string; externalKey: string | null; isLive: boolean }>`
+    select id, name, case when state <> 'archived' then external_key end as "externalKey",
+      state <> 'archived' as "isLive"
+    from routines
+    where project_id = ${projectId}
+      and (id = any(${names}) or external_key = any(${names}) or name = any(${names}))
+    order by id desc limit 200
+  `;
+}
+
+/** Locks the routines that use a tool of the connection automatically, in the order of their ids. @returns the ids */
 export async function lockUsersOfConnection(tx: Db, projectId: string, connectionId: string): Promise<string[]> {
   const users = await tx.rows<{ id: string }>`
     select id from routines where project_id = ${projectId} and id in (${routinesUsing(connectionId)})

@@ -43,7 +43,6 @@ export async function recordChanges(tx: Db, { before, after, by, restoredFrom }:
     await mailOwners(tx, before, { what: 'webhook', from: from ?? 'no webhook', to: to ?? 'no webhook' });
 }
 
-/** Records who gets results from now on, and mails the owners where a chat is new to them. */
 async function recordPeople(tx: Db, { before, after, by }: Omit<RecordedChange, 'restoredFrom'>): Promise<void> {
   const { id: targetId, projectId, resultsTo } = after;
   const { when, mail, chats } = resultsTo;
@@ -79,7 +78,7 @@ function hostOf(url: string | null): string | null {
 
 /**
  * Mails the owners that results of a routine go elsewhere, unless the routine has never been active. Its present state
- * does not count: a thief would pause it first, or make it a draft. No one can unsubscribe from this mail.
+ * does not count: a thief could pause it first. No one can unsubscribe from this mail.
  */
 async function mailOwners(
   tx: Db,
@@ -108,7 +107,7 @@ async function mailOwners(
       subject: `Results go elsewhere: ${name}`,
       lines: [
         `The ${what} of the routine "${name}" in the project "${project.name}" ${what === 'chats' ? 'were' : 'was'} changed. Results went to ${from} and go to ${to} from now on.`,
-        'The audit log says who changed it. If that was not meant to be, change it back, and revoke the API key or end the session that did it.',
+        'The audit log says who changed it. If this change was not intended, undo it, and revoke the API key or end the session that made it.',
       ],
       path: `/p/${projectId}/routines/${id}`,
     },

@@ -12,7 +12,7 @@ export interface Routine extends RoutineFields {
   readonly id: string;
   readonly projectId: string;
   readonly state: RoutineState;
-  /** Why the service itself changed the state last; null when a person did. */
+  /** The reason of the last change of state by the service itself; null when a person made it. */
   readonly stateReason: string | null;
   /**
    * Field of its definition that this release cannot read; null where all can. Its runs fail and it cannot be changed.
@@ -22,13 +22,13 @@ export interface Routine extends RoutineFields {
   readonly revision: number;
   /** Counts all changes. It is the `ETag`. */
   readonly version: number;
-  /** When the routine was changed outside its files, since they last put it; else null. */
+  /** Time of a change beside the routine's files since they were last applied; else null. */
   readonly driftedAt: Date | null;
   /** The author of the last such change. */
   readonly driftedBy: Author | null;
   readonly webhookFailedAt: Date | null;
   readonly nextRunAt: Date | null;
-  /** The instant before which its occurrences are skipped, as a run has said; else null. */
+  /** The instant before which a run has asked to skip its occurrences; else null. */
   readonly notBefore: Date | null;
   readonly lastRunAt: Date | null;
   readonly createdAt: Date;

@@ -41,10 +41,7 @@ export interface SavedRoutine {
   readonly warnings: readonly RoutineWarning[];
 }
 
-/**
- * Creates a draft. @throws {AppError} `limit_reached`, `external_key_taken`, and everything that `creationChecks`
- * throw
- */
+/** Creates a draft. @throws {AppError} `limit_reached`, `external_key_taken`, and the errors of `creationChecks` */
 export async function createRoutine(
   deps: Omit<SaveDeps, 'emit'>,
   input: { id: string; projectId: string; fields: RoutineFields; actor: string | null },
@@ -72,7 +69,7 @@ export async function createRoutine(
   };
 }
 
-/** Lists the checks of a routine that is created. They throw `limit_reached` and what `routineChecks` lists. */
+/** Lists the checks of a routine that is created. They throw `limit_reached` and the errors of `routineChecks`. */
 export function creationChecks(
   deps: Omit<SaveDeps, 'emit'>,
   { id, projectId, fields, skillLengths = new Map() }: Checked & { readonly fields: RoutineFields },
@@ -133,7 +130,7 @@ function hasTimes(found: readonly AppError[]): boolean {
  * Changes a routine. A material change makes a new version: the routine returns to draft, has no next time, and its
  * waiting scheduled runs are skipped.
  * @throws {AppError} `routine_not_found`, `routine_archived`, `definition_unreadable`, `precondition_failed`,
- * `external_key_taken`, and what `changeChecks` throw
+ * `external_key_taken`, and the errors of `changeChecks`
  */
 export async function patchRoutine(
   deps: SaveDeps,
@@ -150,7 +147,7 @@ export async function patchRoutine(
   },
 ): Promise<SavedRoutine> {
   const { id, projectId, patch, expectedVersions } = input;
-  // Before the row is locked: checks may call the gateway, and no transaction waits for HTTP.
+  // Read before the row is locked: checks may call the gateway, and no transaction waits for HTTP.
   const seen = await readRoutine(deps.database, projectId, id);
   assertPatchable(seen, expectedVersions);
   await assertChecks(changeChecks(deps, { seen, patch }));
@@ -168,7 +165,7 @@ export async function patchRoutine(
       fields,
       version: material ? input.origin : undefined,
       nextRunAt: nextTimeAfterSave(before, fields, await databaseTime(tx)),
-      // Saving the URL, even unchanged, says that its receiver works again.
+      // Saving the URL, even unchanged, declares that its receiver works again.
       rearmWebhook: patch.webhookUrl !== undefined,
       drift: driftOf(before, fields, { managedBy: patch.managedBy, isPut: input.isPut === true }),
       by: input.by.id,
@@ -246,7 +243,7 @@ export async function rotateWebhookSecret(
 
 export function assertPatchable(routine: Routine, expected: readonly number[] | undefined): void {
   if (routine.state === 'archived') throw new AppError('routine_archived');
-  // This release would write it without the fields of a newer one.
+  // This release would drop the fields that only a newer one knows.
   if (routine.blocked !== null) throw new AppError('definition_unreadable', routine.blocked);
   if (expected !== undefined && !expected.includes(routine.version)) {
     throw new AppError('precondition_failed');
@@ -278,12 +275,12 @@ export async function restoreVersion(
 
 /**
  * The most routines of a project that are not archived, five times as many as any plan keeps active; and the most that
- * it ever has, since archived routines are kept.
+ * a project ever has, because archived routines are kept.
  */
 const MAX_ROUTINES = 5_000;
 const MAX_EVER = 50_000;
 
-/** Refuses a routine too many. @throws {AppError} `limit_reached` */
+/** Checks that the project has room for another routine. @throws {AppError} `limit_reached` */
 export async function assertRoomForRoutine(
   db: Db,
   { id, projectId }: { readonly id: string; readonly projectId: string },

@@ -5,18 +5,18 @@ import { routineStatesBefore } from './states.ts';
 
 /** Ids of routines that must be paused, by reason. */
 interface Stopped {
-  /** This process cannot compute their stored schedule. */
+  /** Routines whose stored schedule this process cannot compute. */
   readonly unreadable: readonly string[];
-  /** Their window is over. */
+  /** Routines whose window is over. */
   readonly ended: readonly string[];
 }
 
-/** Pauses routines that cannot go on. The caller calls `followPauses`. */
+/** Pauses routines that cannot continue. The caller calls `followPauses`. */
 export async function pauseStopped(tx: Db, stopped: Stopped): Promise<PausedRoutine[]> {
   return [...(await pauseUnreadable(tx, stopped.unreadable)), ...(await pauseEnded(tx, stopped.ended))];
 }
 
-/** Pauses routines whose stored schedule this process cannot compute, and says so. */
+/** Pauses routines whose stored schedule this process cannot compute, with that as the reason. */
 export async function pauseUnreadable(tx: Db, ids: readonly string[]): Promise<PausedRoutine[]> {
   if (ids.length === 0) return [];
   const reason = 'paused because its schedule has no computable next time; save the schedule again';

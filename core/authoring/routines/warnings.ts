@@ -81,7 +81,7 @@ async function factsMissing(db: Db, { facts, projectId }: Routine): Promise<Rout
   return [{ code: 'facts_missing', message }];
 }
 
-/** Occurrences that are searched for the longest interval of a schedule. */
+/** Occurrences among which the longest interval of a schedule is searched. */
 const LOOKED_AT = 6;
 
 /** Warns when runs are further apart than content is kept, so that nothing is left to compare with. */
@@ -101,13 +101,13 @@ function intervalBeyondRetention(
   return [{ code: 'interval_beyond_retention', message }];
 }
 
-/** A tool that is or will be confirmed, with what warnings look at. */
+/** A tool that is or will be confirmed, with the fields that warnings use. */
 export type KnownTool = Pick<HintedTool, 'policyId' | 'toolName' | 'hints'> & {
   readonly connectionId: string | null;
   readonly connectionName: string | null;
 };
 
-/** A source of text that strangers may have written, or a tool that acts. */
+/** A source of text that strangers may have written, or a tool that changes something. */
 interface End {
   readonly inWords: string;
   readonly policyId: string | null;
@@ -115,8 +115,8 @@ interface End {
 }
 
 /**
- * Warns when a routine reads text that strangers may write and can send or change something elsewhere: a stranger's
- * text may ask its model to do so.
+ * Warns when a routine both reads text that strangers may write and can send or change something: the text may tell the
+ * model to do so.
  * @param about policy that must be one of the two; without it any pair counts
  */
 export function mixingIn(
@@ -147,8 +147,8 @@ function gateOf({ gate, instructions }: Pick<Routine, 'gate' | 'instructions'>):
 }
 
 /**
- * Tells whether a tool reads what strangers may have written: its server says that it only reads, from an open world.
- * Few servers do; without the second hint the tool's name decides.
+ * Tells whether a tool reads texts that strangers may have written: its server declares that it only reads, from an
+ * open world. Few servers declare the latter; without it the tool's name decides.
  */
 function readsStrangers({ toolName, hints, connectionId }: KnownTool): boolean {
   if (connectionId === null || !reads({ toolName, hints })) return false;
@@ -156,7 +156,9 @@ function readsStrangers({ toolName, hints, connectionId }: KnownTool): boolean {
   return wordsOf(toolName).some((word) => OF_STRANGERS.has(word));
 }
 
-/** Tells whether a tool sends or changes something. One that only adds within its own closed world does not count. */
+/**
+ * Tells whether a tool sends or changes something. A tool that only adds within its own closed world does not count.
+ */
 function acts({ toolName, hints, connectionId }: KnownTool): boolean {
   if (connectionId === null || reads({ toolName, hints })) return false;
   return hints.openWorld !== false || hints.destructive !== false;

@@ -51,7 +51,7 @@ export interface RoutineChange {
   readonly nextRunAt: Date | null;
   /** Starts deliveries again after a 410 has stopped them. */
   readonly rearmWebhook: boolean;
-  /** Sets, removes or leaves the mark that the routine differs from its files. */
+  /** Sets, removes or keeps the mark that the routine differs from its files. */
   readonly drift: ReturnType<typeof driftOf>;
   /** Id of the person or the API key. */
   readonly by: string | null;

@@ -114,6 +114,16 @@ export async function readCustomSkill(db: Db, projectId: string, id: string): Pr
   return found;
 }
 
+/** Finds the custom skills that have one of these as their id, key or name, without those that are deleted. */
+export function findNamedSkills(db: Db, projectId: string, names: readonly string[]) {
+  return db.rows<{ id: string; name: string; externalKey: string | null }>`
+    select id, name, external_key as "externalKey" from skills
+    where project_id = ${projectId} and deleted_at is null
+      and (id = any(${names}) or external_key = any(${names}) or name = any(${names}))
+    order by id desc limit 200
+  `;
+}
+
 /** Finds the custom skill of a key. */
 export function findSkillByKey(db: Db, projectId: string, externalKey: string): Promise<CustomSkill | undefined> {
   return db.row<CustomSkill>`

@@ -7,7 +7,7 @@ export const SCHEDULED = ['daily', 'weekly', 'monthly', 'quarterly'] as const;
 export const CADENCES = [...SCHEDULED, 'on-demand'] as const;
 type Scheduled = (typeof SCHEDULED)[number];
 
-/** A schedule to suggest for each: at seven in the morning of the routine's time zone, weekly on Mondays. */
+/** Suggested schedules: at seven in the morning of the routine's time zone, weekly ones on Mondays. */
 export const SUGGESTED_SCHEDULES: Readonly<Record<Scheduled, string>> = {
   daily: '0 7 * * *',
   weekly: '0 7 * * 1',
@@ -43,7 +43,7 @@ export const frontMatter = z
     description: z.string().min(20).max(300),
     category: z.string().regex(/^[a-z]+(-[a-z]+)*$/, 'kebab-case'),
     version: z.string().regex(/^\d+\.\d+\.\d+$/, 'a version like 1.0.0'),
-    /** Abilities that the routine's tools should offer; empty for a skill that works on its instructions alone. */
+    /** Abilities that the routine's tools should offer; empty for a skill that needs no tools. */
     needs: z.array(z.enum(NEEDS)),
     cadence: z.enum(CADENCES),
     /** How often the small check of a one-off skill is worth a run; null without one. */
@@ -59,7 +59,7 @@ export const frontMatter = z
     message: 'belongs to the cadence on-demand only',
   });
 
-/** Returns the skills whose facts were last checked more than so many days before, or are dated in the future. */
+/** Returns the skills whose facts were last checked more than so many days ago, or have a date in the future. */
 export function staleSkills<Skill extends { readonly checked: string }>(
   skills: readonly Skill[],
   today: Date,

@@ -8,6 +8,7 @@ export {
 export {
   createSkill,
   deleteSkill,
+  findNamedSkills,
   forgetDeletedSkills,
   forgetSkillsOf,
   listCustomSkills,

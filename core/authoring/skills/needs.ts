@@ -24,7 +24,7 @@ const FROM_WAREHOUSE: readonly Need[] = ['analytics', 'ads', 'crm', 'email', 'sm
 
 export type Need = keyof typeof WORDS;
 
-export const NEEDS = Object.keys(WORDS).filter(isNeed);
+export const NEEDS = Object.keys(WORDS).filter((name): name is Need => Object.hasOwn(WORDS, name));
 
 /** Facts about a tool that are known before it is called. */
 export interface ToolHint {
@@ -41,8 +41,8 @@ export interface UnmetNeed {
 }
 
 /**
- * Finds needs of the skills that no tool seems to meet, for a warning. It only reads words: it misses a tool whose name
- * says nothing, and the instructions may contain the data.
+ * Finds needs of the skills that no tool seems to meet, for a warning. It only compares words: it misses a tool with a
+ * vague name, and the instructions may contain the data.
  */
 export function unmetNeeds(
   skills: readonly { readonly slug: string; readonly needs: readonly Need[] }[],
@@ -68,8 +68,4 @@ function wordsOf(text: string): Set<string> {
     .split(/[^a-z0-9]+/)
     .filter(Boolean);
   return new Set([...words, ...words.slice(1).map((word, index) => `${words[index]}${word}`)]);
-}
-
-function isNeed(name: string): name is Need {
-  return Object.hasOwn(WORDS, name);
 }

@@ -69,7 +69,7 @@ function headingOf(name: string): string {
 
 /**
  * Returns the sizes of the referenced skills.
- * @param attached references that may be gone and are left out then
+ * @param attached references that are left out if their skill is gone
  * @throws {AppError} `invalid_skill` naming each other unknown reference, with its place
  */
 export async function measureSkills(
@@ -102,7 +102,7 @@ export async function measureSkills(
 }
 
 interface MeasuredOtherwise {
-  /** References that are not looked for: a skill that was deleted since blocks no other change. */
+  /** References that were attached before: a deleted skill blocks no other change. */
   readonly attached: readonly string[];
   /** Lengths of custom skills that are about to be written, by reference. */
   readonly skillLengths: ReadonlyMap<string, number>;

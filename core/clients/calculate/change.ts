@@ -24,7 +24,7 @@ export function percentChange(input: {
 }): PercentChange {
   const [n0, n1] = [decimal(input.before, 'before'), decimal(input.after, 'after')];
   const [e0, e1] = [exposure(input.exposureBefore), exposure(input.exposureAfter)];
-  // Crosswise, as a small count over a large exposure would be rounded to 0.
+  // Multiply crosswise, because a small count over a large exposure would be rounded to 0.
   const [before, after] = [n0.times(e1), n1.times(e0)];
   const percent = before.eq(0) ? null : after.minus(before).div(before).times(100);
   return {

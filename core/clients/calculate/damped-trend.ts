@@ -43,7 +43,7 @@ export function trended(end: Smoothed, phi: number, steps: number): number {
 const ALPHAS = [0.05, 0.15, 0.25, 0.35, 0.45, 0.55, 0.65, 0.75, 0.85, 0.95];
 const BETAS = [0, 0.1, 0.25, 0.5];
 const PHIS = [0.8, 0.9, 0.95, 0.98];
-/** Values at the start through which the first level and slope are laid. */
+/** Values at the start from which the first level and slope are computed. */
 const START = 10;
 
 /**
@@ -75,13 +75,13 @@ function lineThrough(values: readonly number[]): { level: number; slope: number 
 
 interface Adjusted {
   readonly adjusted: readonly number[];
-  /** Gives a value at a place of the series its season back. */
+  /** Adds the season back to a value at a place of the series. */
   readonly restore: (value: number, place: number) => number;
 }
 
 /**
- * Takes the season out by classical decomposition: by ratios where all values are above 0, else by differences
- * (Hyndman and Athanasopoulos, "Forecasting: Principles and Practice", section 3.4).
+ * Removes the season by classical decomposition: by ratios where all values are above 0, else by differences (Hyndman
+ * and Athanasopoulos, "Forecasting: Principles and Practice", section 3.4).
  */
 export function seasonallyAdjusted(values: readonly number[], season: number): Adjusted {
   if (season === 1) return { adjusted: values, restore: (value) => value };
@@ -99,7 +99,7 @@ function seasonalIndices(values: readonly number[], season: number, ratios: bool
   const apart = values.flatMap((value, place) => {
     if (place < half || place >= values.length - half) return [];
     const around = values.slice(place - half, place + half + 1);
-    // In an even season each end counts half, as both are the same part of the season.
+    // In an even season each end counts half, because both are the same part of the season.
     const ends = season % 2 === 0 ? ((around[0] ?? 0) + (around.at(-1) ?? 0)) / 2 : 0;
     const middle = (meanOf(around) * around.length - ends) / season;
     return [{ part: place % season, value: ratios ? value / middle : value - middle }];

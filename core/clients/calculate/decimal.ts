@@ -1,6 +1,6 @@
 import { Big } from 'big.js';
 
-/** A constructor of its own: `DP` and `RM` of the shared one belong to the code that counts money. */
+/** A constructor of its own, because `DP` and `RM` of the shared one belong to the code that counts money. */
 export const Decimal = Big();
 Decimal.DP = 30;
 Decimal.RM = Big.roundHalfEven;
@@ -9,9 +9,9 @@ export type Decimal = Big;
 
 const MAX_DIGITS = 40;
 const MAX_EXPONENT = 60;
-/** Zeros after the point, more than in any double and any number that is read; sums write all of them out. */
+/** Zeros after the point: more than any double has. Sums write all of them out. */
 const MAX_ZEROS = 1_100;
-/** Digits that are kept, more than any result needs; products of long numbers would otherwise grow without end. */
+/** Digits that are kept: more than any result needs. Products of long numbers would otherwise grow without end. */
 const KEPT_DIGITS = 100;
 
 /**

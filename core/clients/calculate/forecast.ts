@@ -6,7 +6,7 @@ interface SeriesForecast {
   readonly season: number;
   /** Past cut-offs from which each method was scored over the whole horizon. */
   readonly cutoffs: number;
-  /** The best score first; a method that the series is too short for is missing. */
+  /** The best score first, without methods that need a longer series. */
   readonly methods: readonly MethodForecast[];
 }
 
@@ -23,7 +23,7 @@ interface MethodForecast {
   readonly high80: readonly number[] | null;
 }
 
-/** Numbers of a series at most: the grid of the damped trend is tried on all of them from every cut-off. */
+/** The most numbers of a series, because the damped trend tries its whole grid on them from every cut-off. */
 const MAX_VALUES = 400;
 
 type Method = (values: readonly number[], horizon: number, season: number) => number[] | null;
@@ -87,7 +87,7 @@ function scored(
   let widest = 0;
   const half = forecast.map((_, step) => {
     const squares = tests.map(({ errors }) => (errors[step] ?? 0) ** 2);
-    // No distance is surer than a nearer one; few cut-offs would say so by chance.
+    // A farther forecast is never more certain than a nearer one; with few cut-offs the errors may say so by chance.
     widest = Math.max(widest, 1.28 * Math.sqrt(meanOf(squares)));
     return widest;
   });

@@ -2,7 +2,7 @@ import { bounded, CalculationError, Decimal, fromDouble, shown } from './decimal
 
 export interface Value {
   readonly value: Decimal;
-  /** False once a root, a logarithm or a fractional power was taken: 15 digits are right then. */
+  /** False after a root, a logarithm or a fractional power, which have 15 correct digits. */
   readonly exact: boolean;
 }
 
@@ -24,7 +24,7 @@ export function applyFunction(name: string, args: readonly Value[]): Value {
   };
 }
 
-/** Digits up to which a power is exact; beyond that double precision does, as all digits would take seconds. */
+/** Digits up to which a power is exact. Larger powers use double precision, because all digits would take seconds. */
 const MAX_POWER_DIGITS = 2_000;
 
 /** Raises to a power: exactly for whole exponents of short numbers, in double precision otherwise. */
@@ -90,7 +90,7 @@ function round(x: Decimal, places: Decimal | undefined): Decimal {
 
 function sqrt(x: Decimal): Decimal {
   if (x.lt(0)) throw new CalculationError(`there is no root of ${shown(x)}`);
-  // Scaled to between 1 and 100 first: big.js never finishes the root of 1e-77.
+  // Scale to between 1 and 100 first: big.js never finishes the root of 1e-77.
   const halfExponent = Math.floor(x.e / 2);
   const scaled = x.times(new Decimal(`1e${-2 * halfExponent}`));
   return scaled.sqrt().times(new Decimal(`1e${halfExponent}`));

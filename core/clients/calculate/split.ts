@@ -98,7 +98,7 @@ export function splitMixAndRate(segments: readonly Segment[]): MixSplit {
       rateBefore: rateBefore === null ? null : significant(rateBefore),
       rateAfter: rateAfter === null ? null : significant(rateAfter),
       rateEffect: ((shares[0] + shares[1]) / 2) * (r1 - r0),
-      // Compared with the overall rate, so that growth of a segment counts by its distance from the rest.
+      // Compare with the overall rate, so that the growth of a segment counts by its distance from the rest.
       mixEffect: (shares[1] - shares[0]) * ((r0 + r1) / 2 - middle),
     };
   });

@@ -4,7 +4,7 @@ import { CalculationError, significant } from './decimal.ts';
 interface TextOverlap {
   /** Distinct runs of so many words in each text and in both. */
   readonly shingles: { readonly a: number; readonly b: number; readonly shared: number };
-  /** Shared of all. */
+  /** Shared runs as a share of all. */
   readonly jaccard: number;
   /** Shared words as a share of A, and of B. */
   readonly containmentA: number;
@@ -39,7 +39,7 @@ function shinglesOf(text: string, size: number, name: string): Set<string> {
   return new Set(words.slice(size - 1).map((_, index) => words.slice(index, index + size).join(' ')));
 }
 
-/** Enough digits that two of a million texts do not meet by chance, and few enough to carry in a block. */
+/** Enough digits that two of a million texts never collide by chance, and few enough to carry in a block. */
 const HASH_DIGITS = 16;
 
 /** Fingerprints texts by the first digits of their SHA-256, white space at the ends and Unicode composition aside. */

@@ -6,7 +6,7 @@ import { operations, type CalculateOutcome, type Operation } from './operations.
 export interface CalculateTool {
   readonly name: 'calculate';
   readonly description: string;
-  /** JSON Schema. Flat, because some gateways refuse `oneOf` at the top of a tool's input. */
+  /** JSON Schema. It is flat, because some gateways refuse `oneOf` at the top of a tool's input. */
   readonly inputSchema: Record<string, unknown>;
   /** Computes one operation. Never throws: an error comes back as a result that says what to send instead. */
   execute(args: unknown): CalculateOutcome;
@@ -63,7 +63,7 @@ function executeOne(name: unknown, fields: object): CalculateOutcome {
   return outcome.ok ? outcome : { ok: false, error: `${String(name)}: ${outcome.error}` };
 }
 
-/** An operation that fails does not take away the results of the others. */
+/** A failed operation does not withhold the results of the others. */
 function executeAll({ calls, ...others }: { calls?: unknown }): CalculateOutcome {
   const listed = Array.isArray(calls) && calls.every(isJsonObject) ? calls : [];
   if (listed.length === 0 || listed.length > MAX_CALLS || Object.keys(others).length > 0) {
@@ -85,7 +85,7 @@ function inputSchema(): Record<string, unknown> {
         type: 'array',
         minItems: 1,
         maxItems: MAX_CALLS,
-        // Without the fields, which are listed above: a second list would cost every request a thousand tokens.
+        // Without the fields, which are listed above: repeating them would cost every request a thousand tokens.
         items: {
           type: 'object',
           properties: { operation: { type: 'string', enum: NAMES } },

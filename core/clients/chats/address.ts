@@ -6,7 +6,7 @@ interface Form {
   readonly kind: ChatKind;
   readonly host: RegExp;
   readonly path: RegExp;
-  /** Parameters of the query without which the address opens nothing. */
+  /** Parameters of the query that the address needs. */
   readonly query?: readonly string[];
 }
 
@@ -39,7 +39,7 @@ const FORMS: readonly Form[] = [
   },
 ];
 
-/** Recognizes the chat by its address; undefined for an address of none. */
+/** Recognizes a chat by its address; undefined for an unknown address. */
 export function chatKindOf(address: string): ChatKind | undefined {
   const url = URL.parse(address);
   if (url === null || url.protocol !== 'https:' || url.port !== '' || url.username !== '') return undefined;

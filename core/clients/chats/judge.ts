@@ -20,7 +20,7 @@ export function judgeChat(
 const FAULTS: Readonly<Record<ChatKind, (status: number, body: string) => ChatVerdict | undefined>> = {
   slack: slackFault,
   teams: teamsFault,
-  // 204 without a body, and errors by their status.
+  // Discord responds 204 without a body, and reports errors by their status.
   discord: () => undefined,
   google_chat: (status, body) =>
     status === 200 && !/"name"\s*:\s*"spaces\//.test(body) ? { state: 'retry', why: 'no message was made' } : undefined,

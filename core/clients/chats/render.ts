@@ -16,7 +16,7 @@ export function renderChat(kind: ChatKind, message: ChatMessage): string {
   return JSON.stringify(FORMS[kind](message));
 }
 
-/** How a chat writes text, and how much of it one message takes. */
+/** How a chat writes text, and how much of it fits one message. */
 interface Dialect {
   readonly room: number;
   readonly sizeOf: (text: string) => number;
@@ -77,7 +77,7 @@ const FORMS: Readonly<Record<ChatKind, (message: ChatMessage) => unknown>> = {
         footer: { text: facts },
       },
     ],
-    // No name in the text calls anyone.
+    // No name in the text may notify anyone.
     allowed_mentions: { parse: [] },
   }),
   teams({ title, facts, text, link }) {
@@ -107,7 +107,7 @@ const FORMS: Readonly<Record<ChatKind, (message: ChatMessage) => unknown>> = {
   }),
 };
 
-/** Writes the lines of a text that have room, and an ellipsis where it goes on. */
+/** Writes the lines of a text that fit, and an ellipsis if more follow. */
 function written(dialect: Dialect, text: string): string {
   const lines: string[] = [];
   let room = dialect.room;
@@ -127,7 +127,7 @@ function written(dialect: Dialect, text: string): string {
 /** One character becomes five in Slack's `&amp;`, and fewer bytes elsewhere. */
 const LARGEST = 5;
 
-/** Links with an address, bold text, and headings, which no chat has. */
+/** Links with an address, bold text, and headings, which no chat supports. */
 const MARKS = /\[(?<label>[^\]\n]{1,300})\]\((?<url>https?:\/\/[^\s()<>|]{1,1000})\)|\*\*(?<bold>[^*\n]{1,300})\*\*/g;
 
 function lineIn({ plain, bold, link }: Dialect, line: string): string {

@@ -5,8 +5,8 @@ export const EFFORTS = ['low', 'medium', 'high'] as const;
 export type Effort = (typeof EFFORTS)[number];
 
 /**
- * Facts about a model's server that decide which fields a request may have. Absent means unknown: the request then
- * tries, and a refusal that names the field is remembered.
+ * Facts about a model's server that decide which fields a request may have. Absent means unknown: the request then has
+ * the field, and a refusal that names it is remembered.
  */
 export interface ModelAbilities {
   /** `response_format` with a JSON Schema. */
@@ -40,7 +40,7 @@ export interface ModelAbilities {
   readonly [schema: `schema ${string}`]: false;
 }
 
-/** Abilities that a dialect has before its server was ever asked. Source: the servers' own API references. */
+/** Abilities that a dialect has before its server was first asked. Source: the servers' own API references. */
 export const ABILITIES_OF_DIALECT: Readonly<Record<ModelDialect, ModelAbilities>> = {
   openai: { outputLimit: 'max_completion_tokens', structuredOutputs: true },
   azure: { outputLimit: 'max_completion_tokens', structuredOutputs: true },

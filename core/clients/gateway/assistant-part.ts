@@ -10,9 +10,9 @@ export interface AssistantPart {
 
 /**
  * Reads the assistant's part of a response. Reasoning goes back under its original name; thinking is taken out of the
- * text and kept beside it, unsent. The run words refusals of unusable calls itself, as the library's words quote the
- * whole call. Arguments that are no object go back as an empty object, since servers refuse every later request with
- * them.
+ * text and kept beside it, unsent. The run words refusals of unusable calls itself, because the library's words quote
+ * the whole call. Arguments that are not an object go back as an empty object, because servers would refuse every later
+ * request with them.
  * @param reasoning by the name of its original field
  */
 export function assistantPart(

@@ -9,13 +9,15 @@ export interface GatewayCall extends CallInput, TokenBounds {
   readonly abilities?: ModelAbilities | undefined;
   /** Undefined leaves it to the model. */
   readonly effort?: Effort | undefined;
-  /** True where nothing rests on `maxOutputTokens`, so that a server which takes none may go without. */
+  /** True where nothing depends on `maxOutputTokens`, so that a server that refuses the limit may do without. */
   readonly limitMayGo?: boolean | undefined;
   /** True for a call that tests earlier lessons again. */
   readonly afresh?: boolean | undefined;
   readonly signal: AbortSignal;
   /** Called when the request goes out, after which it may be billed. */
   readonly onSend?: (() => void) | undefined;
+  /** Called when a streamed response begins, with a function that returns its text so far, without thinking. */
+  readonly onStream?: ((text: () => string) => void) | undefined;
 }
 
 export interface ToolCallRequest {

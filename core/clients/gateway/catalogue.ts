@@ -5,7 +5,7 @@ import type { ModelDialect } from '#lib/config/index.ts';
 import type { ListedFigures } from './read-list.ts';
 
 /**
- * Providers of the catalogue by dialect. A server of the operator's own has none: a wrong price is worse than no price.
+ * Providers of the catalogue by dialect. An operator's own server has none, because a wrong price is worse than none.
  */
 const PROVIDERS: Partial<Record<ModelDialect, string>> = {
   openai: 'openai',
@@ -17,7 +17,7 @@ const PROVIDERS: Partial<Record<ModelDialect, string>> = {
   openrouter: 'openrouter',
 };
 
-/** A look-up of an unknown id compares it with every model; some prices change on a date that the catalogue knows. */
+/** Looking up an unknown id compares it with every model. Some prices change on a date that the catalogue knows. */
 const known = new LRUCache<string, ListedFigures>({ max: 20_000, ttl: 60 * 60 * 1_000 });
 
 /**

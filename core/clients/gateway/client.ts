@@ -11,7 +11,8 @@ import { GatewayFailure } from './failure.ts';
 import { NO_REASON } from './finish-words.ts';
 import { learnRefusals, type AbilityMemory } from './learning.ts';
 import { causeOf, Refusal, toGatewayFailure } from './refusal.ts';
-import { adaptRequest, gatewayFetch } from './request.ts';
+import { adaptRequest, gatewayFetch, streamListener } from './request.ts';
+import { saidSoFar } from './thinking.ts';
 import { usageOf } from './tokens.ts';
 
 export interface GatewaySettings {
@@ -33,11 +34,11 @@ export interface GatewayClient {
  * request is accepted.
  */
 export function createGatewayClient({ sources, timeoutMs, silenceMs }: GatewaySettings): GatewayClient {
-  // A model may think for minutes before its first byte; silence and the call's own deadline are the clocks.
+  // A model may think for minutes before its first byte; only silence and the call's own deadline limit it.
   const agent = new Agent({ headersTimeout: 0, bodyTimeout: 0, connectTimeout: 10_000 });
   const providers = new Map(sources.map((source) => [source.name, providerOf(source, agent, silenceMs)]));
-  // A model builds its schemas when it is made, which costs more than the rest of a call, so models are kept. Their
-  // number is limited by the directory.
+  // Models are kept, because a model builds its schemas when it is made, which costs more than the rest of a call. The
+  // directory limits their number.
   const models = new Map<string, ServedLanguageModel>();
   const habits = finishHabits();
   const keys = new Map(sources.map(({ name, apiKey }) => [name, apiKey]));
@@ -54,7 +55,7 @@ export function createGatewayClient({ sources, timeoutMs, silenceMs }: GatewaySe
   return {
     async call(served, input, memory) {
       const model = modelOf(served);
-      // The timer of `AbortSignal.timeout` would run on after the call and hold the call's whole async context.
+      // The timer of `AbortSignal.timeout` would run on after the call and keep the call's whole async context alive.
       const deadline = new AbortController();
       const timer = setTimeout(() => deadline.abort(), timeoutMs);
       const signal = AbortSignal.any([input.signal, deadline.signal]);
@@ -115,8 +116,8 @@ type ServedLanguageModel = Exclude<LanguageModel, string>;
 const PROVIDER = 'gateway';
 
 /**
- * Learns from complete responses which models give no finish reason. Only these models are remembered in the database;
- * that a model gives one, each process notices by itself.
+ * Learns from complete responses which models give no finish reason. The database remembers only these; each process
+ * notices by itself that a model gives one.
  */
 function finishHabits() {
   const given = new Set<string>();
@@ -148,22 +149,25 @@ async function generate(
   abortSignal: AbortSignal,
   mayLackReason: (isCounted: boolean) => boolean,
 ): Promise<GatewayResponse> {
-  const { maxOutputTokens, resultSchema, abilities, effort } = call;
+  const { maxOutputTokens, resultSchema, abilities, effort, onStream } = call;
   const exact = withExactArguments(served);
-  const generated = await generateText({
+  const listen =
+    onStream && ((content: () => string) => onStream(() => saidSoFar(content(), abilities?.beginsInThinking)));
+  const request: Parameters<typeof generateText>[0] = {
     model: exact.model,
     instructions: call.instructions,
     messages: [...call.messages],
     tools: call.tools,
     ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
     ...(resultSchema === undefined ? {} : { output: textInForm(resultSchema) }),
-    // Not strictly, as a schema would then have to keep to a part of the language.
+    // Not strict mode, which allows schemas only a part of the language.
     providerOptions: {
       [PROVIDER]: { strictJsonSchema: false, abilities: { ...abilities }, ...(effort && { effort }) },
     },
     maxRetries: 0,
     abortSignal,
-  });
+  };
+  const generated = await streamListener.run(listen, () => generateText(request));
   const { reasoning, finishWord, hasUsage } = beyondOf(generated.providerMetadata);
   if (finishWord === null && !mayLackReason(hasUsage)) {
     const message = 'The model provider ended its response without a finish reason.';
@@ -206,7 +210,7 @@ function beyondOf(metadata: Readonly<Record<string, unknown>> | undefined): Beyo
   return isJsonObject(beyond) ? (beyond as unknown as Beyond) : { reasoning: {}, finishWord: null, hasUsage: false };
 }
 
-/** The run checks the text against the schema, so the library takes it as it is. */
+/** The run checks the text against the schema, so the library accepts any text. */
 function textInForm(schema: JsonObject) {
   const responseFormat = Promise.resolve(jsonSchema(withoutDialect(schema)).jsonSchema).then((json) => ({
     type: 'json' as const,

@@ -6,7 +6,7 @@ import { brokenInWords, finishClass, finishWord, isGoodEnd, REFUSED, type Finish
 import type { Refusal } from './refusal.ts';
 import { wholeCalls } from './streamed-calls.ts';
 
-/** Makes the error for a response with status 200 that is no completion. */
+/** Makes the error for a response with status 200 that is not a completion. */
 export type Refuse = (refused: {
   readonly body: string;
   readonly status: number;
@@ -14,12 +14,12 @@ export type Refuse = (refused: {
   readonly message?: string | undefined;
   /** The finish reason of a response that does not count. */
   readonly finishWord?: string | undefined;
-  /** A part of the response has arrived. */
+  /** True once a part of the response has arrived. */
   readonly begun: boolean;
   readonly usage?: unknown;
 }) => Refusal;
 
-/** Fields in which servers send the reasoning of a model, and in which some want it back. */
+/** Fields in which servers send the reasoning of a model, and in which some want it returned. */
 export const REASONING_FIELDS = ['reasoning_content', 'reasoning', 'reasoning_details'] as const;
 
 /** Parts of a response that the model library does not read, as the field `beyond` of its body. */
@@ -28,7 +28,7 @@ export interface Beyond {
   readonly reasoning: Readonly<Record<string, unknown>>;
   /** The server's own finish reason; null without one. */
   readonly finishWord: string | null;
-  /** True where the server counted tokens, which it does at the end of a response. */
+  /** True where the server counted tokens, which it does only at the end of a response. */
   readonly hasUsage: boolean;
 }
 
@@ -72,7 +72,7 @@ export function readCompletion(body: unknown, refuse: Refuse): unknown {
   const beyond: Beyond = { reasoning, finishWord: word ?? null, hasUsage };
   const read = { ...others, content: isRefused ? refusal : said };
   const last = calls.at(-1);
-  // A call that was cut before its first argument would look like a call without arguments.
+  // A call that was cut before its first argument looks like a call without arguments.
   if (kind === 'cut' && last?.function.arguments.trim() === '') last.function.arguments = '{';
   return {
     ...value,
@@ -103,7 +103,8 @@ export function refusedBy({ status, ...fault }: Fault) {
 }
 
 /**
- * Returns the finish reason of a choice. A router may say `stop` where the host behind it says that the text was cut.
+ * Returns the finish reason of a choice. A router may say `stop` although the host behind it reports that the text was
+ * cut.
  */
 function wordOf({ finish_reason: reason, native_finish_reason: native }: JsonObject): string | undefined {
   const word = finishWord(reason);

@@ -6,7 +6,7 @@ export interface ErrorBody {
   readonly told: string;
   /** All words, including `type` and `code`. */
   readonly said: string;
-  /** Places in our request that it names as `param` or `loc`, such as `messages.2.reasoning_content`. */
+  /** Places in the request that it names as `param` or `loc`, such as `messages.2.reasoning_content`. */
   readonly places: readonly string[];
 }
 
@@ -14,7 +14,7 @@ export interface ErrorBody {
 export function readErrorBody(body: string): ErrorBody {
   const value = parseJson(body);
   if (value === undefined) {
-    // A body that was cut is no JSON any more.
+    // A body that was cut is not JSON.
     const begin = body.startsWith('{') ? /"(?:message|detail|msg)"\s*:\s*"/.exec(body) : null;
     const text = body
       .slice(begin === null ? 0 : begin.index + begin[0].length)
@@ -67,7 +67,7 @@ function wordsIn(value: unknown, kinds: readonly string[], depth = 0): string[] 
   if (Array.isArray(value)) return value.slice(0, MAX_ITEMS).flatMap(within);
   if (!isJsonObject(value)) return [];
   const words = [...kinds, ...TOLD].flatMap((name) => (name in value ? within(value[name]) : []));
-  // An `error` may be no more than a flag or a name, with its words beside it.
+  // An `error` may be only a flag or a name, with its words beside it.
   const isTold = TOLD.some((name) => (name === 'error' ? isJsonObject(value[name]) : isSaid(value[name])));
   return isTold ? words : [...words, ...wordsBeside(value).flatMap(within)];
 }
@@ -87,7 +87,7 @@ function placesIn(value: unknown, depth = 0): string[] {
   ];
 }
 
-/** Removes from a server's words the names and texts that a request's prompt, tools and schema hold. */
+/** Removes the names and texts of a request's prompt, tools and schema from a server's words. */
 export function withoutOwnTexts(said: string, sent: JsonObject): string {
   const format = isJsonObject(sent['response_format']) ? sent['response_format']['json_schema'] : undefined;
   const schema = isJsonObject(format) ? format['schema'] : undefined;
@@ -95,7 +95,7 @@ export function withoutOwnTexts(said: string, sent: JsonObject): string {
   const names = new Set(written.filter((text) => NAME.test(text)).map((text) => text.toLowerCase()));
   const words = said.slice(0, LOOKED_AT).replaceAll(WORD, (word, at: number, all: string) => {
     const isName = names.has(word.toLowerCase());
-    // A tool may have a parameter `input`: such a word is a name only in quotes.
+    // A tool may have a parameter `input`: such a common word is a name only in quotes.
     const isMarked = IDENTIFIER.test(word) || (MARK.test(all[at - 1] ?? '') && MARK.test(all[at + word.length] ?? ''));
     return isName && isMarked ? '[…]' : word;
   });
@@ -105,7 +105,7 @@ export function withoutOwnTexts(said: string, sent: JsonObject): string {
 /** Characters of an error's text that are read; the subject comes first. */
 const LOOKED_AT = 2_000;
 
-/** From this length on, characters that also occur in a text of ours are a quotation of it. */
+/** From this length on, characters that also occur in the request are a quotation of it. */
 const QUOTE = 20;
 
 const NAME = /^[\p{L}\p{N}_$-]{1,100}$/u;
@@ -129,7 +129,7 @@ function chosenIn({ function: called }: JsonObject): unknown {
   return [name, description, parameters, typeof args === 'string' ? (parseJson(args) ?? args) : args];
 }
 
-/** Deeper than any accepted schema, and within the stack for arguments of a model. */
+/** Deeper than any accepted schema, and within the stack for a model's arguments. */
 const DEEPEST = 200;
 
 function textsIn(value: unknown, depth = 0): string[] {
@@ -145,7 +145,7 @@ function textsIn(value: unknown, depth = 0): string[] {
  * @param least length from which on a common piece is a quotation
  */
 export function withoutQuotes(words: string, quoted: string, least: number): string {
-  // One pass over the long text: looking for each piece of the words in it would take their product.
+  // One pass over the long text: looking for each piece of the words would take the product of their lengths.
   const pieces = new Map<string, number[]>();
   for (let at = 0; at + least <= words.length; at += 1) {
     const piece = words.slice(at, at + least);

@@ -11,7 +11,7 @@ export interface Fault {
   readonly finishWord?: string | undefined;
 }
 
-/** An event of a stream: a part of a completion, the end, an error, or something to pass over. */
+/** An event of a stream: a part of a completion, the end, an error, or an event to ignore. */
 export type StreamEvent =
   | { readonly kind: 'chunk'; readonly chunk: JsonObject }
   | { readonly kind: 'fault'; readonly fault: Fault }
@@ -22,8 +22,8 @@ const DONE: StreamEvent = { kind: 'done' };
 const PASS: StreamEvent = { kind: 'pass' };
 
 /**
- * Reads the data of one server-sent event. Anything that is no chunk and names an error is a fault, wherever it comes;
- * comments and pings are passed over.
+ * Reads the data of one server-sent event. Data that is not a chunk and names an error is a fault, at any place;
+ * comments and pings are ignored.
  * @param name the event's `event` field
  */
 export function readEvents(data: string, name?: string): readonly StreamEvent[] {
@@ -31,7 +31,7 @@ export function readEvents(data: string, name?: string): readonly StreamEvent[] 
   if (text === '[DONE]') return [DONE];
   const isError = isErrorName(name);
   const value = parseJson(text);
-  // Nearly every event: it names no error, so nothing in it has to be looked at.
+  // Most events name no error, so nothing more is examined.
   if (!isError && isJsonObject(value) && isChunk(value) && !text.includes('rror')) {
     return [{ kind: 'chunk', chunk: value }];
   }
@@ -74,7 +74,7 @@ export function faultIn(value: JsonObject, isError = false, name?: string): Faul
   const choices = jsonObjectsIn(value['choices']).flatMap((choice) => [choice, choice['delta'], choice['message']]);
   const errors = [value, value['x_groq'], ...choices].flatMap(errorsIn);
   if (errors.length === 0 && !isError && (isChunk(value) || !namesError(value, name))) return undefined;
-  // Words beside an error that is no more than a flag or a name.
+  // Words beside an error that is only a flag or a name.
   const beside = errors.some(isJsonObject) ? [] : wordsBeside(value);
   const { type, code, param } = value;
   const told = [...new Set([...errors.filter((each) => each !== true), ...beside])];

@@ -10,7 +10,7 @@ export type FinishClass = 'whole' | 'calls' | 'cut' | 'withheld' | 'broken' | 'u
 /** The word shown on a step whose response gave no reason. */
 export const NO_REASON = 'none';
 
-/** The word of a response whose model refused in its own field for refusals. */
+/** The finish reason of a response in which the model refused through its own field for refusals. */
 export const REFUSED = 'refusal';
 
 const GOOD_ENDS: Readonly<Record<string, FinishClass>> = {
@@ -27,7 +27,7 @@ const GOOD_ENDS: Readonly<Record<string, FinishClass>> = {
 };
 
 /**
- * Words of the bad ends, the first that matches. A `context_canceled` or `context_deadline_exceeded` of Go is about a
+ * Words of bad ends; the first match counts. A `context_canceled` or `context_deadline_exceeded` of Go is about a
  * connection; every other context is the window of the model.
  */
 const BAD_ENDS: readonly (readonly [FinishClass, RegExp])[] = [
@@ -40,7 +40,7 @@ const BAD_ENDS: readonly (readonly [FinishClass, RegExp])[] = [
   ['broken', /error|insufficient|unavailable|overload|rate_?limit|quota|invalid|unexpected|too_many_tool_calls/],
 ];
 
-/** Returns the class of a finish reason, in any case and with any signs between its words. */
+/** Returns the class of a finish reason, in any case and with any characters between its words. */
 export function finishClass(word: string): FinishClass {
   const name = word
     .replaceAll(/([a-z\d])([A-Z])/g, '$1_$2')
@@ -68,7 +68,7 @@ export function finishWord(reason: unknown): string | undefined {
   return word === '' || /^(null|none)$/i.test(word) ? undefined : cut(word, MAX_WORD);
 }
 
-/** Says how a response ended that does not count. */
+/** Says how an incomplete response ended. */
 export function brokenInWords(word: string): string {
   return finishClass(word) === 'calls'
     ? `The model provider ended its response for tool calls ("${word}") without sending one.`

@@ -14,5 +14,13 @@ export { brokenInWords, finishClass, finishWord, NO_REASON } from './finish-word
 export type { AbilityMemory } from './learning.ts';
 export { faultInWords, ListError, sourceLabel, subjectOf, type ListFault } from './list-fault.ts';
 export { fetchModels, type SeenSource, seenSource } from './list-models.ts';
-export { countInput, countsOf, estimatedTokens, tokensAtLeast, usageOf, type CallInput } from './tokens.ts';
+export {
+  countInput,
+  countsOf,
+  estimatedTokens,
+  tokensAtLeast,
+  usageOf,
+  type CallInput,
+  type CallUsage,
+} from './tokens.ts';
 export type { ListedModel } from './read-list.ts';

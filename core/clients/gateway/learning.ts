@@ -2,11 +2,11 @@ import type { ModelAbilities } from './abilities.ts';
 import type { GatewayCall } from './call.ts';
 import type { Refusal } from './refusal.ts';
 
-/** Keeps what calls have shown of a model's server for later ones. */
+/** Keeps lessons about a model's server for later calls. */
 export interface AbilityMemory {
   known(): ModelAbilities;
   learn(learned: ModelAbilities): Promise<void>;
-  /** Forgets abilities that a request did well without. */
+  /** Forgets abilities that a request did not need. */
   forget(learned: ModelAbilities): Promise<void>;
 }
 
@@ -15,9 +15,9 @@ const MAX_LESSONS = 5;
 
 /** Learns from the refusals of one call. */
 export interface Learning {
-  /** The call as it goes out now. */
+  /** The call in its present form. */
   call(): GatewayCall;
-  /** Draws the lesson of a refusal. @returns whether the request is worth sending again */
+  /** Learns from a refusal. @returns whether the request is worth repeating */
   learn(refusal: Refusal | undefined): boolean;
   /**
    * Remembers the lesson after a request that follows it was accepted, and forgets lessons that this request did not
@@ -27,8 +27,8 @@ export interface Learning {
 }
 
 /**
- * Begins to learn in a call. A lesson applies to the requests of this call. It is remembered when one of them is
- * accepted, so that no refusal by itself changes later calls.
+ * Starts to learn in a call. A lesson applies to the requests of this call. It is remembered when one of them is
+ * accepted, so that a refusal alone never changes later calls.
  */
 export function learnRefusals(input: GatewayCall, memory: AbilityMemory): Learning {
   const known = memory.known();
@@ -52,7 +52,9 @@ export function learnRefusals(input: GatewayCall, memory: AbilityMemory): Learni
     return { ...input, maxOutputTokens, abilities: isKept ? { ...others, outputLimit } : others };
   }
 
-  /** Returns the lesson of a refused output limit; undefined where the limit has to stay and no name is left for it. */
+  /**
+   * Returns the lesson of a refused output limit; undefined where the limit must stay and no other name is left for it.
+   */
   function withLimit({ outputLimit, ...others }: ModelAbilities): ModelAbilities | undefined {
     if (outputLimit === undefined) return others;
     refusedLimits.add(outputLimit === 'max_tokens' ? 'max_completion_tokens' : 'max_tokens');
@@ -71,7 +73,7 @@ export function learnRefusals(input: GatewayCall, memory: AbilityMemory): Learni
       if (outputLeft !== undefined && (maxOutputTokens ?? Infinity) > outputLeft) {
         maxOutputTokens = outputLeft;
       } else if (lesson === undefined || isHeld(lesson, call().abilities ?? {})) {
-        // The server was replaced or upgraded since, or refuses for another reason.
+        // The server was replaced or upgraded, or refuses for another reason.
         if (isOverflow || dropped === known || Object.keys(known).length === 0) return false;
         if (refusal.status !== 400 && refusal.status !== 422) return false;
         drop();
@@ -82,7 +84,7 @@ export function learnRefusals(input: GatewayCall, memory: AbilityMemory): Learni
     },
     async keep(outputTokens) {
       const { outputLimit, ...others } = learned;
-      // A server that took the limit by a name and wrote more did not read it.
+      // A server that accepted the name of the limit and wrote more ignored the limit.
       const isObeyed = outputTokens <= (maxOutputTokens ?? Infinity);
       const kept = outputLimit === undefined || !isObeyed ? others : learned;
       const forgotten = Object.fromEntries(Object.entries(dropped).filter(([name]) => !(name in kept)));
@@ -92,7 +94,7 @@ export function learnRefusals(input: GatewayCall, memory: AbilityMemory): Learni
   };
 }
 
-/** The directory has joined the learned abilities, so they are taken out again. */
+/** The directory has added the learned abilities, so they are removed again. */
 function without(abilities: ModelAbilities, learned: ModelAbilities): ModelAbilities {
   return Object.fromEntries(Object.entries(abilities).filter(([name]) => !(name in learned)));
 }

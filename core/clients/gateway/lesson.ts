@@ -3,11 +3,11 @@ import { isJsonObject, type JsonObject } from '#lib/json.ts';
 import type { ModelAbilities } from './abilities.ts';
 import type { ErrorBody } from './error-body.ts';
 
-/** Returns the lesson of a refusal. Quotations of the request do not count. */
+/** The lesson of a refusal. Quotations of the request do not count. */
 export interface Lesson {
-  /** Undefined where the refusal names no field that could be left out or sent otherwise. */
+  /** Undefined where the refusal names no field that could be left out or changed. */
   readonly learned: ModelAbilities | undefined;
-  /** Output tokens for which the server has room; undefined when it refused for another reason. */
+  /** Output tokens for which the server has room; undefined for every other refusal. */
   readonly outputLeft: number | undefined;
   readonly isOverflow: boolean;
 }
@@ -44,7 +44,7 @@ export function lessonOf(status: number, { said, places }: ErrorBody, own: strin
 
 interface Named {
   readonly said: string;
-  /** The words of the server's own. */
+  /** The server's own words. */
   readonly own: string;
   /** Places that begin with a field of the request. */
   readonly places: readonly string[];
@@ -60,7 +60,7 @@ function rootOf(place: string): string {
  */
 function learnFrom(named: Named, sent: JsonObject): ModelAbilities | undefined {
   const { said, own, places } = named;
-  // A place is exact. Only for a place among the messages do the words decide.
+  // A place is exact. The words decide only for a place among the messages.
   const words = places.every((place) => rootOf(place) === 'messages') ? own : '';
   const isNamed = (field: string, pattern: RegExp) =>
     Object.hasOwn(sent, field) && (places.some((place) => rootOf(place) === field) || pattern.test(words));
@@ -71,7 +71,7 @@ function learnFrom(named: Named, sent: JsonObject): ModelAbilities | undefined {
   }
   const window = numberIn(WINDOW, own);
   if (window !== undefined) return window >= MIN_WINDOW ? { contextTokens: window } : undefined;
-  // A server that only dislikes the number would take it under a name which it does not read.
+  // A server that only refuses the number would accept it under a name that it ignores.
   if (UNKNOWN_FIELD.test(said) || /max_completion_tokens/.test(own)) {
     if (isNamed('max_tokens', /max_tokens|max_completion_tokens/)) return { outputLimit: 'max_completion_tokens' };
     if (isNamed('max_completion_tokens', /max_completion_tokens/)) return { outputLimit: 'max_tokens' };
@@ -85,7 +85,7 @@ function learnFrom(named: Named, sent: JsonObject): ModelAbilities | undefined {
   const hasCalls = messages.includes('"tool_calls":');
   if (hasCalls && /(single|one|multiple|parallel) tool[-_ ]?calls?/i.test(words)) return { parallelToolCalls: false };
   if (isNamed('response_format', /response_?format|json_schema|structured[ _]outputs?/i)) {
-    // The words are about the schema in the field, or about the field as such.
+    // The words are about the schema in the field, or about the field itself.
     const isSchema = CONTENT.test(named.said) || !UNKNOWN_FIELD.test(named.said);
     return isSchema ? { [schemaKey(sent['response_format'])]: false } : { structuredOutputs: false };
   }
@@ -105,7 +105,7 @@ const MOST_OUTPUT =
   /(?:at most|max(?:_completion)?_tokens[`'"]? (?:must be less than or equal to|(?:must|can)(?:not| not) exceed|is \[1,)) [`'"]?(\d+)/i;
 const WINDOW = /maximum (?:context|model) length (?:is|of) (\d+)/i;
 
-/** No model is of use below these numbers, so a smaller one is a mistake that would end every run. */
+/** No model is useful below these numbers: a smaller one is a mistake that would end every run. */
 const MIN_OUTPUT = 256;
 const MIN_WINDOW = 1_024;
 

@@ -18,7 +18,7 @@ export class ListError extends Error {
   }
 }
 
-/** Names what went wrong with a request that got no response. */
+/** Names the fault of a request that got no response. */
 export function networkFault(error: unknown, timeoutMs: number): ListFault {
   if (error instanceof Error && error.name === 'TimeoutError') {
     return { kind: 'timeout', seconds: Math.ceil(timeoutMs / 1_000) };

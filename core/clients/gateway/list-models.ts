@@ -50,7 +50,7 @@ function headersOf({ apiKey, dialect }: ModelSource): Record<string, string> {
     : { Authorization: `Bearer ${apiKey}` };
 }
 
-/** A source with the facts about its server from its list. */
+/** A source, with facts about its server from its list. */
 export interface SeenSource extends ModelSource {
   /** True for a server of the operator's own, whose models cost nothing. */
   readonly local: boolean;

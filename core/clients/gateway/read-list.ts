@@ -17,7 +17,7 @@ export interface ListedFigures {
 }
 
 interface PricesByLength extends ListedPrice {
-  /** Prices of a whole request whose input has more tokens than this; absent where they are the same. */
+  /** Prices of a whole request whose input has more tokens than this; absent where the prices do not change. */
   readonly above?: LongInputPrices | undefined;
 }
 
@@ -39,11 +39,11 @@ export interface ListedModels {
   readonly dialect: ModelDialect | undefined;
 }
 
-/** A price in US dollars a token: a decimal string, or a number from some servers. */
+/** A price in US dollars per token: a decimal string, or a number from some servers. */
 const price = lenient(
   z.union([z.string().regex(/^\d+(\.\d+)?(e-?\d+)?$/i), z.number().nonnegative().finite().transform(String)]),
 );
-/** A number of tokens; a value that is not positive, as the 0 of some servers, counts as unknown. */
+/** A number of tokens; a value that is not positive, like the 0 of some servers, counts as unknown. */
 const tokens = lenient(z.number().int().positive().max(2_147_483_647));
 const word = lenient(z.string());
 const words = lenient(z.array(z.string()));
@@ -176,7 +176,7 @@ function readEntry(model: Entry): Omit<ListedModel, 'id'> {
 /** Parameters by which a list says that a model takes an effort. */
 const EFFORT_PARAMETERS = new Set(['reasoning', 'reasoning_effort']);
 
-/** More than a cent a token is a price in another unit: no model costs as much. */
+/** More than a cent per token is a price in another unit, because no model costs that much. */
 const MOST_PER_TOKEN = 0.01;
 
 function readPrices({ pricing }: Entry, info: Entry['model_info']): PricesByLength | undefined {
@@ -185,7 +185,7 @@ function readPrices({ pricing }: Entry, info: Entry['model_info']): PricesByLeng
   const cachedInput = pricing?.input_cache_read ?? info?.cache_read_input_token_cost ?? null;
   if (input === undefined || output === undefined) return undefined;
   if (Math.max(Number(input), Number(output)) > MOST_PER_TOKEN) return undefined;
-  // A reservation counts all input at its full price, which therefore has to be the most that it can cost.
+  // A reservation counts all input at its full price, which must therefore be the highest possible one.
   const isDearer = cachedInput !== null && Number(cachedInput) > Number(input);
   const above = pricing && readLongPrices(pricing);
   return { input, output, cachedInput: isDearer ? null : cachedInput, ...(above && { above }) };
@@ -243,7 +243,7 @@ function writesText(model: Entry): boolean {
   return isSaid || !OTHER_IDS.test(model.id);
 }
 
-/** Reads a field of another form as missing, so that one odd field does not cost the model. */
+/** Reads a malformed field as missing, so that a model with one odd field stays in the list. */
 function lenient<T extends z.ZodType>(schema: T) {
   return schema.optional().catch(undefined);
 }

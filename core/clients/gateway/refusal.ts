@@ -17,9 +17,9 @@ export class Refusal extends Error {
   readonly words: string;
   readonly retryAfter: string | undefined;
   readonly lesson: Lesson;
-  /** True when it is about money, not about the request. */
+  /** True when it is about money and not about the request. */
   readonly isAccountEmpty: boolean;
-  /** True once a part of the response has come, which the provider may bill. */
+  /** True once a part of the response has arrived, which the provider may bill. */
   readonly begun: boolean;
   /** The usage that the server reported before it broke off. */
   readonly usage: unknown;
@@ -58,9 +58,8 @@ export class Refusal extends Error {
 /** Length at which a provider's words are cut. */
 const MAX_WORDS = 500;
 
-/** Takes keys, our own prompt and everything unprintable out of a provider's words, and cuts them. */
 function clean(said: string, { sent, apiKey }: { sent: JsonObject; apiKey: string | undefined }): string {
-  // Long enough that secrets are found wherever the text is cut.
+  // Long enough that secrets are found before the text is cut.
   const start = said.slice(0, 3 * MAX_WORDS);
   const printable = start.replaceAll(/[\p{C}\p{Z}]+/gu, ' ').trim();
   const withoutKey = apiKey === undefined ? printable : printable.replaceAll(apiKey, REDACTED);
@@ -129,7 +128,7 @@ export function causeOf<T extends Error>(error: unknown, kind: new (...args: nev
   return causes(error).find((cause): cause is T => cause instanceof kind);
 }
 
-/** Returns the error and its causes: the library wraps what our own fetch throws in errors of its own. */
+/** Returns the error and its causes: the library wraps the errors of this service's `fetch`. */
 function causes(error: unknown): Error[] {
   const found: Error[] = [];
   for (let cause = error; cause instanceof Error && found.length < 10; cause = cause.cause) {
@@ -155,7 +154,7 @@ function fromRefusal(refusal: Refusal): GatewayFailure {
   });
 }
 
-/** 408 and 409 pass, as every 5xx does. */
+/** 408 and 409 are temporary, like every 5xx. */
 const PASSING: ReadonlySet<number> = new Set([408, 409]);
 
 function kindOf(status: number): GatewayFailureKind {

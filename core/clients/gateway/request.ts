@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { errors, request, type Dispatcher } from 'undici';
 import { isJsonObject, parseJson } from '#lib/json.ts';
 import type { Effort, ModelAbilities } from './abilities.ts';
@@ -7,11 +8,14 @@ import { schemaKey } from './lesson.ts';
 import { Refusal } from './refusal.ts';
 import { collectStream } from './stream.ts';
 
-/** Limit of a response: a completion is text that a person could read, so a longer one is the provider's error. */
+/** Limit of a response: a completion is text for a person, so a longer one is the provider's error. */
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 
-/** Part of a refusal that is read: its words come first. */
+/** The part of a refusal that is read, because its words come first. */
 const MAX_REFUSAL_BYTES = 64 * 1024;
+
+/** Listens to the response of the call within which the library sends a request. */
+export const streamListener = new AsyncLocalStorage<((text: () => string) => void) | undefined>();
 
 export interface GatewayFetchSettings {
   readonly dispatcher: Dispatcher;
@@ -21,8 +25,8 @@ export interface GatewayFetchSettings {
 }
 
 /**
- * Returns the part of `fetch` that the model library uses: it sends the request, collects a streamed response, reads
- * what servers do differently, and gives the library one plain completion. It follows no redirects. The library's own
+ * Returns the part of `fetch` that the model library uses: it sends the request, collects a streamed response, handles
+ * the differences of servers, and gives the library one plain completion. It follows no redirects. The library's own
  * streams would cost several times as much.
  * @throws {Refusal} when the server refuses, also in the middle of a stream
  * @throws {GatewayFailure} when the response is too large, or breaks off
@@ -30,6 +34,7 @@ export interface GatewayFetchSettings {
 export function gatewayFetch(settings: GatewayFetchSettings): typeof fetch {
   const { dispatcher, apiKey, silenceMs } = settings;
   const send = async (url: string, init: GatewayInit): Promise<Response> => {
+    const onStream = streamListener.getStore();
     const sent = { body: init.body, apiKey };
     const idleMs = init.body.includes('"stream":true') ? silenceMs : 0;
     const timeouts = { headersTimeout: idleMs, bodyTimeout: idleMs };
@@ -47,7 +52,7 @@ export function gatewayFetch(settings: GatewayFetchSettings): typeof fetch {
     }
     const refuse: Refuse = (refused) => new Refusal({ retryAfter, ...refused }, sent);
     const isEventStream = String(headers['content-type']).includes('event-stream');
-    const text = await readAnswer(bounded(body), isEventStream, refuse);
+    const text = await readAnswer(bounded(body), { isEventStream, refuse, onStream });
     if (statusCode === 200 && text.trim() === '') throw brokenOff(false);
     // A status that has no body refuses even an empty text.
     return new Response(text === '' ? null : text, { status: statusCode, headers: JSON_BODY });
@@ -69,13 +74,20 @@ const JSON_BODY = { 'content-type': 'application/json' };
  * Reads a completion by its first signs: some servers stream under another content type, and some send an error under
  * the content type of a stream.
  */
-async function readAnswer(body: AsyncIterable<Buffer>, isEventStream: boolean, refuse: Refuse): Promise<string> {
+async function readAnswer(
+  body: AsyncIterable<Buffer>,
+  {
+    isEventStream,
+    refuse,
+    onStream,
+  }: { isEventStream: boolean; refuse: Refuse; onStream: ((text: () => string) => void) | undefined },
+): Promise<string> {
   const { head, rest } = await startOf(body);
   const text = Buffer.concat(head).toString('utf8');
   const isStream = EVENTS.test(text) || (isEventStream && !/^[\s\uFEFF]*[{[<]/.test(text));
   const chunks = resumed(head, rest);
   return isStream
-    ? JSON.stringify(readCompletion(await collectStream(chunks, refuse), refuse))
+    ? JSON.stringify(readCompletion(await collectStream(chunks, refuse, onStream), refuse))
     : readBody(await readWhole(chunks), refuse);
 }
 
@@ -106,7 +118,7 @@ async function* resumed(head: readonly Buffer[], rest: AsyncIterator<Buffer>): A
   }
 }
 
-/** The library refuses a body that is no JSON. */
+/** The library refuses a body that is not JSON. */
 function readBody(text: string, refuse: Refuse): string {
   const value = parseJson(text);
   return value === undefined ? text : JSON.stringify(readCompletion(value, refuse));
@@ -139,7 +151,7 @@ function fellSilent(): GatewayFailure {
 async function readWhole(body: AsyncIterable<Buffer>): Promise<string> {
   const chunks: Buffer[] = [];
   for await (const chunk of body) chunks.push(chunk);
-  // Without a byte order mark, which is no JSON.
+  // Removes a byte order mark, which is not JSON.
   return new TextDecoder().decode(Buffer.concat(chunks));
 }
 
@@ -153,7 +165,7 @@ async function readStart(body: Dispatcher.ResponseData['body']): Promise<string>
       if (bytes >= MAX_REFUSAL_BYTES) break;
     }
   } catch {
-    // The status counts; the words that came are shown.
+    // The status counts; the words that have arrived are shown.
   }
   return Buffer.concat(chunks).toString('utf8', 0, MAX_REFUSAL_BYTES);
 }
@@ -224,8 +236,8 @@ function withoutReasoning(message: ChatMessage): ChatMessage {
 }
 
 /**
- * Joins a user's message to the message before it, after a user or a tool: the chat templates of Gemma refuse the
- * former, those of Mistral both. An assistant's message without text and calls is dropped, as no template takes it.
+ * Joins a user's message to a message of a user or a tool before it: the chat templates of Gemma refuse the former,
+ * those of Mistral both. Drops an assistant's message without text and calls, because no template takes it.
  */
 function alternating(messages: readonly ChatMessage[]): ChatMessage[] {
   const result: ChatMessage[] = [];

@@ -1,5 +1,5 @@
 import { createParser } from 'eventsource-parser';
-import { isJsonObject, jsonObjectsIn, parseJson, type JsonObject } from '#lib/json.ts';
+import { isJsonObject, jsonObjectsIn, parseJson, withoutUndefined, type JsonObject } from '#lib/json.ts';
 import { refusedBy, type Refuse } from './completion.ts';
 import { isErrorName, readEvents, type Fault } from './events.ts';
 import { brokenOff } from './failure.ts';
@@ -8,11 +8,17 @@ import { StreamedCalls } from './streamed-calls.ts';
 
 /**
  * Collects the events of a streamed completion into the body that a server sends without streaming.
+ * @param onStream is called once with a function that returns the content so far
  * @throws {Refusal} for an error among the events, at any place
  * @throws {GatewayFailure} when the stream ends before the completion does
  */
-export async function collectStream(chunks: AsyncIterable<Uint8Array>, refuse: Refuse): Promise<JsonObject> {
+export async function collectStream(
+  chunks: AsyncIterable<Uint8Array>,
+  refuse: Refuse,
+  onStream?: (text: () => string) => void,
+): Promise<JsonObject> {
   const stream = new Collected();
+  onStream?.(() => stream.content);
   const parser = createParser({
     onEvent: ({ data, event }) => stream.addEvent(data, event),
     // An error that a proxy or a framework wrote between the events, without `data:`.
@@ -45,7 +51,7 @@ const MAX_STRAY = 64 * 1024;
 /** A completion in the making, from chunks in all the forms that servers send. */
 class Collected {
   isDone = false;
-  /** The connection has ended: a text without its end is no event any more. */
+  /** The connection has ended: a text without its end is not an event. */
   isOver = false;
   hasBegun = false;
   fault: Fault | undefined;
@@ -67,7 +73,7 @@ class Collected {
     }
   }
 
-  /** Tells whether a text that is no JSON is only the beginning of an event, or came after the finish reason. */
+  /** Tells whether a text that is not JSON is only the beginning of an event, or came after the finish reason. */
   private passes(data: string): boolean {
     if (parseJson(data) !== undefined) return false;
     return finishWord(this.finishReason) !== undefined || (this.isOver && /^\s*[{["]/.test(data));
@@ -78,21 +84,25 @@ class Collected {
     else if (this.stray.length < MAX_STRAY) this.stray += `${line}\n`;
   }
 
-  /** The error in lines that are no events, where the stream does not end as a whole one. */
+  /** The error in lines outside of events, for a stream that does not end well. */
   strayFault(): Fault | undefined {
     if (this.isWhole || this.stray.trim() === '') return undefined;
     const [event] = readEvents(this.stray);
     return event?.kind === 'fault' ? event.fault : undefined;
   }
 
-  /** True once the stream has said why it ends, or was ended in form after something had come. */
+  /** True once the stream has a finish reason, or has ended in form after some content. */
   get isWhole(): boolean {
     return finishWord(this.finishReason) !== undefined || (this.isDone && this.hasBegun);
   }
 
+  get content(): string {
+    return this.texts['content'] ?? '';
+  }
+
   private addChunk(chunk: JsonObject): void {
     const { id, model, created, usage, choices } = chunk;
-    this.head = { id, model, created, ...definedOf(this.head) };
+    this.head = { id, model, created, ...withoutUndefined(this.head) };
     // Some servers send the usage so far with each chunk, and the total last.
     if (isJsonObject(usage)) this.usage = usage;
     const choice: unknown = Array.isArray(choices)
@@ -159,14 +169,10 @@ class Collected {
     };
     const reasons = { finish_reason: this.finishReason, native_finish_reason: this.nativeReason };
     return {
-      ...definedOf(this.head),
+      ...withoutUndefined(this.head),
       object: 'chat.completion',
       choices: [{ index: 0, message, ...reasons }],
       ...(this.usage === undefined ? {} : { usage: this.usage }),
     };
   }
-}
-
-function definedOf(value: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(value).filter(([, each]) => each !== undefined));
 }

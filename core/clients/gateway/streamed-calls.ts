@@ -33,7 +33,7 @@ interface Piece {
   readonly id: string | undefined;
   readonly name: string | undefined;
   readonly args: string;
-  /** The arguments came as a value of their own, and are all there. */
+  /** True when the arguments came as one whole value. */
   readonly isWhole: boolean;
   readonly extra: unknown;
 }
@@ -54,7 +54,7 @@ function pieceOf(part: JsonObject): Piece {
 }
 
 /**
- * Puts the calls of a stream together. Servers tell them apart by index, by id, or only by sending a name again once the
+ * Puts the calls of a stream together. Servers tell them apart by index, by id, or only by repeating a name once the
  * call before is complete; some repeat id and name with each piece, and some give every call the index 0.
  */
 export class StreamedCalls {
@@ -63,7 +63,7 @@ export class StreamedCalls {
   private readonly byId = new Map<string, OpenCall>();
   private last: OpenCall | undefined;
 
-  /** Adds the pieces of one delta. @returns whether it held any */
+  /** Adds the pieces of one delta. @returns whether it contained any */
   add({ tool_calls: calls, function_call: old }: JsonObject): boolean {
     const pieces = piecesOf(calls, old);
     for (const piece of pieces) this.addPiece(piece);
@@ -74,7 +74,7 @@ export class StreamedCalls {
     const { index, id } = piece;
     const open = (id === undefined ? undefined : this.byId.get(id)) ?? this.openAt(piece);
     const isElsewhere = index !== null && this.byIndex.get(index) !== open;
-    // The server has sent the whole call once more.
+    // The server has repeated the whole call.
     if (!isElsewhere && open?.repeats(piece) === true) return;
     const call = open === undefined || open.isFollowedBy(piece, isElsewhere) ? this.begin(open, piece) : open;
     if (index !== null) this.byIndex.set(index, call);
@@ -108,7 +108,7 @@ class OpenCall {
   private readonly balance = new Balance();
   private readonly mayBeEcho: boolean;
 
-  /** @param mayBeEcho it began with no more than the name of the call before, which some servers repeat at its end */
+  /** @param mayBeEcho it began with only the name of the previous call, which some servers repeat at its end */
   constructor(mayBeEcho = false) {
     this.mayBeEcho = mayBeEcho;
   }

@@ -7,7 +7,7 @@ export interface SaidText {
 export interface ThinkingHabits {
   /** The server's template may have written the opening tag, so that a response begins inside its thinking. */
   readonly beginsInside?: boolean | undefined;
-  /** The response came with reasoning in a field of its own: further blocks in its text are thinking too. */
+  /** The response has reasoning in a field of its own: further blocks in its text are thinking too. */
   readonly reasons?: boolean | undefined;
 }
 
@@ -30,7 +30,7 @@ export function withoutThinking(content: string, habits: ThinkingHabits = {}): S
     if (first?.kind !== 'open' || first.from !== afterSpace(content, at)) break;
     const end = closingOf(tags, next, content);
     const closing = tags[end];
-    // Thinking that was cut before its end is not text either.
+    // Thinking that was cut before its end is no text either.
     if (closing === undefined) return { text: '', thinking: [...taken, content.slice(first.from)].join('\n') };
     taken.push(content.slice(first.to, closing.from));
     at = closing.to;
@@ -48,7 +48,24 @@ export function withoutThinking(content: string, habits: ThinkingHabits = {}): S
   return { text, thinking: taken.join('\n') };
 }
 
-/** Tags at which blocks may begin: hostile texts must cost no more than long ones. */
+/**
+ * Returns what a text in the making says, without thinking that is not over and without half a tag. Text that may have
+ * begun inside its thinking is shown until its closing tag says that it was.
+ */
+export function saidSoFar(content: string, beginsInside = false): string {
+  if (/^\s*a[a-z]{0,7}$|^\s*analysis(?=\S)(?![\s\S]*assistantfinal\S)/.test(content)) return '';
+  const begun = content.replace(OPEN_END, '');
+  const tags = tagsIn(begun);
+  const open = tags
+    .slice(0, 2 * MOST_TAGS)
+    .find(({ kind, from }, at) => kind === 'open' && followsSentence(begun, from) && closingOf(tags, at, begun) < 0);
+  return withoutThinking(begun.slice(0, open?.from), { beginsInside, reasons: true }).text;
+}
+
+/** The end of a text that may be the beginning of a tag, and the head of a channel. */
+const OPEN_END = /(?:<\|(?:start|channel)\|>(?:(?!<\|message\|>)[\s\S]){0,200}|[<[◁][^<>[\]\n]{0,110})$/;
+
+/** Tags at which blocks may begin; the limit bounds the cost of hostile texts. */
 const MOST_TAGS = 50;
 
 /** A tag that begins or ends thinking, or the line of a code fence. */
@@ -121,7 +138,7 @@ function closingOf(tags: readonly Tag[], opening: number, content: string): numb
   return first < 0 ? inCode : first;
 }
 
-/** Finds a closing tag at the end of its line, before which nothing looks like a report. */
+/** Finds a closing tag at the end of its line, with nothing before it that looks like a report. */
 function loneClosing(tags: readonly Tag[], content: string): Tag | undefined {
   const [closing, ...others] = tags;
   if (closing?.kind !== 'close' || others.some(({ kind }) => kind === 'close')) return undefined;
@@ -130,7 +147,7 @@ function loneClosing(tags: readonly Tag[], content: string): Tag | undefined {
   return endsLine && !isReport ? closing : undefined;
 }
 
-/** Takes out blocks further down, and adds them to `taken`. An opening tag within a sentence is a quotation. */
+/** Removes blocks further down, and adds them to `taken`. An opening tag within a sentence is a quotation. */
 function withoutLaterBlocks(
   { content, at, tags, next }: { content: string; at: number; tags: readonly Tag[]; next: number },
   taken: string[],
@@ -149,7 +166,7 @@ function withoutLaterBlocks(
     if (closing === undefined) continue;
     taken.push(content.slice(tag.to, closing.from));
     text += content.slice(from, tag.from);
-    // The line that the block has filled goes with it.
+    // A line that the block has filled is removed with it.
     from = beginsLine(content, tag.from) ? afterSpace(content, closing.to) : closing.to;
   }
   return text + content.slice(from);

@@ -9,7 +9,7 @@ export interface CallUsage {
   readonly reasoningTokens: number;
   /** True when the server stated no usage, so that input or output was counted from the texts. */
   readonly estimated: boolean;
-  /** True where the server stated what cannot be. */
+  /** True where the server stated impossible counts. */
   readonly isDoubted?: boolean;
 }
 
@@ -21,7 +21,7 @@ export interface StatedTokens {
   readonly reasoningTokens?: number | undefined;
 }
 
-/** Everything of a call that its model reads. */
+/** Everything in a call that its model reads. */
 export interface CallInput {
   readonly instructions: string;
   readonly messages: readonly ModelMessage[];
@@ -52,8 +52,8 @@ export function countInput({ instructions, messages, tools, resultSchema }: Call
 const LARGEST_WINDOW = 10_000_000;
 
 /**
- * Returns the usage as stated. No call is without input and no text without output, so a count of zero counts as not
- * stated. Neither are the counts of a server that states more than the model can read and write, or fewer than none.
+ * Returns the usage as stated. Every call has input and every text has output, so a count of zero counts as missing. So
+ * do negative counts, and counts above what the model can read and write.
  * @param written the texts and calls of the response
  */
 export function usageOf(

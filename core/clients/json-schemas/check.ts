@@ -18,7 +18,7 @@ export class SchemaError extends Error {
   override readonly name = 'SchemaError';
 }
 
-/** A check that is not made now, because many others of the same project wait for theirs. */
+/** A check that is not made now, because many others of the same project are waiting. */
 export class SchemaBusyError extends SchemaError {}
 
 /**
@@ -76,7 +76,7 @@ export function schemaRefusal(error: unknown, path: string): AppError {
   return invalid([{ path, message: `not a usable JSON Schema (${error.message})` }]);
 }
 
-/** Computing time of the thread; both take milliseconds. */
+/** Computing time of the thread. Both usually take milliseconds. */
 const COMPILE_LIMIT_MS = 4_000;
 const CHECK_LIMIT_MS = 500;
 
@@ -98,7 +98,7 @@ interface Verdict {
 
 /**
  * Verdicts by project and hash of the schema. A refusal is kept too, so that its time is spent once, and expires after
- * a while. The value of one project makes no schema unusable for another.
+ * a while. A value of one project cannot make a schema unusable for another.
  */
 const verdicts = new LRUCache<string, Verdict>({ max: 5_000, ttl: 10 * 60_000 });
 
@@ -131,7 +131,7 @@ function toJson(write: () => string): string {
 
 function quickCheck({ id, json }: ReadSchema, schema: JsonObject): SchemaCheck {
   try {
-    // Limits of a server may be numbers that no double represents; checks use the nearest double.
+    // Limits in a server's schema may be numbers that no double represents; checks use the nearest double.
     const check = quickChecks.memo(id, { context: mayBeExact(json) ? JSON.parse(json) : schema });
     verdicts.set(id, { refusal: undefined });
     return check;
@@ -175,7 +175,7 @@ const QUICK_LENGTH = 10_000;
 
 /**
  * Keywords with which a small schema can take for ever: regular expressions, comparisons of all items, and references,
- * which multiply. A property with such a name is taken for the keyword, which only costs time.
+ * which multiply. A property with such a name counts as the keyword, which only costs time.
  */
 const UNBOUNDED = /"(?:pattern|patternProperties|format|uniqueItems|\$ref|\$dynamicRef|\$recursiveRef)":/;
 

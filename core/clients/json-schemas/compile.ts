@@ -42,7 +42,7 @@ export function compileSchema(schema: Readonly<Record<string, unknown>>): Schema
   if ('$async' in schema) throw new Error('asynchronous schemas are not supported');
   const { Dialect, meta } = dialectOf(schema['$schema']);
   void meta.validateSchema(schema, true);
-  // An instance each: in a shared one a schema could take the `$id` of another, or of the dialect itself.
+  // A new instance each time: in a shared one a schema could take the `$id` of another, or of the dialect itself.
   const ajv = withFormats(new Dialect({ ...OPTIONS, validateSchema: false }));
   const validate = ajv.compile(schema);
   return (value) => {
@@ -82,11 +82,11 @@ const linearPattern: RegExpEngine = Object.assign((pattern: string, flags: strin
 const OPTIONS = {
   strict: false,
   logger: false,
-  // A property called `constructor` is there when the value has it, and not because every object inherits one.
+  // A property called `constructor` exists when the value has it, and not because every object inherits one.
   ownProperties: true,
   // Nested references that are inlined would multiply the code.
   inlineRefs: false,
-  // Ajv's own optimizer takes three quarters of the time, for checks that are made a few times.
+  // Ajv's own optimizer takes three quarters of the time, which does not pay for checks that run a few times.
   code: { optimize: false, regExp: linearPattern },
 } as const;
 

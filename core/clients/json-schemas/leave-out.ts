@@ -32,8 +32,8 @@ export const NAMED_SUBSCHEMAS = [
 ];
 
 /**
- * Reads a schema keyword by keyword. Unreadable keywords are left out, and so are keywords that would then refuse more
- * than the schema does: every value that fits the schema fits the reduced one. A keyword with null counts as missing.
+ * Reads a schema keyword by keyword. Leaves out unreadable keywords, and keywords that would then refuse more than the
+ * schema does: every value that fits the schema fits the reduced one. A keyword with null counts as missing.
  * @throws {Error} when the reduced schema cannot be compiled either
  */
 export function readLeniently(schema: JsonObject): ReadableSchema {
@@ -119,7 +119,7 @@ function readRoot(root: JsonObject, { distrustsRefs = false, dropsNames = false 
     return Object.fromEntries(read);
   }
 
-  /** Replaces a value that is no schema by a schema that takes every value, so that its name or place stays known. */
+  /** Replaces a value that is not a schema by one that accepts every value, so that its name or place stays known. */
   function readSchema(value: unknown, place: string): unknown {
     if (isJsonObject(value)) return readNode(value, place);
     if (typeof value === 'boolean') return value;
@@ -127,7 +127,7 @@ function readRoot(root: JsonObject, { distrustsRefs = false, dropsNames = false 
     return {};
   }
 
-  /** Leaves out keywords about what other keywords do not cover, if those cover less now. */
+  /** Leaves out keywords about everything that other keywords do not cover, if those cover less now. */
   function leaveOutStricter(read: Map<string, unknown>, at: string): void {
     const inside = at === '' ? '' : `${at}.`;
     for (const [keyword, others] of STRICTER) {

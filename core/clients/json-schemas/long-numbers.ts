@@ -2,9 +2,9 @@ import type { z } from 'zod';
 import { ExactNumber, findExact, isFraction, parseExact, sendAsText } from '#lib/exact-json/parse.ts';
 import { shown } from '#lib/exact-json/faults.ts';
 
-/** Keywords whose verdict on a number may differ from that on the nearest double. */
+/** Keywords that may judge a number differently than the nearest double. */
 const LIMITS = /"(?:minimum|maximum|exclusiveMinimum|exclusiveMaximum|const|enum)":/;
-/** A keyword whose verdict on a number cannot be told from the doubles around it. */
+/** A keyword whose verdict on a number does not follow from the doubles around it. */
 const MULTIPLE = /"multipleOf":(?!1[,}])/;
 const UNIQUE = /"uniqueItems":true/;
 
@@ -42,7 +42,7 @@ function looksWhole(number: ExactNumber): boolean {
   return isFraction(number) && Number.isInteger(Number(number.source));
 }
 
-/** Refuses a number in a caller's schema that no double represents: checks would use another number. */
+/** Refuses a number in a caller's schema that no double represents, because checks would use another number. */
 export function refuseLongNumbers(schema: unknown, context: z.RefinementCtx): void {
   const found = findExact(schema);
   if (found === undefined) return;
@@ -52,7 +52,7 @@ export function refuseLongNumbers(schema: unknown, context: z.RefinementCtx): vo
 
 /**
  * Writes JSON with a double for each number that no double represents.
- * @param isUnique it differs from all others of the value
+ * @param isUnique true for a double that differs from all others of the value
  */
 function withDoubles(value: unknown, step: number, isUnique: boolean): string {
   const { exact, held } = numbersIn(value);
@@ -85,7 +85,7 @@ function numbersIn(root: unknown): { readonly exact: readonly ExactNumber[]; rea
   return { exact, held };
 }
 
-/** Finds the next double that is not taken; each step skips all that earlier ones have walked over. */
+/** Finds the next free double; each step skips all doubles that earlier ones have passed. */
 class FreeDoubles {
   private readonly next = new Map<number, number>();
 

@@ -9,7 +9,7 @@ export interface ToolDefinition {
   readonly description: string | null;
   readonly inputSchema: JsonObject;
   readonly outputSchema: JsonObject | null;
-  /** Claims of the server about the tool; trusted only when they make us stricter. */
+  /** Claims of the server about the tool; trusted only where they make the service stricter. */
   readonly annotations: JsonObject | null;
 }
 
@@ -17,7 +17,7 @@ export interface ToolDefinition {
 export function unseenCharacter(
   definition: Pick<ToolDefinition, 'name' | 'description' | 'inputSchema'>,
 ): string | undefined {
-  // Texts and names are checked before they are written as JSON, because JSON escapes some of these characters.
+  // Texts and names are checked before they become JSON, because JSON escapes some of these characters.
   const waiting: unknown[] = [definition];
   while (waiting.length > 0) {
     const value = waiting.pop();
@@ -38,7 +38,7 @@ export function unseenCharacter(
  */
 export function headerAnnotationFault(inputSchema: JsonObject): string | undefined {
   const names = new Set<string>();
-  // A list and no recursion: how deep the schema is nested is the server's choice.
+  // A list instead of recursion, because the server chooses how deeply the schema is nested.
   const open: Place[] = [{ schema: inputSchema, reachable: false, below: true }];
   for (let place = open.pop(); place !== undefined; place = open.pop()) {
     const { schema, reachable, below } = place;
@@ -72,7 +72,7 @@ interface Place {
   readonly schema: JsonObject;
   /** True for a parameter that is reached from the root through `properties` only. */
   readonly reachable: boolean;
-  /** True when its own properties are reachable, too. */
+  /** True when its own properties are reachable as well. */
   readonly below: boolean;
 }
 

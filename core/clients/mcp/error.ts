@@ -21,8 +21,8 @@ export const TOOL_SERVER_ERRORS = {
   forbidden: 'the server denies access (403): it does not accept this sign-in, or answers under another host name only',
   server_error: 'the server answered with an error of its own',
   not_mcp: 'the server does not speak MCP over Streamable HTTP at this address',
-  broken: 'the server broke off before it had answered',
-  malformed: 'the answer of the server is not what MCP says',
+  broken: 'the server broke off before it answered',
+  malformed: 'the answer of the server does not follow MCP',
   protocol: 'the server refused the request',
   session_lost: 'the server no longer knows the session',
   input_required: 'the tool wants to ask a person, and a run has none',
@@ -49,7 +49,7 @@ export class ToolServerError extends Error {
       isAnswer?: boolean;
       serverMessage?: string | undefined;
       challenge?: string | undefined;
-      /** The exact fault of a `malformed` answer, in our words. */
+      /** The exact fault of a `malformed` response, in the service's words. */
       place?: string | undefined;
     } = {},
   ) {
@@ -67,7 +67,7 @@ export class ToolServerError extends Error {
   }
 }
 
-/** A request that is refused because it needs a sign-in has arrived, but nothing was done for it. */
+/** A request that is refused because it needs a sign-in has arrived, but the server has not acted on it. */
 const NEVER_ARRIVED: ReadonlySet<ToolServerErrorKind> = new Set([
   'blocked',
   'unreachable',
@@ -76,7 +76,9 @@ const NEVER_ARRIVED: ReadonlySet<ToolServerErrorKind> = new Set([
   'forbidden',
 ]);
 
-/** Turns an error of the MCP client or the guarded fetch into ours; our own errors pass through. */
+/**
+ * Turns an error of the MCP client or the guarded fetch into a `ToolServerError`; errors of this service pass through.
+ */
 export function toToolServerError(error: unknown): ToolServerError | AppError {
   if (error instanceof ToolServerError || error instanceof AppError) return error;
   const outbound = outboundErrorIn(error);
@@ -94,7 +96,7 @@ export function toToolServerError(error: unknown): ToolServerError | AppError {
     return new ToolServerError('protocol', { isAnswer: true, serverMessage: wordsOf(error) });
   }
   if (SdkError.isInstance(error)) return new ToolServerError(SDK_KINDS[error.code] ?? 'not_mcp');
-  // Only errors of parsing a response are left.
+  // Only errors of parsing a response remain.
   return new ToolServerError('malformed');
 }
 

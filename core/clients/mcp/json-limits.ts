@@ -1,6 +1,6 @@
 import { ToolServerError } from './error.ts';
 
-/** Limits on the JSON of one response. */
+/** Limits of the JSON of one response. */
 export interface JsonLimits {
   readonly objects: number;
   /** Members of objects, items of lists, and the objects and lists themselves. */
@@ -8,8 +8,8 @@ export interface JsonLimits {
 }
 
 /**
- * Breaks off a response with more JSON than this, before it is parsed. A limit on bytes is not enough: 4 MiB can be
- * 95,000 tiny tools or two million numbers, which take the event loop seconds to parse and check.
+ * Breaks off a response whose JSON exceeds the limits, before it is parsed. A limit on bytes is not enough: 4 MiB can
+ * be 95,000 tiny tools or two million numbers, which take the event loop seconds to parse and check.
  * @throws {ToolServerError} `too_large`, to the reader of the body
  */
 export function limitJson(
@@ -38,15 +38,15 @@ export function limitJson(
 }
 
 /**
- * Match what ends a stretch of a string, and what counts or begins one outside: a native search, as most bytes are
- * text.
+ * Match the end of a stretch of a string, and characters outside of strings that count or begin one: a native search,
+ * because most bytes are text.
  */
 const WITHIN_STRING = /["\\\n\r]/g;
 const OUTSIDE = /["{[,]/g;
 
 /**
- * Makes a function that counts on with each chunk. A string of JSON never goes over the end of a line, so each line
- * begins outside of one, also in an event stream.
+ * Makes a counter that continues with each chunk. A JSON string never spans lines, so each line begins outside of one,
+ * also in an event stream.
  */
 function createCounter(): (chunk: Uint8Array) => JsonLimits {
   let inString = false;
@@ -54,7 +54,7 @@ function createCounter(): (chunk: Uint8Array) => JsonLimits {
   let objects = 0;
   let values = 0;
   return ({ buffer, byteOffset, byteLength }) => {
-    // Reads bytes as characters: in UTF-8 the signs of JSON are never part of another character.
+    // Read bytes as characters: in UTF-8 the syntax of JSON is never part of another character.
     const text = Buffer.from(buffer, byteOffset, byteLength).toString('latin1');
     for (let at = 0; at < text.length;) {
       if (isEscaped) {

@@ -10,14 +10,14 @@ import type { CallLimits } from './session-life.ts';
 
 const MAX_PAGES = 50;
 const MAX_TOOLS = 1_000;
-/** Usable or not, over all pages. */
+/** The most tools over all pages, usable or not. */
 const MAX_LISTED = 2_000;
 /** A definition beyond this cannot be reviewed by a person, nor be given to a model. */
 const MAX_DEFINITION_BYTES = 64 * 1024;
 const MAX_NAME_LENGTH = 128;
-/** Looked at in one turn of the event loop. */
+/** Tools that are examined in one turn of the event loop. */
 const TOOLS_A_TURN = 50;
-/** All definitions together, usable or not: far more than any model reads. */
+/** Size of all definitions together, usable or not: far more than any model reads. */
 const MAX_ALL_BYTES = 4 * 1024 * 1024;
 
 export interface ListedTools {
@@ -31,11 +31,11 @@ export interface ListedTools {
   readonly circular: boolean;
 }
 
-/** A tool that the server has and that cannot be used here, or a field that its definition lacks here. */
+/** A tool of the server that cannot be used here, or a field that its definition lacks here. */
 export interface SkippedTool {
   /** Name of the tool, cut for display; without a name its place in the list. */
   readonly tool: string;
-  /** The field that cannot be read; null where the tool as a whole is meant. */
+  /** The field that cannot be read; null for the tool as a whole. */
   readonly field: string | null;
   /** Reason in the service's own words. */
   readonly reason: string;
@@ -69,11 +69,11 @@ export async function listAllTools(session: ToolSession, limits: CallLimits): Pr
       }
       const { name } = definition;
       const size = sizeOf(definition);
-      // A tool that cannot be used was sent all the same, so it counts.
+      // A tool that cannot be used was sent too, so it counts.
       bytes += Math.min(size, MAX_ALL_BYTES);
       if (bytes > MAX_ALL_BYTES) return ended('truncated');
       const earlier = tools.get(name);
-      // Servers that take no notice of the cursor send the same page again.
+      // Servers that ignore the cursor send the same page again.
       if (earlier !== undefined && isDeepStrictEqual(earlier, definition)) continue;
       const reason = earlier === undefined ? unusable(session, definition, size) : 'another tool has the same name';
       if (reason !== undefined) {
@@ -117,9 +117,9 @@ async function* pagesOf(
 export interface FoundTool {
   /** The tool; undefined when it is gone, or when a list leaves it out. */
   readonly definition: ToolDefinition | undefined;
-  /** The tools that were listed before that and can be used, by name. */
+  /** The usable tools that were listed before it, by name. */
   readonly listed: ReadonlyMap<string, ToolDefinition>;
-  /** Time for which the server vouches for its list; infinite when it gives none. */
+  /** Time for which the server guarantees its list; infinite when it names none. */
   readonly ttlMs: number;
 }
 
@@ -131,7 +131,7 @@ export async function findTool(session: ToolSession, name: string, limits: CallL
   for await (const page of pagesOf(session, limits)) {
     ttlMs = Math.min(ttlMs, page.ttlMs);
     for (const { definition } of page.tools) {
-      // The first of a name is the tool.
+      // The first definition of a name is the tool.
       if (definition === undefined || seen.has(definition.name)) continue;
       seen.add(definition.name);
       if (seen.size % TOOLS_A_TURN === 0) await nextTurn();
@@ -153,7 +153,7 @@ function unusable({ server }: ToolSession, definition: ToolDefinition, size: num
   return mirrorsParameters(server.protocolVersion) ? headerAnnotationFault(inputSchema) : undefined;
 }
 
-/** Measures a definition in bytes; one nested too deeply to be measured is larger than any limit. */
+/** Measures a definition in bytes; one that is nested too deeply counts as larger than any limit. */
 function sizeOf(definition: ToolDefinition): number {
   try {
     return Buffer.byteLength(canonicalJson(definition));

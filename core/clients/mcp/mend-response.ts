@@ -1,7 +1,7 @@
 import { EventSourceParserStream } from 'eventsource-parser/stream';
 import { isStatusOfLostSession, mendMessages, statedError, type Asked, type Hold } from './messages.ts';
 
-/** Mends the messages of a response that brings a result, as JSON or as an event stream, under any content type. */
+/** Corrects the messages of a response that carries a result, as JSON or as an event stream, under any content type. */
 export async function mendResponse(response: Response, asked: Asked, hold: Hold): Promise<Response> {
   if (response.status === 202 || response.body === null) return response;
   const type = response.headers.get('content-type') ?? '';
@@ -46,7 +46,7 @@ function withBody(response: Response, body: string | ReadableStream<Uint8Array>,
 }
 
 function mendEvents(body: ReadableStream<Uint8Array>, asked: Asked, hold: Hold): ReadableStream<Uint8Array> {
-  /** The delay that the server has asked for since the last event. */
+  /** The delay that the server has requested since the last event. */
   let retryMs: number | undefined;
   const parser = new EventSourceParserStream({ onRetry: (ms) => (retryMs = ms) });
   const takeRetry = (): string => {

@@ -2,16 +2,16 @@ import { isJsonObject, parseJson, type JsonObject } from '#lib/json.ts';
 import { cut } from '#lib/text.ts';
 import { readDiscovery, readHandshake } from './read-handshake.ts';
 
-/** A request of ours, for matching the messages of its response. */
+/** A request of this service, for matching the messages of its response. */
 export interface Asked {
   readonly id: number | string;
   readonly method: string;
 }
 
-/** Receives the parts of a response that the library is not shown. */
+/** Receives the parts of a response that the library does not see. */
 export interface Hold {
   result(value: unknown): void;
-  /** The error of the response names no request, so the library gets it with the id of ours. */
+  /** The error of the response names no request, so the library gets it with the id of this request. */
   unnamedError(): void;
 }
 
@@ -34,7 +34,7 @@ function parseText(text: string): unknown {
 
 /** The JSON-RPC error that the body of a response states about a request. */
 export interface StatedError {
-  /** It names the request. */
+  /** True when it names the request. */
   readonly isOurs: boolean;
   /** True for an error of JSON-RPC; other errors with a message may come from a gateway. */
   readonly isJsonRpc: boolean;
@@ -133,7 +133,7 @@ const PLACEHOLDERS: Readonly<Record<string, JsonObject>> = {
   ping: {},
 };
 
-/** Tells whether a request asks something of an open session, and not for one. */
+/** Tells whether a request belongs to an open session, and does not open one. */
 export function isOfSession({ method }: Asked): boolean {
   return method in PLACEHOLDERS;
 }
@@ -157,7 +157,7 @@ function isIdOf(asked: Asked, id: unknown): boolean {
   return (typeof id === 'number' || typeof id === 'string') && String(id) === String(asked.id);
 }
 
-/** Servers write null, false or an empty text for a member that they leave out. */
+/** Servers write null, false or an empty text for a member without a value. */
 function isGiven(value: unknown): boolean {
   return value !== undefined && value !== null && value !== false && value !== '';
 }

@@ -7,11 +7,11 @@ export interface ToolPage {
   readonly tools: readonly ListedTool[];
   /** Undefined on the last page. */
   readonly nextCursor: string | undefined;
-  /** Time for which the server vouches for the page (MCP 2026-07-28, "Caching"); infinite when it gives none. */
+  /** Time for which the server guarantees the page (MCP 2026-07-28, "Caching"); infinite when it names none. */
   readonly ttlMs: number;
 }
 
-/** A definition, or the field that keeps the tool from being one. */
+/** A definition, or the field that makes the tool unusable. */
 export type ListedTool =
   | { readonly definition: ToolDefinition; readonly dropped: readonly FieldFault[] }
   | { readonly definition?: undefined; readonly name: string | null; readonly fault: FieldFault };
@@ -22,7 +22,7 @@ export interface FieldFault {
   readonly reason: string;
 }
 
-/** Reads the result of `tools/list`. @throws {ToolServerError} `malformed`, where it is no list at all */
+/** Reads the result of `tools/list`. @throws {ToolServerError} `malformed`, when it is not a list */
 export function readPage(result: unknown): ToolPage {
   if (!isJsonObject(result))
     throw new ToolServerError('malformed', { place: `the result is ${kindOf(result)}, not an object` });
@@ -33,7 +33,7 @@ export function readPage(result: unknown): ToolPage {
     tools: tools.map(readTool),
     // Servers write an empty cursor, or null, on their last page.
     nextCursor: isCursor(nextCursor) ? String(nextCursor) : undefined,
-    // Servers that have no opinion say 0.
+    // Servers without a preference say 0.
     ttlMs: typeof ttlMs === 'number' && ttlMs > 0 ? Math.ceil(ttlMs) : Number.POSITIVE_INFINITY,
   };
 }
@@ -46,7 +46,7 @@ function readTool(tool: unknown): ListedTool {
   if (!isJsonObject(tool)) return { name: null, fault: { field: 'tool', reason: `is ${kindOf(tool)} and no object` } };
   const { name, inputSchema, outputSchema, annotations } = tool;
   if (typeof name !== 'string')
-    return { name: null, fault: { field: 'name', reason: `is ${kindOf(name)} and no text` } };
+    return { name: null, fault: { field: 'name', reason: `is ${kindOf(name)}, not a text` } };
   if (!isNone(inputSchema) && !isJsonObject(inputSchema)) {
     return { name, fault: { field: 'inputSchema', reason: `is ${kindOf(inputSchema)} and no object` } };
   }
@@ -54,7 +54,7 @@ function readTool(tool: unknown): ListedTool {
   const text = (field: 'title' | 'description'): string | null => {
     const value = tool[field];
     if (typeof value === 'string') return value;
-    if (!isNone(value)) dropped.push({ field, reason: `is ${kindOf(value)} and no text` });
+    if (!isNone(value)) dropped.push({ field, reason: `is ${kindOf(value)}, not a text` });
     return null;
   };
   return {
@@ -83,7 +83,7 @@ function objectOrNone(value: unknown, field: string, dropped: FieldFault[]): Jso
 
 const HINTS = ['readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint'] as const;
 
-/** Keeps the title and the hints. A hint that cannot be read counts as said where that makes us stricter. */
+/** Keeps the title and the hints. A hint that cannot be read counts as given where that makes the service stricter. */
 function readAnnotations(annotations: JsonObject | null, dropped: FieldFault[]): JsonObject | null {
   if (annotations === null) return null;
   const read: Record<string, unknown> = {};

@@ -3,7 +3,7 @@ import { shownText } from '#lib/text.ts';
 import { ToolServerError } from './error.ts';
 import { kindOf } from './read-list.ts';
 
-/** The result of a call, as far as it can be read. */
+/** The result of a call, as far as it is readable. */
 export interface ToolResult {
   readonly content: readonly ContentPart[];
   readonly structuredContent?: unknown;
@@ -20,7 +20,7 @@ export type ContentPart =
       readonly data: string;
     }
   | { readonly type: 'link'; readonly name: string; readonly mimeType: string | null; readonly uri: string }
-  /** An unreadable part of a tool's result, with the reason in our words except for a name. */
+  /** An unreadable part of a tool's result, with the reason in the service's words except for a name. */
   | { readonly type: 'unreadable'; readonly why: string };
 
 /** Reads the result of `tools/call`, each part by itself. @throws {ToolServerError} `malformed` */
@@ -46,7 +46,7 @@ function listOf(content: unknown): readonly unknown[] {
   throw malformed(`result.content is ${kindOf(content)}, not a list`);
 }
 
-/** Success needs a plain statement, so every value that does not clearly deny an error counts as one. */
+/** Success needs a plain statement, so every value that does not clearly deny an error counts as an error. */
 function saysError(isError: unknown): boolean {
   if (typeof isError === 'string') return !['', 'false', 'no', '0'].includes(isError.trim().toLowerCase());
   return Boolean(isError);
@@ -61,7 +61,7 @@ function readPart(part: unknown, index: number): ContentPart {
   return { type: 'unreadable', why: `content[${index}], ${what}` };
 }
 
-/** Returns undefined for a part of an unknown type, or without its main member. */
+/** Returns undefined for a part that has an unknown type or lacks its main member. */
 function readKnown(part: JsonObject): ContentPart | undefined {
   const { type, text, data, resource } = part;
   switch (type) {

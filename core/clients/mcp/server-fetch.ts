@@ -8,13 +8,13 @@ import { isOfSession, type Asked, type Hold } from './messages.ts';
 import type { ToolServer } from './server.ts';
 import { createResponseWatch, type ResponseWatch } from './session-life.ts';
 
-/** The `fetch` under the MCP client, and facts that only it can know. */
+/** The `fetch` under the MCP client, and facts that only it knows. */
 export interface ServerFetch {
   readonly fetch: typeof globalThis.fetch;
   readonly watch: ResponseWatch;
-  /** The unchanged result of the latest `tools/…` request; the MCP client gets a stand-in. */
+  /** The unchanged result of the latest `tools/…` request, for which the MCP client gets a stand-in. */
   held(this: void): unknown;
-  /** The error of the latest request came without an id, so that it proves nothing of the request. */
+  /** True when the error of the latest request has no id, so that it proves nothing about the request. */
   isUnnamed(this: void): boolean;
   /** Values that authenticated requests, to be removed from everything that is recorded. */
   secrets(this: void): readonly string[];
@@ -59,7 +59,7 @@ export function createServerFetch({
     for (const value of Object.values(auth)) secrets.add(value.replace(/^Bearer /i, ''));
   }
 
-  /** Tells whether a request says who sends it, in headers or in its address. */
+  /** Tells whether a request is authenticated, by headers or by its address. */
   function isCredentialed(auth: Auth): boolean {
     return Object.keys(auth).length > 0 || secretsInAddress(server.url).length > 0;
   }
@@ -68,11 +68,11 @@ export function createServerFetch({
     const url = new URL(input instanceof Request ? input.url : input);
     const given = new Headers(init?.headers);
     const resumed = given.has('last-event-id');
-    // Nothing is served to a server outside of our requests, so it gets no stream to ask on.
+    // This service answers no requests of a server, so the server gets no stream for them.
     if (init?.method === 'GET' && !resumed) return new Response(null, { status: 405 });
 
     const asked = jsonRpcRequest(init?.body);
-    // The client tells its caller of a refusal or a failure at once, whether or not the body is read.
+    // The client reports a refusal or failure to its caller at once, whether or not the body is read.
     const onEnd: FetchLimits['onEnd'] = (end, status) => {
       const bringsResult = status >= 200 && status <= 299 && (asked !== undefined || resumed);
       if (bringsResult && end.how !== 'cancelled') {
@@ -118,7 +118,7 @@ export function createServerFetch({
       if (refusal === undefined) break;
       const { challenge, demandedScopes } = refusal;
       if (!isCredentialed(auth)) {
-        // There is no sign-in that it could mean: the session is gone, or the server is another one now.
+        // A sign-in cannot help here: the session is gone, or the server is another one now.
         if (hasSession && response.status === 401) break;
         throw new ToolServerError('sign_in', { challenge });
       }
@@ -130,7 +130,7 @@ export function createServerFetch({
       response = await send(auth);
     }
     if (resumed && !response.ok) watch.notResumed();
-    // The client reads an error as text, and says nothing to its caller when an event stream breaks off.
+    // The client reads an error as text, and does not tell its caller when an event stream breaks off.
     if (!response.ok) return response;
     const limited = limitJson(response, limits, watch.ended);
     return answered === undefined ? limited : mendResponse(limited, answered, hold);
@@ -149,11 +149,11 @@ function jsonRpcRequest(body: RequestInit['body']): Asked | undefined {
   return success ? data : undefined;
 }
 
-/** The response of a server that does not take the credentials of a request, and so has not carried it out. */
+/** The response of a server that refuses the credentials of a request, and so has not carried it out. */
 export interface ServerRefusal {
   /** The `WWW-Authenticate` header (RFC 9728, section 5.1). */
   readonly challenge: string | undefined;
-  /** The scopes that the credentials, good otherwise, would have to cover too. Undefined in a plain 401. */
+  /** The scopes that otherwise good credentials would also need. Undefined in a plain 401. */
   readonly demandedScopes: readonly string[] | undefined;
 }
 
@@ -167,7 +167,7 @@ function refusalOf(response: Response): ServerRefusal | undefined {
   return { challenge, demandedScopes: scopesOf(scope) };
 }
 
-/** Tells whether the JSON-RPC error of a response means the credentials and not the call. */
+/** Tells whether the JSON-RPC error of a response is about the credentials and not about the call. */
 function deniesCredentials(response: Response, words: string): boolean {
   if (refusalOf(response) === undefined) return false;
   return response.headers.has('www-authenticate') || ABOUT_CREDENTIALS.test(words);
@@ -186,8 +186,8 @@ const MAX_SCOPES = 50;
 const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]{1,200}$/;
 
 /**
- * Returns the values in an address's query that must not appear in a tool's result: those that are called a secret or
- * look like one. The others are names of projects and the like, which a result may well contain.
+ * Returns the values in an address's query that must not appear in a tool's result: those that are named like a secret
+ * or look like one. The others are names of projects and the like, which a result may contain.
  */
 export function secretsInAddress(url: string): string[] {
   return [...new URL(url).searchParams].flatMap(([name, value]) => {

@@ -7,13 +7,13 @@ export interface CallLimits {
   readonly timeoutMs: number;
 }
 
-/** The life of a session: the first thing that goes wrong ends it, and every operation from then on fails with that. */
+/** The life of a session: the first failure ends it, and every later operation fails with the same error. */
 export interface SessionLife {
   /** Aborted when the session ends. */
   readonly signal: AbortSignal;
   isOver(): boolean;
   end(this: void, reason: ToolServerError | AppError): void;
-  /** Runs one operation under its limits; what ends it early ends the session. */
+  /** Runs one operation under its limits; an early end also ends the session. */
   within<T>(
     limits: CallLimits,
     operation: (options: { signal: AbortSignal; timeout: number }) => Promise<T>,
@@ -51,7 +51,7 @@ export function createSessionLife(): SessionLife {
       life.signal.addEventListener('abort', die, { once: true });
       try {
         if (signal.aborted) throw new ToolServerError('cancelled', { mayHaveArrived: false });
-        // The library's own clock is only a fallback for ours.
+        // The library's own timeout is only a fallback.
         const options = { signal: stop.signal, timeout: timeoutMs + 10_000 };
         return await Promise.race([operation(options), stopped.promise]);
       } catch (error) {
@@ -68,21 +68,21 @@ export function createSessionLife(): SessionLife {
 }
 
 /**
- * Notices when the result of a request can no longer come: its response has ended without it, or its stream could not
+ * Notices that the result of a request can no longer arrive: its response has ended without it, or its stream could not
  * be resumed. The MCP client would wait for ever.
  */
 export interface ResponseWatch {
-  /** A request has gone out. */
+  /** Called when a request has been sent. */
   sent(): void;
-  /** A response that was to bring a result has ended, with or without it. */
+  /** Called when a response that should carry a result has ended, with or without it. */
   ended(this: void, error: unknown): void;
-  /** An attempt to resume a stream was refused. */
+  /** Called when an attempt to resume a stream was refused. */
   notResumed(): void;
   /** Resumes a stream after a delay, at most half a minute. @returns a function that cancels it */
   scheduleResume(this: void, resume: () => void, delayMs: number): () => void;
   /** Runs an operation that waits for results. */
   during<T>(operation: () => Promise<T>): Promise<T>;
-  /** Comes true when a result was waited for in vain. */
+  /** Resolves when a result can no longer arrive. */
   readonly broken: Promise<ToolServerError | AppError>;
 }
 
@@ -92,8 +92,7 @@ const MAX_RESUME_DELAY_MS = 30_000;
 /** Time for a result to get from the end of its response to the operation that waits for it. */
 const GRACE_MS = 250;
 /**
- * Turns of the event loop that have to pass as well: a process that was held up runs its timers before it reads the
- * result.
+ * Turns of the event loop that must also pass: a process that was held up runs its timers before it reads the result.
  */
 const GRACE_TURNS = 20;
 

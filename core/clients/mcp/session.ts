@@ -22,9 +22,9 @@ import { createSessionLife, RESUME_ATTEMPTS, type CallLimits } from './session-l
  */
 export interface ToolSession {
   readonly server: ServerInfo;
-  /** The protocol that the server speaks: the next session can begin with it, and need not ask. */
+  /** The protocol of the server, with which the next session can begin without asking. */
   readonly discovery: PriorDiscovery;
-  /** The server remembers the session: it gave out an id, as servers of 2025 may. */
+  /** True when the server remembers the session: it gave out an id, as servers of 2025 may. */
   readonly stateful: boolean;
   /** One page of the server's tools, read now and never from a cache. */
   listTools(cursor: string | undefined, limits: CallLimits): Promise<ToolPage>;
@@ -43,10 +43,7 @@ export interface ToolSession {
 }
 
 export interface SessionOptions {
-  /**
-   * The discovery of an earlier session; when the server no longer speaks that protocol, the first request fails at the
-   * latest.
-   */
+  /** The discovery of an earlier session. If the server no longer speaks that protocol, the first request fails. */
   readonly prior?: PriorDiscovery;
   /** Called when the server reports in a response that its tools have changed. */
   readonly onToolsChanged?: () => void;
@@ -135,8 +132,8 @@ export async function openToolSession(
       await request(callLimits, (options) =>
         client.callTool(
           { name, arguments: { ...args } },
-          // Without the output schema: a pattern in it would be run against the result with no limit on its time;
-          // the caller checks the result within one.
+          // Without the output schema: the library would run its patterns against the result without a time limit; the
+          // caller checks the result within one.
           { ...options, toolDefinition: { name, inputSchema: { ...inputSchema, type: 'object' } } },
         ),
       );
@@ -173,7 +170,7 @@ const CLIENT = { name: 'routine-automation-service', version: '1.0.0' };
 
 const CHECK_TIMEOUT_MS = 15_000;
 
-/** Checks that a tool server is there and takes the credentials. @throws {ToolServerError} */
+/** Checks that a tool server responds and accepts the credentials. @throws {ToolServerError} */
 export async function checkToolServer(
   deps: { readonly outbound: Pick<OutboundClient, 'fetchWithin'> },
   server: ToolServer,

@@ -8,21 +8,21 @@ import type { CallLimits } from './session-life.ts';
 
 export interface LeasedSession {
   readonly session: ToolSession;
-  /** True when it relies on an earlier call, whose findings the server may have forgotten or changed since. */
+  /** True when an earlier call used it, whose findings the server may have forgotten or changed since. */
   readonly reused: boolean;
   /**
-   * Returns the hash of a tool's definition, if the holder has listed the tool on this session or a kept one before:
-   * not longer than five minutes ago, and not before the server said that its tools have changed.
+   * Returns the hash of a tool's definition from a list of this holder, on this session or an earlier one: at most five
+   * minutes old, and not from before the server reported a change of its tools.
    */
   recall(tool: string): string | undefined;
   /**
-   * Replaces the tools that the holder's next calls go by.
-   * @param ttlMs time for which the server itself vouches for the list; five minutes are the most
+   * Replaces the list of tools for the holder's next calls.
+   * @param ttlMs time for which the server guarantees the list; at most five minutes count
    */
   remember(hashes: ReadonlyMap<string, string>, ttlMs: number): void;
-  /** Forgets what any holder has listed on this server: a tool has turned out to be another one. */
+  /** Forgets the lists of all holders for this server, because a tool has changed. */
   forget(): void;
-  /** Keeps the session for the next call, or ends it when it is useless. */
+  /** Keeps the session for the next call, or ends it when it cannot be used again. */
   release(outcome: 'keep' | 'end'): void;
 }
 
@@ -30,13 +30,13 @@ export interface SessionKey {
   readonly server: ToolServer;
   /** Names the server with this address and these credentials: a session is never used for another version. */
   readonly version: string;
-  /** Names the caller: a session that its server remembers serves no other holder. */
+  /** Id of the run. A session that its server remembers serves no other run. */
   readonly holder: string;
 }
 
 /**
- * Sessions with tool servers, kept between calls for as long as those come in this process. A session that its server
- * remembers serves one holder; any other session serves every caller of the same server.
+ * Sessions with tool servers, kept between calls of this process. A session that its server remembers serves one
+ * holder; any other session serves every caller of the same server.
  */
 export interface ToolSessions {
   lease(key: SessionKey, limits: CallLimits, options?: { fresh?: boolean }): Promise<LeasedSession>;
@@ -45,14 +45,14 @@ export interface ToolSessions {
 
 const IDLE_MS = 30_000;
 const MAX_IDLE = 200;
-/** A discovered protocol is believed this long: a server that has learned the new one still speaks the old. */
+/** A discovered protocol is valid this long: a server that has learned the new one still speaks the old one. */
 const DISCOVERY_MS = 10 * 60_000;
 const MAX_DISCOVERIES = 1_000;
-/** A list is believed this long by the run that asked for it. */
+/** A list is valid this long for the run that asked for it. */
 const LIST_MS = 5 * 60_000;
-/** Tools in all lists that are remembered: some 20 MB. */
+/** Tools in all remembered lists: some 20 MB. */
 const MAX_REMEMBERED = 100_000;
-/** The errors of a server that is spoken to in a protocol it does not speak. */
+/** Errors of a server that does not speak the protocol of the request. */
 const OF_ANOTHER_PROTOCOL: ReadonlySet<ToolServerErrorKind> = new Set([
   'not_mcp',
   'protocol',
@@ -70,7 +70,7 @@ export function createToolSessions(deps: { readonly outbound: Pick<OutboundClien
     max: MAX_IDLE,
     ttl: IDLE_MS,
     ttlAutopurge: true,
-    // Until its timer has fired, one whose time is over must still be found and ended.
+    // A session whose time is over must still be found and ended until its timer has fired.
     allowStale: true,
     dispose: (_key, session, reason) => {
       if (reason === 'expire' || reason === 'evict') end(session);
@@ -91,7 +91,7 @@ export function createToolSessions(deps: { readonly outbound: Pick<OutboundClien
     for (const key of lists.keys()) if (key.endsWith(` ${version}`)) lists.delete(key);
   }
 
-  /** Opens a session, in the protocol that an earlier one discovered where that is not long ago. */
+  /** Opens a session, in the protocol of an earlier discovery if that is recent. */
   async function open(
     key: string,
     server: ToolServer,

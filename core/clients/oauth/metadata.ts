@@ -14,8 +14,8 @@ export function isSameIssuer(one: string, other: string): boolean {
 }
 
 /**
- * Tells whether a response is from the issuer that its sign-in began at (RFC 9207, section 2.4). It has to name one
- * where the metadata promises that. Without a known issuer there is nothing to compare with.
+ * Tells whether a response is from the issuer that its sign-in began at (RFC 9207, section 2.4). It must name an issuer
+ * where the metadata promises that. Without a known issuer nothing is compared.
  */
 export function isFromIssuer(
   { issuer, sendsIssuer }: { readonly issuer?: string | undefined; readonly sendsIssuer: boolean },
@@ -25,11 +25,11 @@ export function isFromIssuer(
   return iss === undefined ? !sendsIssuer : isSameIssuer(iss, issuer);
 }
 
-/** Returns an issuer for an error message: only an address of a usual length, never other text from a server. */
+/** Returns an issuer for an error message: only an address of a usual length, never another text of a server. */
 export function shownIssuer(issuer: string): string {
   const url = URL.parse(issuer);
   if (url === null || !/^https?:$/.test(url.protocol)) return 'something that is no address';
-  // As it was written, where that is all there is to it: what differs may be the slash.
+  // Returned as it was written, because the difference may be the slash.
   const plain = `${url.origin}${url.pathname}`;
   return (plain === `${issuer}/` ? issuer : plain).slice(0, 200);
 }
@@ -59,7 +59,7 @@ export function readServerMetadata(body: unknown) {
   return { value, dropped };
 }
 
-/** Reads the metadata of a protected resource (RFC 9728). The default resource is the one that was asked. */
+/** Reads the metadata of a protected resource (RFC 9728). The default resource is the requested one. */
 function readResourceMetadata(body: unknown, asked: string) {
   const { read, dropped } = fieldsOf(body);
   const value = {

@@ -11,16 +11,16 @@ export interface Tokens {
   readonly idToken: string | undefined;
 }
 
-/** A client that an authorization server has made for us. */
+/** A client that an authorization server has made for this service. */
 export interface Registration {
   readonly id: string;
   readonly secret: string | undefined;
   readonly authMethod: string | undefined;
 }
 
-/** Something that was read, with the names of the fields that could not be. */
+/** A value that was read, with the names of the fields that were not readable. */
 export interface Read<T> {
-  /** Undefined without the one field that is required. */
+  /** Undefined without the one required field. */
   readonly value: T | undefined;
   readonly dropped: readonly string[];
 }
@@ -35,7 +35,7 @@ export function readTokens(body: unknown): Read<Tokens> {
   const more = {
     refreshToken: read('refresh_token', secretIn),
     expiresInSeconds: read('expires_in', lifetimeIn),
-    scope: read('scope', scopeIn),
+    scope: read('scope', (value) => textIn(Array.isArray(value) ? textsIn(value)?.join(' ') : value, 10_000)),
     idToken: read('id_token', (value) => textIn(value, 65_536)),
   };
   return { value: accessToken === undefined ? undefined : { accessToken, ...more }, dropped };
@@ -48,7 +48,7 @@ export function readRegistration(body: unknown): Read<Registration> {
   const secret = read('client_secret', (value) => textIn(value, 4_096));
   const authMethod = read('token_endpoint_auth_method', (value) => {
     const isKnown = typeof value === 'string' && (AUTH_METHODS.has(value) || value === 'none');
-    // Without a secret there is nothing to authenticate with.
+    // Without a secret the client cannot authenticate.
     return isKnown && (secret !== undefined || value === 'none') ? value : undefined;
   });
   return { value: id === undefined ? undefined : { id, secret, authMethod }, dropped };
@@ -86,10 +86,6 @@ function secretIn(value: unknown): string | undefined {
 
 /** Characters that are safe in a header: those of RFC 6750, section 2.1, and more that servers use. */
 const VISIBLE = /^[\x21-\x7e]{1,16384}$/;
-
-function scopeIn(value: unknown): string | undefined {
-  return textIn(Array.isArray(value) ? textsIn(value)?.join(' ') : value, 10_000);
-}
 
 function lifetimeIn(value: unknown): number | undefined {
   const seconds = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;

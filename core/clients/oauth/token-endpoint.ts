@@ -4,7 +4,7 @@ import type { Log } from '#lib/log.ts';
 import { OutboundError, outboundErrorIn, type OutboundClient } from '#lib/outbound/index.ts';
 import { readTokens, type Tokens } from './responses.ts';
 
-/** An endpoint of an authorization server that takes requests of clients, and our client there. */
+/** An endpoint of an authorization server that takes requests of clients, and this service's client there. */
 export interface TokenEndpoint {
   readonly url: string;
   readonly client: {
@@ -26,16 +26,17 @@ export interface TokenDeps {
 }
 
 /**
- * The endpoint gave no tokens. `refused`: a known word says that the grant, or our client, is no longer accepted.
- * `answered`: another decision, and a repeat may get the same. `away`: it issued nothing, and may later. `unknown`: it
- * may have issued tokens that did not arrive. The server's words are not kept, as they could repeat our request.
+ * The endpoint gave no tokens. `refused`: a known word says that the grant, or the client, is no longer accepted.
+ * `answered`: another decision, which a repeat may get again. `away`: it issued nothing, and may do so later.
+ * `unknown`: it may have issued tokens that did not arrive. The server's words are not kept, because they could repeat
+ * the request.
  */
 export class TokenError extends Error {
   override readonly name = 'TokenError';
   readonly kind: 'refused' | 'answered' | 'away' | 'unknown';
   /** An error of a closed list, safe for a log; `other` for any other word. */
   readonly error: string;
-  /** Status and error, to tell one answer from another. */
+  /** Status and error, which distinguish one response from another. */
   readonly answer: string;
   /** True where the connection broke after the request was sent. */
   readonly isLost: boolean;
@@ -49,7 +50,7 @@ export class TokenError extends Error {
   }
 }
 
-/** Timeout that is longer than any token endpoint takes and shorter than the leases under which one is asked. */
+/** A timeout longer than any token endpoint takes, and shorter than the leases under which it is asked. */
 const TIMEOUT_MS = 20_000;
 const MAX_BYTES = 256 * 1024;
 
@@ -69,8 +70,8 @@ export async function requestTokens(
 }
 
 /**
- * Exchanges a refresh token (RFC 6749, section 6). The granted scope goes along where the server wants that: Microsoft
- * Entra always, others once they have refused the request without it.
+ * Exchanges a refresh token (RFC 6749, section 6). Sends the granted scope where the server wants it: Microsoft Entra
+ * always, others once they have refused a request without it.
  * @throws {TokenError}
  */
 export async function refreshTokens(
@@ -114,7 +115,7 @@ interface Refresh {
 /** Hosts of Microsoft Entra, also of its national clouds. */
 const ENTRA = /^(?:login\.microsoftonline\.(?:com|us)|login\.partner\.microsoftonline\.cn|sts\.windows\.net)$/;
 
-/** Posts to an endpoint as our client there, and reads its response. @throws {TokenError} `away` or `unknown` */
+/** Posts to an endpoint as this service's client, and reads its response. @throws {TokenError} `away` or `unknown` */
 export async function postAsClient(
   { outbound }: Pick<TokenDeps, 'outbound'>,
   endpoint: TokenEndpoint,
@@ -128,7 +129,7 @@ export async function postAsClient(
   const body = isJson ? JSON.stringify(Object.fromEntries(given)) : given.toString();
   const fetch = outbound.fetchWithin({ timeoutMs: TIMEOUT_MS, maxResponseBytes: MAX_BYTES });
   try {
-    // The guarded client sends a body to no other origin that a redirect names.
+    // The guarded client sends a body to no other origin, even if a redirect names one.
     const response = await fetch(endpoint.url, { method: 'POST', headers, body });
     const text = await response.text();
     const isForm = response.headers.get('content-type')?.startsWith(FORM) === true;
@@ -144,7 +145,7 @@ export async function postAsClient(
 
 const FORM = 'application/x-www-form-urlencoded';
 
-/** Authenticates us as the MCP client library does at the token endpoint (RFC 6749, section 2.3.1). */
+/** Authenticates the client as the MCP client library does at the token endpoint (RFC 6749, section 2.3.1). */
 export function authenticateClient(
   authMethods: readonly string[],
   { id, secret, authMethod }: TokenEndpoint['client'],
@@ -169,7 +170,7 @@ export function authenticateClient(
 const NOT_NOW: ReadonlySet<number> = new Set([408, 425, 429, 503]);
 
 function errorOf(status: number, body: unknown, refusals = GRANT_REFUSED): TokenError {
-  // Some send errors with status 200.
+  // Some servers send errors with status 200.
   const word = isJsonObject(body) && typeof body['error'] === 'string' ? body['error'] : '';
   const isRefused = CLIENT_REFUSED.has(word) || refusals.includes(word);
   const error = isRefused || KNOWN.has(word) ? word : word === '' ? 'no_error' : 'other';
@@ -179,7 +180,7 @@ function errorOf(status: number, body: unknown, refusals = GRANT_REFUSED): Token
   return new TokenError(isAnswer ? 'answered' : 'unknown', error, { status });
 }
 
-/** RFC 6749, section 5.2, and the words that GitHub and Slack have for the same. */
+/** RFC 6749, section 5.2, and the words of GitHub and Slack for the same. */
 const GRANT_REFUSED: readonly string[] = [
   'invalid_grant',
   'bad_verification_code',
@@ -197,7 +198,7 @@ const CLIENT_REFUSED: ReadonlySet<string> = new Set([
   'bad_client_secret',
 ]);
 
-/** Words of a server that has decided nothing. */
+/** Words of a server that has not decided yet. */
 const PASSING: ReadonlySet<string> = new Set([
   'authorization_pending',
   'server_error',

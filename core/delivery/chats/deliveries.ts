@@ -1,5 +1,6 @@
 import type { Core } from '#core/core.ts';
 import type { ChatKind } from '#core/clients/chats/index.ts';
+import type { DeliveryAttempt } from '#core/delivery/webhooks/index.ts';
 import { addWork, hastenWork } from '#core/foundation/work/index.ts';
 import { AT_ONCE, sql, transaction, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
@@ -29,16 +30,7 @@ export interface ChatDelivery {
   readonly createdAt: Date;
   readonly finishedAt: Date | null;
   /** Oldest first. */
-  readonly attempts: readonly ChatAttempt[];
-}
-
-interface ChatAttempt {
-  readonly index: number;
-  readonly startedAt: Date;
-  readonly durationMs: number | null;
-  readonly status: number | null;
-  readonly error: string | null;
-  readonly responseExcerpt: string | null;
+  readonly attempts: readonly DeliveryAttempt[];
 }
 
 /** Queues the result of a run for these chats of its project, in the transaction of the caller. Each gets it once. */
@@ -62,7 +54,7 @@ export async function enqueueChats(
   `;
 }
 
-/** Lists what was sent of a run to chats, with all attempts. The caller has read the run in its project. */
+/** Lists the deliveries of a run to chats, with all attempts. The caller has read the run in its project. */
 export function listChatDeliveries(db: Db, runId: string): Promise<ChatDelivery[]> {
   return db.rows<ChatDelivery>`
     select d.id, d.chat_id as "chatId", c.name as "chatName", c.kind, d.state, d.reason,
@@ -85,7 +77,7 @@ function withDates(delivery: ChatDelivery): ChatDelivery {
 }
 
 /**
- * Sends a delivery again: one that has ended with all its retries, one that waits at once.
+ * Sends a delivery again: an ended one with a new series of retries, a waiting one at once.
  * @throws {AppError} `run_not_found`, `delivery_not_found`, `content_erased`, `routine_archived`
  */
 export async function redeliverToChat(
@@ -118,7 +110,9 @@ export async function redeliverToChat(
   work.nudge('chat');
 }
 
-/** Erases what chats responded to the results of runs. A result that still waits finds its run erased. */
+/**
+ * Erases the responses of chats to the results of runs. A waiting delivery later finds the content of its run erased.
+ */
 export async function eraseChatResponses(tx: Db, runIds: readonly string[]): Promise<void> {
   await tx.run`
     update chat_attempts set response_excerpt = null

@@ -99,13 +99,16 @@ function messageOf(waiting: Waiting, uiOrigin: string): ChatMessage {
   };
 }
 
-const OUTCOMES: Readonly<Record<string, string>> = { partial: 'Done in part', nothing_to_report: 'Nothing to report' };
+const OUTCOMES: Readonly<Record<string, string>> = {
+  partial: 'Succeeded in part',
+  nothing_to_report: 'Nothing to report',
+};
 
 /** Records that an attempt begins: it stays on record if the process dies. @returns its number, from 1 */
 async function beginAttempt(db: Db, deliveryId: string): Promise<number> {
   const begun = await db.row<{ index: number }>`
     with crashed as (
-      update chat_attempts set error = 'broken off on our side; whether the chat got it is unknown'
+      update chat_attempts set error = 'the service broke it off; whether the chat got it is unknown'
       where delivery_id = ${deliveryId} and status is null and error is null
     )
     insert into chat_attempts (delivery_id, index)

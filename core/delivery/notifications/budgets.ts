@@ -2,10 +2,12 @@ import { z } from 'zod';
 import { addWork, type RecordKind } from '#core/foundation/work/index.ts';
 import { isLimited, sharesUsed, type LimitName } from '#core/usage/index.ts';
 import { AT_ONCE, deleteBatch, sql, type Db, type Sql } from '#lib/database/index.ts';
-import { followsBudgets, hasSubscription, readSubscriptions, type Subscription } from './subscription.ts';
+import { followsBudgets, hasSubscription, readSubscriptions, type MailSubscription } from './subscription.ts';
 import { mailProject, mailTo, RECORDED_AT_ONCE, RETRIES_MS, tell, type News, type ProjectNews } from './tell.ts';
 
-/** A budget that reaches a threshold for the first time in its period, as the followers of one project are told. */
+/**
+ * A budget that reaches a threshold for the first time in its period, with the people of one project who are mailed.
+ */
 interface Crossing {
   readonly scope: keyof typeof WHO;
   readonly budget: keyof typeof WORDS;
@@ -13,7 +15,7 @@ interface Crossing {
   readonly followers: Followers;
 }
 
-/** The budget into which a step no longer fitted. */
+/** The budget that had too little left for the next step. */
 export type UsedUp = { readonly scope: string; readonly name: string } | 'unknown';
 
 type Followers = Pick<ProjectNews, 'projectId' | 'projectName' | 'to'>;
@@ -37,12 +39,12 @@ const NAME_OF: Readonly<Record<Crossing['budget'], LimitName>> = {
 /**
  * Finds the highest threshold that each followed budget has reached and not yet reported in this period, and marks it
  * as reported.
- * @param usedUp the budget into which a step no longer fitted: it counts as used up above four fifths. Where that
- * budget is unknown, the fullest one counts as used up
+ * @param usedUp the budget that had too little left for the next step: above four fifths it counts as used up. If it is
+ * unknown, the fullest budget counts as used up
  */
 export async function findCrossings(
   tx: Db,
-  subscription: Subscription,
+  subscription: MailSubscription,
   usedUp: UsedUp | undefined,
 ): Promise<Crossing[]> {
   const { projectId, routineId, organizationId, budgets } = subscription;
@@ -57,7 +59,7 @@ export async function findCrossings(
   const used = await sharesUsed(tx, limits);
   const highest = Math.max(...used.map(({ share }) => share));
   const crossed: Crossing[] = [];
-  // In one order everywhere, so that two steps that set marks at the same time cannot deadlock.
+  // Set marks in one order everywhere, so that two concurrent steps cannot deadlock.
   const inOrder = used.toSorted((a, b) => a.budget.localeCompare(b.budget));
   for (const { scope, scopeId } of scopes) {
     for (const each of inOrder.filter((share) => share.scopeId === scopeId)) {
@@ -82,7 +84,7 @@ interface Notice extends Pick<Crossing, 'budget' | 'percent'> {
   readonly period: string;
 }
 
-/** Marks a threshold as reported to the projects that have not been told of it, and returns those. */
+/** Marks a threshold as reported, and returns the projects that had no report of it yet. */
 function markReported(tx: Db, following: Sql, { scopeId, budget, period, percent }: Notice): Promise<Followers[]> {
   return tx.rows<Followers>`
     with marked as (
@@ -114,7 +116,7 @@ export function routineBudgetNews(crossings: readonly Crossing[]): News[] {
  */
 export async function tellOfSharedBudgets(
   tx: Db,
-  subscription: Subscription,
+  subscription: MailSubscription,
   { runId, crossings }: { runId: string; crossings: readonly Crossing[] },
 ): Promise<void> {
   const { organizationId, projectId } = subscription;
@@ -129,7 +131,7 @@ export async function tellOfSharedBudgets(
   }
 }
 
-function wants(mail: Subscription['mail']): boolean {
+function wants(mail: MailSubscription['mail']): boolean {
   return mail?.on.includes('budget') === true;
 }
 
@@ -153,8 +155,8 @@ export function forgetBudgetNotices(db: Db, limit: number): Promise<number> {
 const spender = z.object({ runId: z.string(), routineId: z.string() });
 
 /**
- * Notes that a step has spent, for those who follow the routine: its run may go on for long. It is the content of a
- * common table expression.
+ * Queues a check of the budgets after a step, because the run may last long. Returns the body of a common table
+ * expression.
  * @param step relation with `run_id`, `index`, `routine_id`
  */
 export function noteSpending(step: Sql): Sql {

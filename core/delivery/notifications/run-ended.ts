@@ -10,18 +10,18 @@ import {
   hasSubscription,
   messageSubjectOf,
   readSubscriptions,
-  type Subscription,
+  type MailSubscription,
 } from './subscription.ts';
 import { RECORDED_AT_ONCE, RETRIES_MS, tell, type News } from './tell.ts';
 
-/** What is told of the end of a run, as the statement that ends it notes it. */
+/** The end of a run, as the statement that ends it leaves it for the mails. */
 const endedRun = z.object({
   routineId: z.string(),
   state: z.enum(['succeeded', 'failed', 'cancelled']),
   reason: z.string().nullable(),
   /** Outcome of a run that succeeded; null for all others. */
   outcome: z.string().nullable(),
-  /** What a run that succeeded lacked. */
+  /** Warnings of a run that succeeded. */
   warnings: z.array(z.custom<RunWarning>((each) => typeof each === 'string' && each in RUN_WARNINGS)),
   /** The reason as a sentence of the closed list, without words of a model, a tool or a provider. */
   reasonInWords: z.string().nullable(),
@@ -36,7 +36,7 @@ const endedRun = z.object({
 });
 type ToldRun = z.output<typeof endedRun>;
 
-/** What the statement that ends a run knows of the end. */
+/** The fields of an ending that the mails need. */
 interface Ending {
   readonly state: 'succeeded' | 'failed' | 'cancelled' | 'skipped';
   readonly reasonInWords: string | null;
@@ -45,10 +45,10 @@ interface Ending {
 }
 
 /**
- * Notes the end of a run for those who follow its routine, if any: the common table expressions `follower`, `turned` and
- * `news`, which read `ended`, the run's row, and `routine` of routines. Whether a routine fails is kept here, where ends
- * are recorded one after the other; the mails are written later by the work `run_ended`. Reads three rows by their keys,
- * and the projects of an organization that has a budget.
+ * Records the end of a run for the mails about its routine: the common table expressions `follower`, `turned` and
+ * `news`, which read `ended`, the run's row, and `routine`. This statement also records whether the routine fails,
+ * because ends are recorded one after the other; the work `run_ended` writes the mails later. Reads three rows by their
+ * keys, and the projects of an organization that has a budget.
  */
 export function noteEnd({ state, reasonInWords, warnings = [], passedLimit }: Ending): Sql {
   const isWhole = state === 'succeeded' && warnings.length === 0;
@@ -92,11 +92,11 @@ export const runEndedKind: RecordKind = {
   },
 };
 
-async function notifyRunEnded(tx: Db, runId: string, run: ToldRun, subscription: Subscription): Promise<void> {
+async function notifyRunEnded(tx: Db, runId: string, run: ToldRun, subscription: MailSubscription): Promise<void> {
   const { successPingUrl: url } = subscription;
   const isWhole = run.state === 'succeeded' && run.warnings.length === 0;
   if (isWhole && !run.answers && url !== null) await enqueuePing(tx, { ...messageSubjectOf(subscription, runId), url });
-  // Before the state of the routine, as with the news of spending: locks are taken in one order everywhere.
+  // Lock budgets before the state of the routine, as for spending, so that two transactions cannot deadlock.
   const crossings = await findCrossings(tx, subscription, usedUpBy(run));
   const news = [...(run.answers ? [] : newsOf(run)), ...routineBudgetNews(crossings)];
   if (!run.answers && subscription.hasReaders && run.state !== 'cancelled') await noteResult(tx, subscription, runId);
@@ -113,12 +113,12 @@ function newsOf(run: ToldRun): News[] {
   ];
 }
 
-/** Notes that the result is to be sent to people; what it says is read by the work `result`. */
-async function noteResult(tx: Db, { organizationId }: Subscription, runId: string): Promise<void> {
+/** Queues the work `result`, which reads the result and sends it to people. */
+async function noteResult(tx: Db, { organizationId }: MailSubscription, runId: string): Promise<void> {
   await tx.run`${addWork(sql`select 'result', ${runId}, ${organizationId}, ${AT_ONCE}, '{}'::jsonb`)}`;
 }
 
-/** Returns the budget that counts as used up because a step no longer fitted into it. */
+/** Returns the budget that had too little left for the next step, which counts as used up. */
 function usedUpBy({ reason, passedLimit }: ToldRun): UsedUp | undefined {
   return passedLimit ?? (reason === 'budget_exceeded' ? 'unknown' : undefined);
 }
@@ -141,11 +141,11 @@ function failed({ reason, reasonInWords }: ToldRun): News {
   return { event: 'failed', heading: 'Failed', lines: [`A run failed${why}.`] };
 }
 
-/** The news of the first success after failures that were mailed, or would have been. */
+/** The news of the first success after failures. */
 const RECOVERED: News = { event: 'recovered', heading: 'Works again', lines: ['A run succeeded after failures.'] };
 
 /**
- * Tells the subscribers of routines that the service has paused, in the transaction that pauses them.
+ * Mails the subscribers of routines about their pause by the service, in the transaction of the pause.
  * @param runIds the run that led to each pause, by routine
  */
 export async function notifyPaused(

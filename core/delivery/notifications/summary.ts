@@ -2,10 +2,10 @@ import { mergeHeld, projectsWithHeld, type HeldCount } from '#core/foundation/ou
 import { addWork, type RecordKind } from '#core/foundation/work/index.ts';
 import type { MailSettings } from '#core/accounts/settings/index.ts';
 import { AT_ONCE, sql, type Db } from '#lib/database/index.ts';
-import { readSubscriptions, type Subscription } from './subscription.ts';
+import { readSubscriptions, type MailSubscription } from './subscription.ts';
 import { MAIL_INTERVAL, mailProject, RECORDED_AT_ONCE, RETRIES_MS } from './tell.ts';
 
-/** Queues the projects of which the first event that is held has waited for an hour. */
+/** Queues a summary for each project whose oldest held event has waited for an hour. */
 export async function queueSummaries(db: Db): Promise<void> {
   await db.run`
     with due as (
@@ -16,8 +16,8 @@ export async function queueSummaries(db: Db): Promise<void> {
 }
 
 /**
- * Mails the summary of a project: what happened to its routines beyond the mails of the hour. A model that is away fails
- * the runs of a hundred routines at once.
+ * Mails the summary of a project: the events that exceeded its mails of the hour. One model that is down can fail the
+ * runs of a hundred routines at once.
  */
 export const summaryKind: RecordKind = {
   batch: RECORDED_AT_ONCE,
@@ -57,8 +57,8 @@ function inWords(held: readonly HeldCount[]): string {
 }
 
 /** Groups subscriptions by their recipients, without those whose mail is turned off. */
-function byRecipients(subscriptions: readonly Subscription[]) {
-  const groups = new Map<string, [MailSettings['to'], [Subscription, ...Subscription[]]]>();
+function byRecipients(subscriptions: readonly MailSubscription[]) {
+  const groups = new Map<string, [MailSettings['to'], [MailSubscription, ...MailSubscription[]]]>();
   for (const subscription of subscriptions) {
     const { mail } = subscription;
     if (mail === null || mail.on.length === 0) continue;

@@ -8,7 +8,7 @@ import {
   type MessageSubject,
 } from '#core/foundation/outbox/index.ts';
 import { sql, type Db } from '#lib/database/index.ts';
-import { messageSubjectOf, type Subscription } from './subscription.ts';
+import { messageSubjectOf, type MailSubscription } from './subscription.ts';
 
 /** News written at the same time: each holds a connection of the pool. */
 export const RECORDED_AT_ONCE = 4;
@@ -16,7 +16,7 @@ export const RECORDED_AT_ONCE = 4;
 /** Waits between attempts to write mails, which only Postgres can fail. */
 export const RETRIES_MS = [10_000, 60_000, 600_000, 3_600_000];
 
-/** An event of a routine, as its mail words it. */
+/** An event of a routine, in the words of its mail. */
 export interface News {
   readonly event: MailEvent;
   /** The beginning of the subject line, like `Failed`. */
@@ -24,20 +24,20 @@ export interface News {
   readonly lines: readonly string[];
 }
 
-/** The time in which a routine is mailed about once, and a project ten times. One summary counts the rest. */
+/** In this time a routine sends one mail, and a project ten. One summary counts the rest. */
 export const MAIL_INTERVAL = sql`interval '1 hour'`;
 
 /** Mails about the routines of a project in one hour. */
 const MOST_OF_PROJECT = 10;
 
 /**
- * Mails a routine's subscribers about an event that they asked for. The event is held for the summary of its project
- * when the routine's mail of this hour, or the ten of the project, have gone. Locks the row of the routine's state, so
- * that only one of several runs that end at the same time sends the mail.
+ * Mails a routine's subscribers about an event that they asked for. Once the routine has sent its mail of this hour, or
+ * the project its ten, the event is held for the project's summary. Locks the row of the routine's state, so that only
+ * one of several runs that end at the same time sends the mail.
  */
 export async function tell(
   tx: Db,
-  subscription: Subscription,
+  subscription: MailSubscription,
   { runId, news }: { runId: string | null; news: readonly News[] },
 ): Promise<void> {
   const { mail, routineId, projectId } = subscription;
@@ -60,7 +60,7 @@ export async function tell(
 /** Mails the recipients, or records that there are none. */
 export async function mailTo(
   tx: Db,
-  subscription: Subscription,
+  subscription: MailSubscription,
   mail: {
     readonly runId: string | null;
     readonly to: MailSettings['to'];
@@ -78,7 +78,7 @@ export async function mailTo(
   });
 }
 
-/** News for the subscribers of a project that is about no routine of it. */
+/** News for the subscribers of a project that concerns no single routine. */
 export interface ProjectNews extends Omit<News, 'event'> {
   readonly organizationId: string;
   readonly projectId: string;
@@ -111,7 +111,7 @@ async function mailRecipients(
   else await enqueueMail(tx, { ...subject, userIds, content });
 }
 
-/** Takes the routine's mail of this hour. @returns false when it has gone */
+/** Takes the routine's one mail of this hour. @returns false when it was sent already */
 async function takeTurn(tx: Db, routineId: string): Promise<boolean> {
   const taken = await tx.row`
     insert into notification_states as s (routine_id, mailed_at) values (${routineId}, now())
@@ -122,7 +122,7 @@ async function takeTurn(tx: Db, routineId: string): Promise<boolean> {
   return taken !== undefined;
 }
 
-/** Takes one of the project's mails of this hour. @returns false when all have gone */
+/** Takes one of the project's mails of this hour. @returns false when all were sent already */
 async function takeProjectTurn(tx: Db, projectId: string): Promise<boolean> {
   const isOver = sql`t.since <= now() - ${MAIL_INTERVAL}`;
   const taken = await tx.row`

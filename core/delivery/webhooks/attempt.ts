@@ -1,16 +1,16 @@
 import type { Core } from '#core/core.ts';
 import { markWebhookGone } from '#core/authoring/routines/index.ts';
 import { type Database, sql, transaction, type Db } from '#lib/database/index.ts';
+import { unanswered, type Exchange } from '#lib/outbound/index.ts';
 import { claimAttempt, type ClaimedAttempt } from './claim.ts';
 import {
-  type DeliveryState,
-  type Exchange,
-  type FailureReason,
   decideVerdict,
   MAX_ATTEMPTS,
-  type Verdict,
+  type DeliveryState,
+  type DeliveryFailure,
+  type AttemptVerdict,
 } from './delivery.ts';
-import { sendAttempt, unanswered, type SendDeps } from './send.ts';
+import { sendAttempt, type SendDeps } from './send.ts';
 
 export interface AttemptDeps extends SendDeps, Pick<Core, 'database'> {}
 
@@ -19,8 +19,8 @@ export type AttemptOutcome = Exclude<DeliveryState, 'sending'> | 'not_due';
 
 /**
  * Makes one attempt of a due delivery: claims it, sends, records. No transaction and no connection is held while
- * sending. What the receiver does is an outcome; an error that is thrown is our own, after which the lease ends and a
- * tick sends the same event again under the same id.
+ * sending. Any response of the receiver, or none, is an outcome; a thrown error is a fault of this service. The lease
+ * then ends, and a tick sends the event again under the same id.
  * @param options.after number of the caller's own attempt that broke off, whose lease it takes over
  */
 export async function attemptDelivery(
@@ -50,7 +50,7 @@ export async function attemptDelivery(
 
 interface Performed {
   readonly exchange: Exchange;
-  readonly verdict: Verdict;
+  readonly verdict: AttemptVerdict;
 }
 
 async function perform(
@@ -67,7 +67,7 @@ async function perform(
   return { exchange, verdict: decideVerdict(attempt.rung, exchange) };
 }
 
-function unsent(reason: FailureReason, why: string): Performed {
+function unsent(reason: DeliveryFailure, why: string): Performed {
   return { exchange: unanswered(`not sent: ${why}`, 0), verdict: { state: 'failed', reason } };
 }
 
@@ -75,7 +75,7 @@ async function record(
   database: Database,
   attempt: ClaimedAttempt,
   exchange: Exchange,
-  verdict: Verdict,
+  verdict: AttemptVerdict,
 ): Promise<AttemptOutcome> {
   if (exchange.status === 410 && (await recordGone(database, attempt, exchange))) return 'failed';
   if (await recordAttempt(database, attempt, exchange, verdict)) return verdict.state;
@@ -96,7 +96,7 @@ export async function recordAttempt(
   db: Db,
   attempt: ClaimedAttempt,
   exchange: Exchange,
-  verdict: Verdict,
+  verdict: AttemptVerdict,
 ): Promise<boolean> {
   const delayMs = verdict.state === 'pending' ? verdict.delayMs : null;
   const reason = verdict.state === 'failed' ? verdict.reason : null;
@@ -139,14 +139,14 @@ async function currentRung(db: Db, attempt: ClaimedAttempt): Promise<number | un
 
 /**
  * Records a 410: marks the routine's webhook as failed and gives up its open deliveries. Does nothing when the routine
- * has another URL by now, of which the response says nothing.
+ * has another URL by now.
  * @returns whether the webhook was marked
  */
 async function recordGone(database: Database, attempt: ClaimedAttempt, exchange: Exchange): Promise<boolean> {
   return transaction(database, async (tx) => {
     if (!(await markWebhookGone(tx, attempt))) return false;
     await recordAttempt(tx, attempt, exchange, { state: 'failed', reason: 'gone' });
-    // Also those being sent right now: their attempts find the delivery over, unless they succeed.
+    // Deliveries being sent right now are given up too, unless their attempt succeeds.
     await tx.run`
       update webhook_deliveries set
         state = 'failed', reason = 'gone', next_attempt_at = null, finished_at = now()

@@ -14,7 +14,7 @@ export const START_LEASE = sql`interval '55 seconds'`;
  */
 const SENDING_LEASE = sql`interval '60 seconds'`;
 
-/** An attempt that the caller alone makes. */
+/** An attempt that is leased to the caller. */
 export interface ClaimedAttempt {
   readonly deliveryId: string;
   readonly projectId: string;
@@ -71,4 +71,4 @@ export function claimAttempt(db: Db, deliveryId: string, after?: number): Promis
   `;
 }
 
-const CRASHED = 'broken off on our side; whether the receiver got it is unknown';
+const CRASHED = 'the service broke it off; whether the receiver got it is unknown';

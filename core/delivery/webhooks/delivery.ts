@@ -1,4 +1,5 @@
 import { sql, type Db, type Sql } from '#lib/database/index.ts';
+import { MAX_RETRY_AFTER_MS, type Exchange } from '#lib/outbound/index.ts';
 import type { EventType } from './event.ts';
 
 /**
@@ -14,13 +15,13 @@ export const FAILURE_REASONS = {
   webhook_removed: 'the routine no longer has a webhook URL',
   routine_archived: 'the routine was archived, and sends nothing more',
 } as const;
-export type FailureReason = keyof typeof FAILURE_REASONS;
+export type DeliveryFailure = keyof typeof FAILURE_REASONS;
 
 export interface Delivery {
   readonly id: string;
   readonly eventType: EventType;
   readonly state: DeliveryState;
-  readonly reason: FailureReason | null;
+  readonly reason: DeliveryFailure | null;
   /** When the next attempt of a pending delivery is due, else null. */
   readonly nextAttemptAt: Date | null;
   readonly createdAt: Date;
@@ -29,7 +30,7 @@ export interface Delivery {
   readonly attempts: readonly DeliveryAttempt[];
 }
 
-interface DeliveryAttempt {
+export interface DeliveryAttempt {
   /** Counts from 1. */
   readonly index: number;
   readonly startedAt: Date;
@@ -56,19 +57,9 @@ export async function listDeliveries(db: Db, runId: string): Promise<Delivery[]>
       error, response_excerpt as "responseExcerpt"
     from webhook_attempts where delivery_id = any(${deliveries.map(({ id }) => id)}) order by index
   `;
-  const byDelivery = Map.groupBy(attempts, ({ deliveryId }) => deliveryId);
   return deliveries.map((delivery) => ({
     ...delivery,
-    attempts: (byDelivery.get(delivery.id) ?? []).map(
-      ({ index, startedAt, durationMs, status, error, responseExcerpt }) => ({
-        index,
-        startedAt,
-        durationMs,
-        status,
-        error,
-        responseExcerpt,
-      }),
-    ),
+    attempts: attempts.flatMap(({ deliveryId, ...attempt }) => (deliveryId === delivery.id ? [attempt] : [])),
   }));
 }
 
@@ -77,17 +68,6 @@ export function hasLostDelivery(runId: Sql): Sql {
   return sql`exists (
     select from webhook_deliveries d
     where d.run_id = ${runId} and d.state = 'failed' and d.event_type <> 'routine.paused')`;
-}
-
-/** What came of sending: a response, or our own words on why there was none. */
-export interface Exchange {
-  readonly status: number | null;
-  readonly error: string | null;
-  readonly responseExcerpt: string | null;
-  readonly durationMs: number;
-  readonly retryAfterMs: number | undefined;
-  /** True when this service broke the exchange off, which is no fault of the receiver. */
-  readonly interrupted: boolean;
 }
 
 const MINUTE_MS = 60_000;
@@ -108,9 +88,6 @@ export const RETRY_LADDER_MS: readonly number[] = [
 
 export const MAX_ATTEMPTS = RETRY_LADDER_MS.length + 1;
 
-/** A `Retry-After` counts up to the longest wait of our own. */
-export const MAX_RETRY_AFTER_MS = 24 * HOUR_MS;
-
 /** Each wait varies by up to this fraction, so that deliveries that failed together do not return together. */
 const JITTER = 0.1;
 
@@ -129,14 +106,14 @@ export function deliveryRetryMs(
   return Math.round(Math.max(jittered, Math.min(retryAfterMs, MAX_RETRY_AFTER_MS)));
 }
 
-/** What an attempt means for its delivery. */
-export type Verdict =
+/** Consequence of an attempt for its delivery. */
+export type AttemptVerdict =
   | { readonly state: 'delivered' }
   | { readonly state: 'pending'; readonly delayMs: number; readonly counts: boolean }
-  | { readonly state: 'failed'; readonly reason: FailureReason };
+  | { readonly state: 'failed'; readonly reason: DeliveryFailure };
 
-/** Decides by an attempt: only 2xx is success. `rung` is its place on the retry schedule, from 1. */
-export function decideVerdict(rung: number, exchange: Exchange): Verdict {
+/** Decides what follows from an attempt: only 2xx is success. `rung` is its place on the retry schedule, from 1. */
+export function decideVerdict(rung: number, exchange: Exchange): AttemptVerdict {
   const { status, interrupted, retryAfterMs } = exchange;
   if (status !== null && status >= 200 && status <= 299) return { state: 'delivered' };
   if (interrupted) return { state: 'pending', delayMs: 0, counts: false };

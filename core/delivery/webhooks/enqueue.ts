@@ -1,4 +1,5 @@
 import type { Core } from '#core/core.ts';
+import type { PausedRoutine } from '#core/events.ts';
 import { afterCommit, AT_ONCE, type Db } from '#lib/database/index.ts';
 import { newId } from '#lib/ids.ts';
 import {
@@ -7,7 +8,6 @@ import {
   eventType,
   pausedBody,
   type EventType,
-  type PausedByService,
   type ReportedAction,
   type ReportedRun,
 } from './event.ts';
@@ -26,11 +26,19 @@ export async function enqueueDelivery(core: EnqueueCore, tx: Db, run: ReportedRu
   await insertDelivery(core, tx, { projectId, routineId, runId, webhookUrl, ...event });
 }
 
-/** Queues the event of a routine that the service pauses, in the transaction that pauses it. */
-export async function enqueuePaused(core: EnqueueCore, tx: Db, routine: PausedByService & Webhook): Promise<void> {
-  const { id: routineId, projectId, runId, webhookUrl } = routine;
+/**
+ * Queues the event of a routine that the service pauses, in the transaction that pauses it.
+ * @param runId the run because of which it is paused; null for none
+ */
+export async function enqueuePaused(
+  core: EnqueueCore,
+  tx: Db,
+  routine: PausedRoutine,
+  runId: string | null,
+): Promise<void> {
+  const { id: routineId, projectId, webhookUrl } = routine;
   if (!isArmed(routine)) return;
-  const event = { eventType: 'routine.paused' as const, body: pausedBody(routine) };
+  const event = { eventType: 'routine.paused' as const, body: pausedBody(routine, runId) };
   await insertDelivery(core, tx, { projectId, routineId, runId, webhookUrl, ...event });
 }
 
@@ -47,10 +55,7 @@ export async function enqueueActionEvent(
   await insertDelivery(core, tx, { projectId, routineId, runId: null, webhookUrl, eventType: type, body });
 }
 
-interface Webhook {
-  readonly webhookUrl: string | null;
-  readonly webhookFailedAt: Date | null;
-}
+type Webhook = Pick<PausedRoutine, 'webhookUrl' | 'webhookFailedAt'>;
 
 function isArmed({ webhookUrl, webhookFailedAt }: Webhook): boolean {
   return webhookUrl !== null && webhookFailedAt === null;
@@ -66,21 +71,15 @@ interface NewDelivery {
 }
 
 async function insertDelivery({ work }: EnqueueCore, tx: Db, event: NewDelivery): Promise<void> {
+  // Deliveries take turns by host. The routine may have another one when the attempt is made.
+  const host = URL.parse(event.webhookUrl ?? '')?.host ?? '';
   await tx.run`
     insert into webhook_deliveries (
       id, organization_id, host, project_id, routine_id, run_id, event_type, body, state, next_attempt_at
     )
-    select ${newId('delivery')}, organization_id, ${hostOf(event.webhookUrl)}, id, ${event.routineId}, ${event.runId},
+    select ${newId('delivery')}, organization_id, ${host}, id, ${event.routineId}, ${event.runId},
       ${event.eventType}, ${event.body}, 'pending', ${AT_ONCE}
     from projects where id = ${event.projectId}
   `;
   afterCommit(tx, () => work.nudge('deliveries'));
-}
-
-/**
- * Returns the host of the receiver, by which deliveries take turns. The routine may have another one when the attempt
- * is made.
- */
-function hostOf(webhookUrl: string | null): string {
-  return URL.parse(webhookUrl ?? '')?.host ?? '';
 }

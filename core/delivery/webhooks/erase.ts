@@ -18,7 +18,7 @@ export async function eraseBodies(tx: Db, runIds: readonly string[]): Promise<st
     returning id
   `;
   if (erased.length > 0) {
-    // By ids, in a statement of its own: joined with the deliveries, Postgres read all attempts of the table.
+    // A separate statement by ids: with a join on the deliveries, Postgres read all attempts of the table.
     await tx.run`
       update webhook_attempts set response_excerpt = null
       where delivery_id = any(${erased.map(({ id }) => id)}) and response_excerpt is not null
@@ -33,8 +33,8 @@ export async function eraseBodies(tx: Db, runIds: readonly string[]): Promise<st
 }
 
 /**
- * Gives up the open deliveries of routines that are archived, in the transaction that archives them. One that an attempt
- * holds just now is left: its next attempt finds the routine archived.
+ * Gives up the open deliveries of routines that are archived, in the transaction that archives them. A delivery being
+ * sent is left alone: its next attempt finds the routine archived.
  */
 export async function giveUpDeliveries(tx: Db, routineIds: readonly string[]): Promise<void> {
   await tx.run`

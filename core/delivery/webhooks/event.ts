@@ -1,9 +1,10 @@
 import type { Trigger } from '#core/foundation/engine/index.ts';
+import type { PausedRoutine } from '#core/events.ts';
 import type { Routine } from '#core/authoring/routines/index.ts';
 import { urgencyOf, type ComparedResult, type Urgency } from '#core/authoring/outcomes/index.ts';
 import { utf8Start } from '#lib/text.ts';
 
-/** An ended run with what its event says. Skipped occurrences have no event. */
+/** An ended run with the fields of its event. Skipped occurrences have no event. */
 export interface ReportedRun {
   readonly id: string;
   readonly routineId: string;
@@ -41,18 +42,6 @@ export interface ReportedRun {
   readonly estimatedUsage: boolean;
 }
 
-/** A routine that the service has paused. */
-export interface PausedByService {
-  readonly id: string;
-  readonly projectId: string;
-  readonly name: string;
-  /** The reason, as the routine shows it. */
-  readonly stateReason: string;
-  readonly pausedAt: Date;
-  /** The run because of which it was paused; null for none. */
-  readonly runId: string | null;
-}
-
 export const EVENT_TYPES = [
   'run.succeeded',
   'run.changed',
@@ -64,7 +53,7 @@ export const EVENT_TYPES = [
 ] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 
-/** The type of an event that only tries a webhook. */
+/** Type of the test event. */
 export const TEST_EVENT = 'webhook.test';
 
 /** Returns the type of the event: `run.changed` where the routine delivers changes and the run has some. */
@@ -117,7 +106,7 @@ export function eventBody(run: ReportedRun): string {
 }
 
 /** Builds the JSON text of the event that a routine was paused. */
-export function pausedBody(routine: PausedByService): string {
+export function pausedBody(routine: PausedRoutine, runId: string | null): string {
   return JSON.stringify({
     type: 'routine.paused' satisfies EventType,
     timestamp: routine.pausedAt,
@@ -127,7 +116,7 @@ export function pausedBody(routine: PausedByService): string {
       name: routine.name,
       state: 'paused',
       reason: routine.stateReason,
-      runId: routine.runId,
+      runId,
     },
   });
 }

@@ -6,6 +6,7 @@ export {
   listDeliveries,
   RETRY_LADDER_MS,
   type Delivery,
+  type DeliveryAttempt,
 } from './delivery.ts';
 export { enqueueActionEvent, enqueueDelivery, enqueuePaused } from './enqueue.ts';
 export {

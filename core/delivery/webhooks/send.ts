@@ -4,11 +4,8 @@ import type { createSealedWebhookSecrets } from '#core/authoring/routines/index.
 import { assertWithinLimit, type ThrottleRule } from '#core/foundation/rate-limits/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { newId } from '#lib/ids.ts';
-import { OutboundError } from '#lib/outbound/index.ts';
-import { parseRetryAfter } from '#lib/retry-after.ts';
-import { utf8Start } from '#lib/text.ts';
+import { postJson, unanswered, type Exchange } from '#lib/outbound/index.ts';
 import type { ClaimedAttempt } from './claim.ts';
-import { type Exchange, MAX_RETRY_AFTER_MS } from './delivery.ts';
 import { TEST_EVENT } from './event.ts';
 
 export interface SendDeps extends Pick<Core, 'log' | 'outbound'> {
@@ -17,22 +14,16 @@ export interface SendDeps extends Pick<Core, 'log' | 'outbound'> {
   readonly webhookTimeoutMs?: number;
 }
 
-const TIMEOUT_MS = 20_000;
-
-/** The receiver has the event once it has sent its status; what follows is for the excerpt alone. */
+/** The receiver has the event once it has sent its status; the body serves only the excerpt. */
 const BODY_TIMEOUT_MS = 5_000;
 
-const MAX_ANSWER_BYTES = 64 * 1024;
-
-const EXCERPT_BYTES = 1_024;
-
-/** What of an attempt is signed and sent. */
+/** The fields of an attempt that are signed and sent. */
 type Signed = Pick<
   ClaimedAttempt,
   'deliveryId' | 'routineId' | 'startedAt' | 'body' | 'sealedSecret' | 'sealedPreviousSecret'
 >;
 
-/** Signs the event and sends it once. Whether and how the receiver responds is an `Exchange`, never an error. */
+/** Signs the event and sends it once. The response, or the lack of one, is an `Exchange`, never an error. */
 export async function sendAttempt(
   deps: SendDeps,
   attempt: Signed & { readonly webhookUrl: string },
@@ -40,46 +31,16 @@ export async function sendAttempt(
 ): Promise<Exchange> {
   const headers = sign(deps, attempt);
   if (headers === undefined) return unanswered('the event could not be signed', 0);
-  const startedAt = performance.now();
-  const elapsedMs = () => Math.round(performance.now() - startedAt);
-  try {
-    const response = await deps.outbound.request({
-      url: attempt.webhookUrl,
-      method: 'POST',
-      headers: { 'content-type': 'application/json', ...headers },
-      body: attempt.body,
-      timeoutMs: deps.webhookTimeoutMs ?? TIMEOUT_MS,
-      maxResponseBytes: MAX_ANSWER_BYTES,
-      onOverflow: 'truncate',
-      cutBodyAfterMs: BODY_TIMEOUT_MS,
-      ...(signal === undefined ? {} : { signal }),
-    });
-    const durationMs = elapsedMs();
-    const answeredAt = new Date(attempt.startedAt.getTime() + durationMs);
-    return {
-      status: response.status,
-      error: null,
-      responseExcerpt: excerpt(response.body),
-      durationMs,
-      retryAfterMs: parseRetryAfter(response.headers.get('retry-after'), {
-        now: answeredAt,
-        maxMs: MAX_RETRY_AFTER_MS,
-      }),
-      interrupted: false,
-    };
-  } catch (error) {
-    if (!(error instanceof OutboundError)) throw error;
-    return {
-      ...unanswered(error.message, elapsedMs()),
-      interrupted: error.code === 'aborted',
-    };
-  }
+  const { webhookUrl: url, body } = attempt;
+  const timing = { timeoutMs: deps.webhookTimeoutMs, cutBodyAfterMs: BODY_TIMEOUT_MS, signal };
+  const { body: _, ...exchange } = await postJson(deps.outbound, { url, headers, body, ...timing });
+  return exchange;
 }
 
 const TESTS: ThrottleRule = { name: 'webhook-test', limit: 10, windowSeconds: 60 };
 
 /**
- * Sends a signed test event to the webhook of a routine, once. Nothing is kept of it, and a 410 stops no deliveries.
+ * Sends a signed test event to the webhook of a routine, once. The test is not recorded, and a 410 stops no deliveries.
  * @throws {AppError} `routine_not_found`, `routine_archived`, `webhook_not_configured`, `rate_limited`
  */
 export async function sendTestEvent(
@@ -103,12 +64,6 @@ export async function sendTestEvent(
   return { ...(await sendAttempt(deps, event, undefined)), id: deliveryId };
 }
 
-/** Returns the exchange of an attempt that got no response. */
-export function unanswered(error: string, durationMs: number): Exchange {
-  const nothing = { status: null, responseExcerpt: null, retryAfterMs: undefined };
-  return { ...nothing, error, durationMs, interrupted: false };
-}
-
 /** Signs the event. Undefined when a secret cannot be opened, which an operator can still put right. */
 function sign(deps: SendDeps, attempt: Signed): Record<string, string> | undefined {
   const { deliveryId, routineId, startedAt, body, sealedSecret, sealedPreviousSecret } = attempt;
@@ -122,11 +77,6 @@ function sign(deps: SendDeps, attempt: Signed): Record<string, string> | undefin
     deps.log.error({ err, deliveryId, routineId }, 'a webhook event could not be signed');
     return undefined;
   }
-}
-
-/** Cuts the excerpt of a response body and removes NUL, which Postgres text cannot hold. */
-function excerpt(body: Uint8Array): string {
-  return utf8Start(body, EXCERPT_BYTES).replaceAll('\u0000', '');
 }
 
 interface WebhookMessage {

@@ -1,13 +1,13 @@
 import type { Core } from '#core/core.ts';
 import type { Engine, StartableDelivery } from '#core/foundation/engine/index.ts';
-import { AT_ONCE, sql, transaction, type Database, type Db } from '#lib/database/index.ts';
+import { AT_ONCE, sql, lockKey, transaction, type Database, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import type { Log } from '#lib/log.ts';
 import { START_LEASE } from './claim.ts';
 
 export interface StartDeliveriesDeps extends Pick<Core, 'database' | 'log'> {
   readonly engine: Pick<Engine, 'startDelivery'>;
-  /** Names the workers whose slots bound the deliveries. */
+  /** Task queue of the workers whose slots limit concurrent deliveries. */
   readonly admission: { readonly rule: { readonly taskQueue: string } };
 }
 
@@ -15,8 +15,8 @@ export interface StartDeliveriesDeps extends Pick<Core, 'database' | 'log'> {
 const BATCH = 50;
 
 /**
- * Starts due deliveries while there is room: by a nudge after the commit that queued them and after each attempt, which
- * makes room, and in every tick.
+ * Starts due deliveries while there is room. Runs after the commit that queued them, after each attempt, which makes
+ * room, and in every tick.
  * @returns how many were started
  * @throws when Postgres cannot be reached, or the signal's reason
  */
@@ -115,7 +115,7 @@ async function anyDue(db: Db): Promise<boolean> {
  */
 export function claimDueDeliveries(database: Database, taskQueue: string, limit: number): Promise<StartableDelivery[]> {
   return transaction(database, async (tx) => {
-    await tx.row`select pg_advisory_xact_lock(hashtextextended('ras:deliveries', 0))`;
+    await lockKey(tx, 'ras:deliveries');
     return tx.rows<StartableDelivery>`
       with recursive room as (
         select coalesce(sum(slots), 0)::integer as slots from worker_slots

@@ -1,7 +1,7 @@
 import { othersHaveRun, type PlanRule } from '#core/accounts/billing/index.ts';
 import { sql, type Sql } from '#lib/database/index.ts';
 
-/** What admission goes by: the task queue whose slots count, and the limits of organizations and accounts. */
+/** Rules of admission: the task queue whose slots count, and the limits of organizations and accounts. */
 export interface AdmissionRule {
   readonly taskQueue: string;
   readonly planRule: PlanRule;
@@ -16,8 +16,8 @@ export const RUN_START_LEASE = sql`interval '30 seconds'`;
 export const waiting = sql`state = 'queued' and admitted_at is null and not held`;
 
 /**
- * Returns the rank of a run within its organization, as an SQL expression: of a person, then scheduled, then of a backfill.
- * Equal ranks go by id. The index of waiting runs has the same expression.
+ * Returns the rank of a run within its organization, as an SQL expression: runs of a person first, then scheduled runs,
+ * then those of a backfill. Runs of equal rank are ordered by id. The index of waiting runs has the same expression.
  */
 export function rankOf(run: Sql): Sql {
   return sql`(case ${run}.trigger when 'schedule' then 1 when 'backfill' then 2 else 0 end)`;
@@ -25,7 +25,7 @@ export function rankOf(run: Sql): Sql {
 
 /**
  * SQL condition on `runs`: the run waits for another run of its routine, which is admitted, or waits too and is older.
- * Without the latter one statement could admit both.
+ * Without the check for older runs, one statement could admit both.
  */
 export const behindPrevious = sql`(after_previous and (
     exists (
@@ -56,8 +56,8 @@ export const waitsForBudget = sql`state = 'running' and waits_until is not null`
 export const waitsForConnection = sql`state = 'running' and waits_since is not null and waits_until is null`;
 
 /**
- * How many runs of a project wait for a budget at a time. Its others stay in the queue: each that waits asks again and
- * again, and more than these could not be granted together.
+ * How many runs of a project wait for a budget at a time. The others stay in the queue: each waiting run asks
+ * repeatedly, and more than these could not be granted together.
  */
 export const MOST_FOR_BUDGET = 10;
 

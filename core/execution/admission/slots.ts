@@ -14,7 +14,7 @@ export interface WorkerSlots {
   readonly slots: number;
   /** The worker's build; undefined unless builds are kept apart. */
   readonly buildId?: string | undefined;
-  /** Whether Temporal starts new runs on this worker (default true). A worker of an earlier build only ends its own. */
+  /** True if Temporal starts new runs on this worker (default). A worker of an earlier build only ends its own runs. */
   readonly takesRuns?: boolean;
 }
 

@@ -15,17 +15,18 @@ import {
 
 /** Everything that a run can wait for. All but `budget` and `connection` come before it begins. */
 export const WAITS = {
-  run_at: 'the time that it was asked for has not come',
-  worker: 'no worker is there that takes new runs',
+  run_at: 'it was asked for a later time',
+  worker: 'no worker takes new runs',
   slot: 'the workers are busy',
   organization_limit: 'the organization has as many runs at a time as its plan allows',
   organization_share: 'the organization has three quarters of the places, and other organizations run here too',
   account: 'its model account has as many runs at a time as the provider allows',
   previous_run: 'an earlier run of the routine is still open',
-  budget: 'other runs hold what is left of a budget; its clock stands still, and it asks again within seconds',
+  budget:
+    'other runs have reserved what is left of a budget; the time waited does not count, and it asks again within seconds',
   connection:
-    'the provider of a connection is away, so that an expired sign-in cannot be renewed; its clock stands still, and it asks again',
-  start: 'it has been let in and its workflow is about to begin',
+    'the provider of a connection cannot be reached, so an expired sign-in cannot be renewed; the time waited does not count, and it asks again',
+  start: 'its turn has come and its workflow is about to begin',
 } as const;
 export type Wait = keyof typeof WAITS;
 

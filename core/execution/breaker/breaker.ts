@@ -2,7 +2,7 @@ import { notBeforeOf } from '#core/models/connections/index.ts';
 import { sql, deleteBatch, type Sql, type Db } from '#lib/database/index.ts';
 import type { RunEnding, FailureReason } from '#core/execution/run-states/index.ts';
 
-/** The breaker of a model account opens after so many runs in a row that failed because of the provider. */
+/** Consecutive runs that failed because of the provider, after which the breaker of the account opens. */
 const FAILURES_TO_OPEN = 3;
 
 /** The first pause of an open breaker. Each further failure doubles it. */
@@ -63,7 +63,7 @@ const countFailure = sql`
               ${LONGEST_PAUSE_SECONDS} * interval '1 second')
             else b.pause_until end`;
 
-/** Reasons that the run itself is to blame for, after the provider had responded properly. */
+/** Reasons that lie in the run itself: the provider had responded properly. */
 const AFTER_A_RESPONSE: ReadonlySet<string> = new Set<FailureReason>([
   'max_steps',
   'max_total_tokens',

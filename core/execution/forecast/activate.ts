@@ -10,7 +10,7 @@ import { plannedRuns } from './planned-runs.ts';
 
 /**
  * Activates a routine, and warns when its forecast says that a limit runs out.
- * @param input.refuseOverBudget refuses it then
+ * @param input.refuseOverBudget refuses the activation instead
  * @throws {AppError} `forecast_over_budget` for that refusal, and the errors of `activateRoutine`
  */
 export async function activateWithForecast(

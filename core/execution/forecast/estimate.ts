@@ -1,7 +1,7 @@
 import { Big } from 'big.js';
 import type { ModelOption, ModelReference, ProjectModels } from '#core/models/directory/index.ts';
 import type { Limits } from '#core/authoring/definition/index.ts';
-import { costOf, totalTokens, type Usage } from '#core/foundation/cost/index.ts';
+import { costOf, NO_USAGE, totalTokens } from '#core/foundation/cost/index.ts';
 import type { Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { usageOfVersion, type UsedByRun } from './version-usage.ts';
@@ -60,11 +60,13 @@ export async function estimateRun(
     const most = mostOfRun(limits, option);
     return { basis: 'limits', sampleSize: 0, pricing, p50: most, p95: most };
   }
-  const costs = sample.map((run) => (pricing === 'recorded' ? run.costUsd : costOf(run, prices)));
+  const costs = sample
+    .map((run) => (pricing === 'recorded' ? run.costUsd : costOf(run, prices)))
+    .filter((cost) => cost !== null);
   const isProof = sample.length === 1 && sample[0]?.id === proofRunId;
   const at = (share: number): Amount => ({
     tokens: percentile(sample.map(totalTokens), share, (a, b) => a - b) ?? null,
-    costUsd: costAt(costs, share),
+    costUsd: percentile(costs, share, (a, b) => new Big(a).cmp(b)) ?? null,
   });
   return {
     basis: isProof ? 'proof_run' : 'version_runs',
@@ -108,20 +110,8 @@ export function mostOfRun(
   const written = maxOutputTokens ?? option?.maxOutputTokens ?? tokens;
   const dearOutput = new Big(prices.output).gte(prices.input);
   const outputTokens = dearOutput ? Math.min(maxSteps * written, tokens) : 0;
-  const usage = { ...NOTHING, inputTokens: tokens - outputTokens, outputTokens };
+  const usage = { ...NO_USAGE, inputTokens: tokens - outputTokens, outputTokens };
   return { tokens, costUsd: costOf(usage, prices) };
-}
-
-const NOTHING: Omit<Usage, 'estimated'> = {
-  inputTokens: 0,
-  cachedInputTokens: 0,
-  outputTokens: 0,
-  reasoningTokens: 0,
-};
-
-function costAt(costs: readonly (string | null)[], share: number): string | null {
-  const known = costs.filter((cost) => cost !== null);
-  return percentile(known, share, (a, b) => new Big(a).cmp(b)) ?? null;
 }
 
 /** Nearest rank: the result is one of the values, never a number between two. */

@@ -82,8 +82,8 @@ export async function forecastOf(
 const LIMITS = DEFINITION.limits.schema.parse(undefined);
 
 /**
- * Forecasts what a draft would use at most in the next 30 days, were it active from now on; null without a schedule or a
- * model. No run has shown yet what it uses.
+ * Forecasts what a draft would use at most in the next 30 days if it were active; null without a schedule or a model.
+ * No run has shown yet what it uses.
  */
 export async function forecastDraft(
   { database, models }: ForecastDeps,

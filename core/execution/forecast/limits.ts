@@ -18,7 +18,7 @@ export interface LimitForecast {
   readonly max: string;
   /** Amount that all have used so far of the present day, month or period. */
   readonly used: string;
-  /** Pace of the others that share the limit, a day. */
+  /** Daily amount used by the others that share the limit. */
   readonly othersPerDay: string;
   /** The first day (UTC) on which too little is left, null for none; null as a whole when it cannot be computed. */
   readonly runsOut: { readonly p50: string | null; readonly p95: string | null } | null;

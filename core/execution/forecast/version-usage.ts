@@ -18,7 +18,7 @@ export interface UsedByRun extends Omit<Usage, 'estimated'> {
   readonly costUsd: string | null;
 }
 
-/** The latest runs of a routine that are looked at, of each state. Those of older versions among them do not count. */
+/** How many of the latest runs in each state are read. Runs of older versions among them do not count. */
 const LATEST = 100;
 
 /**

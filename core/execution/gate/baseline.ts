@@ -1,4 +1,4 @@
-import type { Db } from '#lib/database/index.ts';
+import { sql, type Db, type Sql } from '#lib/database/index.ts';
 import type { AskingRun } from './ask-tool.ts';
 import type { Baseline } from './decide.ts';
 
@@ -10,36 +10,44 @@ export function readBaseline(db: Db, run: AskingRun): Promise<Baseline | undefin
   `;
 }
 
-/**
- * Stores the value that a run's gate saw, for the next run to compare with. Called only when the run succeeds or is
- * skipped: after a failed run the next one sees the same change again. Of concurrent runs, the value seen last stays. A
- * run whose gate failed has no value, but it woke the model, so `maxQuietHours` starts again.
- */
+/** Stores what the gate of a skipped run saw. */
 export async function keepSeen(tx: Db, runId: string): Promise<void> {
-  await tx.run`
-    with run as (
-      select *, gate->'seen'->>'hash' as hash, coalesce(skipped_until, scheduled_for, started_at) as due_at
-      from runs where id = ${runId}
-    ), woken as (
-      update gate_baselines b set woke_at = greatest(b.woke_at, run.due_at) from run
-      where run.hash is null and b.routine_id = run.routine_id and b.project_id = run.project_id
-        and b.revision = run.routine_revision
-    )
-    insert into gate_baselines as kept
-      (routine_id, project_id, revision, value_hash, is_empty, etag, asked_at, woke_at)
-    select routine_id, project_id, routine_revision, hash, (gate->'seen'->>'isEmpty')::boolean,
-      gate->'seen'->>'etag', (gate->>'at')::timestamptz, due_at
-    from run where hash is not null
-    on conflict (routine_id) do update set
-      revision = excluded.revision, value_hash = excluded.value_hash, is_empty = excluded.is_empty,
-      etag = excluded.etag, asked_at = excluded.asked_at,
-      woke_at = case
-        when kept.revision < excluded.revision then excluded.woke_at
-        when (select state from runs where id = ${runId}) = 'skipped' then kept.woke_at
-        else greatest(kept.woke_at, excluded.woke_at) end
-    where kept.revision < excluded.revision
-      or (kept.revision = excluded.revision and kept.asked_at <= excluded.asked_at)
-  `;
+  await tx.run`with ended as (select * from runs where id = ${runId}), ${seenAtEnd(sql`ended`)} select from seen`;
+}
+
+/**
+ * Stores the value that a run's gate saw, for the next run to compare with, as `seen`, `woken` and `kept` of the
+ * statement that ends the run. Used only when the run succeeds or is skipped: after a failed run the next one sees the
+ * same change again. Of concurrent runs, the value seen last stays. A run whose gate failed has no value, but it woke
+ * the model, so `maxQuietHours` starts again.
+ * @param relations `ended`, which is the run, and those whose locks come first
+ */
+export function seenAtEnd(relations: Sql): Sql {
+  return sql`seen as (
+        select ended.routine_id, ended.project_id, ended.routine_revision, ended.state, ended.gate,
+          ended.gate->'seen'->>'hash' as hash,
+          coalesce(ended.skipped_until, ended.scheduled_for, ended.started_at) as due_at
+        from ${relations} where ended.gate is not null
+      ), woken as (
+        update gate_baselines b set woke_at = greatest(b.woke_at, seen.due_at) from seen
+        where seen.hash is null and b.routine_id = seen.routine_id and b.project_id = seen.project_id
+          and b.revision = seen.routine_revision
+      ), kept as (
+        insert into gate_baselines as kept
+          (routine_id, project_id, revision, value_hash, is_empty, etag, asked_at, woke_at)
+        select routine_id, project_id, routine_revision, hash, (gate->'seen'->>'isEmpty')::boolean,
+          gate->'seen'->>'etag', (gate->>'at')::timestamptz, due_at
+        from seen where hash is not null
+        on conflict (routine_id) do update set
+          revision = excluded.revision, value_hash = excluded.value_hash, is_empty = excluded.is_empty,
+          etag = excluded.etag, asked_at = excluded.asked_at,
+          woke_at = case
+            when kept.revision < excluded.revision then excluded.woke_at
+            when (select state from seen) = 'skipped' then kept.woke_at
+            else greatest(kept.woke_at, excluded.woke_at) end
+        where kept.revision < excluded.revision
+          or (kept.revision = excluded.revision and kept.asked_at <= excluded.asked_at)
+      )`;
 }
 
 /** Deletes the values that gates of a deleted project have seen. */

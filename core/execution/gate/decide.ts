@@ -62,7 +62,7 @@ function isQuietTooLong({ gate: { maxQuietHours }, baseline, dueAt }: GateQuesti
   return dueAt.getTime() - baseline.wokeAt.getTime() >= maxQuietHours * 3_600_000;
 }
 
-/** Lists the reasons why a gate let a run go on, or did not. */
+/** Reasons why a gate woke the model, or did not. */
 export const GATE_REASONS = {
   // The model is woken.
   first: 'no run of this version has acted on a value yet',
@@ -70,10 +70,10 @@ export const GATE_REASONS = {
   not_empty: 'the value is not empty',
   manual: 'a person or a program started the run',
   quiet_too_long: 'the model was not woken for `maxQuietHours`',
-  // It is not.
+  // The model is not woken.
   unchanged: 'the value is the one that the last run acted on',
   empty: 'the value is empty',
-  // It is woken because nothing is known.
+  // The model is woken because the value is unknown.
   unreachable: 'the address could not be reached, or is not allowed',
   status: 'the address did not respond with a success',
   tool_refused: 'the call of the tool was not allowed',

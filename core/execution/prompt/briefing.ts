@@ -12,7 +12,7 @@ export interface PromptRun {
   readonly routineName: string;
   readonly instructions: string;
   readonly variables: Readonly<Record<string, string>>;
-  /** Names of the given variables that are material and no instructions. */
+  /** Names of the given variables whose values are data and not instructions. */
   readonly fencedVariables: readonly string[];
   readonly startedAt: Date;
   readonly timezone: string;
@@ -41,7 +41,7 @@ export interface PromptRun {
   readonly toldFacts?: ToldFacts | null;
   /** What became of held calls; null or absent without any, or when the instructions do not ask for it. */
   readonly toldActions?: string | null;
-  /** Lines that say other fields of the definition. */
+  /** Lines about further fields of the definition. */
   readonly told?: readonly string[];
 }
 

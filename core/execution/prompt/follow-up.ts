@@ -4,23 +4,23 @@ import { cut } from '#lib/text.ts';
 import { renderBriefing, type PromptRun } from './briefing.ts';
 import { fence } from './fence.ts';
 
-/** A question about a result, with what was asked and answered before. */
+/** A question about a result, with the earlier questions and answers. */
 export interface FollowUp {
   readonly message: string;
-  /** True when the caller may not write routines: the question is material then, and no instruction. */
+  /** True when the caller may not write routines: the question is then data and not an instruction. */
   readonly fenced: boolean;
-  /** Null when it is no longer kept, as the times of the result. */
+  /** Null once it is erased, like the time of the result. */
   readonly result: string | null;
   readonly finishedAt: string | null;
   readonly thread: readonly { readonly message: string | null; readonly answer: string | null }[];
 }
 
-/** Questions of a thread that a run is told, the latest. */
+/** How many of the latest questions of a thread the briefing repeats. */
 const MOST_TOLD = 10;
 /** Characters of each earlier answer. */
 const ANSWER_LENGTH = 4_000;
 
-/** Selects what a run asks about as one JSON value, as part of a statement that reads more of the run. */
+/** Selects the subject of a follow-up as one JSON value, as part of a statement that reads more of the run. */
 export function followUpJson(run: Sql): Sql {
   return sql`(
     select jsonb_build_object('message', ${run}.message, 'fenced', ${run}.values_fenced, 'result', began.result,
@@ -38,7 +38,7 @@ export function followUpJson(run: Sql): Sql {
   )`;
 }
 
-/** Renders the briefing of a follow-up, whose prompt is that of the run which it asks about. */
+/** Renders the briefing of a follow-up. Its prompt is the one of the run that it asks about. */
 export function renderFollowUp(run: PromptRun, { message, fenced, result, finishedAt, thread }: FollowUp): string {
   const about =
     result === null

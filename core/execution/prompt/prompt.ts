@@ -33,7 +33,7 @@ export function renderPrompt(
     date: localDate(run.startedAt, run.timezone),
     'routine.name': run.routineName,
     'run.id': run.runId,
-    // A run that a person started has the time that it was asked for, or else its own.
+    // A manual run has its `runAt`, or else its own time.
     scheduledFor: (run.scheduledFor ?? run.runAt ?? run.startedAt).toISOString(),
     'previous.result': previousText(previous),
     'previous.finishedAt': previous?.finishedAt.toISOString() ?? '',
@@ -123,8 +123,7 @@ export const PREAMBLE = [
 ].join(' ');
 
 /**
- * Returns the messages before the transcript: one, as the chat templates of whole families refuse two of a user in a
- * row.
+ * Returns the messages before the transcript: only one, because many chat templates refuse two user messages in a row.
  */
 export function openingMessages({ prompt, briefing }: Opening): ModelMessage[] {
   return [{ role: 'user', content: `${prompt}\n\n${briefing}` }];

@@ -6,10 +6,10 @@ export interface Reader {
   readonly readerId: string;
 }
 
-/** Age from which on a result counts as read: a month's pile is not news. */
+/** Age in days from which a result counts as read: an old pile is not news. */
 export const UNREAD_DAYS = 30;
 
-/** Returns whether the reader has not read a row of `runs`, as an SQL expression. */
+/** Returns an SQL expression: the reader has not read a row of `runs`. */
 export function unreadBy({ projectId, readerId }: Reader): Sql {
   return sql`(
     finished_at > greatest(now() - ${UNREAD_DAYS} * interval '1 day',
@@ -25,7 +25,7 @@ export async function markRead(
 ): Promise<void> {
   await transaction(database, async (tx) => {
     if (until !== undefined) {
-      // The marks of single runs stay until the next time, so that it can be undone.
+      // The marks of single runs stay until the next call, so that marking all can be undone.
       await tx.run`
         delete from result_reads using result_readers reader, runs
         where result_reads.reader_id = ${readerId} and runs.id = run_id and runs.project_id = ${projectId}
@@ -47,8 +47,8 @@ export async function markRead(
 }
 
 /**
- * Takes marks back: those of single runs, and the one on all that ended after `since`; null takes back that on all. What
- * was marked both ways is read until both are taken back.
+ * Takes back the marks of single runs, and shortens the mark on all runs to `since`; null deletes that mark. A run
+ * marked both ways stays read until both marks are taken back.
  */
 export async function markUnread(
   database: Database,

@@ -45,14 +45,14 @@ export interface Result {
   readonly changes: Pick<ComparedResult, 'against' | 'by' | 'counts' | 'added' | 'removed' | 'changed'> | null;
   /** Changes of its text against the previous one; null with data, and without a previous text. */
   readonly lines: LineChanges | null;
-  /** The run whose result came before, if there is one. */
+  /** The run with the previous result, if there is one. */
   readonly previousRunId: string | null;
   /** US dollars as a decimal string. */
   readonly costUsd: string | null;
   readonly startedAt: Date | null;
   readonly finishedAt: Date;
   readonly unread: boolean;
-  /** The first later run of the routine that succeeded and says something else: what the result says is over. */
+  /** The first later success of the routine with another text, which makes this result out of date. */
   readonly overtakenBy: Overtaking | null;
 }
 
@@ -75,7 +75,7 @@ export interface ResultFilter {
   /** Only results that ended before this time. */
   readonly until?: Date | undefined;
   readonly unread: boolean | undefined;
-  /** A part of its routine's name, of its text or of what its run said of it, in any case. */
+  /** A part of its routine's name, its text or its run's words about it, upper or lower case. */
   readonly q?: string | undefined;
   /** True for all kinds but `unchanged`, false for that one. */
   readonly worthReading: boolean | undefined;
@@ -178,10 +178,10 @@ function firstOf(items: 'added' | 'removed' | 'changed'): Sql {
 /** Counts of the results that a reader has not read yet. */
 export interface Unread {
   readonly worthReading: number;
-  /** Routines of those. */
+  /** Routines with results worth reading. */
   readonly worthReadingRoutines: number;
   readonly unchanged: number;
-  /** Routines of the unchanged ones. */
+  /** Routines with unchanged results. */
   readonly unchangedRoutines: number;
   /** True when there are more than the {@link MAX_LOOKED_AT} newest, which are counted. */
   readonly more: boolean;
@@ -285,7 +285,7 @@ function beginningOf(text: string): string {
   return cut(text, end > EXCERPT / 3 ? end : EXCERPT);
 }
 
-/** Writes the condition that a run has a text in it, in any case: there `%` and `_` are signs like all others. */
+/** Returns the condition that a text of a run contains `q`, in any case; `%` and `_` are ordinary characters. */
 export function says(q: string, runs: 'runs' | 'classified'): Sql {
   const table = raw(runs);
   return sql`position(lower(${q}) in lower(concat_ws(' ',

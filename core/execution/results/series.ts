@@ -20,7 +20,7 @@ export interface Series {
   readonly field: string | null;
   /** Oldest first. */
   readonly runs: readonly { readonly id: string; readonly at: Date }[];
-  /** Those that the newest runs have first. */
+  /** Items of the newest runs come first. */
   readonly items: readonly {
     readonly key: string | Numeric | boolean | null;
     /** One for each run; null where it has no such number. */
@@ -100,7 +100,6 @@ function findRuns(db: Db, { projectId, routineId, upTo, limit }: SeriesOf) {
   `;
 }
 
-/** Writes the list of items as JSON; an empty one where the data has no list there. */
 function listIn(by: ResultKey | null): Sql {
   if (by === null) return sql`jsonb_build_array(data)`;
   const list = sql`data #> ${pointerTokens(by.list)}::text[]`;

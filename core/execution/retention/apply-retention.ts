@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Core } from '#core/core.ts';
 import { hasOwnRetention, type RetentionRule } from '#core/accounts/settings/index.ts';
 import { isUnavailable, sql, type Db } from '#lib/database/index.ts';
-import { applyToBatch, dueOf, type Scope } from './due.ts';
+import { applyToBatch, dueOf, type RetentionScope } from './due.ts';
 import { CONTENT, RUNS, type Stage } from './stages.ts';
 
 export interface RetentionDeps extends Pick<Core, 'database' | 'log'> {
@@ -71,7 +71,7 @@ async function pass(
 }
 
 interface Progress {
-  readonly scope: Scope;
+  readonly scope: RetentionScope;
   readonly from: Date | undefined;
 }
 
@@ -83,7 +83,7 @@ const MAX_PROJECTS = 500;
  * fewer days and has such runs. Those come in random order, so that one large backlog does not keep others from their
  * turn. Costs a look into an index for each project that chose.
  */
-export async function findScopes(db: Db, stage: Stage, rule: RetentionRule): Promise<Scope[]> {
+export async function findScopes(db: Db, stage: Stage, rule: RetentionRule): Promise<RetentionScope[]> {
   const days = stage.daysOf(rule, sql`p`);
   const own = await db.rows<{ projectId: string; days: number }>`
     select p.id as "projectId", ${days} as days

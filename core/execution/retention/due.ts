@@ -4,7 +4,7 @@ import { sql, transaction, type Database, type Sql } from '#lib/database/index.t
 import { CONTENT, RUNS, type Stage } from './stages.ts';
 
 /** Runs with the same retention: of one project that chose its own, or of all projects. */
-export interface Scope {
+export interface RetentionScope {
   readonly projectId: string | undefined;
   /** Days that they are kept after their end. */
   readonly days: number;
@@ -29,7 +29,12 @@ const BATCH = 200;
  * the rest is due again.
  * @param from the `until` of the batch before, so that erased runs at the beginning of the index are passed once
  */
-export function applyToBatch(database: Database, stage: Stage, scope: Scope, from: Date | undefined): Promise<Batch> {
+export function applyToBatch(
+  database: Database,
+  stage: Stage,
+  scope: RetentionScope,
+  from: Date | undefined,
+): Promise<Batch> {
   return transaction(database, async (tx) => {
     const due = await tx.rows<{ id: string; finishedAt: Date }>`${selectDue(stage, scope, from)}`;
     const last = due.at(-1);
@@ -43,7 +48,7 @@ export function applyToBatch(database: Database, stage: Stage, scope: Scope, fro
 }
 
 /** Selects and locks due runs, in the order of the stage's index. */
-export function selectDue(stage: Stage, { projectId, days }: Scope, from: Date | undefined): Sql {
+export function selectDue(stage: Stage, { projectId, days }: RetentionScope, from: Date | undefined): Sql {
   const due = projectId === undefined ? dueOfAll : dueOf(sql`${projectId}`);
   return sql`
     select id, finished_at as "finishedAt" from runs
@@ -60,7 +65,7 @@ function dueOfAll(days: Sql, from: Date | undefined): Sql {
 
 /**
  * The same condition for the runs of one project. It compares rows, so that only the index of projects serves: a
- * planner that took every run to be of this project read all runs that others keep.
+ * planner with wrong statistics read the runs of all other projects.
  */
 export function dueOf(projectId: Sql): typeof dueOfAll {
   return (days, from) => sql`finished_at is not null

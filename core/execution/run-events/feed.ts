@@ -5,7 +5,7 @@ import { AppError } from '#lib/errors.ts';
 import type { Log } from '#lib/log.ts';
 import { endLeases, renewLeases, takeLease, type StreamLease, type StreamLimits } from './leases.ts';
 import { createSnapshotReader, type RunSnapshot } from './snapshot.ts';
-import { createWatches, type Watch } from './watches.ts';
+import { createWatches, type RunCursor, type Watch } from './watches.ts';
 
 /** Serves one process's followers of runs. */
 export interface RunFeed {
@@ -16,7 +16,7 @@ export interface RunFeed {
    */
   follow(
     run: { readonly projectId: string; readonly id: string },
-    follower: Pick<StreamLease, 'credential' | 'organizationId'>,
+    follower: Follower,
     signal: AbortSignal,
   ): Promise<RunWatch>;
   /** Returns the number of open streams. */
@@ -27,9 +27,14 @@ export interface RunFeed {
   idle(): Promise<void>;
 }
 
+export interface Follower extends Pick<StreamLease, 'credential' | 'organizationId'> {
+  /** True where the text of the step under way is wanted too. */
+  readonly wantsText: boolean;
+}
+
 export interface RunWatch extends Watch {
-  /** Reads the run with its steps after this index. Concurrent followers share the read. */
-  read(afterIndex: number): Promise<RunSnapshot>;
+  /** Reads the run with what follows this position. Concurrent followers share the read. */
+  read(from: RunCursor): Promise<RunSnapshot>;
   /** Tells whether the watch ended because the process stops. */
   isClosed(): boolean;
 }
@@ -118,11 +123,11 @@ export function createRunFeed({ database, limits, log }: RunFeedOptions): RunFee
   }
 
   return {
-    async follow(run, follower, signal) {
+    async follow(run, { wantsText, ...follower }, signal) {
       if (closing.signal.aborted || streams >= limits.perProcess) {
         throw new AppError('service_unavailable', undefined, { 'Retry-After': '5' });
       }
-      const lease = { id: randomUUID(), ...follower };
+      const lease = { id: randomUUID(), ...follower, textOf: wantsText ? run.id : null };
       streams += 1;
       try {
         await takeLease(database, lease, limits);
@@ -144,7 +149,7 @@ export function createRunFeed({ database, limits, log }: RunFeedOptions): RunFee
       return {
         changed: (from) => watch.changed(from),
         isClosed: () => closing.signal.aborted,
-        read: (afterIndex) => readSnapshot({ ...run, afterIndex }),
+        read: (from) => readSnapshot({ ...run, from }),
       };
     },
     streams: () => streams,

@@ -1,12 +1,13 @@
 import { persistently, type Db } from '#lib/database/index.ts';
 import { readRun, type Run, type RunDetail } from '#core/execution/runs/index.ts';
 import { isEndState, RUN_STATES } from '#core/execution/run-states/index.ts';
-import type { RunFeed, RunWatch } from './feed.ts';
+import type { Follower, RunFeed, RunWatch } from './feed.ts';
+import type { TextPiece } from './snapshot.ts';
 import type { RunCursor } from './watches.ts';
 
 export interface StreamRequest {
   /** Who follows: streams are counted by API key or session, and by organization. */
-  readonly follower: { readonly credential: string; readonly organizationId: string };
+  readonly follower: Omit<Follower, 'wantsText'>;
   readonly lastEventId: string;
   /** Ends the stream. A `StreamEnd` is sent to the follower as the reason. */
   readonly signal: AbortSignal;
@@ -25,7 +26,7 @@ export async function openRunEvents(
   const after = readEventId(lastEventId);
   const { state } = await readRun(database, run.projectId, run.id);
   if (after.state === state && isEndState(state)) return undefined;
-  return followRun(await runFeed.follow(run, follower, signal), after, signal);
+  return followRun(await runFeed.follow(run, { ...follower, wantsText: true }, signal), after, signal);
 }
 
 /**
@@ -41,10 +42,10 @@ export async function waitForRunEnd(
   if (isEndState(state)) return;
   const done = new AbortController();
   const either = AbortSignal.any([signal, done.signal]);
-  const watch = await runFeed.follow(run, follower, either);
+  const watch = await runFeed.follow(run, { ...follower, wantsText: false }, either);
   try {
-    while (await watch.changed({ steps: NO_STEPS, state })) {
-      const read = () => watch.read(NO_STEPS);
+    while (await watch.changed({ ...AFTER_STEPS, state })) {
+      const read = () => watch.read({ ...AFTER_STEPS, state });
       const found = await persistently(read, either).catch(unlessOver(either));
       if (found === undefined || isEndState(found.run.state)) return;
       state = found.run.state;
@@ -54,12 +55,17 @@ export async function waitForRunEnd(
   }
 }
 
-/** An index above that of any step, for a follower that waits for no steps. */
-const NO_STEPS = 2_147_483_647;
+/** The position before the text of a step. */
+const NO_TEXT = { attempt: 0, piece: 0 };
+
+/** Above the index of any step, for a follower that waits for no steps. */
+const AFTER_STEPS = { steps: 2_147_483_647, text: NO_TEXT };
 
 export type RunEvent =
   | { readonly event: 'state'; readonly id: string; readonly data: Run }
   | { readonly event: 'step'; readonly id: string; readonly data: RunDetail['steps'][number] }
+  /** Has no id: a follower that reconnects gets the text from its beginning. */
+  | { readonly event: 'text'; readonly data: Omit<TextPiece, 'piece'> }
   | StreamEndEvent;
 
 /** Reports why the stream ends before its run. It has no id, so a follower continues after the event before. */
@@ -71,18 +77,18 @@ export interface StreamEndEvent {
 }
 
 /**
- * Yields the events of a run from `after` on: each observed state, each step in order once it is finished, and the
- * final state last. Events are read from the tables, so a follower that reconnects misses nothing. While Postgres is
+ * Yields the events of a run from `after` on: each observed state, each step in order once it is finished, the text of
+ * the step under way, and the final state last. Events are read from the tables, so a follower that reconnects misses nothing. While Postgres is
  * down, waits until it is back or `signal` aborts.
  */
 async function* followRun(watch: RunWatch, after: RunCursor, signal: AbortSignal): AsyncGenerator<RunEvent> {
   let sent = after;
   let more = false;
   while (more || (await watch.changed(sent))) {
-    const { steps: known } = sent;
-    const found = await persistently(() => watch.read(known - 1), signal).catch(unlessOver(signal));
+    const from = sent;
+    const found = await persistently(() => watch.read(from), signal).catch(unlessOver(signal));
     if (found === undefined) break;
-    const { run, steps } = found;
+    const { run, steps, pieces } = found;
     const ended = isEndState(run.state);
     if (!ended && run.state !== sent.state) {
       sent = { ...sent, state: run.state };
@@ -90,10 +96,17 @@ async function* followRun(watch: RunWatch, after: RunCursor, signal: AbortSignal
     }
     const finished = ended ? steps : upToUnfinished(steps);
     for (const step of finished) {
-      sent = { ...sent, steps: step.index + 1 };
+      sent = { ...sent, steps: step.index + 1, text: NO_TEXT };
       yield { event: 'step', id: eventId(sent), data: step };
     }
-    more = found.more && finished.length === steps.length;
+    // A step that is finished has its whole text.
+    const said = finished.length > 0 || ended ? [] : pieces;
+    for (const { piece, ...data } of said) {
+      sent = { ...sent, text: { attempt: data.attempt, piece } };
+      yield { event: 'text', data };
+    }
+    const isAllTold = steps.length > 0 && finished.length === steps.length;
+    more = found.more && (said.length > 0 || isAllTold);
     if (!ended || more) continue;
     sent = { ...sent, state: run.state };
     yield { event: 'state', id: eventId(sent), data: run };
@@ -126,15 +139,15 @@ function eventId({ steps, state }: RunCursor): string {
 /** Parses the id of an event. With any other text the follower starts from the beginning. */
 function readEventId(id: string): RunCursor {
   const [, steps, name] = /^(\d{1,6})\.([a-z]+)$/.exec(id) ?? [];
-  if (steps === undefined) return { steps: 0, state: undefined };
-  return { steps: Number(steps), state: RUN_STATES.find((state) => state === name) };
+  if (steps === undefined) return { steps: 0, state: undefined, text: NO_TEXT };
+  return { steps: Number(steps), state: RUN_STATES.find((state) => state === name), text: NO_TEXT };
 }
 
 /** Reasons for which a stream ends before its run, each with the message to the follower. */
 const STREAM_ENDS = {
   access_ended: 'The credential of this stream may not read the run any more.',
-  server_stopping: 'The server stops; go on with Last-Event-ID.',
-  time_limit: 'The stream has been open for long enough; go on with Last-Event-ID.',
+  server_stopping: 'The server stops. Send Last-Event-ID to continue.',
+  time_limit: 'The stream was open for the longest time allowed. Send Last-Event-ID to continue.',
 } as const;
 
 export type StreamEnd = keyof typeof STREAM_ENDS;

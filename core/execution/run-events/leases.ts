@@ -1,4 +1,4 @@
-import { deleteBatch, sql, transaction, type Database, type Db } from '#lib/database/index.ts';
+import { deleteBatch, sql, lockKey, transaction, type Database, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 
 /** The record of an event stream, by which streams are counted over all replicas. */
@@ -7,6 +7,8 @@ export interface StreamLease {
   readonly organizationId: string;
   /** Id of the API key or session that opened it. */
   readonly credential: string;
+  /** The run whose text under way is wanted; null where none is. */
+  readonly textOf: string | null;
 }
 
 export interface StreamLimits {
@@ -25,7 +27,7 @@ const LEASE = sql`interval '90 seconds'`;
 export function takeLease(database: Database, lease: StreamLease, limits: StreamLimits): Promise<void> {
   const { organizationId, credential } = lease;
   return transaction(database, async (tx) => {
-    await tx.row`select pg_advisory_xact_lock(hashtextextended(${`ras:streams:${organizationId}`}, 0))`;
+    await lockKey(tx, `ras:streams:${organizationId}`);
     const open = await tx.row<{ ofOrganization: number; ofCredential: number }>`
       select count(*) as "ofOrganization", count(*) filter (where credential = ${credential}) as "ofCredential"
       from run_followers where organization_id = ${organizationId} and leased_until > now()
@@ -50,10 +52,10 @@ function tooMany(holder: string, limit: number): AppError {
 /** Renews leases. Inserts a row again that is gone because Postgres crashed, or was away for longer than a lease. */
 export async function renewLeases(db: Db, leases: readonly StreamLease[]): Promise<void> {
   await db.run`
-    insert into run_followers (id, organization_id, credential, leased_until)
-    select l.id, l."organizationId", l.credential, now() + ${LEASE}
+    insert into run_followers (id, organization_id, credential, run_id, leased_until)
+    select l.id, l."organizationId", l.credential, l."textOf", now() + ${LEASE}
     from jsonb_to_recordset(${JSON.stringify(leases)}::jsonb)
-      as l(id uuid, "organizationId" text, credential text)
+      as l(id uuid, "organizationId" text, credential text, "textOf" text)
     on conflict (id) do update set leased_until = excluded.leased_until
   `;
 }

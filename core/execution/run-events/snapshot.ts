@@ -2,8 +2,9 @@ import { setImmediate as turnOver } from 'node:timers/promises';
 import type { Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { runColumns, stepColumns, type Run, type RunDetail } from '#core/execution/runs/index.ts';
+import { keyOf, type RunCursor } from './watches.ts';
 
-/** Reads a run with its steps after an index. @throws {AppError} `run_not_found` */
+/** Reads a run with what follows a position. @throws {AppError} `run_not_found` */
 export type SnapshotReader = (request: SnapshotRequest) => Promise<RunSnapshot>;
 
 /** Snapshots of one read. Many small ones cost little more than one; more large ones would fill the memory. */
@@ -40,7 +41,7 @@ export function createSnapshotReader(db: Db): SnapshotReader {
   }
 
   return (request) => {
-    const key = `${request.projectId} ${request.id} ${request.afterIndex}`;
+    const key = `${request.projectId} ${request.id} ${keyOf(request.from)}`;
     let one = waiting.get(key);
     if (one === undefined) {
       waiting.set(key, (one = { request, ...Promise.withResolvers<RunSnapshot>() }));
@@ -75,19 +76,32 @@ export interface RunSnapshot {
   readonly run: Run;
   /** Steps in their order, at most `STEPS_AT_ONCE`. */
   readonly steps: RunDetail['steps'];
-  /** True when there may be more steps than these. */
+  /** Pieces of the text of the step after these, when it is under way; at most `PIECES_AT_ONCE`. */
+  readonly pieces: readonly TextPiece[];
+  /** True when there may be more steps, or more pieces, than these. */
   readonly more: boolean;
+}
+
+/** A piece of the text of a model step under way. */
+export interface TextPiece {
+  /** Index of the step. */
+  readonly index: number;
+  readonly attempt: number;
+  readonly piece: number;
+  /** True where the text begins with this piece, in place of all before it. */
+  readonly begins: boolean;
+  readonly text: string;
 }
 
 export interface SnapshotRequest {
   readonly projectId: string;
   readonly id: string;
-  /** The index of the last step that was seen; -1 for none. */
-  readonly afterIndex: number;
+  readonly from: RunCursor;
 }
 
 /** Steps that a slow follower keeps in memory, however many the run has. */
 const STEPS_AT_ONCE = 10;
+const PIECES_AT_ONCE = 4;
 
 type Step = RunDetail['steps'][number];
 
@@ -99,31 +113,39 @@ type StepJson = Omit<Step, 'startedAt' | 'finishedAt'> & Readonly<Record<'starte
  * all its steps in one state of the database, in one round trip.
  */
 async function readSnapshots(db: Db, requests: readonly SnapshotRequest[]): Promise<(RunSnapshot | undefined)[]> {
-  const found = await db.rows<Run & { n: number; stepsJson: readonly StepJson[] }>`
+  const found = await db.rows<Run & { n: number; stepsJson: readonly StepJson[]; pieces: readonly TextPiece[] }>`
     select n, ${runColumns}, (
         select coalesce(json_agg(step), '[]') from (
           select ${stepColumns} from steps
-          where steps.run_id = of_run and steps.project_id = of_project and steps.index > after
+          where steps.run_id = of_run and steps.project_id = of_project and steps.index >= known
           order by steps.index limit ${STEPS_AT_ONCE}
         ) step
-      ) as "stepsJson"
+      ) as "stepsJson", (
+        select coalesce(json_agg(said), '[]') from (
+          select step as index, attempt, piece, begins, text from live_texts
+          where live_texts.run_id = of_run and live_texts.project_id = of_project and live_texts.step = known
+            and (live_texts.attempt, live_texts.piece) > (of_attempt, of_piece)
+          order by live_texts.attempt, live_texts.piece limit ${PIECES_AT_ONCE}
+        ) said
+      ) as pieces
     from unnest(
       ${requests.map(({ projectId }) => projectId)}::text[], ${requests.map(({ id }) => id)}::text[],
-      ${requests.map(({ afterIndex }) => afterIndex)}::integer[]
-    ) with ordinality as wanted(of_project, of_run, after, n)
+      ${requests.map(({ from }) => from.steps)}::integer[],
+      ${requests.map(({ from }) => from.text.attempt)}::integer[], ${requests.map(({ from }) => from.text.piece)}::integer[]
+    ) with ordinality as wanted(of_project, of_run, known, of_attempt, of_piece, n)
     join runs on runs.id = of_run and runs.project_id = of_project
   `;
   const byRequest = new Map(found.map(({ n, ...read }) => [n, read]));
   return requests.map((_, at) => {
     const read = byRequest.get(at + 1);
     if (read === undefined) return undefined;
-    const { stepsJson, ...run } = read;
+    const { stepsJson, pieces, ...run } = read;
     const steps = stepsJson.map((step): Step => ({
       ...step,
       startedAt: dateOf(step.startedAt),
       finishedAt: dateOf(step.finishedAt),
     }));
-    return { run, steps, more: steps.length === STEPS_AT_ONCE };
+    return { run, steps, pieces, more: steps.length === STEPS_AT_ONCE || pieces.length === PIECES_AT_ONCE };
   });
 }
 

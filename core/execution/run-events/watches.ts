@@ -22,10 +22,17 @@ export interface Watch {
   changed(from: RunCursor): Promise<boolean>;
 }
 
-/** Position of a follower: the number of steps it has been sent, and the last state. */
+/** Position of a follower: the number of steps it has been sent, the last state, and a place in a text under way. */
 export interface RunCursor {
   readonly steps: number;
   readonly state: RunState | undefined;
+  /** The last piece that it has been sent of the text of the step after them. */
+  readonly text: { readonly attempt: number; readonly piece: number };
+}
+
+/** Tells positions apart. */
+export function keyOf({ steps, state, text: { attempt, piece } }: RunCursor): string {
+  return `${steps} ${state} ${attempt} ${piece}`;
 }
 
 /** A position in a run, with the followers that wait there. */
@@ -42,11 +49,11 @@ export function createWatches(): Watches {
   let last = { snapshot: '', added };
   let closed = false;
 
-  function wait(runId: string, { steps, state }: RunCursor, signal: AbortSignal): Promise<void> {
-    const key = `${runId} ${steps} ${state}`;
+  function wait(runId: string, from: RunCursor, signal: AbortSignal): Promise<void> {
+    const key = `${runId} ${keyOf(from)}`;
     let place = places.get(key);
     if (place === undefined) {
-      place = { runId, steps, state, followers: new Set() };
+      place = { ...from, runId, followers: new Set() };
       places.set(key, place);
       added += 1;
     }
@@ -112,8 +119,8 @@ async function nextCommit(db: Db, seen: string): Promise<string | undefined> {
 }
 
 /**
- * Finds the places that their runs have left: the next step is finished, or the state is another. Reads only rows that
- * are written anyway, each by its primary key. A run that is in a step leaves its state together with the step, so most
+ * Finds the places that their runs have left: the next step is finished or has said more, or the state is another. Reads
+ * rows by their primary keys only. A run that is in a step leaves its state together with the step, so most
  * runs are not read themselves.
  */
 async function findLeft(
@@ -122,20 +129,23 @@ async function findLeft(
 ): Promise<{ readonly snapshot: string; readonly left: readonly Place[] }> {
   const found = await db.row<{ snapshot: string; left: number[] }>`
     with place as materialized (
-      select n, run_id, at.state, (
+      select n, run_id, at.state, at.steps, at.attempt, at.piece, (
           select steps.state from steps where steps.run_id = at.run_id and steps.index >= at.steps
           order by steps.index limit 1
         ) as step
       from unnest(
-        ${arrayOf(places, 'runId')}::text[], ${arrayOf(places, 'steps')}::integer[],
-        ${arrayOf(places, 'state')}::text[]
-      ) with ordinality as at(run_id, steps, state, n)
+        ${arrayOf(places, ({ runId }) => runId)}::text[], ${arrayOf(places, ({ steps }) => steps)}::integer[],
+        ${arrayOf(places, ({ state }) => state)}::text[], ${arrayOf(places, ({ text }) => text.attempt)}::integer[],
+        ${arrayOf(places, ({ text }) => text.piece)}::integer[]
+      ) with ordinality as at(run_id, steps, state, attempt, piece, n)
     )
     select pg_current_snapshot()::text as snapshot, array(
       select n::integer from place
       where case
         when step not in ('pending', 'started') then true
-        when step is not null and state = 'running' then false
+        when step is not null and state = 'running' then exists (
+          select from live_texts t where t.run_id = place.run_id and t.step = place.steps
+            and (t.attempt, t.piece) > (place.attempt, place.piece))
         else (select runs.state <> place.state from runs where runs.id = place.run_id)
       end
     ) as "left"
@@ -147,6 +157,6 @@ async function findLeft(
 /**
  * Writes an array literal for Postgres. Ids, numbers and states need no quotes, and pg would check each of them slowly.
  */
-function arrayOf(places: readonly Place[], field: 'runId' | 'steps' | 'state'): string {
-  return `{${places.map((place) => place[field] ?? 'none').join(',')}}`;
+function arrayOf(places: readonly Place[], valueOf: (place: Place) => string | number | undefined): string {
+  return `{${places.map((place) => valueOf(place) ?? 'none').join(',')}}`;
 }

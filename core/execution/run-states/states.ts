@@ -57,7 +57,7 @@ export function runStatesBefore(
 export const RUN_REASONS = {
   // Skipped occurrences.
   overlap: 'the previous run of the routine was still going',
-  misfire: 'the occurrence was missed and the routine does not make it up',
+  misfire: 'the occurrence was missed, and the routine does not catch up',
   budget_exceeded: 'a budget of the routine, its project or its organization is used up',
   allowance_exceeded: 'the organization has used up its runs of this month',
   provider_disabled: 'the model provider is disabled',
@@ -94,7 +94,7 @@ export const RUN_REASONS = {
   model_credential_refused: "the model provider refused the account's credential; its owner has to connect it again",
   model_usage_limit: 'the allowance of the model account is used up for now',
   model_account_empty: 'the account at the model provider has no money left, or has reached a limit on spending',
-  model_session_failed: 'the session of the model call failed on our side',
+  model_session_failed: 'the service failed at the session of the model call',
   model_unreachable: 'the model provider could not be reached or broke off',
   model_malformed: 'the model provider answered something that is not a completion',
   model_empty: 'the model answered without any text',
@@ -106,7 +106,7 @@ export const RUN_REASONS = {
   content_filtered: 'the provider withheld the answer',
   result_invalid: 'the last message was not the data that resultSchema and resultKey ask for',
   workflow_lost: 'the engine lost the run',
-  internal_error: 'something went wrong on our side',
+  internal_error: 'the service failed',
   // Cancelled.
   cancelled: 'someone cancelled it',
   replaced: 'the next occurrence of the routine took its place',
@@ -189,7 +189,7 @@ export const MEANINGS_OF_STEP_STATES = {
   started: 'the request is under way',
   succeeded: 'the response or the result is recorded',
   failed: 'it was refused, did not happen, or was answered with an error',
-  outcome_unknown: 'the call may have taken effect, and nothing says whether it did; it is not made again',
+  outcome_unknown: 'it is not known whether the call took effect, so it is not made again',
 } as const satisfies Record<StepState, string>;
 
 /** Warnings of a step: a problem that did not end the run. */

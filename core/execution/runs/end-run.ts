@@ -2,7 +2,7 @@ import type { Core } from '#core/core.ts';
 import { callsOfRunOver } from '#core/models/calls/index.ts';
 import { noteEnd } from '#core/delivery/notifications/index.ts';
 import { routineAfterRun } from '#core/authoring/routines/index.ts';
-import { enqueueDelivery, redeliver, type ReportedRun } from '#core/delivery/webhooks/index.ts';
+import { enqueueDelivery, type ReportedRun } from '#core/delivery/webhooks/index.ts';
 import { afterCommit, sql, storableJson, transaction, type Db, type Sql } from '#lib/database/index.ts';
 import { othersWait, type Admission } from '#core/execution/admission/index.ts';
 import { breakerAfterRun } from '#core/execution/breaker/index.ts';
@@ -15,10 +15,9 @@ import {
   runStatesBefore,
   type RunReason,
 } from '#core/execution/run-states/index.ts';
-import { scheduledFor, runOutcome, type RunDetail } from './run.ts';
+import { scheduledFor, runOutcome } from './run.ts';
 import { recordResult } from './result.ts';
 import { followPauses } from './unwanted.ts';
-import { readRunDetail } from './queries.ts';
 
 export interface EndDeps extends Pick<Core, 'database' | 'engine' | 'log' | 'metrics' | 'work'> {
   readonly admission: Pick<Admission, 'nudge' | 'rule'>;
@@ -37,8 +36,8 @@ export async function endRun(deps: EndDeps, runId: string, ending: RunEnding): P
 
 /**
  * Records the end of a run in the caller's transaction: the run's final state, its routine's (last run, failures in a
- * row, the pause after too many), the breaker of its model account, the steps that were under way and their calls on an
- * account, the work of telling its followers, and the webhook deliveries. Its statement is `ended`, `calls` of model
+ * row, the pause after too many), the breaker of its model account, its open steps and their calls on an account, the
+ * work of mailing its subscribers, and the webhook deliveries. Its statement has the CTEs `ended`, `calls` of model
  * connections, `routine` of routines, `breaker`, `follower` to `news` of notifications, `closed`. When a model failed,
  * the error of its last attempt becomes the run's error message, because it says more than the reason does. The caller
  * has locked the run with an earlier statement of the transaction; what follows happens after the commit.
@@ -50,13 +49,11 @@ export async function recordEnd(
   runId: string,
   ending: RunEnding,
 ): Promise<EndedRun | undefined> {
-  const { state, reason, errorMessage, result, warnings = [] } = ending;
+  const { state, reason, errorMessage, result } = ending;
   // The error of the failed attempt is more exact than the reason. A step that was never sent has its own message.
   const modelFailed =
     reason?.startsWith('model_') === true ||
     (reason === 'context_exceeded' && errorMessage === reasonAsMessage(reason));
-  // A part of the work is not the end of it.
-  const next = ending.outcome === 'partial' ? undefined : ending.next;
   const told = { ...ending, reasonInWords: reason === null ? null : reasonInWords(reason) };
   const ended = await tx.row<EndedRun>`
     with ended as (
@@ -72,7 +69,7 @@ export async function recordEnd(
       returning *
     ), calls as (
       ${callsOfRunOver(sql`ended`)}
-    ), ${routineAfterRun({ state, ownFault: countsTowardsPause(reason), isWhole: warnings.length === 0, next })},
+    ), ${routineAfterRun({ ...ending, ownFault: countsTowardsPause(reason) })},
     ${breakerAfterRun(ending)}, ${noteEnd(told)}, closed as (
       update steps set finished_at = now(),
         state = case when kind = 'tool' and steps.state = 'started' then 'outcome_unknown' else 'failed' end,
@@ -82,46 +79,46 @@ export async function recordEnd(
       where steps.run_id = ${runId} and steps.run_id = ended.id and steps.state in ('pending', 'started')
       and ended.state <> 'succeeded'
     )
-    select id, project_id as "projectId", routine_id as "routineId", trigger, state, reason,
-      error_message as "errorMessage", result, ${runOutcome}, ${scheduledFor(sql`ended`)} as "scheduledFor",
-      created_at as "createdAt",
-      started_at as "startedAt", finished_at as "finishedAt", input_tokens as "inputTokens",
-      cached_input_tokens as "cachedInputTokens", output_tokens as "outputTokens",
-      reasoning_tokens as "reasoningTokens", trim_scale(cost_usd)::text as "costUsd",
-      estimated_usage as "estimatedUsage",
-      routine.webhook_url as "webhookUrl", routine.webhook_failed_at as "webhookFailedAt", routine.deliver,
-      routine.name as "routineName", routine.paused, routine.state_reason as "stateReason",
-      ${othersWait} as "othersWait", exists (select from news) as "isFollowed", routine_revision < 0 as "isProposed"
-    from ended, routine
+    select ${endedColumns} from ended, routine
   `;
-  if (ended === undefined) return undefined;
-  if (state !== 'skipped') await recordConsequences(deps, tx, ended, ending);
-  afterCommit(tx, () => afterEnd(deps, { ...ending, ...ended }));
+  if (ended !== undefined) await followEnd(deps, tx, ended, ending);
   return ended;
 }
 
+/** The columns of `EndedRun`, selected from `ended` and `routine` of a statement that ends a run with `news`. */
+export const endedColumns = sql`id, project_id as "projectId", routine_id as "routineId", trigger, state, reason,
+  error_message as "errorMessage", result, ${runOutcome}, ${scheduledFor(sql`ended`)} as "scheduledFor",
+  created_at as "createdAt",
+  started_at as "startedAt", finished_at as "finishedAt", input_tokens as "inputTokens",
+  cached_input_tokens as "cachedInputTokens", output_tokens as "outputTokens",
+  reasoning_tokens as "reasoningTokens", trim_scale(cost_usd)::text as "costUsd",
+  estimated_usage as "estimatedUsage",
+  routine.webhook_url as "webhookUrl", routine.webhook_failed_at as "webhookFailedAt", routine.deliver,
+  routine.name as "routineName", routine.paused, routine.state_reason as "stateReason",
+  ${othersWait} as "othersWait", exists (select from news) as "isFollowed", routine_revision < 0 as "isProposed"`;
+
 /**
- * Does the work after the commit of an end: counts the run, admits the next one, and starts the mails to its followers.
- * A tick does what this process could not.
+ * Records what follows the end of a run in the caller's transaction. After the commit it counts the run, admits the
+ * next one, and starts the mails to its followers; a tick does what this process could not.
+ * @param db no transaction where the run has neither data nor a webhook and pauses nothing: then nothing is written
  */
-export function afterEnd(
-  { metrics, log, admission, work }: Omit<EndDeps, 'database' | 'engine'>,
-  end: Pick<RunEnding, 'state' | 'failureClass'> &
-    Pick<EndedRun, 'id' | 'reason' | 'othersWait' | 'isFollowed' | 'isProposed'>,
-): void {
-  const { state, reason, failureClass } = end;
-  metrics.runEnded({ state, reason, failureClass });
-  if (failureClass === 'platform') {
-    log.error({ runId: end.id, reason }, 'a run failed because of the service itself');
-  }
-  if (end.othersWait) admission.nudge();
-  if (end.isFollowed) work.nudge('run_ended');
-  if (end.isProposed) work.nudge('proposals');
+export async function followEnd(deps: EndDeps, db: Db, ended: EndedRun, ending: RunEnding): Promise<void> {
+  const { metrics, log, admission, work } = deps;
+  const { state, failureClass } = ending;
+  if (state !== 'skipped') await recordConsequences(deps, db, ended, ending);
+  afterCommit(db, () => {
+    const { id: runId, reason } = ended;
+    metrics.runEnded({ state, reason, failureClass });
+    if (failureClass === 'platform') log.error({ runId, reason }, 'a run failed because of the service itself');
+    if (ended.othersWait) admission.nudge();
+    if (ended.isFollowed) work.nudge('run_ended');
+    if (ended.isProposed) work.nudge('proposals');
+  });
 }
 
 /**
- * Returns the reason with which a run ends, as an SQL expression on `runs`. One that was cancelled ends for the reason
- * of the request, which the code that carries it out need not know.
+ * Returns the reason with which a run ends, as an SQL expression on `runs`. A cancelled run takes the reason of the
+ * request.
  */
 function reasonAtEnd({ state, reason }: Pick<RunEnding, 'state' | 'reason'>): Sql {
   return state === 'cancelled' ? sql`coalesce(runs.cancel_reason, ${reason})` : sql`${reason}::text`;
@@ -173,21 +170,4 @@ export interface EndedRun extends Omit<ReportedRun, 'data' | 'changes' | 'reason
   readonly isFollowed: boolean;
   /** True for a run that tries a proposal. */
   readonly isProposed: boolean;
-}
-
-export interface RedeliverDeps extends Pick<Core, 'database' | 'work'> {
-  readonly admission: Pick<Admission, 'rule'>;
-}
-
-/**
- * Sends a webhook delivery of a run again.
- * @returns the run, with the delivery pending
- * @throws {AppError} `run_not_found`, `delivery_not_found`, `content_erased`, `routine_archived`
- */
-export async function redeliverWebhook(
-  deps: RedeliverDeps,
-  input: { projectId: string; runId: string; deliveryId: string },
-): Promise<RunDetail> {
-  await redeliver(deps, input);
-  return readRunDetail(deps, input.projectId, input.runId);
 }

@@ -26,7 +26,7 @@ export interface ManualRun {
   readonly plan: Plan;
   readonly routineId: string;
   readonly variables: Readonly<Record<string, string>>;
-  /** True when the caller may not write routines: then the values are material, and no instructions. */
+  /** True when the caller may not write routines: the values are then data and not instructions. */
   readonly valuesFenced: boolean;
   readonly retryOf: string | null;
   /** Earliest start; null for at once. */

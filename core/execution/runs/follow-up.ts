@@ -14,7 +14,7 @@ export interface AskedFollowUp {
   /** The run whose result is asked about, or an earlier follow-up to it. */
   readonly runId: string;
   readonly message: string;
-  /** True when the caller may not write routines: then the message is material, and no instruction. */
+  /** True when the caller may not write routines: the message is then data and not an instruction. */
   readonly fenced: boolean;
   /** As `ManualRun` has it. */
   readonly startedBy: string | null;
@@ -74,7 +74,7 @@ function assertHasResult({ state, contentErasedAt, result }: Run): void {
   if (result === null) throw new AppError('run_without_result');
 }
 
-/** What may refuse it, as the statement finds it. */
+/** Obstacles to a follow-up, as the statement finds them. */
 interface Found {
   readonly routineState: string;
   readonly hasVersion: boolean;
@@ -102,7 +102,7 @@ export async function retryRun(deps: StartDeps, input: Omit<AskedFollowUp, 'mess
   if (message !== null && followsUp !== null) {
     return startFollowUp(deps, { ...input, runId: followsUp, message, fenced: run.valuesFenced });
   }
-  // Values keep the rank that they were first given with.
+  // Values that were fenced stay fenced.
   const again = { routineId, variables, valuesFenced: false, retryOf: run.id, runAt: null, standsFor };
   const retry = { ...input, ...again, disabledProviders: disabledProviders(deps) };
   return startAdmitted(deps, await enqueueManualRun(deps.database, deps.admission.rule, retry));

@@ -1,9 +1,9 @@
-export { countWaitingBackfills, insertBackfill, readOnRecord } from './occurrences.ts';
 export { cancelRun, pauseWithRuns, stopRuns } from './cancel.ts';
-export { afterEnd, endRun, outcomeOf, recordEnd, redeliverWebhook, type EndDeps } from './end-run.ts';
+export { endedColumns, endRun, followEnd, outcomeOf, recordEnd, type EndDeps, type EndedRun } from './end-run.ts';
 export { retryRun, startFollowUp } from './follow-up.ts';
 export * as starts from './enqueue.ts';
-export { insertOccurrences } from './occurrences.ts';
+export * as occurrences from './occurrences.ts';
+export * as keeping from './keeping.ts';
 export { listSteps } from './read-steps.ts';
 export { listRuns } from './list.ts';
 export { readRun, readRunDetail } from './queries.ts';

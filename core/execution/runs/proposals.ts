@@ -46,8 +46,8 @@ export function cancelProofs(deps: EndDeps, tx: Db, { routineIds, runIds }: Even
 }
 
 /**
- * Makes the run of a proposal that was taken over a run of the routine's new version, which it proves. Its own version
- * had a number below zero, which is gone.
+ * Moves the run of an accepted proposal to the routine's new version, which it proves. The proposal's own version,
+ * numbered below zero, is gone.
  */
 export async function adoptProof(tx: Db, { projectId, runId, revision }: Events['proposal.taken']): Promise<void> {
   await tx.run`

@@ -41,10 +41,10 @@ export interface RunFilter {
   readonly page: Page;
 }
 
-/** Reads one more than the page has, by which it is known whether another follows. */
+/** Reads one run more than the page has, to see whether another page follows. */
 export function newestRuns(db: Db, projectId: string, filter: RunFilter): Promise<RunSummary[]> {
   const { column, conditions } = chosenBy(projectId, filter);
-  // How much of the index a window spans, only its values tell.
+  // Only the values of a window show how much of the index it spans.
   const isWindow = filter.since !== undefined || filter.until !== undefined;
   return db[isWindow ? 'plannedRows' : 'rows']<RunSummary>`
     select ${summaryColumns} from runs
@@ -69,8 +69,8 @@ export function chosenBy(projectId: string, filter: RunFilter): { readonly colum
 }
 
 /**
- * Returns conditions that choose the owner of the runs, for which only an index of that owner will do, and the first
- * column of the order.
+ * Returns conditions that choose the owner of the runs and can only use an index of that owner, and the first column of
+ * the order.
  */
 function ownerOf(
   projectId: string,
@@ -97,7 +97,7 @@ const BY_STATE: Readonly<Record<RunState, Sql>> = {
   skipped: sql`state = 'skipped'`,
 };
 const BY_OUTCOME: Readonly<Record<Outcome, Sql>> = {
-  // Not `coalesce`, which Postgres takes for rare and then reads all of them.
+  // Not `coalesce`: Postgres expects few matches of it, and then reads all rows.
   done: sql`state = 'succeeded' and (outcome is null or outcome = 'done')`,
   nothing_to_report: sql`outcome = 'nothing_to_report'`,
   partial: sql`outcome = 'partial'`,

@@ -60,7 +60,12 @@ export async function cancelOpenRuns(
     returning runs.id, state
   `;
   for (const { id } of open.filter(({ state }) => state === 'queued')) await recordEnd(deps, tx, id, ending);
-  for (const { id } of open.filter(({ state }) => state === 'running')) afterCommit(tx, () => tellEngine(deps, id));
+  const { engine, log } = deps;
+  for (const { id: runId } of open.filter(({ state }) => state === 'running')) {
+    afterCommit(tx, () => {
+      engine.cancelRun(runId).catch((err: unknown) => log.warn({ err, runId }, 'a sweep repeats the cancellation'));
+    });
+  }
 }
 
 /**
@@ -70,11 +75,6 @@ export async function cancelOpenRuns(
 export function askedToStop({ reason }: Pick<RunEnding, 'reason'>): Sql {
   return sql`cancel_requested_at = coalesce(cancel_requested_at, now()),
         cancel_reason = case when cancel_requested_at is null then ${reason} else cancel_reason end`;
-}
-
-/** When Temporal cannot be reached, the sweep repeats the cancellation. */
-function tellEngine({ engine, log }: EndDeps, runId: string): void {
-  engine.cancelRun(runId).catch((err: unknown) => log.warn({ err, runId }, 'a sweep repeats the cancellation'));
 }
 
 /**

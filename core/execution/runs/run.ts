@@ -54,7 +54,7 @@ export interface Run extends RunOutcome {
   readonly retryOf: string | null;
   /** The run that began the thread of a follow-up. */
   readonly followsUp: string | null;
-  /** What a reader thinks of its result; null until one says so. */
+  /** The opinion of a reader about its result; null until one gives it. */
   readonly verdict: RunVerdict | null;
   readonly model: {
     readonly provider: string;
@@ -240,7 +240,6 @@ export const runClock = {
             + coalesce((extract(epoch from now() - runs.waits_since) * 1000)::bigint, 0), waits_since = null`,
 };
 
-/** The time at which the clock of a run has stopped; now while it runs. */
 function stoppedAt(run: Sql): Sql {
   return sql`coalesce(${run}.waits_since, now())`;
 }

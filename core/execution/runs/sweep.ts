@@ -60,7 +60,7 @@ async function check(deps: EndDeps, waiting: OpenRun[], signal: AbortSignal): Pr
 
 /**
  * A step ends its run as `timeout` when the time is over. If none has done so for this long, the platform lost the run,
- * which is no fault of the routine.
+ * which is not the routine's fault.
  */
 const OVERDUE_MS = 120_000;
 const OVERDUE_MESSAGE = 'The engine lost the run: nothing ended it when its time was over.';

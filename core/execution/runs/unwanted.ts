@@ -97,6 +97,6 @@ export async function followPauses(
       targetId: id,
       details: { reason: stateReason, ...(runId === null ? {} : { runId }) },
     });
-    await enqueuePaused(deps, tx, { ...routine, runId });
+    await enqueuePaused(deps, tx, routine, runId);
   }
 }

@@ -41,11 +41,11 @@ export interface StepRun
   /** Revisions that its version was activated with, which a run that no person starts takes. */
   readonly activeSkills: SkillRevisions;
   readonly tools: readonly OfferedTool[];
-  /** The rendered text, once the first step has recorded it; from then on nothing is read that only the text tells. */
+  /** The rendered text, once the first step has recorded it. Later steps no longer read its sources. */
   readonly prompt: string | null;
   /** The briefing, whose text differs in every run; recorded with the prompt. */
   readonly briefing: string | null;
-  /** What a follow-up asks, until its briefing is recorded; null for every other run. */
+  /** The question of a follow-up, until its briefing is recorded; null for every other run. */
   readonly followUp: FollowUp | null;
   /** Verdict of the gate, once the gate was asked and the run continues. */
   readonly gateVerdict: GateVerdict | null;

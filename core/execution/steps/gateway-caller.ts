@@ -10,7 +10,7 @@ import { reasonAsMessage } from '#core/execution/run-states/index.ts';
 import { storedResponse, type ModelCaller } from './model-call.ts';
 import { ModelFailure } from './stop.ts';
 
-/** Calls models of the operator's sources. What their servers teach is kept for the organization of the call. */
+/** Calls models of the operator's sources. Lessons from their servers are stored for the organization of the call. */
 export function createModelCaller(settings: GatewaySettings & { readonly abilities: AbilityStore }): ModelCaller {
   const { abilities } = settings;
   const client = createGatewayClient(settings);

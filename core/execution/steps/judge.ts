@@ -192,7 +192,7 @@ async function endingByForm(
 
 /**
  * Returns the ending of a run that would succeed, by its tool calls and its routine's checks: a failed check makes it
- * fail. It reads recorded steps, so it runs in the transaction that ends the run.
+ * fail. It reads the calls of earlier steps, which have ended and stay as they are.
  */
 export async function endingByChecks(
   db: Db,
@@ -248,7 +248,7 @@ async function endingByCost(
   { response, costUsd }: { readonly response: ModelResponse; readonly costUsd: string | null },
 ): Promise<RunEnding | undefined> {
   const { abnormalFactor: factor } = run;
-  // One that asks for no tools has its answer, and is only asked for its outcome.
+  // A response without tool calls has the answer; only its outcome is still requested.
   if (response.toolCalls.length === 0) return undefined;
   // Steps come one after the other, so nothing has been added since this one began.
   const tokens = run.totalTokens + totalTokens(response.usage);

@@ -3,6 +3,7 @@ import type { Core } from '#core/core.ts';
 import type { Admission } from '#core/execution/admission/index.ts';
 import type { SkillCatalogue } from '#core/authoring/skills/index.ts';
 import type { IssuedCall } from '#core/models/calls/index.ts';
+import type { LiveTexts } from '#core/execution/run-events/index.ts';
 import type { ModelConnectionRef } from '#core/models/connections/index.ts';
 import type { ProjectModels } from '#core/models/directory/index.ts';
 import type { ModelProviders } from '#core/models/providers/index.ts';
@@ -14,6 +15,7 @@ import { parseExact } from '#lib/exact-json/parse.ts';
 export interface StepsCore extends Core, ToolCallDeps {
   readonly admission: Admission;
   readonly caller: ModelCaller;
+  readonly liveTexts: LiveTexts;
   readonly modelProviders: ModelProviders;
   readonly models: ProjectModels;
   readonly skills: SkillCatalogue;

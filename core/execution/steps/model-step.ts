@@ -75,10 +75,11 @@ async function askModel(
   const onSend = () => {
     isSent = true;
   };
+  const { onStream, end } = deps.liveTexts.open(run);
   try {
     const { maxOutputTokens, isHeld } = granted;
     const limitMayGo = !isHeld && run.maxOutputTokens === null;
-    return await deps.caller.call({ ...call, maxOutputTokens, limitMayGo, onSend });
+    return await deps.caller.call({ ...call, maxOutputTokens, limitMayGo, onSend, onStream });
   } catch (error) {
     if (error instanceof ModelFailure && error.reason === 'model_account_empty') await tellAccountEmpty(deps, call);
     const mayBeBilled = isSent && !(error instanceof Stop);
@@ -90,6 +91,8 @@ async function askModel(
     if (!(error instanceof Stop) || error.consequence.kind !== 'waits') throw error;
     await deps.database.run`${takeBackAttempt(run)}`;
     throw Stop.waits(Math.max(error.consequence.delayMs, delayAfter(run.stepAgeMs)));
+  } finally {
+    end();
   }
 }
 

@@ -84,7 +84,7 @@ export async function previewRun(
   let blocked: RunEnding | undefined;
   try {
     const found = await findModel(deps, run);
-    // Its gate is not asked, so what that would see is left out of the text.
+    // A preview does not ask the gate, so it leaves the gate's answer out of the text.
     opening = await prepareOpening(deps, run, signal, () => Promise.resolve(null));
     inputTokens = countInput({ ...call, messages: openingMessages(opening) });
     blocked = await overBudgets(deps, run, {
@@ -211,7 +211,10 @@ async function plannedRun(
   };
 }
 
-/** The fields of a run that has just been made. Its waiting time is zero, so that every wait is shown as an end. */
+/**
+ * The fields of a run that has just been made. Its waiting time is zero, so the preview shows every wait as the end of
+ * the run.
+ */
 const atItsFirstStep = {
   index: 0,
   attempt: 1,

@@ -1,6 +1,4 @@
-import { keepSeen } from '#core/execution/gate/index.ts';
-import { asksForCalls } from '#core/authoring/outcomes/index.ts';
-import { afterEnd, recordEnd, type EndDeps } from '#core/execution/runs/index.ts';
+import { followEnd, recordEnd, type EndDeps } from '#core/execution/runs/index.ts';
 import type { RunEnding } from '#core/execution/run-states/index.ts';
 import { persistently, transaction, type Db } from '#lib/database/index.ts';
 import type { Deadline } from '#lib/deadline.ts';
@@ -57,35 +55,37 @@ async function recordJudged(
     await transaction(database, (tx) => recordLate(tx, run, record));
     return undefined;
   }
-  const isPlain =
-    run.gate === null && ending.data === undefined && ending.next === undefined && !asksForCalls(run.checks);
-  if (ending.state === 'succeeded' && !run.hasWebhook && isPlain) {
-    const decided = await endingByChecks(database, run, ending, patterns);
-    const isWhole = decided.state === 'succeeded' && decided.warnings === undefined;
-    const ended = isWhole ? await recordStepAndSuccess(database, record, decided) : undefined;
+  const decided = await endingByChecks(database, run, ending, patterns);
+  const hasSucceeded = decided.state === 'succeeded';
+  // A run without its tools has not acted on the value of its gate.
+  const keepsSeen = run.gate !== null && decided.warnings === undefined;
+  const isAlone = hasSucceeded && !run.hasWebhook && decided.data === undefined && decided.next?.final !== true;
+  if (isAlone) {
+    const ended = await recordStepAndSuccess(database, record, decided, { keepsSeen, isAlone });
     if (ended !== undefined) {
-      afterEnd(deps, { ...decided, ...ended });
-      return decided.state;
+      await followEnd(deps, database, ended, decided);
+      return ended.state;
     }
   }
   return transaction(database, async (tx) => {
-    if ((await recordModelStep(tx, record, { calls: [] })) === undefined) {
-      await recordLate(tx, run, record);
-      return undefined;
+    if (hasSucceeded) {
+      const ended = await recordStepAndSuccess(tx, record, decided, { keepsSeen, isAlone: false });
+      if (ended !== undefined) await followEnd(deps, tx, ended, decided);
+      else await recordLate(tx, run, record);
+      return ended?.state;
     }
-    const decided = await endingByChecks(tx, run, ending, patterns);
-    const ended = await recordEnd(deps, tx, run.runId, decided);
-    // A run without its tools has not acted on the value of its gate.
-    if (run.gate !== null && ended?.state === 'succeeded' && decided.warnings === undefined)
-      await keepSeen(tx, run.runId);
-    return ended?.state;
+    if ((await recordModelStep(tx, record, { calls: [] })) !== undefined) {
+      return (await recordEnd(deps, tx, run.runId, decided))?.state;
+    }
+    await recordLate(tx, run, record);
+    return undefined;
   });
 }
 
 /** Settles a late response. @throws {ModelFailure} when the call is no longer valid, so that nothing was recorded */
 async function recordLate(tx: Db, run: StepRun, record: ModelStepRecord): Promise<void> {
   if (await isUnrecorded(tx, record)) {
-    const message = 'The lease under which the model was called is over.';
+    const message = 'The lease under which the model was called has ended.';
     throw new ModelFailure('model_unreachable', message, { retryable: true });
   }
   await settleLateResponse(tx, record, run.budgets);

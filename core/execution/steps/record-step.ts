@@ -4,10 +4,10 @@ import { noteEnd, noteSpending } from '#core/delivery/notifications/index.ts';
 import { routineAfterRun } from '#core/authoring/routines/index.ts';
 import { isLimited, isSettled, releaseAttempt, settlement, type Attempt, type Spent } from '#core/usage/index.ts';
 import type { SkillRevisions } from '#core/authoring/skills/index.ts';
-import { othersWait } from '#core/execution/admission/index.ts';
 import { breakerAfterRun } from '#core/execution/breaker/index.ts';
 import type { RunEnding, StepWarning } from '#core/execution/run-states/index.ts';
-import { outcomeOf, type recordEnd } from '#core/execution/runs/index.ts';
+import { seenAtEnd } from '#core/execution/gate/index.ts';
+import { endedColumns, outcomeOf, type EndedRun } from '#core/execution/runs/index.ts';
 import type { PlannedCall } from '#core/integrations/tools/index.ts';
 import { sql, storable, storableJson, type Db, type Sql } from '#lib/database/index.ts';
 import type { StepRun } from './begin-step.ts';
@@ -84,27 +84,28 @@ function noteIfLimited(budgets: StepRun['budgets'] | undefined): Sql {
   return isLimitedRun ? noteSpending(sql`step`) : sql`select where false`;
 }
 
-type EndedRun = NonNullable<Awaited<ReturnType<typeof recordEnd>>>;
-
 /**
  * Records the last step of a run and its success in one statement, which is all that most runs need.
- * @returns undefined, without any change, when a webhook has to be told, the step had been recorded or the run had
- * ended before
+ * @param how.keepsSeen whether the run has acted on the value of its gate
+ * @param how.isAlone true when nothing else follows: a run whose routine has a webhook by now is then left as it is
+ * @returns undefined, without any change, in that case, and when the step had been recorded or the run had ended before
  */
 export async function recordStepAndSuccess(
   db: Db,
   record: ModelStepRecord,
   ending: RunEnding,
-): Promise<Pick<EndedRun, 'id' | 'reason' | 'othersWait' | 'isFollowed' | 'isProposed'> | undefined> {
+  { keepsSeen, isAlone }: { readonly keepsSeen: boolean; readonly isAlone: boolean },
+): Promise<EndedRun | undefined> {
   const { runId, index, response, messages, prompt, briefing, skillRevisions, factsVersion } = record;
   const { call } = response;
   const used = spentBy(record);
-  return db.row`
+  return db.row<EndedRun>`
     with live as (
       select id, organization_id, routine_id from runs
-      where id = ${runId} and state = 'running' and ${call === undefined ? sql`true` : callHolds(call)} and not exists (
-        select 1 from routines r where r.id = runs.routine_id
-          and r.webhook_url is not null and r.webhook_failed_at is null)
+      where id = ${runId} and state = 'running' and ${call === undefined ? sql`true` : callHolds(call)}
+        and not (${isAlone} and exists (
+          select from routines r where r.id = runs.routine_id and r.webhook_url is not null and r.webhook_failed_at is null
+        ))
       for update
     ), step as (
       -- The run's id is said twice: a plan that Postgres makes while the table is young finds a step by its index alone.
@@ -125,10 +126,10 @@ export async function recordStepAndSuccess(
         facts_version = coalesce(facts_version, ${factsVersion}::integer)
       from step, settled where runs.id = step.run_id
       returning runs.*
-    ), ${routineAfterRun({ state: 'succeeded', ownFault: false, isWhole: true })}, ${breakerAfterRun(ending)},
-    ${noteEnd({ state: 'succeeded', reasonInWords: null })}
-    select id, reason, ${othersWait} as "othersWait", exists (select from follower) as "isFollowed",
-      ended.routine_revision < 0 as "isProposed" from ended, routine
+    ), ${routineAfterRun({ ...ending, ownFault: false })},
+    ${breakerAfterRun(ending)}, ${noteEnd({ ...ending, reasonInWords: null })},
+    ${keepsSeen ? seenAtEnd(sql`ended, routine`) : sql`seen as (select)`}
+    select ${endedColumns} from ended, routine
   `;
 }
 

@@ -22,13 +22,13 @@ export type StepOutcome =
       readonly next: 'continue';
       readonly toolCalls: readonly string[];
       readonly nextIndex: number;
-      /** Milliseconds that the run has left, so that what follows can be bounded. */
+      /** Milliseconds that the run has left, so that the caller can limit later work. */
       readonly remainingMs: number;
     };
 
 /** Consequence of a model step without a response. */
 export type Consequence =
-  /** The run ends so. */
+  /** The run ends. */
   | { readonly kind: 'ends'; readonly ending: RunEnding }
   /** The step is performed again, after this delay at the earliest. */
   | { readonly kind: 'waits'; readonly delayMs: number }
@@ -73,8 +73,8 @@ export class Stop extends Error {
 }
 
 /**
- * Returns a delay that grows with the time the step has waited, with a random part, so that those who wait do not ask
- * together. A wait of days asks some hundred times: each adds to the history of the workflow, which is bounded.
+ * Returns a delay that grows with the time the step has waited, with a random part, so that waiting steps do not ask at
+ * the same time. A wait of days asks some hundred times: each adds to the history of the workflow, which is bounded.
  */
 export function delayAfter(waitedMs: number, soonMs = 15_000): number {
   const delayMs = Math.max(Math.min(Math.max(waitedMs / 4, 500), soonMs), waitedMs / 60);

@@ -16,7 +16,7 @@ export interface ToolStepEnd {
   readonly state: 'succeeded' | 'failed' | 'outcome_unknown';
   readonly errorMessage: string | null;
   readonly record: Partial<ToolRecord>;
-  /** The call was made in no time, and nothing was noted before it. */
+  /** True when the call took no time, so that no record of its beginning exists. */
   readonly madeNow?: true;
   /** The result of the call for the model. */
   readonly message: ModelMessage;
@@ -24,7 +24,7 @@ export interface ToolStepEnd {
 
 type Made<Kind> = Extract<MadeCall, { readonly kind: Kind }>;
 
-/** Returns the end of a step by what became of its call. */
+/** Returns the end of a step for the outcome of its call. */
 export function endOf(tool: PendingTool, call: Made<'answered' | 'failed' | 'refused' | 'maybe_sent'>): ToolStepEnd {
   switch (call.kind) {
     case 'answered':

@@ -9,17 +9,17 @@ export interface Actor {
   readonly id: string | null;
   /** The address of the caller; null when the service acts by itself. */
   readonly address: string | null;
-  /** The face that the call came by, where that is not HTTP itself, and the name that its client gave. */
+  /** The protocol of the call where it is not HTTP itself, and the name that its client gave. */
   readonly via?: { readonly via: 'mcp'; readonly client: string };
 }
 
 /** The service itself, for changes that no one asked for. */
 export const SYSTEM: Actor = { kind: 'system', id: null, address: null };
 
-/** Short words and numbers that say what changed; never a secret, and nothing that a model wrote. */
+/** Short words and numbers about the change; never a secret, and nothing that a model wrote. */
 export type AuditDetails = Readonly<Record<string, string | number | boolean | null | string[]>>;
 
-/** Names what happened to a thing of an organization. */
+/** Names an event and its subject in an organization. */
 interface AuditEntry {
   readonly organizationId: string;
   readonly by: Actor;
@@ -45,7 +45,7 @@ export async function recordAudit(tx: Db, entry: AuditEntry): Promise<void> {
   `;
 }
 
-/** Records a change of something that knows only its project, in the transaction that makes it. */
+/** Records a change of a subject that knows only its project, in the transaction that makes it. */
 export async function recordProjectAudit(tx: Db, entry: ProjectAuditEntry): Promise<void> {
   const { by, projectId, action, targetId, details } = entry;
   await tx.run`
@@ -57,7 +57,7 @@ export async function recordProjectAudit(tx: Db, entry: ProjectAuditEntry): Prom
   `;
 }
 
-/** The person or the API key that made a text, by the name that they have now. */
+/** The person or API key that wrote a text, with their present name. */
 export interface Author {
   readonly kind: 'person' | 'key';
   readonly id: string;

@@ -1,21 +1,23 @@
 import { Big } from 'big.js';
+import type { CallUsage } from '#core/clients/gateway/index.ts';
 
-/** Tokens of one model step. `cachedInputTokens` are part of the input, `reasoningTokens` part of the output. */
-export interface Usage {
-  readonly inputTokens: number;
-  readonly cachedInputTokens: number;
-  readonly outputTokens: number;
-  readonly reasoningTokens: number;
-  /** True when the provider stated no usage, so that input or output was counted from the texts. */
-  readonly estimated: boolean;
-}
+/** Tokens of one model step. */
+export type Usage = Omit<CallUsage, 'isDoubted'>;
+
+export const NO_USAGE: Usage = {
+  inputTokens: 0,
+  cachedInputTokens: 0,
+  outputTokens: 0,
+  reasoningTokens: 0,
+  estimated: false,
+};
 
 /** US dollars per token, as decimal strings. */
 export interface Prices {
   readonly input: string;
   readonly output: string;
   readonly cachedInput: string | null;
-  /** Prices of a whole step whose input has more tokens than this; absent where they are the same. */
+  /** Prices of a whole step whose input has more tokens than this; absent where the prices do not change. */
   readonly above?: LongPrices | undefined;
 }
 
@@ -26,7 +28,7 @@ export interface LongPrices {
   readonly cachedInput: string | null;
 }
 
-/** Returns the prices of a step with so much input. */
+/** Returns the prices of a step with so many input tokens. */
 export function pricesAt(
   prices: Pick<Prices, 'input' | 'output' | 'above'>,
   inputTokens: number,

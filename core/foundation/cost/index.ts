@@ -1,1 +1,1 @@
-export { costOf, pricesAt, totalTokens, type Prices, type Usage } from './cost.ts';
+export { costOf, NO_USAGE, pricesAt, totalTokens, type Prices, type Usage } from './cost.ts';

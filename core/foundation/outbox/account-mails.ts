@@ -7,23 +7,25 @@ import type { SecretBox, SecretPlace } from '#lib/secrets/index.ts';
 import { accountPage } from './mail-body.ts';
 import { findWaiting, NOT_THERE, queueMessages, recordSending } from './waiting.ts';
 
-/** A mail about an account. It is stored sealed, because its link opens something. */
+/** A mail about an account. It is stored sealed, because its link gives access. */
 const accountMail = z.object({ to: z.string(), subject: z.string(), text: z.string() });
 type AccountMail = z.output<typeof accountMail>;
 
-/** Mails about accounts: they wait for as long as their links live, and are sent at once where the server takes them. */
+/**
+ * Mails about accounts. They wait as long as their links are valid, and are sent at once when the server takes them.
+ */
 export interface AccountMails {
   /**
    * Queues a mail, in the transaction that makes its link, and sends it once that has committed. The caller does not
-   * wait for the mail server: the time would show whether there was anything to send.
-   * @param mail.about names the thing that the link opens, so that `cancel` finds the mail
+   * wait for the mail server: its time would show whether a mail was sent.
+   * @param mail.about names the subject of the link, so that `cancel` finds the mail
    */
   queue(db: Db, mail: AccountMail & { readonly seconds: number; readonly about?: string }): Promise<void>;
-  /** Gives up the mail of a link that opens nothing any more. */
+  /** Gives up the mail of a link that is no longer valid. */
   cancel(db: Db, about: string): Promise<void>;
 }
 
-/** What takes mails about accounts; undefined without a mail server. */
+/** The sender of mails about accounts; undefined without a mail server. */
 export interface WithAccountMails {
   readonly accountMails: AccountMails | undefined;
 }

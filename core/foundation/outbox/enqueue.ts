@@ -65,7 +65,7 @@ export async function enqueuePing(tx: Db, ping: MessageSubject & { readonly url:
   `;
 }
 
-/** Records that there was something to tell, but no one was mailed. */
+/** Records an event for a mail that has no recipient. */
 export async function recordUnaddressed(
   tx: Db,
   mail: MessageSubject & { readonly kind: MessageKind },
@@ -92,7 +92,7 @@ export async function holdMail(
   `;
 }
 
-/** Selects `project_id` and `organization_id` of the projects with an event that has been held for this long. */
+/** Selects `project_id` and `organization_id` of the projects with an event held for this long. */
 export function projectsWithHeld(interval: Sql): Sql {
   return sql`select project_id, organization_id from outbox
       where state = 'held' and created_at <= now() - ${interval} group by project_id, organization_id`;

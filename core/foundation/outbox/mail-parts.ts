@@ -26,7 +26,7 @@ export function joinParts(parts: readonly MailPart[]): MailContent {
         path: `/p/${projectId}`,
       })),
     ),
-    // The project that was open last.
+    // Leads to the project that was open last.
     path: '/',
     button: 'Open Home',
   };

@@ -1,9 +1,9 @@
 import { sql, type Db, deleteBatch } from '#lib/database/index.ts';
 
 /**
- * Kinds of messages: notifications, the digest of results that a person has asked for, the ping of a monitor, a
- * business enquiry for the operator, a model account whose owner has to sign in again or to pay, results that go
- * elsewhere, a result for the people of its routine, a chat that refuses its address, and a program that a person let in.
+ * Kinds of messages: notifications, the digest of results that a person chose, the ping of a monitor, a business
+ * enquiry for the operator, a model account whose owner has to sign in again or to pay, results that go elsewhere, a
+ * result for the people of its routine, a chat that refuses its address, and a program that a person gave access.
  */
 export const MESSAGE_KINDS = [
   'failed',
@@ -45,7 +45,8 @@ export interface MailContent {
   readonly button?: string;
   readonly replyTo?: string;
   /**
-   * Set for a mail about several projects, with a part for each; its subject and text are made of them when it is sent.
+   * Set for a mail about several projects, with a part for each; its subject and text are made from them when it is
+   * sent.
    */
   readonly parts?: readonly MailPart[];
 }
@@ -68,10 +69,10 @@ export interface MailPart {
 /** A section of a mail under a heading of its own. */
 export interface MailSection {
   readonly heading: string;
-  /** Path of the page in the dashboard that the heading names. */
+  /** Path of the page in the dashboard that the heading links to. */
   readonly path?: string;
   readonly entries: readonly MailEntry[];
-  /** A line below them. */
+  /** A line below the entries. */
   readonly note?: string;
 }
 
@@ -80,13 +81,13 @@ export interface MailEntry {
   readonly title: string;
   /** Path of its page in the dashboard. */
   readonly path: string;
-  /** The kind of entry, in a word or two; `tone` says how good that is. */
+  /** The kind of entry, in a word or two; `tone` rates it. */
   readonly label: string;
   readonly tone: 'good' | 'warn' | 'bad' | 'plain';
   /** Time, cost and the like. */
   readonly facts: string;
   readonly lines: readonly string[];
-  /** Lines that came, went or are otherwise. */
+  /** Lines that were added, removed or changed. */
   readonly differences: readonly { readonly sign: '+' | '-' | '~'; readonly text: string }[];
 }
 
@@ -167,7 +168,10 @@ export async function eraseMessages(tx: Db, runIds: readonly string[]): Promise<
   `;
 }
 
-/** Cancels the unsent messages about a project that is being deleted, and takes its part out of those about several. */
+/**
+ * Cancels the unsent messages about a project that is being deleted, and removes its part from mails about several
+ * projects.
+ */
 export async function cancelMessages(tx: Db, projectId: string): Promise<void> {
   await tx.run`
     update outbox set state = 'cancelled', error = 'the project was deleted', content = null, url = null,

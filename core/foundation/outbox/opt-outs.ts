@@ -84,7 +84,7 @@ export async function optIn(db: Db, optOut: OptOut): Promise<void> {
   await db.run`delete from mail_optouts where user_id = ${optOut.userId} and scope_id = any(${scopesOf(optOut)})`;
 }
 
-/** Replaces an opt-out, where the person has made it, by others that end less. */
+/** Replaces an opt-out by narrower ones, if the person has made it. */
 export async function narrowOptOut(db: Db, { userId, scopeId }: OptOut, others: readonly string[]): Promise<void> {
   await db.run`
     with ended as (

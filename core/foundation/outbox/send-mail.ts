@@ -21,7 +21,7 @@ export async function sendMail(deps: MailDeps, message: WaitingMessage, to: stri
   if (message.optedOut) return { state: 'cancelled', error: 'the recipient has unsubscribed' };
   const parts = message.content?.parts?.filter(({ projectId }) => message.projectIds.includes(projectId));
   if (parts?.length === 0) {
-    return { state: 'cancelled', error: 'the recipient reads none of its projects any more, or has unsubscribed' };
+    return { state: 'cancelled', error: 'the recipient can no longer read any of its projects, or has unsubscribed' };
   }
   const fault = await mailer.attempt(compose(message, { to, parts }, { uiOrigin, links }));
   if (fault === undefined) return { state: 'done' };
@@ -45,7 +45,7 @@ function compose(
   return {
     id: message.id,
     to,
-    // A name that a user has chosen stays in its line.
+    // A name chosen by a user must not break the subject line.
     subject: subject.replaceAll(/[\p{Cc}\u2028\u2029]+/gu, ' '),
     ...bodyOf(content, { uiOrigin, stops: withoutForeignLinks(stop.links) }),
     ...(replyTo === undefined ? {} : { replyTo }),
@@ -55,11 +55,13 @@ function compose(
 
 interface Stops {
   readonly links: readonly StopLink[];
-  /** That of them which mail programs show as a button. */
+  /** The one link that mail programs show as a button. */
   readonly url?: string;
 }
 
-/** Returns the links that end digests: of the project of the mail, or for several projects of all, and of each. */
+/**
+ * Returns the links that end digests: for a mail about one project its own, for several one for all and one for each.
+ */
 function endingDigests(userId: string, parts: readonly MailPart[], links: UnsubscribeLinks): Stops {
   const [first] = parts;
   if (first !== undefined && parts.length === 1) {

@@ -11,10 +11,10 @@ const MINUTE_MS = 60_000;
 
 /** A mail server may be away for a day. */
 const MAIL_WAITS_MS = [1, 5, 15, 60, 120, 240, 480, 720].map((minutes) => minutes * MINUTE_MS);
-/** A ping says that a run has succeeded just now, so a late one would mislead. */
+/** A ping says that a run has just succeeded, so a late one would mislead. */
 const PING_WAITS_MS = [MINUTE_MS, 2 * MINUTE_MS];
 
-/** The kinds of work that send messages. Where the operator has named no recipient, enquiries wait. */
+/** The kinds of work that send messages. Enquiries wait while the operator has named no recipient. */
 export function messageKinds(deps: MessageDeps): Kinds {
   const { mailer, leadsEmail } = deps;
   const mail = (to?: string): RequestKind => ({

@@ -17,14 +17,14 @@ export interface WaitingMessage {
   readonly sealed: string | null;
   /** True for a mail whose link has expired. */
   readonly isOver: boolean;
-  /** Confirmed address of a member; null when the person may not be mailed, or no longer. */
+  /** Confirmed address of a member; null when the person may not be mailed. */
   readonly address: string | null;
   readonly optedOut: boolean;
-  /** Projects of the parts of a digest that the person may read and has not ended the digests of. */
+  /** Projects of a digest's parts that the person may read and whose digests they have not ended. */
   readonly projectIds: readonly string[];
 }
 
-/** Reads a message; undefined when it was cancelled, erased or sent. */
+/** Reads a message; undefined once it was cancelled, erased or sent. */
 export function findWaiting(db: Db, id: string): Promise<WaitingMessage | undefined> {
   return db.row<WaitingMessage>`
     select o.id, o.kind, o.project_id as "projectId", o.routine_id as "routineId", o.user_id as "userId", o.url,
@@ -57,10 +57,7 @@ export async function recordSending(tx: Db, { key, attempt }: WorkItem, outcome:
   `;
 }
 
-/**
- * The due time of a message in its own row. The previous release sends messages that are due there, so ours must not
- * be.
- */
+/** Due time that hides a message from the previous release, which sends every message that is due in its row. */
 export const NOT_THERE = sql`'infinity'::timestamptz`;
 
 /** The kind of work that sends a message, by its row of `outbox`. */
@@ -75,9 +72,9 @@ export function queueMessages(rows: Sql): Sql {
 const MOST = 5_000;
 
 /**
- * Moves messages that the release before has left, or queues while it still runs, into the queue of work once they are
- * due there: neither waits for an attempt of that release nor has its lease. Their attempts go up by one, so that an
- * attempt of that release which outlasts its lease records nothing.
+ * Moves messages that the previous release has left, or queues while it still runs, into the queue of work, unless it
+ * holds a lease on them. Their count of attempts goes up by one, so that a late attempt of that release records
+ * nothing.
  * @returns how many were moved
  */
 export function adoptMessages(db: Db): Promise<number> {

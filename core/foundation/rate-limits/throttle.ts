@@ -16,8 +16,8 @@ export interface WindowUse {
 }
 
 /**
- * Counts an event of `subject` over all replicas, before the event is allowed, so that many at a time do not pass the
- * limit together.
+ * Counts an event of `subject` over all replicas, before the event is allowed, so that many concurrent events cannot
+ * exceed the limit.
  * @returns undefined within the limit, else the seconds until the next window
  */
 export async function throttle(db: Db, rule: ThrottleRule, subject: string): Promise<number | undefined> {
@@ -70,12 +70,12 @@ export async function unthrottle(db: Db, rule: Pick<ThrottleRule, 'name'>, subje
   await db.run`delete from rate_limits where credential = ${keyOf(rule, subject)}`;
 }
 
-/** Takes back one event of `subject`, which the rule turned out not to concern. */
+/** Takes back one event of `subject` that the rule turned out not to cover. */
 export async function uncount(db: Db, rule: Pick<ThrottleRule, 'name'>, subject: string): Promise<void> {
   await db.run`update rate_limits set count = count - 1 where credential = ${keyOf(rule, subject)} and count > 0`;
 }
 
-/** Hashes the subject, so that the table is no list of addresses that people have tried. */
+/** Hashes the subject, so that the table does not list the addresses that people have tried. */
 function keyOf({ name }: Pick<ThrottleRule, 'name'>, subject: string): string {
   return `${name}:${hash('sha256', subject.toLowerCase(), 'base64url')}`;
 }
@@ -85,11 +85,11 @@ const STARTS: ThrottleRule = { name: 'sign-in-start', limit: 20, windowSeconds: 
 /**
  * Counts a sign-in at a provider that a person begins: each sends requests to a server, may register a client there,
  * and uses up limits that the provider sets for the operator.
- * @param at one provider, or a kind of them that counts together
+ * @param a provider, or a group of providers with one count
  * @throws {AppError} `rate_limited`
  */
 export async function assertMayBeginSignIn(db: Db, userId: string, at: string): Promise<void> {
-  await assertWithinLimit(db, STARTS, `${userId} ${at}`, 'Too many sign-ins were begun here; wait a few minutes.');
+  await assertWithinLimit(db, STARTS, `${userId} ${at}`, 'Too many sign-ins were started here; wait a few minutes.');
 }
 
 /**

@@ -35,7 +35,7 @@ function endFaults({ endsAt }: Pick<TimingFields, 'endsAt'>, now: Date): Fault[]
   return endsAt !== null && endsAt <= now ? [{ path: 'endsAt', message: 'must not be in the past' }] : [];
 }
 
-/** Returns the faults of window and jitter that do not depend on the time, for a valid schedule. */
+/** Returns the faults of window and jitter that are independent of the time, for a valid schedule. */
 function timingFaults({ schedule, startsAt, endsAt, jitterSeconds }: TimingFields): Fault[] {
   const faults: Fault[] = [];
   if (endsAt !== null && startsAt !== null && endsAt <= startsAt) {
@@ -50,7 +50,7 @@ function timingFaults({ schedule, startsAt, endsAt, jitterSeconds }: TimingField
   return faults;
 }
 
-/** Checks a schedule as saving it would. @throws {AppError} `invalid_schedule` */
+/** Checks a schedule as for saving. @throws {AppError} `invalid_schedule` */
 export function checkSchedule(schedule: string): void {
   try {
     parseSchedule(schedule);
@@ -75,7 +75,7 @@ export interface TimingWarning {
   readonly message: string;
 }
 
-/** Warns of a schedule that says more than it seems to, or whose window has no time. */
+/** Warns about a schedule that is due more often than it looks, or never in its window. */
 export function timingWarnings(timing: TimingFields, now: Date): TimingWarning[] {
   const { schedule, timezone, startsAt, endsAt, skipDates } = timing;
   const days = eitherDayInWords(schedule);
@@ -107,8 +107,9 @@ export function timingWarnings(timing: TimingFields, now: Date): TimingWarning[]
 }
 
 /**
- * Returns the next times of a schedule that no routine has yet; without jitter, which the id of a routine decides.
- * @throws {AppError} `invalid_schedule`, `invalid_timezone`, `invalid_request`, as saving it would
+ * Returns the next times of a schedule that no routine has yet. They have no jitter, which depends on the id of a
+ * routine.
+ * @throws {AppError} `invalid_schedule`, `invalid_timezone`, `invalid_request`, as for saving
  */
 export function previewTimes(timing: TimingFields, now: Date, count: number): Date[] {
   checkTimeZone(timing.timezone);

@@ -2,7 +2,7 @@ import type { Db } from '#lib/database/index.ts';
 import { nextInTimetable, type Timetable } from '#lib/schedule/index.ts';
 import { timetableOf, withJitter, withoutJitter, type Timing } from './timetable.ts';
 
-/** A time to come of an active routine. */
+/** A future time of an active routine. */
 export interface Occurrence {
   readonly routineId: string;
   readonly routineName: string;
@@ -30,7 +30,7 @@ export async function listOccurrences(
   const pending = routines.flatMap((routine) => firstOf(routine, from, to));
   const occurrences: Occurrence[] = [];
   while (pending.length > 0 && occurrences.length <= limit) {
-    // A project has few enough active routines to look at each, and only as many times as are returned are computed.
+    // A project has few active routines, so each is looked at; only as many times as are returned are computed.
     const earliest = pending.reduce((a, b) => (b.startsAt < a.startsAt ? b : a));
     const { routine, timetable, scheduledFor, startsAt } = earliest;
     occurrences.push({ routineId: routine.id, routineName: routine.name, scheduledFor, startsAt });

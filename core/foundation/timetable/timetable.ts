@@ -5,7 +5,7 @@ import { jitterMs, nextInTimetable, nextTimes, parseStoredSchedule, type Timetab
 export interface TimingFields {
   readonly schedule: string;
   readonly timezone: string;
-  /** The window of its schedule: occurrences from `startsAt` to `endsAt`, both inside; null for no such end. */
+  /** The window of its schedule: occurrences from `startsAt` to `endsAt`, both included; null for no bound. */
   readonly startsAt: Date | null;
   readonly endsAt: Date | null;
   /** Dates in its time zone, `2026-12-24`, on which it has no occurrence; ascending. */
@@ -58,23 +58,25 @@ function nextTimeOf(timing: Timing, after: Date): Date {
   return timeFor(timing, nextInTimetable(timetableOf(timing), after));
 }
 
-/** Returns the time at which an active routine is looked at for an occurrence, undefined for none. */
+/**
+ * Returns the time at which the schedule looks at an active routine for an occurrence; for none, the end of the window.
+ */
 export function timeFor(timing: Timing, occurrence: Date | undefined): Date {
   return occurrence === undefined ? overAt(timing) : withJitter(timing, occurrence);
 }
 
-/** Returns the next time by the clock: an occurrence whose jitter has not passed yet is still to come. */
+/** Returns the next time by the clock. An occurrence whose jitter has not passed yet still counts. */
 export function nextTimeFrom(timing: Timing, now: Date): Date {
   return nextTimeOf(timing, withoutJitter(timing, now));
 }
 
-/** Returns the next times at which runs of a routine would start, were it active: `count`, or fewer up to its end. */
+/** Returns the next times at which runs of an active routine would start: `count`, or fewer up to its end. */
 export function nextStarts(timing: Timing, now: Date, count: number): Date[] {
   const times = nextTimes(timetableOf(timing), withoutJitter(timing, now), count);
   return times.map((time) => withJitter(timing, time));
 }
 
-/** Tells whether a next time is no occurrence but the end of the window. */
+/** Tells whether a next time is the end of the window and no occurrence. */
 export function isOver(timing: Timing, nextRunAt: Date): boolean {
   return timing.endsAt !== null && nextRunAt >= overAt(timing);
 }
@@ -91,8 +93,8 @@ function overAt({ endsAt, jitterSeconds }: Timing): Date {
 }
 
 /**
- * Returns the next time of a routine that is saved. An occurrence that is due stays due, and one whose jitter has not
- * passed yet stays to come: new times do not undo it.
+ * Returns the next time of a routine that is saved. New times change neither an occurrence that is due nor one whose
+ * jitter has not passed yet.
  */
 export function nextTimeAfterSave(
   before: Timed & { readonly state: string },

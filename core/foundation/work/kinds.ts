@@ -2,9 +2,9 @@ import type { Db } from '#lib/database/index.ts';
 
 /** A row of work that only this process may attempt, for the length of its lease. */
 export interface WorkItem {
-  /** Names what is to be done within its kind: an id of the subject that owns the kind. */
+  /** Names the work within its kind: an id of the subject that owns the kind. */
   readonly key: string;
-  /** Counts from 1; the record of an earlier attempt is rejected by it. */
+  /** Counts from 1; it rejects the record of an earlier attempt. */
   readonly attempt: number;
   readonly payload: unknown;
 }
@@ -16,9 +16,9 @@ export type WorkOutcome =
   | {
       readonly state: 'retry';
       readonly error: string;
-      /** The wait for the next attempt, where it is not that of the kind. */
+      /** The wait for the next attempt, where it differs from that of the kind. */
       readonly delayMs?: number;
-      /** True when no other row of the kind needs to be tried now: all of them need what is away. */
+      /** True when no other row of the kind can succeed now, because all need a system that is away. */
       readonly isAway?: boolean;
     };
 
@@ -32,16 +32,16 @@ interface AnyKind {
 }
 
 /**
- * A kind whose whole effect is in Postgres: it happens exactly once, in the transaction that removes the row. A row that
- * was given up stays in the queue for operators to see.
+ * A kind whose whole effect is in Postgres: it happens exactly once, in the transaction that removes the row. A row
+ * that was given up stays in the queue for operators.
  */
 export interface RecordKind extends AnyKind {
   readonly record: (tx: Db, item: WorkItem) => Promise<void>;
 }
 
 /**
- * A kind that asks another system, outside of any transaction. Its effect may happen twice: when the process dies before
- * the end of the row is recorded.
+ * A kind that asks another system, outside of any transaction. Its effect may happen twice, if the process dies before
+ * it records the end of the row.
  */
 export interface RequestKind extends AnyKind {
   readonly attempt: (item: WorkItem, signal: AbortSignal | undefined) => Promise<WorkOutcome>;
@@ -52,7 +52,7 @@ export interface RequestKind extends AnyKind {
 }
 
 /**
- * The kinds of a release, by name. Each is made by the subject that owns what is done; the top of the core puts them
+ * The kinds of a release, by name. Each is made by the subject that owns the work; the top of the core puts them
  * together. Undefined for a kind that this process cannot do; its rows wait.
  */
 export type Kinds = Readonly<Record<string, RecordKind | RequestKind | undefined>>;

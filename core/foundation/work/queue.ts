@@ -5,8 +5,8 @@ import type { WorkItem } from './kinds.ts';
 const LEASE = sql`interval '3 minutes'`;
 
 /**
- * Adds work, as a part of the statement that causes it. Work of the same kind and key that waits already stays as it is.
- * It returns the key.
+ * Adds work, as a part of the statement that causes it. Waiting work of the same kind and key stays unchanged. Returns
+ * the key.
  * @param rows select of kind, key, turn, due time and payload, in this order
  */
 export function addWork(rows: Sql): Sql {
@@ -17,7 +17,7 @@ export function addWork(rows: Sql): Sql {
 /**
  * Claims due rows of a kind, counts the attempt and leases them, in one statement: if the process dies afterwards, they
  * are due again. Turns alternate: the oldest row of each comes first, then the second oldest. The statement walks the
- * index from turn to turn, so its cost grows with the number of turns that wait and not with what they have queued.
+ * index from turn to turn, so its cost grows with the number of waiting turns and not with their rows.
  */
 export function claimWork(db: Db, kind: string, limit: number): Promise<WorkItem[]> {
   return db.rows<WorkItem>`
@@ -46,8 +46,8 @@ export function claimWork(db: Db, kind: string, limit: number): Promise<WorkItem
 }
 
 /**
- * Removes a row and does `then` in the same transaction. An attempt whose lease has run out and that another one has
- * followed changes nothing.
+ * Removes a row and does `then` in the same transaction. Does nothing for an attempt whose lease has run out and that
+ * another one has followed.
  */
 export function finishWork(
   database: Database,
@@ -76,7 +76,7 @@ export async function postponeWork(
   `;
 }
 
-/** Makes a row that waits after a failed attempt due now. */
+/** Makes a row due now that waits after a failed attempt. */
 export async function hastenWork(db: Db, kind: string, key: string): Promise<void> {
   await db.run`
     update work set due_at = now() where kind = ${kind} and key = ${key} and error is not null and failed_at is null

@@ -10,12 +10,12 @@ interface WorkDeps {
   readonly metrics: Metrics;
 }
 
-/** Time of one round; the next tick goes on. */
+/** Time of one round; the next tick continues. */
 const ROUND_MS = 10_000;
 
 /**
- * Works off what is due of one kind, for at most `forMs`; the next tick goes on. Nothing is done where this process
- * lacks what the kind needs.
+ * Does the due work of one kind, for at most `forMs`; the next tick continues. Does nothing where this process cannot
+ * do the kind.
  * @returns the number of attempts
  * @throws when Postgres cannot be reached, or the signal's reason
  */
@@ -49,23 +49,20 @@ interface Trial {
   readonly item: WorkItem;
 }
 
-const BROKEN_OFF = 'all attempts were broken off on our side';
+const BROKEN_OFF = 'the service broke off all attempts';
 
-/** @returns true when others may be tried */
+/** @returns true when other rows may be tried */
 async function tryOne(deps: WorkDeps, trial: Trial, signal: AbortSignal | undefined): Promise<boolean> {
   const { kind, item } = trial;
   const delayMs = kind.waitsMs[item.attempt - 1];
-  // Processes died in all earlier attempts.
+  // The processes of all earlier attempts died.
   const isBeyondLast = item.attempt > kind.waitsMs.length + 1;
   const outcome = isBeyondLast ? { state: 'failed' as const, error: BROKEN_OFF } : await attempt(deps, trial, signal);
-  // An attempt that we broke off has no outcome: its lease runs out.
+  // An attempt that this process broke off has no outcome: its lease runs out.
   if (outcome === undefined) return false;
-  await settle(deps, trial, outcome.state === 'retry' && delayMs === undefined ? givenUp(outcome) : outcome, delayMs);
+  const isGivenUp = outcome.state === 'retry' && delayMs === undefined;
+  await settle(deps, trial, isGivenUp ? { state: 'failed', error: outcome.error } : outcome, delayMs);
   return !(outcome.state === 'retry' && outcome.isAway === true);
-}
-
-function givenUp({ error }: { readonly error: string }): EndedWork {
-  return { state: 'failed', error };
 }
 
 /** Makes an attempt; an error that it throws is logged, and kept out of the row, which shows only its name. */
@@ -109,13 +106,13 @@ async function settle(
 
 /** Begins rounds of work in the background, for callers that must not wait; a tick does what fails here. */
 export interface Nudges {
-  /** Has a round looked for what is due. One that is under way looks once more. */
+  /** Starts a round for due work. A round that is under way looks once more. */
   nudge(name: string): void;
   /** Resolves when no round is under way. */
   idle(): Promise<void>;
 }
 
-/** @param round does what is due of what the name stands for */
+/** @param round does the due work behind a name */
 export function createNudges(log: Log, round: (name: string) => Promise<unknown>): Nudges {
   const underWay = new Map<string, Promise<void>>();
   const asked = new Set<string>();

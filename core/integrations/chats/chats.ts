@@ -7,7 +7,7 @@ import { afterCursor, type Page } from '#lib/paging.ts';
 import { assertWithinQuota } from '#lib/quota.ts';
 import type { SecretPlace } from '#lib/secrets/index.ts';
 
-/** A room of a chat that results are posted to. Its address stays sealed: everyone who has it can post. */
+/** A room of a chat that receives results. Its address stays sealed, because everyone who has it can post. */
 export interface Chat {
   readonly id: string;
   readonly projectId: string;
@@ -48,7 +48,7 @@ export async function readChat(db: Db, projectId: string, id: string): Promise<C
   return found;
 }
 
-/** Creates a chat. @throws {AppError} `invalid_request` for an address of no chat that is known, `limit_reached` */
+/** Creates a chat. @throws {AppError} `invalid_request` for an address of an unknown chat, `limit_reached` */
 export async function createChat(
   { database, secrets, outbound }: ChatsCore,
   by: Actor,
@@ -70,7 +70,7 @@ export async function createChat(
 }
 
 /**
- * Renames a chat or gives it another address, which ends its being refused.
+ * Renames a chat, or gives it another address, which clears an earlier refusal.
  * @throws {AppError} `chat_not_found`, `invalid_request`
  */
 export async function changeChat(
@@ -97,7 +97,7 @@ export async function changeChat(
   return readChat(database, projectId, id);
 }
 
-/** Deletes a chat with its address. What waits for it is given up. @throws {AppError} `chat_not_found` */
+/** Deletes a chat with its address. Its waiting deliveries are given up. @throws {AppError} `chat_not_found` */
 export function deleteChat(
   { database }: Pick<Core, 'database'>,
   by: Actor,
@@ -144,9 +144,10 @@ function recognized(outbound: ChatsCore['outbound'], url: string): Pick<Chat, 'k
   const kind = chatKindOf(url);
   if (kind === undefined) {
     const message =
-      'is not the address of an incoming webhook of Slack, Microsoft Teams, Discord or Google Chat; paste it as the chat shows it';
+      'is not the address of an incoming webhook of Slack, Microsoft Teams, Discord or Google Chat; copy the address that the chat shows';
     throw invalid([{ path: 'url', message }]);
   }
-  outbound.checkUrl(url);
+  const fault = outbound.urlFault(url);
+  if (fault !== undefined) throw invalid([{ path: 'url', message: fault.message }]);
   return { kind, host: new URL(url).hostname };
 }

@@ -48,8 +48,8 @@ export interface EndedSignIn {
 }
 
 /**
- * Ends the sign-ins of a person who leaves an organization, in the same transaction: runs would go on acting as them.
- * The new version of the credentials keeps a renewal under way from restoring them.
+ * Ends the sign-ins of a person who leaves an organization, in the same transaction; otherwise runs would go on acting
+ * for them. The new version of the credentials prevents a renewal under way from restoring the old ones.
  */
 export async function endSignInsOf(
   tx: Db,

@@ -33,7 +33,7 @@ export interface Caller {
   readonly signal: AbortSignal;
 }
 
-/** A call that its caller did not confirm, and that was not sent. */
+/** A call that was not sent, because its caller did not confirm it. */
 export interface Overtaken {
   readonly kind: 'overtaken';
 }

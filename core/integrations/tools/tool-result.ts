@@ -159,7 +159,7 @@ export interface ToolAttachment {
   readonly uri: string | null;
 }
 
-/** A call that is still to be made, with its input, which is removed when the call is over. */
+/** A call that is still to be made, with its input, which is removed after the call. */
 export interface PendingTool extends ToolRecord {
   readonly callId: string;
   readonly input: unknown;

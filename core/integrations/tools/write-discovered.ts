@@ -177,7 +177,7 @@ export async function retirePolicy(
   });
 }
 
-/** Says why a routine returned to draft, with the tools' names that people know. */
+/** Says why a routine returned to draft, with the tool names that people know. */
 export function retirement(toolNames: readonly string[]): string {
   const shown = toolNames.slice(0, 3).join(', ');
   const more = toolNames.length > 3 ? ` and ${toolNames.length - 3} more` : '';

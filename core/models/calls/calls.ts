@@ -92,7 +92,7 @@ interface Found extends RuntimeLease {
 /** @returns undefined when no lease runs */
 function insertOrReuse(tx: Db, order: CallOrder, limited: boolean): Promise<Found | undefined> {
   const { connection, runId, step, credentialVersion, concurrency } = order;
-  // A call that its worker lost continues at the runtime, so its place is not free yet.
+  // A call continues at the runtime after its worker is lost, so its place is not free yet.
   const leasedUntil = new Date(order.deadline + LONELY_MS);
   return tx.row<Found>`
     with lease as (
@@ -136,7 +136,7 @@ export type CallEnd = 'failed' | 'unknown_outcome';
 
 /**
  * Records the outcome of a call without a response; a later attempt at its step gets a request id of its own.
- * @returns false when the call had ended already, with an outcome that another attempt was given too
+ * @returns false when the call had ended already, with an outcome that another attempt got too
  */
 export async function endCall(
   db: Db,

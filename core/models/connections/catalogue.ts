@@ -27,8 +27,8 @@ export function accountKinds(deps: CatalogueCore & AccountsCore): Kinds {
 
 /**
  * Fetches the catalogues of accounts in the background, so that no request waits for a provider. An account whose
- * catalogue cannot be fetched keeps the last one. Undefined without a runtime. Few at a time: the runtime takes eight
- * calls, and calls of runs matter more.
+ * catalogue cannot be fetched keeps the last one. Undefined without a runtime. Fetches few at a time: the runtime takes
+ * eight calls, and calls of runs matter more.
  */
 function catalogueKind(deps: CatalogueCore): RequestKind | undefined {
   const { modelRuntime: runtime } = deps;
@@ -37,7 +37,7 @@ function catalogueKind(deps: CatalogueCore): RequestKind | undefined {
     batch: 2,
     waitsMs: [],
     attempt: ({ key, payload }, signal) => refresh(deps, runtime, { id: key, ...inProject.parse(payload) }, signal),
-    // Nothing to record: a catalogue that could not be fetched is queued again when its pause is over.
+    // A catalogue that could not be fetched needs no record: it is queued again after its pause.
     ended: () => Promise.resolve(),
   };
 }
@@ -80,7 +80,7 @@ async function fetchModels(
     try {
       return await askProvider(deps, runtime, ref, renewed, deadline, signal);
     } catch (second) {
-      // Refused twice, with a renewal in between.
+      // The provider refused two credentials, the second of them renewed.
       if (isRefusal(second)) await markNotReady(deps.database, ref, renewed.version, 'authorization_revoked');
       throw second;
     }
@@ -127,7 +127,7 @@ export interface CatalogueModel {
 /** Seconds for which a catalogue is fresh. */
 const FRESH_SECONDS = 15 * 60;
 
-/** Puts the catalogue of an account in place of the one before, in a transaction of the caller's. */
+/** Replaces the catalogue of an account, in the caller's transaction. */
 export async function recordCatalogue(
   tx: Db,
   { id, projectId }: ModelConnectionRef,
@@ -210,7 +210,7 @@ async function queueStaleCatalogues(db: Db, providers: ModelProviders): Promise<
   `;
 }
 
-/** Ends sign-ins that have run out, finds revocations of the release before, and queues catalogues that are stale. */
+/** Ends sign-ins that have run out, adopts revocations of the previous release, and queues stale catalogues. */
 export async function sweepModelConnections({
   database,
   modelProviders,

@@ -9,7 +9,7 @@ export const MODEL_CONNECTION_ERRORS = {
   authorization_expired: 'The sign-in has expired and could not be renewed; connect again.',
   credential_rejected: 'The provider no longer accepts the key; connect again.',
   plan_not_entitled: 'The account may sign in, but its plan does not include model calls.',
-  provider_changed: 'Another provider stands in this place now; connect an account there.',
+  provider_changed: 'The operator has replaced this provider with another one; connect an account there.',
   provider_disabled: 'The operator has switched this provider off.',
 } as const;
 export type ModelConnectionError = keyof typeof MODEL_CONNECTION_ERRORS;

@@ -2,10 +2,10 @@ import type { Core } from '#core/core.ts';
 import type { ModelProviders, ModelRuntime } from '#core/models/providers/index.ts';
 import type { FindServer } from './oauth/server.ts';
 
-/** The core with what accounts at model providers are made of. */
+/** The core with the parts that accounts at model providers use. */
 export interface AccountsCore extends Core {
   readonly modelProviders: ModelProviders;
-  /** Undefined where the configuration names none. */
+  /** Undefined where none is configured. */
   readonly modelRuntime: ModelRuntime | undefined;
   readonly findModelServer: FindServer;
 }

@@ -63,7 +63,7 @@ export function createModelCredentials(deps: RenewalCore & Pick<AccountsCore, 'm
     const stored = await readStoredCredential(database, ref);
     const provider = deps.modelProviders.find(stored.provider);
     if (provider === undefined) throw new AppError('provider_disabled');
-    // The credential would be sent to a host of another provider.
+    // Refuse to send the credential to a host of another provider.
     if (provider.identity !== stored.providerIdentity || stored.state !== 'ready') {
       throw new AppError('connection_not_ready');
     }
@@ -85,7 +85,7 @@ export function createModelCredentials(deps: RenewalCore & Pick<AccountsCore, 'm
       const { stored, provider, opened } = await readReady(ref);
       const asIs = { credential: callCredential(opened), version: stored.version };
       const lasts = outlasts(stored, deadline + MARGIN_MS);
-      // One that cannot be renewed is used until the provider refuses it.
+      // A credential that cannot be renewed is used until the provider refuses it.
       const isFinal = opened.kind === 'api_key' || opened.refreshToken === null;
       if (lasts || isFinal || (stored.spent && !stored.leased)) return asIs;
       const wasRefusedNow = (stored.refusals?.agoSeconds ?? Infinity) < REFUSED_PAUSE_SECONDS;
@@ -103,7 +103,7 @@ export function createModelCredentials(deps: RenewalCore & Pick<AccountsCore, 'm
       const ready = await orUndefined(readReady(ref));
       if (ready === undefined) return undefined;
       const { stored, provider, opened } = ready;
-      // Someone else has renewed it since.
+      // Another caller has renewed it since.
       if (stored.version !== version) return current(ref);
       if (opened.kind === 'api_key') {
         await markNotReady(database, ref, version, 'credential_rejected');
@@ -145,10 +145,11 @@ async function orUndefined<T>(work: Promise<T>): Promise<T | undefined> {
 type RenewalCore = Pick<AccountsCore, 'database' | 'findModelServer' | 'log' | 'outbound' | 'secrets'>;
 
 /**
- * Renews a credential once, however many callers ask in however many processes: the one that takes the lease asks the
+ * Renews a credential once, however many callers ask in however many processes: the caller with the lease asks the
  * provider, the others wait for the stored result. New tokens are stored before they are used.
  * @returns false when there are no other tokens now, and perhaps never
- * @throws {AppError} `connection_not_ready` when a person has to sign in again, `provider_error` when it may pass
+ * @throws {AppError} `connection_not_ready` when a person has to sign in again, `provider_error` when a later attempt
+ * may succeed
  */
 function renewCredential(
   deps: RenewalCore,
@@ -187,7 +188,7 @@ async function renewHeld(
     if (kind === 'refused' || (refused !== undefined && endsSignIn(held.refusals, refused, held))) {
       const reason = kind === 'refused' && held.expired ? 'authorization_expired' : 'authorization_revoked';
       if (await markNotReady(database, ref, held.version, reason)) {
-        log.warn({ connectionId: ref.id, detail }, 'the sign-in of a model account is over');
+        log.warn({ connectionId: ref.id, detail }, 'the sign-in of a model account has ended');
       }
       throw new AppError('connection_not_ready');
     }
@@ -201,14 +202,14 @@ async function renewHeld(
   const next: OAuthCredential = {
     ...old,
     accessToken: tokens.accessToken,
-    // Some leave it out on renewal; the old one stays valid (RFC 6749, section 6).
+    // Some servers leave out the refresh token on renewal; the old one stays valid (RFC 6749, section 6).
     refreshToken: tokens.refreshToken ?? old.refreshToken,
   };
   const stored = await replaceCredential(database, ref, held.version, {
     sealed: sealCredential(secrets, ref.id, next),
     expiresInSeconds: tokens.expiresInSeconds,
   });
-  // A person has signed in again or revoked the account meanwhile, who knew of the old tokens only.
+  // Meanwhile a person signed in again or revoked the account, without knowing the new tokens: hand them back.
   if (!stored) void drop(deps, provider, next);
   return true;
 }

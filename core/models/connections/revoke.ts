@@ -71,7 +71,10 @@ export function accountsOfProject(tx: Db, projectId: string): Promise<ModelConne
   `;
 }
 
-/** Opens a credential. Without its key it cannot be revoked at its provider; it is erased all the same. */
+/**
+ * Opens a credential; undefined without its key. It can then not be revoked at its provider, but is erased all the
+ * same.
+ */
 function openOrUndefined({ secrets, log }: AccountsCore, connectionId: string, sealed: string) {
   try {
     return openCredential(secrets, connectionId, sealed);
@@ -98,12 +101,10 @@ export async function keepForRevocation(
   `;
 }
 
-/**
- * The due time of a revocation in its own row. The previous release attempts what is due there, so ours must not be.
- */
+/** Due time that hides a revocation from the previous release, which attempts everything that is due in the row. */
 const NOT_THERE = sql`'infinity'::timestamptz`;
 
-/** Moves revocations that the release before has left, or leaves while it still runs, into the queue of work. */
+/** Moves revocations that the previous release has left, or leaves while it still runs, into the queue of work. */
 export async function adoptRevocations(db: Db): Promise<void> {
   await db.run`
     with left_behind as (
@@ -123,8 +124,8 @@ const MINUTE_MS = 60_000;
 const WAITS_MS = Array.from({ length: 30 }, (_, index) => MINUTE_MS * Math.min(2 ** index, 60));
 
 /**
- * Hands revoked credentials back to their issuers, and erases each once it was taken back, cannot be, or has been tried
- * for a day.
+ * Hands revoked credentials back to their issuers. Erases each one when it was taken back, when it cannot be, or after
+ * a day of attempts.
  */
 export function revocationKind(deps: AccountsCore): RequestKind {
   return {
@@ -143,7 +144,7 @@ export function revocationKind(deps: AccountsCore): RequestKind {
   };
 }
 
-const UNSUPPORTED: WorkOutcome = { state: 'cancelled', error: 'its issuer takes no tokens back' };
+const UNSUPPORTED: WorkOutcome = { state: 'cancelled', error: 'its issuer has no way to revoke tokens' };
 
 async function attempt(deps: AccountsCore, connectionId: string): Promise<WorkOutcome> {
   const kept = await deps.database.row<{
@@ -160,14 +161,14 @@ async function attempt(deps: AccountsCore, connectionId: string): Promise<WorkOu
   if (kept.isGivenUp) return { state: 'failed', error: 'it was tried for a day' };
   const provider = deps.modelProviders.find(kept.provider);
   if (provider === undefined || provider.identity !== kept.providerIdentity) {
-    return { state: 'retry', error: 'its provider is off, or another one stands in its place' };
+    return { state: 'retry', error: 'its provider is switched off or was replaced' };
   }
   try {
     const opened = modelCredential.parse(JSON.parse(deps.secrets.open(kept.sealed, place(connectionId))));
     if (opened.kind !== 'oauth') return UNSUPPORTED;
     return (await revokeTokens(deps, provider, opened)) === 'revoked' ? { state: 'done' } : UNSUPPORTED;
   } catch {
-    return { state: 'retry', error: 'its issuer could not be asked, or did not take it back' };
+    return { state: 'retry', error: 'its issuer could not be asked, or did not revoke it' };
   }
 }
 

@@ -3,7 +3,7 @@ import { deleteBatch, sql, type Db } from '#lib/database/index.ts';
 import type { Log } from '#lib/log.ts';
 
 /**
- * Abilities that requests of an organization have shown of its models, kept in the database and, for a minute, in this
+ * Abilities of models that an organization's requests have shown, kept in the database and, for a minute, in this
  * process. They apply to that organization alone, because a refusal depends on the request.
  */
 export interface AbilityStore {
@@ -11,7 +11,7 @@ export interface AbilityStore {
   of(model: ServedModel, organizationId: string): ModelAbilities;
   /** Remembers the abilities that an accepted request or a test has shown. */
   learn(model: ServedModel, organizationId: string, learned: ModelAbilities): Promise<void>;
-  /** Forgets abilities that a request did well without, unless another process has learned them otherwise since. */
+  /** Forgets abilities that a request did not need, unless another process has learned otherwise since. */
   forget(model: ServedModel, organizationId: string, learned: ModelAbilities): Promise<void>;
   /** Reads the lessons of other processes, at most once a minute. Never throws. */
   refresh(): Promise<void>;

@@ -33,7 +33,7 @@ interface Entered extends ServedModel {
   readonly figures: SomeFigures | null;
 }
 
-/** @param takesPrices false where the operator caps cost: prices of a tenant's own could undercut the cap */
+/** @param takesPrices false where the operator caps cost: a tenant's own prices could undercut the cap */
 export function createFigureStore(database: Database, takesPrices: boolean): FigureStore {
   const read = new LRUCache<string, Looking>({
     max: 10_000,
@@ -135,8 +135,8 @@ function detailsOf({ contextTokens, maxOutputTokens, prices }: FiguresPatch) {
 const FIGURE_NAMES = ['contextTokens', 'maxOutputTokens', 'prices'] as const satisfies (keyof Figures)[];
 
 const KNOWN: Readonly<Record<string, string>> = {
-  list: 'its server states it, and that holds',
-  operator: 'the operator states it, and that holds',
-  local: 'it runs on a server of its own and costs nothing',
-  learned: 'its server has named it, and that holds',
+  list: 'its server states it, and that counts',
+  operator: 'the operator states it, and that counts',
+  local: 'it runs on a server of the operator and costs nothing',
+  learned: 'its server has named it, and that counts',
 };

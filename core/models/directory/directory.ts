@@ -25,15 +25,12 @@ export interface ModelList {
 /** An organization that looks for models. */
 export interface Looking {
   readonly organizationId: string;
-  /** Finds the figures that it entered for a model. */
+  /** Finds the figures that the organization entered for a model. */
   byHand(model: ServedModel): SomeFigures | undefined;
 }
 
 export interface ModelDirectory {
-  /**
-   * Returns the newest list of every source that has given one.
-   * @throws {AppError} `models_unavailable` when none ever has
-   */
+  /** Returns the newest list of every source. @throws {AppError} `models_unavailable` when none ever has */
   list(looking?: Looking): Promise<ModelList>;
   /**
    * Finds the option that a reference names.
@@ -75,8 +72,8 @@ export function createModelDirectory(settings: DirectorySettings): ModelDirector
     });
 
   /**
-   * Asks the sources whose list has aged, and waits for them no longer than `enough`: a caller never waits long for a
-   * server that hangs while there is a list.
+   * Asks the sources whose list is old, and waits no longer than `enough`: while there is a list, no caller waits for a
+   * server that hangs.
    */
   async function refresh(asked: readonly CachedSource[], enough: (rests: boolean) => Promise<unknown>): Promise<void> {
     if (asked.some((source) => source.isAged())) {
@@ -101,7 +98,7 @@ export function createModelDirectory(settings: DirectorySettings): ModelDirector
 
   function unavailable(of: readonly CachedSource[]): AppError {
     const words = of.flatMap((source) => source.problem() ?? []);
-    const message = ['No list of models has come yet.', ...words].join(' ');
+    const message = ['No list of models has arrived yet.', ...words].join(' ');
     return new AppError('models_unavailable', message, { 'Retry-After': '5' });
   }
 
@@ -136,7 +133,7 @@ export function createModelDirectory(settings: DirectorySettings): ModelDirector
       const exact = candidates.map((source) =>
         source.find(isPrefixed(source) || isTaken(modelId) ? (alias?.rest ?? '') : modelId),
       );
-      // Of two models with one id, the list shows the first, and a reference means the first.
+      // If two models have the same id, the list shows the first, and a reference means the first.
       const found = exact.find((model) => model !== undefined) ?? alias?.source.find(alias.rest);
       if (found !== undefined) return shownTo(looking, found, modelId);
       const unread = candidates.filter((source) => !hasList(source));
@@ -188,8 +185,8 @@ export interface KnownNames {
 const FRESH_MS = 60_000;
 
 /**
- * Remembers the names of sources, so that `openai/gpt-5` of a source that was removed is never read as the id that a
- * model has at another one.
+ * Remembers the names of sources. Otherwise `openai/gpt-5` of a removed source could be read as the id of a model at
+ * another one.
  */
 export function createKnownNames(database: Db, sources: readonly ModelSource[]): KnownNames {
   const present = new Set(sources.map(({ name }) => name));

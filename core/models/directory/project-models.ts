@@ -29,8 +29,8 @@ export interface ProjectModelsDeps extends Pick<Core, 'database'> {
 }
 
 /**
- * Joins the directory of the sources with the catalogues of accounts. Those are read from the database each time and
- * never cached, so that an account's models are gone the moment it cannot be used.
+ * Joins the directory of the sources with the catalogues of accounts. The catalogues are read from the database each
+ * time, so that an account's models disappear as soon as it cannot be used.
  */
 export function createProjectModels({
   database,
@@ -61,7 +61,7 @@ export function createProjectModels({
   };
 }
 
-/** Accounts are paid for by their owners, at prices that no provider tells. */
+/** Their owners pay for accounts, at prices that no provider states. */
 function optionOf(
   { provider, connectionId, id, name, contextTokens }: OfferedModel,
   modelProviders: ModelProviders,

@@ -28,7 +28,7 @@ export interface SourcedModel {
   readonly abilities: ModelOption['abilities'];
 }
 
-/** Collects the figures that list and configuration state of a model; learned and entered ones come on top. */
+/** Collects the figures of a model from list and configuration. Learned and entered figures are added later. */
 export function sourcedModel(source: SeenSource, listed: ListedModel): SourcedModel {
   const operator = source.figures[listed.id];
   const stated: SomeFigures = {
@@ -43,7 +43,7 @@ export function sourcedModel(source: SeenSource, listed: ListedModel): SourcedMo
     ['operator', stated],
     ['local', source.local ? { prices: FREE } : {}],
   ];
-  // A look-up compares the id with hundreds of others, which adds up where thousands are listed.
+  // A look-up compares the id with hundreds of others, which is slow for thousands of models.
   const { contextTokens, prices } = firstKnown(before).figures;
   const lacks = !source.local && (contextTokens === null || prices === null);
   return {
@@ -65,7 +65,7 @@ export function optionOf(
 ): ModelOption {
   const { maxOutputTokens, contextTokens, ...learned } = known;
   const { figures, origins } = firstKnown([
-    // A maximum that the server named in a refusal outweighs its list, which may not know how the server was started.
+    // A maximum that the server named in a refusal outweighs its list, which may ignore how the server was started.
     ['learned', { maxOutputTokens }],
     ...model.before,
     ['learned', { contextTokens }],
@@ -134,7 +134,7 @@ export interface CachedSource {
 
 export interface CacheSettings {
   readonly log: Log;
-  /** False keeps addresses and names of variables out of what callers are told. */
+  /** False hides addresses and names of variables from callers. */
   readonly showAddresses: boolean;
   readonly timeoutMs?: number;
 }

@@ -8,17 +8,19 @@ import { AppError } from '#lib/errors.ts';
 import { createRuntimeClient, RuntimeUnreachable, type RuntimeClient } from '#lib/runtime-client/index.ts';
 import type { ModelProvider } from './providers.ts';
 
-/** The provider runtime, as API and workers have it. */
+/** The provider runtime, as API and workers see it. */
 export interface ModelRuntime {
   readonly client: RuntimeClient;
   /** Returns the lease that runs, or takes the next. @throws {RuntimeUnreachable} */
   lease(): Promise<RuntimeLease>;
   /**
-   * Makes sure that the runtime would take work for the provider, by its report of the last seconds.
+   * Checks that the runtime takes work for the provider, by its report of the last seconds.
    * @throws {AppError} `runtime_unavailable`, and `provider_disabled` when its flag is off or its file differs
    */
   requireProvider(provider: ProviderRef): Promise<void>;
-  /** Says whether it would, within a second and a half: a list does not wait for a runtime that hangs. */
+  /**
+   * Tells whether the runtime takes work, within a second and a half: a list does not wait for a runtime that hangs.
+   */
   status(provider: ProviderRef): Promise<RuntimeStatus>;
   close(): Promise<void>;
 }
@@ -136,8 +138,8 @@ const RENEW_EVERY_MS = 8_000;
 
 /**
  * Renews the lease on the runtime until `signal` aborts, on both sides: at the runtime by an envelope with its epoch,
- * then in the table. Any number of processes renew the same lease. It is left to run out, never given back, because
- * others may be using it.
+ * then in the table. Any number of processes renew the same lease. The lease is never given back, because others may be
+ * using it; it runs out.
  */
 export async function keepRuntimeLease(deps: KeeperDeps, signal: AbortSignal): Promise<void> {
   let held = true;
@@ -146,7 +148,7 @@ export async function keepRuntimeLease(deps: KeeperDeps, signal: AbortSignal): P
       held = await renew(deps);
       if (!held) deps.log.warn('a provider runtime other than the leased one responds');
     } catch (err) {
-      // Said once: a runtime that is away for an hour is one fact.
+      // Log the outage once, however long it lasts.
       if (held) deps.log.warn({ err }, 'the lease on the provider runtime was not renewed');
       held = false;
     }
@@ -156,8 +158,8 @@ export async function keepRuntimeLease(deps: KeeperDeps, signal: AbortSignal): P
 
 /**
  * Renews the lease once, or takes the next one when it has run out.
- * @returns false while the lease belongs to another instance than the one that responds, or its epoch is not the
- * runtime's own
+ * @returns false when the lease belongs to another instance than the one that responds, or has another epoch than the
+ * runtime
  * @throws {RuntimeUnreachable} when no runtime responds
  */
 async function renew({ database, runtime }: KeeperDeps): Promise<boolean> {

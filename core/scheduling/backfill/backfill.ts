@@ -3,7 +3,7 @@ import { recordProjectAudit, type Actor } from '#core/foundation/audit/index.ts'
 import { PLANS, takeRuns, type Plan } from '#core/accounts/billing/index.ts';
 import type { RetentionRule } from '#core/accounts/settings/index.ts';
 import { lockRoutine } from '#core/authoring/routines/index.ts';
-import { countWaitingBackfills, insertBackfill } from '#core/execution/runs/index.ts';
+import { occurrences } from '#core/execution/runs/index.ts';
 import type { Admission } from '#core/execution/admission/index.ts';
 import { transaction, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
@@ -67,7 +67,7 @@ export async function backfillRoutine(deps: BackfillDeps, by: Actor, input: Back
     if (!acceptForecast) throw new AppError('forecast_not_accepted');
     await takeAll(tx, { organizationId, plan: planName, wanted: instants.length });
     const startedBy = by.kind === 'key' ? by.id : null;
-    const runs = await insertBackfill(tx, { backfillId: id, routineId, instants, startedBy });
+    const runs = await occurrences.insertBackfill(tx, { backfillId: id, routineId, instants, startedBy });
     await recordProjectAudit(tx, {
       by,
       projectId,
@@ -100,7 +100,7 @@ async function takeAll(tx: Db, input: { organizationId: string; plan: Plan; want
       `The backfill needs ${wanted} runs, and ${granted} of the ${PLANS[plan].runsPerPeriod} that the ${plan} plan allows a period are left. Nothing was started.`,
     );
   }
-  const waiting = await countWaitingBackfills(tx, organizationId);
+  const waiting = await occurrences.countWaitingBackfills(tx, organizationId);
   if (waiting + wanted <= MAX_WAITING) return;
   throw new AppError(
     'limit_reached',

@@ -1,7 +1,7 @@
 import { type RetentionRule, runDaysOf } from '#core/accounts/settings/index.ts';
 import { hasProofRun, type Routine } from '#core/authoring/routines/index.ts';
 import { isOver, timetableOf, withoutJitter } from '#core/foundation/timetable/index.ts';
-import { readOnRecord } from '#core/execution/runs/index.ts';
+import { occurrences } from '#core/execution/runs/index.ts';
 import { sql, type Db } from '#lib/database/index.ts';
 import { AppError, invalid, type Fault } from '#lib/errors.ts';
 import { nextInTimetable, ScheduleError } from '#lib/schedule/index.ts';
@@ -52,7 +52,7 @@ export async function planBackfill(
   const made: { id: string; scheduledFor: Date }[] = [];
   const instants: Date[] = [];
   const leftOut = { alreadyRan: 0, alreadyBackfilled: 0, stillDue: 0 };
-  for (const found of await readOnRecord(db, id, past.instants)) {
+  for (const found of await occurrences.readOnRecord(db, id, past.instants)) {
     const { scheduledFor, backfillRunId } = found;
     if (backfillRunId !== null && found.backfillId === backfillId) {
       made.push({ id: backfillRunId, scheduledFor });

@@ -42,7 +42,7 @@ interface EndedSignIn {
   readonly updatedAt: Date;
 }
 
-/** An active routine whose scheduled runs take an older text of a skill than the newest. */
+/** An active routine whose scheduled runs use an older revision of a skill. */
 interface RoutineBehind {
   readonly routineId: string;
   readonly routineName: string;

@@ -17,8 +17,7 @@ import {
 import type { AccountsCore } from '#core/models/connections/index.ts';
 import { cancelMessages } from '#core/foundation/outbox/index.ts';
 import { eraseRoutines, forgetVersionsOf, projectsWithTexts, retireRoutines } from '#core/authoring/routines/index.ts';
-import { unpinRuns } from '#core/execution/retention/index.ts';
-import { stopRuns, type EndDeps } from '#core/execution/runs/index.ts';
+import { keeping, stopRuns, type EndDeps } from '#core/execution/runs/index.ts';
 import { forgetSkillsOf } from '#core/authoring/skills/index.ts';
 import { forgetDeliveriesOf } from '#core/delivery/webhooks/index.ts';
 import { transaction, type Db } from '#lib/database/index.ts';
@@ -67,7 +66,7 @@ type EmptiedProject = Awaited<ReturnType<typeof empty>>;
 async function empty(deps: DeletionDeps, tx: Db, by: Actor, projectId: string) {
   const routineIds = await retireRoutines(deps, tx, projectId);
   const connections = await eraseConnections(tx, projectId);
-  await unpinRuns(tx, projectId);
+  await keeping.unpinRuns(tx, projectId);
   await forgetSeen(tx, projectId);
   await forgetDigests(tx, { projectId });
   await forgetGrantsOfProject(tx, projectId);

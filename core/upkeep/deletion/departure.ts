@@ -67,8 +67,8 @@ async function endPrograms(tx: Db, by: Actor, member: Membership, because: strin
 }
 
 /**
- * Ends the sessions of a member in an organization, and on request what programs may do there in their name: who had a
- * session may have given access that outlives it.
+ * Ends the sessions of a member in an organization, and on request the rights of programs that act in their name: a
+ * stolen session may have granted access that outlives it.
  * @throws {AppError} of `endSessionsOf`
  */
 export function endSessionsOfMember(

@@ -15,7 +15,7 @@ const DIFFERENCES_OF_RESULT = 4;
 const LINE_LENGTH = 200;
 const NAME_LENGTH = 120;
 
-/** Tells whether there is something to mail. A problem that an earlier digest has reported is no news by itself. */
+/** Tells whether there is something to mail. A problem that an earlier digest has reported does not count as news. */
 export function isNews(found: {
   readonly unread: Unread;
   readonly attention: Attention;
@@ -55,7 +55,10 @@ export function digestPart(content: DigestContent): MailPart {
 function newResults(content: DigestContent): MailSection {
   const { projectId, timezone, unread, results, projects } = content;
   const most = Math.max(Math.floor(MOST_ROUTINES / projects), FEWEST_ROUTINES);
-  const groups = [...Map.groupBy(results, ({ routineId }) => routineId).values()];
+  const grouped = [...Map.groupBy(results, ({ routineId }) => routineId).values()];
+  // As on Home, what is over is last.
+  const isOver = ([latest]: readonly Result[]) => latest?.overtakenBy != null;
+  const groups = [...grouped.filter((group) => !isOver(group)), ...grouped.filter(isOver)];
   const left = unread.worthReadingRoutines - Math.min(groups.length, most);
   const notes = [
     ...(left > 0 ? [`${plural(left, 'more routine')} with news on Home.`] : []),
@@ -74,24 +77,24 @@ function newResults(content: DigestContent): MailSection {
 
 const KINDS: Readonly<Record<ResultKind, readonly [label: string, tone: MailEntry['tone']]>> = {
   failed: ['Failed', 'bad'],
-  partial: ['Done in part', 'warn'],
+  partial: ['Succeeded in part', 'warn'],
   first: ['First result', 'good'],
   changed: ['Changed', 'warn'],
   unchanged: ['Unchanged', 'plain'],
 };
+
+const OVER = ['Over', 'plain'] as const;
 
 export function resultEntry(
   result: Result,
   earlier: number,
   { projectId, timezone }: { readonly projectId: string; readonly timezone: string },
 ): MailEntry {
-  const [label, tone] = KINDS[result.kind];
-  const at = result.finishedAt.toLocaleString('en-GB', {
-    timeZone: timezone,
-    dateStyle: 'medium',
-    timeStyle: 'short',
-  });
-  const differences = result.kind === 'failed' ? [] : changesInWords(result);
+  const { overtakenBy } = result;
+  const [label, tone] = overtakenBy === null ? KINDS[result.kind] : OVER;
+  const timeOf = (at: Date) =>
+    at.toLocaleString('en-GB', { timeZone: timezone, dateStyle: 'medium', timeStyle: 'short' });
+  const differences = result.kind === 'failed' || overtakenBy !== null ? [] : changesInWords(result);
   const shown = differences
     .map(({ sign, text }) => ({ sign, text: plainLine(text) }))
     .filter(({ text }) => text !== '')
@@ -102,14 +105,26 @@ export function resultEntry(
     label,
     tone,
     facts: [
-      at,
+      timeOf(result.finishedAt),
       ...(result.costUsd === null ? [] : [`$${Number(result.costUsd).toFixed(2)}`]),
       ...(earlier === 0 ? [] : [`${earlier} earlier`]),
     ].join(' · '),
-    lines: tellingLines(result, shown.length > 0),
+    lines:
+      overtakenBy === null
+        ? tellingLines(result, shown.length > 0)
+        : [overLine(overtakenBy, timeOf(overtakenBy.finishedAt)), ...tellingLines(result, true).slice(0, 1)],
     differences: shown,
   };
 }
+
+/** Says since when a result is over, and what the run says that has overtaken it. */
+function overLine({ versionChanged, outcomeSummary, resultPreview }: Overtaking, since: string): string {
+  const [said = ''] = plainLines(outcomeSummary ?? resultPreview ?? '');
+  const over = `${versionChanged ? 'With other instructions since' : 'Over since'} ${since}`;
+  return said === '' ? `${over}.` : `${over}: ${said}`;
+}
+
+type Overtaking = NonNullable<Result['overtakenBy']>;
 
 /**
  * Returns the lines below a result: the reason of a failure, or the beginning of the result when no difference is

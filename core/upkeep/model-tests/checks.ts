@@ -1,14 +1,14 @@
 import { jsonSchema, tool } from 'ai';
 import type { ModelAbilities } from '#core/clients/gateway/index.ts';
 import type { ModelCall, ModelResponse } from '#core/execution/steps/index.ts';
-import { isJsonObject } from '#lib/json.ts';
+import { isJsonObject, parseJson } from '#lib/json.ts';
 
 /** The most tokens that a model may write in one check. A reasoning model needs some for its reasoning alone. */
 export const MAX_CHECK_OUTPUT = 1_024;
 
 export interface CheckVerdict {
   readonly passed: boolean;
-  /** What came back, in one sentence. */
+  /** Describes the answer in one sentence. */
   readonly words: string;
   /** Abilities of the model's server that the response shows. */
   readonly shows: ModelAbilities;
@@ -85,8 +85,9 @@ export const CHECKS_TO_MAKE: readonly ModelCheck[] = [
     // The prompt does not mention JSON: data in the response means that the server enforced the schema.
     request: { ...asking('Name the capital of France.'), resultSchema: CAPITAL },
     judge: ({ text }) => {
-      const data = parsed(text);
-      const passed = typeof data['country'] === 'string' && typeof data['capital'] === 'string';
+      const data = parseJson(text);
+      const { country, capital } = isJsonObject(data) ? data : {};
+      const passed = typeof country === 'string' && typeof capital === 'string';
       const words = passed
         ? `It kept to the schema: ${quoted(text)}`
         : `It did not keep to the schema: ${quoted(text)}`;
@@ -96,15 +97,6 @@ export const CHECKS_TO_MAKE: readonly ModelCheck[] = [
       /response_format|json_?schema|schema|structured/i.test(words) ? { structuredOutputs: false } : {},
   },
 ];
-
-function parsed(text: string): Readonly<Record<string, unknown>> {
-  try {
-    const data: unknown = JSON.parse(text);
-    return isJsonObject(data) ? data : {};
-  } catch {
-    return {};
-  }
-}
 
 const SHOWN = 200;
 

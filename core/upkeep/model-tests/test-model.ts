@@ -4,7 +4,7 @@ import { countInput, type ModelAbilities, type ServedModel } from '#core/clients
 import type { AbilityStore, ModelOption } from '#core/models/directory/index.ts';
 import { ModelFailure, type ModelCall, type ModelCaller, type ModelResponse } from '#core/execution/steps/index.ts';
 import { spendBesideRuns } from '#core/usage/index.ts';
-import { costOf, type Usage } from '#core/foundation/cost/index.ts';
+import { costOf, NO_USAGE, type Usage } from '#core/foundation/cost/index.ts';
 import { CHECKS_TO_MAKE, MAX_CHECK_OUTPUT, type ModelCheck } from './checks.ts';
 
 export interface MadeCheck {
@@ -45,14 +45,6 @@ const TESTS: ThrottleRule = { name: 'model-test', limit: 30, windowSeconds: 60 *
 /** Time for one check: a server may have to load its model first. */
 const CHECK_MS = 60_000;
 
-const NOTHING: Usage = {
-  inputTokens: 0,
-  cachedInputTokens: 0,
-  outputTokens: 0,
-  reasoningTokens: 0,
-  estimated: false,
-};
-
 /** Estimates a test without making it. */
 export function estimateTest(option: TestedModel): ModelTest {
   return {
@@ -86,7 +78,7 @@ export async function testModel(
       for (const check of CHECKS_TO_MAKE) {
         const made = await make(deps, { option, check, organizationId: where.organizationId });
         results.push(made.result);
-        if (made.usage !== NOTHING) used(made.usage);
+        if (made.usage !== NO_USAGE) used(made.usage);
         if (Object.keys(made.shows).length > 0) {
           await abilities.learn(option.served, where.organizationId, made.shows);
         }
@@ -130,14 +122,14 @@ async function make({ caller }: ModelTestDeps, { option, check, organizationId }
   } catch (error) {
     if (call.signal.aborted) {
       // The server has received the input, and may bill it.
-      const usage = { ...NOTHING, inputTokens: countInput(call), estimated: true };
+      const usage = { ...NO_USAGE, inputTokens: countInput(call), estimated: true };
       const words = `It gave no answer in ${CHECK_MS / 1_000} s.`;
       return { result: result(false, words), usage, shows: {}, isOver: true };
     }
     if (!(error instanceof ModelFailure)) throw error;
     const isOver = check.kind === 'text' || error.reason !== 'model_refused';
     const shows = error.reason === 'model_refused' ? check.refused(error.told) : {};
-    const usage = error.cutOff ? { ...NOTHING, inputTokens: countInput(call), estimated: true } : NOTHING;
+    const usage = error.cutOff ? { ...NO_USAGE, inputTokens: countInput(call), estimated: true } : NO_USAGE;
     return { result: result(false, error.told), usage, shows, isOver };
   }
   const { passed, words, shows } = check.judge(response);
@@ -156,7 +148,7 @@ function estimateOf(option: TestedModel): TestEstimate {
   const idle = new AbortController().signal;
   const inputs = CHECKS_TO_MAKE.map((check) => countInput(callOf(option, check, idle)));
   const most = {
-    ...NOTHING,
+    ...NO_USAGE,
     inputTokens: inputs.reduce((total, count) => total + count, 0),
     outputTokens: CHECKS_TO_MAKE.length * MAX_CHECK_OUTPUT,
   };

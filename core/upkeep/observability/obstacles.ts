@@ -7,7 +7,7 @@ import { missingMigrations, schemaTooOld, type Db } from '#lib/database/index.ts
 /** A probe gives up after a few seconds, so a silent Postgres counts as away sooner. */
 const PATIENCE_MS = 3_000;
 
-/** What keeps a process from doing its work, in words for an operator; undefined where nothing does. */
+/** Obstacles that keep a process from its work, in words for an operator; undefined where there is none. */
 export interface Obstacles {
   /** Postgres is away, or its schema is too old. */
   readonly database: string | undefined;
@@ -16,8 +16,7 @@ export interface Obstacles {
 }
 
 /**
- * Looks for what keeps a process from doing its work. Everyone may ask, so callers that ask while a look is under way
- * share the next one.
+ * Looks for obstacles that keep a process from its work. Callers that ask while a look is under way share the next one.
  */
 export async function obstacles(
   deps: Pick<Core, 'database'> & { readonly engine: Pick<Engine, 'isHealthy'> },

@@ -25,7 +25,7 @@ const KINDS = ['slack', 'teams', 'discord', 'google_chat'] as const;
 const MANNERS = { slack, teams, discord, google_chat: googleChat } as const;
 
 export interface ChatsFake {
-  /** Where a request for the address of a chat goes instead; undefined for an address of no chat. */
+  /** Returns the address to which a request for a chat goes instead; undefined if the address is not of a chat. */
   at(address: string): string | undefined;
   readonly posted: Posted[];
   /** Gives these replies to the next requests, before any message is read. */

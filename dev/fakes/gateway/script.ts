@@ -96,7 +96,7 @@ export const Behaviour = z.discriminatedUnion('kind', [
     headers: z.record(z.string(), z.string()).default({}),
     /** Length of the pieces in which it is written, which may end within a character; by default each part is one. */
     pieceBytes: z.int().positive().exactOptional(),
-    /** What becomes of the connection afterwards. */
+    /** The fate of the connection after the answer. */
     ending: z.enum(['end', 'cut', 'stay']).default('end'),
   }),
   /** Writes until the client closes. */

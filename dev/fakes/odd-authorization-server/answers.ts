@@ -9,7 +9,7 @@ export interface Answer {
 /** A response that never arrives whole: the connection breaks when the server has done its work. */
 export const CUT = 'cut';
 
-/** What a server says otherwise than one that keeps to the rules, which it does in all that is left out. */
+/** The answers in which a server differs from the rules. It keeps to the rules in everything left out. */
 export interface Answers {
   /** Fields of the metadata of the tool server (RFC 9728) and of its authorization server (RFC 8414). */
   readonly resource?: (origin: string) => object;

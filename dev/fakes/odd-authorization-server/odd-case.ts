@@ -1,10 +1,10 @@
 import type { Answers } from './answers.ts';
 
-/** What a run of a routine that calls one tool of the server ends as, after the token has expired. */
+/** The end of a run that calls one tool of the server after the token has expired. */
 export interface MustRun {
   readonly state: 'succeeded' | 'failed';
   readonly reason?: 'blocked_connection';
-  /** What the model states is `done`. */
+  /** The outcome of the run, although the model states `done`. */
   readonly outcome?: 'done' | 'partial';
   readonly warnings?: readonly string[];
   /** Refreshes that the server is asked for, from the run before on. */

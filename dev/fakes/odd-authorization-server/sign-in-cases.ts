@@ -90,7 +90,7 @@ export const SIGN_INS: readonly OddCase[] = [
   {
     name: 'names the resource of another',
     answers: { resource: () => ({ resource: 'https://bank.example.com/mcp' }) },
-    refusal: /The tool server describes itself as another/,
+    refusal: /The tool server gives another address as its own/,
   },
   // Registrations.
   {

@@ -3,7 +3,7 @@ export interface OddCase {
   readonly name: string;
   /** The server gives out session ids, and refuses requests of sessions that it does not know. */
   readonly sessions?: true;
-  /** What it sends to a request; undefined for the usual response. */
+  /** Returns its response to a request; undefined for the usual response. */
   reply(request: OddRequest): OddReply | undefined;
   /** Tools that one response of the model calls; by default a reading and a writing one. */
   readonly calls?: readonly string[];
@@ -51,7 +51,7 @@ export interface OddOutcome {
   readonly steps?: readonly string[];
   /** Calls that the server carried out; by default each once. */
   readonly acts?: number;
-  /** What the model is told of the last call. */
+  /** The text about the last call that the model gets. */
   readonly told?: string;
 }
 

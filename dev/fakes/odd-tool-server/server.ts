@@ -87,7 +87,7 @@ function write(response: ServerResponse, reply: OddReply): void {
   response.writeHead(status, { 'content-type': type, ...headers }).end(written);
 }
 
-/** What a server without any oddity sends. */
+/** The answers of a server without any oddity. */
 function usual(request: OddRequest): OddReply {
   switch (request.method) {
     case 'initialize':

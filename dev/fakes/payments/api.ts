@@ -219,7 +219,7 @@ function assertKnown(ledger: Ledger, customer: string | undefined): void {
   if (!ledger.deleted.has(customer ?? '')) found(ledger.customers, customer, CUSTOMER);
 }
 
-/** What a request names in a field. */
+/** The value that a request gives in a field. */
 const CUSTOMER = { what: 'customer', param: 'customer' };
 const SUBSCRIPTION = { what: 'subscription', param: 'subscription' };
 

@@ -21,7 +21,7 @@ export class Ledger {
   readonly configurations = new Map<string, { id: string; metadata: Record<string, string> }>();
   readonly events: PaymentEvent[] = [];
   readonly payments = new Map<string, Payments>();
-  /** Whether a subscription that no retry has paid stays past due, with a new invoice each month, or ends. */
+  /** True if a subscription that no retry has paid stays past due, with a new invoice each month; false if it ends. */
   leavesPastDue = false;
   #aheadSeconds = 0;
   readonly #heard: (event: PaymentEvent) => void;

@@ -25,7 +25,7 @@ const DISTRICTS: Readonly<Record<string, readonly string[]>> = {
   models: ['directory', 'calls', 'connections', 'providers'],
   integrations: ['tools', 'chats', 'connections'],
   accounts: ['settings', 'programs', 'identity', 'billing', 'organizations', 'leads'],
-  foundation: ['timetable', 'rate-limits', 'outbox', 'work', 'engine', 'cost', 'audit'],
+  foundation: ['timetable', 'rate-limits', 'outbox', 'work', 'engine', 'idempotency', 'cost', 'audit'],
   clients: ['gateway', 'chats', 'mcp', 'oauth', 'json-schemas', 'calculate'],
 };
 

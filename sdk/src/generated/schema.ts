@@ -147,13 +147,13 @@ export interface components {
             id: string;
         };
         ActivatedRoutine: components["schemas"]["Routine"] & {
-            /** @description What may be amiss, and keeps nothing from being saved or run. `skill_need_unmet`: judged by the names and descriptions of the tools that the routine may call, so a hint only. `skill_deleted`: runs leave it out. `facts_missing`: it is told the facts of its project, which has none. `mixes_untrusted_and_outward`: its runs read text that strangers may write, and a tool of another connection sends or changes something; judged by the hints and names of the tools. `forecast_over_budget`, on activation and on a change of an active routine’s schedule: a budget or the plan’s allowance runs out within 30 days. `interval_beyond_retention`: the run before, which a run is told of or compared with, has lost its content by then. `either_day`: day of month and day of week are both restricted, and either is enough. `no_time_in_window`: the schedule has no time up to `endsAt` that is left. */
+            /** @description Possible faults, which do not prevent saving or running. `skill_need_unmet`: no tool seems to offer the data that a skill needs; only a hint, by names and descriptions of tools. `skill_deleted`: runs leave the skill out. `facts_missing`: the routine uses the facts of its project, which has none. `mixes_untrusted_and_outward`: a tool reads text that strangers may write, and a tool of another connection sends or changes something, by their hints and names. `forecast_over_budget`, on activation and on a change of an active routine’s schedule: a budget or the plan’s allowance runs out within 30 days. `interval_beyond_retention`: runs are further apart than content is kept, so that nothing is left to compare with. `either_day`: day of month and day of week are both restricted, and a day needs to match only one. `no_time_in_window`: the schedule has no time left before `endsAt`. */
             warnings: components["schemas"]["RoutineWarning"][];
         };
         ActivateRoutine: {
             /**
              * @deprecated
-             * @description Has no effect any more: a forecast never keeps a routine from being activated.
+             * @description Has no effect any more, because a forecast never prevents activation.
              * @default false
              */
             acceptForecast?: boolean;
@@ -168,7 +168,7 @@ export interface components {
             proofRunId: string | null;
             /** @description Whether activating it would be accepted now. */
             ready: boolean;
-            /** @description The code of the error that activating would get; null when ready. `own_variables_required` is a `successful_run_required`: runs have succeeded, all of them with values for variables that differ from its own. */
+            /** @description The code of the error that activation would get; null when ready. `own_variables_required` means `successful_run_required`: all successful runs had other values of variables than the routine’s own. */
             reason: ("successful_run_required" | "own_variables_required" | "routine_archived" | "definition_unreadable" | "schedule_ended" | "allowance_exceeded") | null;
         };
         ApproveAction: {
@@ -187,13 +187,13 @@ export interface components {
             id: string;
         };
         Attention: {
-            /** @description Budgets of which 80 % or more are spent in this day or month (UTC), the fullest first. */
+            /** @description Budgets with at least 80 % spent in this day or month (UTC), the fullest first. */
             budgets: components["schemas"]["AttentionBudgetsItem"][];
-            /** @description Routines of which a run failed within 24 hours and none has succeeded since, without those that are stopped. */
+            /** @description Routines with a failed run within 24 hours and no success since, without stopped routines. */
             failed: components["schemas"]["AttentionFailedItem"][];
             /** @description Model accounts and connections that need another sign-in. */
             signIns: components["schemas"]["AttentionSignInsItem"][];
-            /** @description Active routines that run an older text of a skill than the newest, until a proof run with that and another activation. */
+            /** @description Active routines that run an older text of a skill. A proof run with the newest text and another activation take it over. */
             skillsBehind: components["schemas"]["AttentionSkillsBehindItem"][];
             /** @description Routines that the service has taken off their schedules, and why. */
             stopped: components["schemas"]["AttentionStoppedItem"][];
@@ -287,7 +287,7 @@ export interface components {
             runs: components["schemas"]["BackfillRunsItem"][];
         };
         BackfillForecast: {
-            /** @description The `model.effort` of its runs, which changes what each uses; null where the model decides. */
+            /** @description The `model.effort` of its runs, which affects their usage; null when the model decides. */
             effort: ("low" | "medium" | "high") | null;
             /** @description How many instants of the window get no run, and why. */
             leftOut: components["schemas"]["LeftOut"];
@@ -309,7 +309,7 @@ export interface components {
             acceptForecast?: boolean;
             /**
              * Format: date-time
-             * @description The first instant of the window; not before the time for which the project keeps its runs.
+             * @description The first instant of the window; not older than the project keeps its runs.
              */
             from: string;
             /** @default 200 */
@@ -386,7 +386,7 @@ export interface components {
              * @description RFC 3339, UTC.
              */
             createdAt: string;
-            /** @description Since when the chat refuses the address for good; nothing is sent until it has another one. */
+            /** @description Time since which the chat refuses the address for good; nothing is sent until the address is replaced. */
             goneAt: string | null;
             /** @description The chat's own word, or its status. */
             goneReason: string | null;
@@ -455,27 +455,27 @@ export interface components {
             /** @default {} */
             budget?: components["schemas"]["CreateRoutineBudget"];
             /**
-             * @description Read-only tools of the service itself, without connection and policy. `calculate` computes exactly: arithmetic, intervals and tests of rates, pacing, series and their forecasts, what a change is made of, list and text differences.
+             * @description Read-only tools of the service itself, without connection and policy. `calculate` computes exactly: arithmetic, intervals and tests of rates, pacing, series and their forecasts, parts of a change, list and text differences.
              * @default []
              */
             builtInTools?: "calculate"[];
             /**
-             * @description Tells each run the result of the last run that succeeded, cut at 12,000 characters. `{{previous.result}}` and `{{previous.finishedAt}}` put it into the instructions instead, `{{previous.data}}` and `{{previous.changes}}` the data of the last run that had any, as JSON.
+             * @description Gives each run the result of the last successful run, cut at 12,000 characters. `{{previous.result}}` and `{{previous.finishedAt}}` put it into the instructions instead, `{{previous.data}}` and `{{previous.changes}}` the data of the last run that had any, as JSON.
              * @default true
              */
             carryResult?: boolean;
             /**
-             * @description What code checks when a run would succeed: the result is not empty, has a pattern or has it not, names at least so many distinct web addresses; a tool succeeded at least so often; no call was refused. A run that states `nothing_to_report` is asked for no pattern and no addresses. One that fails a check ends `failed`, `check_failed`, and proves nothing for activation. The list of types may grow.
+             * @description Conditions that code checks when a run would succeed: the result is not empty, matches a pattern or does not, names a number of distinct web addresses; a tool succeeded often enough; no call was refused. A run that states `nothing_to_report` needs no pattern and no addresses. A run that fails a check ends `failed`, `check_failed`, and is no proof for activation. The list of types may grow.
              * @default []
              */
             checks?: components["schemas"]["ResultCheck"][];
             /**
-             * @description Which runs the webhook is told of. `always`: all. `changed`, which needs a resultSchema: those whose data differs from what was delivered last, as `run.changed`, and those that failed; the first data counts as changed. `failed`: those that failed. `withheld` of a run says why it was not told. `routine.paused` is always told.
+             * @description Which runs the webhook gets. `always`: all. `changed`, which needs a resultSchema: runs whose data differs from the data delivered last, as `run.changed`, and failed runs; the first data counts as changed. `failed`: failed runs. `withheld` of a run has the reason for no event. `routine.paused` is always sent.
              * @default always
              * @enum {string}
              */
             deliver?: "always" | "changed" | "failed";
-            /** @description The schedule has no times after this one, and then the routine is paused, `schedule_ended`. Null for no such bound. */
+            /** @description The schedule has no times after this instant; then the routine is paused as `schedule_ended`. Null for no end. */
             endsAt?: string | null;
             /** @default null */
             externalKey?: string | null;
@@ -488,7 +488,7 @@ export interface components {
             gate?: components["schemas"]["GateInput"] | null;
             instructions: string;
             /**
-             * @description The most that a scheduled run may start later than its time, at most half the shortest interval of the schedule. How much later is fixed by the id of the routine, so that many routines of one schedule spread. `scheduledFor` stays the time of the schedule.
+             * @description The greatest delay of a scheduled run, at most half the shortest interval of the schedule. The id of the routine decides the delay, so that routines with the same schedule spread. `scheduledFor` stays the time of the schedule.
              * @default 0
              */
             jitterSeconds?: number;
@@ -499,12 +499,12 @@ export interface components {
             /** @default null */
             managedFrom?: string | null;
             /**
-             * @description Lets a scheduled run say that it is the last, which pauses the routine. `finish` then takes `final`; a run that is `done` or has `nothing_to_report` and says so pauses it, `completed`. Needs `outcome: required`.
+             * @description Lets a scheduled run declare itself the last, which pauses the routine as `completed`. `finish` then takes `final`, which counts for a run that is `done` or has `nothing_to_report`. Needs `outcome: required`.
              * @default false
              */
             mayComplete?: boolean;
             /**
-             * @description The most hours for which a scheduled run may put off the next one; null for none. `finish` then takes `nextNotBefore`, and occurrences before it are skipped, `put_off`. Needs `outcome: required`.
+             * @description The most hours by which a scheduled run may postpone the next one; null for none. `finish` then takes `nextNotBefore`, and earlier occurrences are skipped as `put_off`. Needs `outcome: required`.
              * @default null
              */
             mayPutOffHours?: number | null;
@@ -519,7 +519,7 @@ export interface components {
             /** @default {} */
             notifications?: components["schemas"]["CreateRoutineNotifications"];
             /**
-             * @description With `required` a run has to end by calling the built-in tool `finish` with its outcome (`done`, `nothing_to_report`, `partial` or `could_not`) and a summary; one that does not, and is reminded once, ends `failed`, `outcome_missing`. With `optional` a run that succeeds is `done`.
+             * @description With `required` a run must end by calling the built-in tool `finish` with its outcome (`done`, `nothing_to_report`, `partial` or `could_not`) and a summary; if it does not, even after one reminder, it ends `failed`, `outcome_missing`. With `optional` every successful run is `done`.
              * @default optional
              * @enum {string}
              */
@@ -530,7 +530,7 @@ export interface components {
              */
             overlap?: "skip" | "queue" | "cancel_previous" | "allow";
             /**
-             * @description The variables that may be given for one run, as `variables` when it is started; null for all, an empty list for none.
+             * @description The variables that a caller may set for one run; null for all, an empty list for none.
              * @default null
              */
             overridable?: string[] | null;
@@ -550,7 +550,7 @@ export interface components {
             /** @description Five cron fields, or @hourly to @yearly. */
             schedule: string;
             /**
-             * @description Characters of custom skills that are to be written before the routine, by id or, where they do not exist yet, by the word that `skills` names them with.
+             * @description Lengths of custom skills that will be written before the routine, by id or, for new skills, by their name in `skills`.
              * @default {}
              */
             skillLengths?: {
@@ -646,7 +646,7 @@ export interface components {
             auth: "oauth" | "api_key";
             /** @enum {string} */
             category: "analytics" | "seo" | "crm" | "content" | "communication" | "development" | "planning" | "payments";
-            /** @description Whether people can connect: where it is needed, the operator has registered a client. */
+            /** @description True when people can connect, because the operator has registered a client, or none is needed. */
             configured: boolean;
             documentation: string;
             id: string;
@@ -709,27 +709,27 @@ export interface components {
             /** @default {} */
             budget?: components["schemas"]["CreateRoutineBudget"];
             /**
-             * @description Read-only tools of the service itself, without connection and policy. `calculate` computes exactly: arithmetic, intervals and tests of rates, pacing, series and their forecasts, what a change is made of, list and text differences.
+             * @description Read-only tools of the service itself, without connection and policy. `calculate` computes exactly: arithmetic, intervals and tests of rates, pacing, series and their forecasts, parts of a change, list and text differences.
              * @default []
              */
             builtInTools?: "calculate"[];
             /**
-             * @description Tells each run the result of the last run that succeeded, cut at 12,000 characters. `{{previous.result}}` and `{{previous.finishedAt}}` put it into the instructions instead, `{{previous.data}}` and `{{previous.changes}}` the data of the last run that had any, as JSON.
+             * @description Gives each run the result of the last successful run, cut at 12,000 characters. `{{previous.result}}` and `{{previous.finishedAt}}` put it into the instructions instead, `{{previous.data}}` and `{{previous.changes}}` the data of the last run that had any, as JSON.
              * @default true
              */
             carryResult?: boolean;
             /**
-             * @description What code checks when a run would succeed: the result is not empty, has a pattern or has it not, names at least so many distinct web addresses; a tool succeeded at least so often; no call was refused. A run that states `nothing_to_report` is asked for no pattern and no addresses. One that fails a check ends `failed`, `check_failed`, and proves nothing for activation. The list of types may grow.
+             * @description Conditions that code checks when a run would succeed: the result is not empty, matches a pattern or does not, names a number of distinct web addresses; a tool succeeded often enough; no call was refused. A run that states `nothing_to_report` needs no pattern and no addresses. A run that fails a check ends `failed`, `check_failed`, and is no proof for activation. The list of types may grow.
              * @default []
              */
             checks?: components["schemas"]["ResultCheck"][];
             /**
-             * @description Which runs the webhook is told of. `always`: all. `changed`, which needs a resultSchema: those whose data differs from what was delivered last, as `run.changed`, and those that failed; the first data counts as changed. `failed`: those that failed. `withheld` of a run says why it was not told. `routine.paused` is always told.
+             * @description Which runs the webhook gets. `always`: all. `changed`, which needs a resultSchema: runs whose data differs from the data delivered last, as `run.changed`, and failed runs; the first data counts as changed. `failed`: failed runs. `withheld` of a run has the reason for no event. `routine.paused` is always sent.
              * @default always
              * @enum {string}
              */
             deliver?: "always" | "changed" | "failed";
-            /** @description The schedule has no times after this one, and then the routine is paused, `schedule_ended`. Null for no such bound. */
+            /** @description The schedule has no times after this instant; then the routine is paused as `schedule_ended`. Null for no end. */
             endsAt?: string | null;
             /** @default null */
             externalKey?: string | null;
@@ -742,7 +742,7 @@ export interface components {
             gate?: components["schemas"]["GateInput"] | null;
             instructions: string;
             /**
-             * @description The most that a scheduled run may start later than its time, at most half the shortest interval of the schedule. How much later is fixed by the id of the routine, so that many routines of one schedule spread. `scheduledFor` stays the time of the schedule.
+             * @description The greatest delay of a scheduled run, at most half the shortest interval of the schedule. The id of the routine decides the delay, so that routines with the same schedule spread. `scheduledFor` stays the time of the schedule.
              * @default 0
              */
             jitterSeconds?: number;
@@ -753,12 +753,12 @@ export interface components {
             /** @default null */
             managedFrom?: string | null;
             /**
-             * @description Lets a scheduled run say that it is the last, which pauses the routine. `finish` then takes `final`; a run that is `done` or has `nothing_to_report` and says so pauses it, `completed`. Needs `outcome: required`.
+             * @description Lets a scheduled run declare itself the last, which pauses the routine as `completed`. `finish` then takes `final`, which counts for a run that is `done` or has `nothing_to_report`. Needs `outcome: required`.
              * @default false
              */
             mayComplete?: boolean;
             /**
-             * @description The most hours for which a scheduled run may put off the next one; null for none. `finish` then takes `nextNotBefore`, and occurrences before it are skipped, `put_off`. Needs `outcome: required`.
+             * @description The most hours by which a scheduled run may postpone the next one; null for none. `finish` then takes `nextNotBefore`, and earlier occurrences are skipped as `put_off`. Needs `outcome: required`.
              * @default null
              */
             mayPutOffHours?: number | null;
@@ -773,7 +773,7 @@ export interface components {
             /** @default {} */
             notifications?: components["schemas"]["CreateRoutineNotifications"];
             /**
-             * @description With `required` a run has to end by calling the built-in tool `finish` with its outcome (`done`, `nothing_to_report`, `partial` or `could_not`) and a summary; one that does not, and is reminded once, ends `failed`, `outcome_missing`. With `optional` a run that succeeds is `done`.
+             * @description With `required` a run must end by calling the built-in tool `finish` with its outcome (`done`, `nothing_to_report`, `partial` or `could_not`) and a summary; if it does not, even after one reminder, it ends `failed`, `outcome_missing`. With `optional` every successful run is `done`.
              * @default optional
              * @enum {string}
              */
@@ -784,7 +784,7 @@ export interface components {
              */
             overlap?: "skip" | "queue" | "cancel_previous" | "allow";
             /**
-             * @description The variables that may be given for one run, as `variables` when it is started; null for all, an empty list for none.
+             * @description The variables that a caller may set for one run; null for all, an empty list for none.
              * @default null
              */
             overridable?: string[] | null;
@@ -882,7 +882,7 @@ export interface components {
              */
             mail?: components["schemas"]["MailSettings"] | null;
             /**
-             * @description A monitor that gets a GET after each run that succeeded. https, a public address; redirects are not followed.
+             * @description Address of a monitor that gets a GET after each successful run: https and public; redirects are not followed.
              * @default null
              */
             successPingUrl?: string | null;
@@ -894,12 +894,12 @@ export interface components {
              */
             chats?: string[];
             /**
-             * @description Members who are mailed the results, at most ten an hour of one routine. Null for none; people who chose a digest find them there.
+             * @description Members who get the results by mail, at most ten an hour of one routine. Null for none; digests have the results too.
              * @default null
              */
             mail?: (("owners" | "admins" | "members") | string[]) | null;
             /**
-             * @description `changed` leaves out results that are the same as the one before or have nothing to report.
+             * @description `changed` leaves out results that equal the previous one or have nothing to report.
              * @default each
              * @enum {string}
              */
@@ -932,9 +932,9 @@ export interface components {
         Discovery: {
             added: number;
             changed: number;
-            /** @description The pages of the server lead back to one that was read. What it has beyond them is unknown, so no tool is marked as vanished. */
+            /** @description True when the pages of the server repeat. Its other tools are unknown, so no tool is marked as vanished. */
             circular: boolean;
-            /** @description Fields that cannot be read, of tools that are listed without them: the first 50. */
+            /** @description Unreadable fields of tools that are listed without them: the first 50. */
             droppedFields: components["schemas"]["SkippedTool"][];
             /** @description Tools that were left out. */
             skipped: number;
@@ -942,12 +942,12 @@ export interface components {
             skippedTools: components["schemas"]["SkippedTool"][];
             /** @description All policies of this connection. */
             tools: components["schemas"]["ToolPolicy"][];
-            /** @description The server has more than 50 pages, 1,000 tools or 4 MB of definitions; the rest was not looked at. */
+            /** @description True when the server has more than 50 pages, 1,000 tools or 4 MB of definitions; the rest was not read. */
             truncated: boolean;
             unchanged: number;
             vanished: number;
         };
-        /** @description Fields as POST /v1/routines takes them, once schedule and model are there. */
+        /** @description Fields for POST /v1/routines, once schedule and model are set. */
         DraftedDefinition: {
             instructions: string;
             model: components["schemas"]["DraftedModel"] | null;
@@ -962,7 +962,7 @@ export interface components {
                 [key: string]: string;
             };
         };
-        /** @description The model that most routines of the project run on, else the first of the directory; null for none. */
+        /** @description The model of most routines of the project, else the first of the directory; null for none. */
         DraftedModel: components["schemas"]["ModelReferenceOutput"];
         /** @description The most that it can use in 30 days by the limits of a new routine; null without schedule or model. */
         DraftForecast: {
@@ -1000,7 +1000,7 @@ export interface components {
         Error: {
             /** @description Names the error for programs. The list may grow. */
             code: string;
-            /** @description Each fault of the request, up to 100, where `Prefer: error-details` asks for them. */
+            /** @description All faults of the request, up to 100, for requests with `Prefer: error-details`. */
             details?: components["schemas"]["ErrorDetail"][];
             /** @description Says what is wrong, and lists the faults of the request. */
             message: string;
@@ -1013,15 +1013,15 @@ export interface components {
         };
         /** @description What programs call it; null where none does. */
         ExternalKey: string;
-        /** @description Versions of the facts of the project, where there is a newer one than it was activated with; it is taken over as that of a skill. Null where there is none, for a routine without `facts`, and unless active. */
+        /** @description Versions of the facts of the project, when there is a newer one than the activated one; it is taken over like a skill’s. Null when there is none, for a routine without `facts`, and unless active. */
         FactsBehind: {
             /** @description The version that scheduled runs are told; null for none. */
             activated: number | null;
             newest: number;
-            /** @description The version that the latest proof was told, which activating again has scheduled runs be told; null for none. */
+            /** @description The version in the latest proof, which scheduled runs use after another activation; null for none. */
             proven: number | null;
         };
-        /** @description Lines that one text has and the other has not, against the version before; one that has moved is in neither. Of the first version all are added. */
+        /** @description Lines that only one of this and the previous version has; moved lines do not count. In the first version all lines count as added. */
         FactsChanges: {
             /** @description The first five, cut at 300 characters. */
             added: string[];
@@ -1034,9 +1034,9 @@ export interface components {
             removed: number;
         };
         FactsVersion: {
-            /** @description The text of the version before; null for the first one, and where it is no longer kept. */
+            /** @description The text of the previous version; null for the first one, and when it is no longer kept. */
             before: string | null;
-            /** @description Lines that one text has and the other has not, against the version before; one that has moved is in neither. Of the first version all are added. */
+            /** @description Lines that only one of this and the previous version has; moved lines do not count. In the first version all lines count as added. */
             changes: components["schemas"]["FactsChanges"];
             /**
              * Format: date-time
@@ -1050,7 +1050,7 @@ export interface components {
             version: number;
         };
         FactsVersionSummary: {
-            /** @description Lines that one text has and the other has not, against the version before; one that has moved is in neither. Of the first version all are added. */
+            /** @description Lines that only one of this and the previous version has; moved lines do not count. In the first version all lines count as added. */
             changes: components["schemas"]["FactsChanges"];
             /**
              * Format: date-time
@@ -1090,25 +1090,25 @@ export interface components {
             /** @description Input and output; null where nothing bounds them. */
             tokens: number | null;
         };
-        /** @description What a scheduled run looks at before it wakes its model. With nothing new it ends `skipped`, `no_change`. `{{gate.value}}` puts what was seen into the instructions. */
+        /** @description A value that a scheduled run checks before it wakes its model. Without news the run ends `skipped`, `no_change`. `{{gate.value}}` puts the value into the instructions. */
         Gate: {
-            /** @description After so long without a run that woke its model, the next one does in any case. */
+            /** @description After this time without waking its model, the next run wakes it in any case. */
             maxQuietHours: number | null;
             /** @description JSON Pointers to what matters in the response; none for the whole of it. */
             pointers: string[];
-            /** @description A confirmed tool of this routine that only reads by its annotations, and the arguments to call it with. */
+            /** @description A confirmed tool of this routine that only reads by its annotations, and the arguments of the call. */
             tool: components["schemas"]["GateInputTool"] | null;
             /** @description An address to GET, of at most 64 kB; without credentials. */
             url: string | null;
             /**
-             * @description `changed`: the value differs from the one that the last run which succeeded has seen. `not_empty`: it is not null, false, 0, blank, `[]` or `{}`.
+             * @description `changed`: the value differs from that of the last successful run. `not_empty`: it is not null, false, 0, blank, `[]` or `{}`.
              * @enum {string}
              */
             wakeOn: "changed" | "not_empty";
         };
         GateInput: {
             /**
-             * @description After so long without a run that woke its model, the next one does in any case.
+             * @description After this time without waking its model, the next run wakes it in any case.
              * @default null
              */
             maxQuietHours?: number | null;
@@ -1118,7 +1118,7 @@ export interface components {
              */
             pointers?: string[];
             /**
-             * @description A confirmed tool of this routine that only reads by its annotations, and the arguments to call it with.
+             * @description A confirmed tool of this routine that only reads by its annotations, and the arguments of the call.
              * @default null
              */
             tool?: components["schemas"]["GateInputTool"] | null;
@@ -1128,7 +1128,7 @@ export interface components {
              */
             url?: string | null;
             /**
-             * @description `changed`: the value differs from the one that the last run which succeeded has seen. `not_empty`: it is not null, false, 0, blank, `[]` or `{}`.
+             * @description `changed`: the value differs from that of the last successful run. `not_empty`: it is not null, false, 0, blank, `[]` or `{}`.
              * @default changed
              * @enum {string}
              */
@@ -1150,7 +1150,7 @@ export interface components {
              * @description RFC 3339, UTC.
              */
             at: string;
-            /** @description Whether the value differs from the one that the last run which succeeded has seen; null when that cannot be said. */
+            /** @description True when the value differs from that of the last successful run; null when unknown. */
             changed: boolean | null;
             error: string | null;
             /** @description It saw nothing, and woke the model for that. */
@@ -1206,7 +1206,7 @@ export interface components {
         LeftOut: {
             /** @description Another backfill has made a run for it. */
             alreadyBackfilled: number;
-            /** @description A scheduled run stands for it, or a person has repeated it, or its gate saw no change then. */
+            /** @description The time has a scheduled run, or a person has repeated it, or its gate saw no change. */
             alreadyRan: number;
             /** @description The schedule is about to account for it. */
             stillDue: number;
@@ -1216,11 +1216,11 @@ export interface components {
             limit: "maxTokensPerDay" | "maxCostUsdPerMonth" | "runsPerPeriod";
             /** @description Tokens, US dollars or runs, as a decimal string; the others likewise. */
             max: string;
-            /** @description The pace of the other routines that share the limit, taken from the last 7 days. */
+            /** @description Pace of the other routines that share the limit, from the last 7 days. */
             othersPerDay: string;
             /** @description Who may raise it. */
             raisedBy: string;
-            /** @description The first day (UTC) on which too little of the limit is left, null for none. Null as a whole where nothing tells what a run takes of it. A limit of cost refuses all runs on a model without prices. */
+            /** @description The first day (UTC) on which too little of the limit is left, null for none. Null as a whole when the use of a run is unknown. A cost limit refuses all runs on a model without prices. */
             runsOutOn: components["schemas"]["LimitForecastRunsOutOn"] | null;
             /** @enum {string} */
             scope: "routine" | "project" | "organization" | "operator" | "plan";
@@ -1238,7 +1238,7 @@ export interface components {
             to: ("owners" | "admins" | "members") | string[];
         };
         /**
-         * @description `files` where files keep it. The next `ras apply` overwrites what is changed here.
+         * @description `files` for content that is kept in files. The next `ras apply` overwrites changes made here.
          * @enum {string}
          */
         ManagedBy: "files";
@@ -1251,7 +1251,7 @@ export interface components {
             runIds?: string[];
             since?: string | null;
         };
-        /** @description What the model can do by its list, its kind of server, a test or earlier calls; null where that is not known. */
+        /** @description Abilities of the model by its list, its kind of server, a test or earlier calls; null when unknown. */
         ModelAbilities: {
             effort: boolean | null;
             parallelToolCalls: boolean | null;
@@ -1308,7 +1308,7 @@ export interface components {
             /** @description Routines that were paused with it. */
             pausedRoutineCount: number;
             /**
-             * @description Whether the provider has taken the credential back (RFC 7009); tried for a day, then erased here anyway.
+             * @description State of the revocation at the provider (RFC 7009), which is tried for a day; then the credential is erased here anyway.
              * @enum {string}
              */
             providerRevocation: "pending" | "revoked" | "unsupported" | "failed";
@@ -1322,24 +1322,24 @@ export interface components {
             revokedBy: string | null;
         };
         ModelOption: {
-            /** @description What the model can do by its list, its kind of server, a test or earlier calls; null where that is not known. */
+            /** @description Abilities of the model by its list, its kind of server, a test or earlier calls; null when unknown. */
             abilities: components["schemas"]["ModelAbilities"];
             connectionId: string | null;
             contextTokens: number | null;
-            /** @description Where each figure comes from: `list` (its server), `operator`, `local` (a server of the operator’s own, which costs nothing), `learned` (named by its server in a refusal), `by_hand` (entered by the organization), `catalogue` (known to this release); null where it is unknown. */
+            /** @description Where each figure comes from: `list` (its server), `operator`, `local` (a server of the operator’s own, which costs nothing), `learned` (named by its server in a refusal), `by_hand` (entered by the organization), `catalogue` (known to this release); null when unknown. */
             figures: components["schemas"]["ModelOptionFigures"];
             /** @description The most tokens of one response; null where it is not known. */
             maxOutputTokens: number | null;
             /** @description With several model sources, most ids begin with the name of their source. */
             modelId: string;
             name: string;
-            /** @description US dollars a token, as decimal strings; null where none are known. Where they depend on the length of the prompt, those of short ones. */
+            /** @description US dollars per token, as decimal strings; null when unknown. If prices depend on the length of the prompt, these are for short prompts. */
             prices: components["schemas"]["ModelOptionPrices"] | null;
             /** @enum {string} */
             provider: "gateway" | "provider-a" | "provider-b" | "provider-c";
             /** @description The model source, of `GET /v1/model-sources`; null on a personal account. */
             source: string | null;
-            /** @description Whether the model is held to a `resultSchema` by the request itself; others are only told. */
+            /** @description True when the request itself enforces a `resultSchema`; otherwise only the prompt states it. */
             structuredOutputs: boolean;
         };
         ModelOptionFigures: {
@@ -1396,7 +1396,7 @@ export interface components {
             /** @default null */
             connectionId?: string | null;
             /**
-             * @description How much the model thinks before it writes, where it takes an effort (`abilities.effort` of `GET /v1/models`); left out, the model decides. Calls on a personal account send none.
+             * @description How much the model thinks before it writes, for a model with `abilities.effort` (`GET /v1/models`); if left out, the model decides. Calls on a personal account send none.
              * @enum {string}
              */
             effort?: "low" | "medium" | "high";
@@ -1409,7 +1409,7 @@ export interface components {
             /** @default null */
             connectionId: string | null;
             /**
-             * @description How much the model thinks before it writes, where it takes an effort (`abilities.effort` of `GET /v1/models`); left out, the model decides. Calls on a personal account send none.
+             * @description How much the model thinks before it writes, for a model with `abilities.effort` (`GET /v1/models`); if left out, the model decides. Calls on a personal account send none.
              * @enum {string}
              */
             effort?: "low" | "medium" | "high";
@@ -1438,7 +1438,7 @@ export interface components {
             models: number;
             name: string;
             /**
-             * @description `stale`: it is away, and its last list serves on; `unavailable`: it has not given a list yet.
+             * @description `stale`: it is away, and its last list is used; `unavailable`: it has not given a list yet.
              * @enum {string}
              */
             state: "ready" | "stale" | "unavailable";
@@ -1448,7 +1448,7 @@ export interface components {
             /** @description The `cursor` of the next page. */
             nextCursor: string | null;
         };
-        /** @description The first later run of the routine that succeeded and says something else, so that this result is over; null while it holds, and for an `unchanged` one. Of later runs the first 20 are looked at. */
+        /** @description The first later success of the routine with another result, so that this one is out of date; null while it is valid, and for an `unchanged` one. Only the first 20 later runs are looked at. */
         OvertakingRun: {
             /**
              * Format: date-time
@@ -1462,7 +1462,7 @@ export interface components {
             resultPreview: string | null;
             /** @description Id of the run. */
             runId: string;
-            /** @description Whether another version of the routine made it, which may look at something else. */
+            /** @description True when another version of the routine made it, which may look at something else. */
             versionChanged: boolean;
         };
         PauseRoutine: {
@@ -1481,7 +1481,7 @@ export interface components {
             message: string | null;
             /** @description Whether a run that began now would call its model. */
             ready: boolean;
-            /** @description The reason that the run would fail with, of the reasons of runs: `blocked_model`, `blocked_models_unavailable`, `blocked_connection`, `blocked_provider_disabled`, `blocked_provider_mismatch`, `blocked_usage_limit`, `blocked_budget`, `blocked_routine`, `blocked_definition`, `blocked_variable`, `blocked_prompt_too_large`. */
+            /** @description The reason with which the run would fail: `blocked_model`, `blocked_models_unavailable`, `blocked_connection`, `blocked_provider_disabled`, `blocked_provider_mismatch`, `blocked_usage_limit`, `blocked_budget`, `blocked_routine`, `blocked_definition`, `blocked_variable`, `blocked_prompt_too_large`. */
             reason: string | null;
         };
         /** @description The facts of the project in the prompt; null for a routine without `facts`. */
@@ -1491,20 +1491,20 @@ export interface components {
             /** @description 0 where there are none. */
             version: number;
         };
-        /** @description What a scheduled run would ask before it wakes its model; null without a gate. A preview does not ask it, so `{{gate.value}}` is empty in the prompt. */
+        /** @description The gate that a scheduled run would ask; null without one. A preview does not ask it, so `{{gate.value}}` is empty in the prompt. */
         PreviewedGate: {
-            /** @description Why the gate may not be asked now, so that each scheduled run would wake its model and say so; null where it may. */
+            /** @description Why the gate may not be asked now, so that each scheduled run would wake its model; null when it may. */
             fault: string | null;
-            /** @description After so long without a run that woke its model, the next one does in any case. */
+            /** @description After this time without waking its model, the next run wakes it in any case. */
             maxQuietHours: number | null;
             /** @description JSON Pointers to what matters in the response; none for the whole of it. */
             pointers: string[];
-            /** @description A confirmed tool of this routine that only reads by its annotations, and the arguments to call it with. */
+            /** @description A confirmed tool of this routine that only reads by its annotations, and the arguments of the call. */
             tool: components["schemas"]["GateInputTool"] | null;
             /** @description An address to GET, of at most 64 kB; without credentials. */
             url: string | null;
             /**
-             * @description `changed`: the value differs from the one that the last run which succeeded has seen. `not_empty`: it is not null, false, 0, blank, `[]` or `{}`.
+             * @description `changed`: the value differs from that of the last successful run. `not_empty`: it is not null, false, 0, blank, `[]` or `{}`.
              * @enum {string}
              */
             wakeOn: "changed" | "not_empty";
@@ -1529,7 +1529,7 @@ export interface components {
             createdAt: string | null;
             /** @description The author of this version. */
             createdBy: components["schemas"]["RoutineVersionAuthor"] | null;
-            /** @description Brand terms, margin, markets, owners, permitted claims, voice: what all routines of the project should go by, in any form; at most 24000 characters, kept as given. Empty for none. */
+            /** @description Facts for all routines of the project, in any form: brand terms, margin, markets, owners, permitted claims, voice; at most 24000 characters, stored unchanged. Empty for none. */
             text: string;
             /** @description Number of changes; 0 before the first. */
             version: number;
@@ -1539,7 +1539,7 @@ export interface components {
             from: string;
             /** @enum {string} */
             groupBy: "day" | "routine" | "model";
-            /** @description Days in order; routines and models by their tokens, the 1000 with most. */
+            /** @description Days in order; or the 1000 routines or models with the most tokens, the largest first. */
             groups: components["schemas"]["ProjectUsageGroupsItem"][];
             /** Format: date */
             to: string;
@@ -1554,7 +1554,7 @@ export interface components {
             /** @description The day, the id of the routine or the id of the model. */
             key: string;
             outputTokens: number;
-            /** @description With `splitBy`: what the 4 that used most in this time have used on this day, and the others together. */
+            /** @description With `splitBy`: the usage of this day by the 4 that used most in the whole time, and by the others together. */
             parts?: components["schemas"]["ProjectUsageGroupsItemPartsItem"][];
             /** @description Part of the output. */
             reasoningTokens: number;
@@ -1598,7 +1598,7 @@ export interface components {
             /** @description The run that tries the change. */
             runId: string;
             /**
-             * @description `open` while its run goes on, `taken` once the change is the routine’s, `dropped` otherwise.
+             * @description `open` while its run is open, `taken` once the change was taken over, `dropped` otherwise.
              * @enum {string}
              */
             state: "open" | "taken" | "dropped";
@@ -1622,27 +1622,27 @@ export interface components {
             /** @default {} */
             budget?: components["schemas"]["CreateRoutineBudget"];
             /**
-             * @description Read-only tools of the service itself, without connection and policy. `calculate` computes exactly: arithmetic, intervals and tests of rates, pacing, series and their forecasts, what a change is made of, list and text differences.
+             * @description Read-only tools of the service itself, without connection and policy. `calculate` computes exactly: arithmetic, intervals and tests of rates, pacing, series and their forecasts, parts of a change, list and text differences.
              * @default []
              */
             builtInTools?: "calculate"[];
             /**
-             * @description Tells each run the result of the last run that succeeded, cut at 12,000 characters. `{{previous.result}}` and `{{previous.finishedAt}}` put it into the instructions instead, `{{previous.data}}` and `{{previous.changes}}` the data of the last run that had any, as JSON.
+             * @description Gives each run the result of the last successful run, cut at 12,000 characters. `{{previous.result}}` and `{{previous.finishedAt}}` put it into the instructions instead, `{{previous.data}}` and `{{previous.changes}}` the data of the last run that had any, as JSON.
              * @default true
              */
             carryResult?: boolean;
             /**
-             * @description What code checks when a run would succeed: the result is not empty, has a pattern or has it not, names at least so many distinct web addresses; a tool succeeded at least so often; no call was refused. A run that states `nothing_to_report` is asked for no pattern and no addresses. One that fails a check ends `failed`, `check_failed`, and proves nothing for activation. The list of types may grow.
+             * @description Conditions that code checks when a run would succeed: the result is not empty, matches a pattern or does not, names a number of distinct web addresses; a tool succeeded often enough; no call was refused. A run that states `nothing_to_report` needs no pattern and no addresses. A run that fails a check ends `failed`, `check_failed`, and is no proof for activation. The list of types may grow.
              * @default []
              */
             checks?: components["schemas"]["ResultCheck"][];
             /**
-             * @description Which runs the webhook is told of. `always`: all. `changed`, which needs a resultSchema: those whose data differs from what was delivered last, as `run.changed`, and those that failed; the first data counts as changed. `failed`: those that failed. `withheld` of a run says why it was not told. `routine.paused` is always told.
+             * @description Which runs the webhook gets. `always`: all. `changed`, which needs a resultSchema: runs whose data differs from the data delivered last, as `run.changed`, and failed runs; the first data counts as changed. `failed`: failed runs. `withheld` of a run has the reason for no event. `routine.paused` is always sent.
              * @default always
              * @enum {string}
              */
             deliver?: "always" | "changed" | "failed";
-            /** @description The schedule has no times after this one, and then the routine is paused, `schedule_ended`. Null for no such bound. */
+            /** @description The schedule has no times after this instant; then the routine is paused as `schedule_ended`. Null for no end. */
             endsAt?: string | null;
             /**
              * @description Tells each run the facts of its project.
@@ -1653,7 +1653,7 @@ export interface components {
             gate?: components["schemas"]["GateInput"] | null;
             instructions: string;
             /**
-             * @description The most that a scheduled run may start later than its time, at most half the shortest interval of the schedule. How much later is fixed by the id of the routine, so that many routines of one schedule spread. `scheduledFor` stays the time of the schedule.
+             * @description The greatest delay of a scheduled run, at most half the shortest interval of the schedule. The id of the routine decides the delay, so that routines with the same schedule spread. `scheduledFor` stays the time of the schedule.
              * @default 0
              */
             jitterSeconds?: number;
@@ -1664,12 +1664,12 @@ export interface components {
             /** @default null */
             managedFrom?: string | null;
             /**
-             * @description Lets a scheduled run say that it is the last, which pauses the routine. `finish` then takes `final`; a run that is `done` or has `nothing_to_report` and says so pauses it, `completed`. Needs `outcome: required`.
+             * @description Lets a scheduled run declare itself the last, which pauses the routine as `completed`. `finish` then takes `final`, which counts for a run that is `done` or has `nothing_to_report`. Needs `outcome: required`.
              * @default false
              */
             mayComplete?: boolean;
             /**
-             * @description The most hours for which a scheduled run may put off the next one; null for none. `finish` then takes `nextNotBefore`, and occurrences before it are skipped, `put_off`. Needs `outcome: required`.
+             * @description The most hours by which a scheduled run may postpone the next one; null for none. `finish` then takes `nextNotBefore`, and earlier occurrences are skipped as `put_off`. Needs `outcome: required`.
              * @default null
              */
             mayPutOffHours?: number | null;
@@ -1684,7 +1684,7 @@ export interface components {
             /** @default {} */
             notifications?: components["schemas"]["CreateRoutineNotifications"];
             /**
-             * @description With `required` a run has to end by calling the built-in tool `finish` with its outcome (`done`, `nothing_to_report`, `partial` or `could_not`) and a summary; one that does not, and is reminded once, ends `failed`, `outcome_missing`. With `optional` a run that succeeds is `done`.
+             * @description With `required` a run must end by calling the built-in tool `finish` with its outcome (`done`, `nothing_to_report`, `partial` or `could_not`) and a summary; if it does not, even after one reminder, it ends `failed`, `outcome_missing`. With `optional` every successful run is `done`.
              * @default optional
              * @enum {string}
              */
@@ -1695,7 +1695,7 @@ export interface components {
              */
             overlap?: "skip" | "queue" | "cancel_previous" | "allow";
             /**
-             * @description The variables that may be given for one run, as `variables` when it is started; null for all, an empty list for none.
+             * @description The variables that a caller may set for one run; null for all, an empty list for none.
              * @default null
              */
             overridable?: string[] | null;
@@ -1802,7 +1802,7 @@ export interface components {
             /** @description Whether the text continues after the excerpt. */
             goesOn: boolean;
             /**
-             * @description What it is to a reader who knows the one before: `failed` (the run failed), `partial` (it says that a part of the work is missing), `first` (the first of its routine), `changed` (it differs from the one before), `unchanged` (it says that there is nothing to report, or the same as the one before). All but `unchanged` are worth reading.
+             * @description Kind of the result, by its difference from the previous one: `failed` (the run failed), `partial` (it says that a part of the work is missing), `first` (the first of its routine), `changed` (it differs from the one before), `unchanged` (it says that there is nothing to report, or the same as the one before). All but `unchanged` are worth reading.
              * @enum {string}
              */
             kind: "failed" | "partial" | "first" | "changed" | "unchanged";
@@ -1828,10 +1828,10 @@ export interface components {
             /** @description As on the run. */
             urgency: ("none" | "normal" | "high") | null;
         };
-        /** @description What differs in its data from the data that was delivered last: all counts, and the first five items of each kind. */
+        /** @description Differences of its data from the data delivered last: all counts, and the first five items of each kind. */
         ResultChanges: {
             added: unknown[];
-            /** @description The run that was delivered last; null for the first, to which everything is new. */
+            /** @description The run that was delivered last; null for the first one, in which everything is new. */
             against: string | null;
             /** @description The `resultKey`; null where the data was compared as a whole. */
             by: components["schemas"]["RunChangesBy"] | null;
@@ -1859,13 +1859,13 @@ export interface components {
             type: "tool_succeeded";
         };
         ResultCheckResultDoesNotMatch: {
-            /** @description A regular expression of JavaScript with the flag `u`, looked for anywhere in the result in linear time: without lookaheads, lookbehinds and backreferences. `(?i:…)` ignores case. */
+            /** @description A regular expression of JavaScript with the flag `u`, searched anywhere in the result in linear time: without lookaheads, lookbehinds and backreferences. `(?i:…)` ignores case. */
             pattern: string;
             /** @enum {string} */
             type: "result_does_not_match";
         };
         ResultCheckResultMatches: {
-            /** @description A regular expression of JavaScript with the flag `u`, looked for anywhere in the result in linear time: without lookaheads, lookbehinds and backreferences. `(?i:…)` ignores case. */
+            /** @description A regular expression of JavaScript with the flag `u`, searched anywhere in the result in linear time: without lookaheads, lookbehinds and backreferences. `(?i:…)` ignores case. */
             pattern: string;
             /** @enum {string} */
             type: "result_matches";
@@ -1882,14 +1882,14 @@ export interface components {
             /** @enum {string} */
             type: "tool_succeeded";
         };
-        /** @description What identifies an item of a list in the data, as JSON Pointers (RFC 6901). With it the items of the list are compared, and neither their order nor what stands beside the list; without it the data as a whole. Data in which the list, or the key of an item, is missing or occurs twice is `result_invalid`. */
+        /** @description What identifies an item of a list in the data, as JSON Pointers (RFC 6901). With it only the items of the list are compared, in any order; without it the data as a whole. Data without the list, or with a missing or repeated key, is `result_invalid`. */
         ResultKey: {
-            /** @description From an item to the text, number or boolean by which it is told apart; empty where that is the item itself. */
+            /** @description From an item to the text, number or boolean that identifies it; empty when that is the item itself. */
             key: string;
             /** @description From the data to the list; empty where it is the list. */
             list: string;
         };
-        /** @description What differs in its text from the result before, of the first 20,000 characters of each: lines that one has and the other has not. Null where it has data. */
+        /** @description Lines that only one of this and the previous result has, within the first 20,000 characters of each. Null for a result with data. */
         ResultLines: {
             added: string[];
             counts: components["schemas"]["FactsChangesCounts"];
@@ -1941,17 +1941,17 @@ export interface components {
             maxCostUsdPerMonth: string | null;
             maxTokensPerDay: number | null;
         };
-        /** @description Read-only tools of the service itself, without connection and policy. `calculate` computes exactly: arithmetic, intervals and tests of rates, pacing, series and their forecasts, what a change is made of, list and text differences. */
+        /** @description Read-only tools of the service itself, without connection and policy. `calculate` computes exactly: arithmetic, intervals and tests of rates, pacing, series and their forecasts, parts of a change, list and text differences. */
         RoutineBuiltInTools: "calculate"[];
-        /** @description Tells each run the result of the last run that succeeded, cut at 12,000 characters. `{{previous.result}}` and `{{previous.finishedAt}}` put it into the instructions instead, `{{previous.data}}` and `{{previous.changes}}` the data of the last run that had any, as JSON. */
+        /** @description Gives each run the result of the last successful run, cut at 12,000 characters. `{{previous.result}}` and `{{previous.finishedAt}}` put it into the instructions instead, `{{previous.data}}` and `{{previous.changes}}` the data of the last run that had any, as JSON. */
         RoutineCarryResult: boolean;
         RoutineCheck: {
             faults: components["schemas"]["RoutineFault"][];
         };
-        /** @description What code checks when a run would succeed: the result is not empty, has a pattern or has it not, names at least so many distinct web addresses; a tool succeeded at least so often; no call was refused. A run that states `nothing_to_report` is asked for no pattern and no addresses. One that fails a check ends `failed`, `check_failed`, and proves nothing for activation. The list of types may grow. */
+        /** @description Conditions that code checks when a run would succeed: the result is not empty, matches a pattern or does not, names a number of distinct web addresses; a tool succeeded often enough; no call was refused. A run that states `nothing_to_report` needs no pattern and no addresses. A run that fails a check ends `failed`, `check_failed`, and is no proof for activation. The list of types may grow. */
         RoutineChecks: components["schemas"]["ResultCheckOutput"][];
         /**
-         * @description Which runs the webhook is told of. `always`: all. `changed`, which needs a resultSchema: those whose data differs from what was delivered last, as `run.changed`, and those that failed; the first data counts as changed. `failed`: those that failed. `withheld` of a run says why it was not told. `routine.paused` is always told.
+         * @description Which runs the webhook gets. `always`: all. `changed`, which needs a resultSchema: runs whose data differs from the data delivered last, as `run.changed`, and failed runs; the first data counts as changed. `failed`: failed runs. `withheld` of a run has the reason for no event. `routine.paused` is always sent.
          * @enum {string}
          */
         RoutineDeliver: "always" | "changed" | "failed";
@@ -1961,15 +1961,15 @@ export interface components {
             callableTools: components["schemas"]["CallableTool"][];
             factsBehind: components["schemas"]["FactsBehind"] | null;
             /**
-             * @description `unavailable` where the operator has configured no mail server: settings are kept, and no mail is sent.
+             * @description `unavailable` without a mail server: settings are stored, but no mail is sent.
              * @enum {string}
              */
             mailDelivery: "available" | "unavailable";
-            /** @description The next five times at which scheduled runs would start, were it active now: inside its window, without its skipped dates, its jitter included. */
+            /** @description The next five times at which scheduled runs would start if it were active now: within its window, without its skipped dates, including jitter. */
             nextRuns: string[];
             /** @description The latest change that was, or is, tried by a proposal. */
             proposal: components["schemas"]["Proposal"] | null;
-            /** @description Custom skills with a newer text than the one it was activated with. A manual run takes the newest; after one has succeeded, activating again has scheduled runs take it too. Empty unless active. */
+            /** @description Custom skills with a newer text than the activated one. Manual runs use the newest; after a success, another activation lets scheduled runs use it too. Empty unless active. */
             skillsBehind: components["schemas"]["SkillBehind"][];
         };
         RoutineDraft: {
@@ -1977,11 +1977,11 @@ export interface components {
             assumptions: string[];
             /** @description Blueprints that fit its words, the best first. */
             blueprints: components["schemas"]["RoutineDraftBlueprintsItem"][];
-            /** @description Fields as POST /v1/routines takes them, once schedule and model are there. */
+            /** @description Fields for POST /v1/routines, once schedule and model are set. */
             definition: components["schemas"]["DraftedDefinition"];
             forecast: components["schemas"]["DraftForecast"] | null;
             /**
-             * @description `model`: written by a model of the directory; `words`: no model could, so that time, skills and blueprints were matched by words and the instructions are the sentence; `blueprint`: its slots were filled.
+             * @description `model`: a model of the directory wrote it; `words`: no model could, so skills and blueprints were matched by words and the instructions are the sentence; `blueprint`: the slots of a blueprint were filled.
              * @enum {string}
              */
             madeBy: "model" | "words" | "blueprint";
@@ -2031,7 +2031,7 @@ export interface components {
             path: string | null;
         };
         RoutineForecast: {
-            /** @description The `model.effort` of its runs, which changes what each uses; null where the model decides. */
+            /** @description The `model.effort` of its runs, which affects their usage; null when the model decides. */
             effort: ("low" | "medium" | "high") | null;
             /**
              * Format: date-time
@@ -2062,10 +2062,10 @@ export interface components {
             /** @enum {string} */
             scope: "routine" | "project" | "organization" | "operator" | "plan";
         };
-        /** @description What a scheduled run looks at before it wakes its model. With nothing new it ends `skipped`, `no_change`. `{{gate.value}}` puts what was seen into the instructions. */
+        /** @description A value that a scheduled run checks before it wakes its model. Without news the run ends `skipped`, `no_change`. `{{gate.value}}` puts the value into the instructions. */
         RoutineGate: components["schemas"]["Gate"];
         RoutineInstructions: string;
-        /** @description The most that a scheduled run may start later than its time, at most half the shortest interval of the schedule. How much later is fixed by the id of the routine, so that many routines of one schedule spread. `scheduledFor` stays the time of the schedule. */
+        /** @description The greatest delay of a scheduled run, at most half the shortest interval of the schedule. The id of the routine decides the delay, so that routines with the same schedule spread. `scheduledFor` stays the time of the schedule. */
         RoutineJitterSeconds: number;
         RoutineLimits: {
             abnormalFactor: number | null;
@@ -2075,9 +2075,9 @@ export interface components {
             maxTotalTokens: number | null;
             timeoutSeconds: number;
         };
-        /** @description Lets a scheduled run say that it is the last, which pauses the routine. `finish` then takes `final`; a run that is `done` or has `nothing_to_report` and says so pauses it, `completed`. Needs `outcome: required`. */
+        /** @description Lets a scheduled run declare itself the last, which pauses the routine as `completed`. `finish` then takes `final`, which counts for a run that is `done` or has `nothing_to_report`. Needs `outcome: required`. */
         RoutineMayComplete: boolean;
-        /** @description The most hours for which a scheduled run may put off the next one; null for none. `finish` then takes `nextNotBefore`, and occurrences before it are skipped, `put_off`. Needs `outcome: required`. */
+        /** @description The most hours by which a scheduled run may postpone the next one; null for none. `finish` then takes `nextNotBefore`, and earlier occurrences are skipped as `put_off`. Needs `outcome: required`. */
         RoutineMayPutOffHours: number;
         /** @enum {string} */
         RoutineMisfire: "run_once" | "skip";
@@ -2087,17 +2087,17 @@ export interface components {
         RoutineNotifications: {
             /** @description Null follows the project. At most one mail an hour. */
             mail: components["schemas"]["MailSettings"] | null;
-            /** @description A monitor that gets a GET after each run that succeeded. https, a public address; redirects are not followed. */
+            /** @description Address of a monitor that gets a GET after each successful run: https and public; redirects are not followed. */
             successPingUrl: string | null;
         };
         /**
-         * @description With `required` a run has to end by calling the built-in tool `finish` with its outcome (`done`, `nothing_to_report`, `partial` or `could_not`) and a summary; one that does not, and is reminded once, ends `failed`, `outcome_missing`. With `optional` a run that succeeds is `done`.
+         * @description With `required` a run must end by calling the built-in tool `finish` with its outcome (`done`, `nothing_to_report`, `partial` or `could_not`) and a summary; if it does not, even after one reminder, it ends `failed`, `outcome_missing`. With `optional` every successful run is `done`.
          * @enum {string}
          */
         RoutineOutcome: "optional" | "required";
         /** @enum {string} */
         RoutineOverlap: "skip" | "queue" | "cancel_previous" | "allow";
-        /** @description The variables that may be given for one run, as `variables` when it is started; null for all, an empty list for none. */
+        /** @description The variables that a caller may set for one run; null for all, an empty list for none. */
         RoutineOverridable: string[];
         RoutinePauseAfterFailures: number;
         RoutinePausedEvent: {
@@ -2130,7 +2130,7 @@ export interface components {
             /** @description Newest first. */
             runs: components["schemas"]["RecentRun"][];
         };
-        /** @description What identifies an item of a list in the data, as JSON Pointers (RFC 6901). With it the items of the list are compared, and neither their order nor what stands beside the list; without it the data as a whole. Data in which the list, or the key of an item, is missing or occurs twice is `result_invalid`. */
+        /** @description What identifies an item of a list in the data, as JSON Pointers (RFC 6901). With it only the items of the list are compared, in any order; without it the data as a whole. Data without the list, or with a missing or repeated key, is `result_invalid`. */
         RoutineResultKey: components["schemas"]["ResultKey"];
         /** @description A JSON Schema (2020-12, or what its `$schema` says) of at most 64 kB: the last message of a run has to be JSON by it, which the run keeps as `data`. A model that sends something else is asked once more; then the run ends `failed`, `result_invalid`. A schema that cannot be compiled within the service's limits is refused; of one that nothing satisfies, each run ends so. */
         RoutineResultSchema: {
@@ -2139,10 +2139,10 @@ export interface components {
         RoutineResultsTo: {
             /** @description Ids of chats of the project. They are told of failures too. */
             chats: string[];
-            /** @description Members who are mailed the results, at most ten an hour of one routine. Null for none; people who chose a digest find them there. */
+            /** @description Members who get the results by mail, at most ten an hour of one routine. Null for none; digests have the results too. */
             mail: (("owners" | "admins" | "members") | string[]) | null;
             /**
-             * @description `changed` leaves out results that are the same as the one before or have nothing to report.
+             * @description `changed` leaves out results that equal the previous one or have nothing to report.
              * @enum {string}
              */
             when: "each" | "changed";
@@ -2168,11 +2168,11 @@ export interface components {
             afterApproval: "nothing" | "run";
             archivedAt: string | null;
             budget: components["schemas"]["RoutineBudget"];
-            /** @description Read-only tools of the service itself, without connection and policy. `calculate` computes exactly: arithmetic, intervals and tests of rates, pacing, series and their forecasts, what a change is made of, list and text differences. */
+            /** @description Read-only tools of the service itself, without connection and policy. `calculate` computes exactly: arithmetic, intervals and tests of rates, pacing, series and their forecasts, parts of a change, list and text differences. */
             builtInTools: components["schemas"]["RoutineBuiltInTools"];
-            /** @description Tells each run the result of the last run that succeeded, cut at 12,000 characters. `{{previous.result}}` and `{{previous.finishedAt}}` put it into the instructions instead, `{{previous.data}}` and `{{previous.changes}}` the data of the last run that had any, as JSON. */
+            /** @description Gives each run the result of the last successful run, cut at 12,000 characters. `{{previous.result}}` and `{{previous.finishedAt}}` put it into the instructions instead, `{{previous.data}}` and `{{previous.changes}}` the data of the last run that had any, as JSON. */
             carryResult: boolean;
-            /** @description What code checks when a run would succeed: the result is not empty, has a pattern or has it not, names at least so many distinct web addresses; a tool succeeded at least so often; no call was refused. A run that states `nothing_to_report` is asked for no pattern and no addresses. One that fails a check ends `failed`, `check_failed`, and proves nothing for activation. The list of types may grow. */
+            /** @description Conditions that code checks when a run would succeed: the result is not empty, matches a pattern or does not, names a number of distinct web addresses; a tool succeeded often enough; no call was refused. A run that states `nothing_to_report` needs no pattern and no addresses. A run that fails a check ends `failed`, `check_failed`, and is no proof for activation. The list of types may grow. */
             checks: components["schemas"]["RoutineChecks"];
             /**
              * Format: date-time
@@ -2180,11 +2180,11 @@ export interface components {
              */
             createdAt: string;
             /**
-             * @description Which runs the webhook is told of. `always`: all. `changed`, which needs a resultSchema: those whose data differs from what was delivered last, as `run.changed`, and those that failed; the first data counts as changed. `failed`: those that failed. `withheld` of a run says why it was not told. `routine.paused` is always told.
+             * @description Which runs the webhook gets. `always`: all. `changed`, which needs a resultSchema: runs whose data differs from the data delivered last, as `run.changed`, and failed runs; the first data counts as changed. `failed`: failed runs. `withheld` of a run has the reason for no event. `routine.paused` is always sent.
              * @enum {string}
              */
             deliver: "always" | "changed" | "failed";
-            /** @description When it was last changed by another than its keeper; null once the keeper has put it again. */
+            /** @description Time of the last change by another than its keeper; null after the keeper has put it again. */
             driftedAt: string | null;
             /** @description The person or the API key that changed it last, while it differs. */
             driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
@@ -2194,27 +2194,27 @@ export interface components {
             facts: boolean;
             /** @description Id of the routine. */
             id: string;
-            /** @description The most that a scheduled run may start later than its time, at most half the shortest interval of the schedule. How much later is fixed by the id of the routine, so that many routines of one schedule spread. `scheduledFor` stays the time of the schedule. */
+            /** @description The greatest delay of a scheduled run, at most half the shortest interval of the schedule. The id of the routine decides the delay, so that routines with the same schedule spread. `scheduledFor` stays the time of the schedule. */
             jitterSeconds: number;
             lastRunAt: string | null;
             limits: components["schemas"]["RoutineLimits"];
             managedBy: "files" | null;
-            /** @description The name of the folder of files that keeps it; null where none does, or the folder has no name. */
+            /** @description The name of the folder of files that keeps it; null without one. */
             managedFrom: string | null;
-            /** @description Lets a scheduled run say that it is the last, which pauses the routine. `finish` then takes `final`; a run that is `done` or has `nothing_to_report` and says so pauses it, `completed`. Needs `outcome: required`. */
+            /** @description Lets a scheduled run declare itself the last, which pauses the routine as `completed`. `finish` then takes `final`, which counts for a run that is `done` or has `nothing_to_report`. Needs `outcome: required`. */
             mayComplete: boolean;
             mayPutOffHours: number | null;
             /** @enum {string} */
             misfire: "run_once" | "skip";
             model: components["schemas"]["RoutineModel"];
             name: string;
-            /** @description When the next scheduled run may start, its jitter included; null unless active, and when no time is left up to `endsAt`. */
+            /** @description When the next scheduled run may start, including jitter; null unless active, and when no time is left before `endsAt`. */
             nextRunAt: string | null;
-            /** @description The instant before which its occurrences are skipped, `put_off`, as a run has said; activation lifts it. */
+            /** @description The instant before which occurrences are skipped as `put_off`, at the wish of a run; activation clears it. */
             notBefore: string | null;
             notifications: components["schemas"]["RoutineNotifications"];
             /**
-             * @description With `required` a run has to end by calling the built-in tool `finish` with its outcome (`done`, `nothing_to_report`, `partial` or `could_not`) and a summary; one that does not, and is reminded once, ends `failed`, `outcome_missing`. With `optional` a run that succeeds is `done`.
+             * @description With `required` a run must end by calling the built-in tool `finish` with its outcome (`done`, `nothing_to_report`, `partial` or `could_not`) and a summary; if it does not, even after one reminder, it ends `failed`, `outcome_missing`. With `optional` every successful run is `done`.
              * @enum {string}
              */
             outcome: "optional" | "required";
@@ -2228,7 +2228,7 @@ export interface components {
             revision: number;
             /** @description Five cron fields, or @hourly to @yearly. */
             schedule: string;
-            /** @description Says what `schedule` means. Where both day fields are restricted, either is enough. */
+            /** @description `schedule` in words. If both day fields are restricted, a day needs to match only one. */
             scheduleInWords: string;
             /** @description Curated slugs or custom skill ids, in order. */
             skills: components["schemas"]["RoutineSkills"];
@@ -2237,7 +2237,7 @@ export interface components {
             startsAt: components["schemas"]["RoutineStartsAt"] | null;
             /** @enum {string} */
             state: "draft" | "active" | "paused" | "archived";
-            /** @description Why the service itself changed the state last, `schedule_ended` after `endsAt`, `completed` after a run that said it was the last; null when a person did. */
+            /** @description Why the service itself changed the state last: `schedule_ended` after `endsAt`, `completed` after a run that declared itself the last, or a sentence; null when a person changed it. */
             stateReason: string | null;
             /** @description IANA name. */
             timezone: string;
@@ -2264,32 +2264,32 @@ export interface components {
              * @enum {string}
              */
             afterApproval: "nothing" | "run";
-            /** @description Read-only tools of the service itself, without connection and policy. `calculate` computes exactly: arithmetic, intervals and tests of rates, pacing, series and their forecasts, what a change is made of, list and text differences. */
+            /** @description Read-only tools of the service itself, without connection and policy. `calculate` computes exactly: arithmetic, intervals and tests of rates, pacing, series and their forecasts, parts of a change, list and text differences. */
             builtInTools: components["schemas"]["RoutineBuiltInTools"];
-            /** @description Tells each run the result of the last run that succeeded, cut at 12,000 characters. `{{previous.result}}` and `{{previous.finishedAt}}` put it into the instructions instead, `{{previous.data}}` and `{{previous.changes}}` the data of the last run that had any, as JSON. */
+            /** @description Gives each run the result of the last successful run, cut at 12,000 characters. `{{previous.result}}` and `{{previous.finishedAt}}` put it into the instructions instead, `{{previous.data}}` and `{{previous.changes}}` the data of the last run that had any, as JSON. */
             carryResult: boolean;
             /** @description What differs from the revision before; empty for the first one on record. */
             changed: ("instructions" | "variables" | "overridable" | "model" | "skills" | "facts" | "limits" | "carryResult" | "builtInTools" | "outcome" | "mayComplete" | "mayPutOffHours" | "afterApproval" | "actionsExpireHours" | "checks" | "gate" | "resultSchema" | "resultKey" | "tools")[];
-            /** @description What code checks when a run would succeed: the result is not empty, has a pattern or has it not, names at least so many distinct web addresses; a tool succeeded at least so often; no call was refused. A run that states `nothing_to_report` is asked for no pattern and no addresses. One that fails a check ends `failed`, `check_failed`, and proves nothing for activation. The list of types may grow. */
+            /** @description Conditions that code checks when a run would succeed: the result is not empty, matches a pattern or does not, names a number of distinct web addresses; a tool succeeded often enough; no call was refused. A run that states `nothing_to_report` needs no pattern and no addresses. A run that fails a check ends `failed`, `check_failed`, and is no proof for activation. The list of types may grow. */
             checks: components["schemas"]["RoutineChecks"];
             /**
              * Format: date-time
              * @description RFC 3339, UTC.
              */
             createdAt: string;
-            /** @description The person or the API key that made it; null when the service did, or when it is not on record. */
+            /** @description The person or the API key that made it; null when the service made it, or the author is unknown. */
             createdBy: components["schemas"]["RoutineVersionAuthor"] | null;
             /** @description Tells each run the facts of its project. */
             facts: boolean;
             gate: components["schemas"]["RoutineGate"] | null;
             instructions: string;
             limits: components["schemas"]["RoutineLimits"];
-            /** @description Lets a scheduled run say that it is the last, which pauses the routine. `finish` then takes `final`; a run that is `done` or has `nothing_to_report` and says so pauses it, `completed`. Needs `outcome: required`. */
+            /** @description Lets a scheduled run declare itself the last, which pauses the routine as `completed`. `finish` then takes `final`, which counts for a run that is `done` or has `nothing_to_report`. Needs `outcome: required`. */
             mayComplete: boolean;
             mayPutOffHours: number | null;
             model: components["schemas"]["RoutineModel"];
             /**
-             * @description With `required` a run has to end by calling the built-in tool `finish` with its outcome (`done`, `nothing_to_report`, `partial` or `could_not`) and a summary; one that does not, and is reminded once, ends `failed`, `outcome_missing`. With `optional` a run that succeeds is `done`.
+             * @description With `required` a run must end by calling the built-in tool `finish` with its outcome (`done`, `nothing_to_report`, `partial` or `could_not`) and a summary; if it does not, even after one reminder, it ends `failed`, `outcome_missing`. With `optional` every successful run is `done`.
              * @enum {string}
              */
             outcome: "optional" | "required";
@@ -2323,7 +2323,7 @@ export interface components {
              * @description RFC 3339, UTC.
              */
             createdAt: string;
-            /** @description The person or the API key that made it; null when the service did, or when it is not on record. */
+            /** @description The person or the API key that made it; null when the service made it, or the author is unknown. */
             createdBy: components["schemas"]["RoutineVersionAuthor"] | null;
             /** @description The revision that it took over again. */
             restoredFrom: number | null;
@@ -2362,28 +2362,28 @@ export interface components {
             changes: components["schemas"]["RunChanges"] | null;
             /** @description The verdicts of the checks of the routine, in its order; empty when nothing was checked. They are made when the run would succeed. The list of types may grow. */
             checks: components["schemas"]["CheckResult"][];
-            /** @description When its content was erased: prompt, result, data, changes, the texts of its steps and the bodies of its webhook deliveries, which are null since, and its variables, which are empty. Null while they are kept. */
+            /** @description When its content was erased: since then prompt, result, data, changes, the texts of its steps and the bodies of its webhook deliveries are null, and its variables empty. Null while the content is kept. */
             contentErasedAt: string | null;
             /**
              * Format: date-time
              * @description RFC 3339, UTC.
              */
             createdAt: string;
-            /** @description What the result holds, by the `resultSchema` of its version; null without one. Numbers have all of their digits. */
+            /** @description Data of the result by the `resultSchema` of its version; null without one. Numbers have all of their digits. */
             data: unknown;
             errorMessage: string | null;
             failureClass: ("routine" | "provider" | "platform") | null;
             finishedAt: string | null;
-            /** @description Of a `follow_up`: the run whose result it is asked about, which may have been deleted since. */
+            /** @description For a `follow_up`: the run whose result the question is about, which may have been deleted since. */
             followsUp: string | null;
             /** @description Id of the run. */
             id: string;
             /** @description The question of a `follow_up`. */
             message: string | null;
             model: components["schemas"]["RunDetailModel"] | null;
-            /** @description The outcome of a run that succeeded, null for every other: `done` (the work was done), `nothing_to_report` (the work was done, and nothing was found that is worth reporting), `partial` (a part of the work could not be done). It is `done` where the routine does not require its runs to state it. The list may grow. */
+            /** @description The outcome of a run that succeeded, null for every other: `done` (the work was done), `nothing_to_report` (the work was done, and nothing was found that is worth reporting), `partial` (a part of the work could not be done). It is `done` unless the routine requires its runs to state it. The list may grow. */
             outcome: ("done" | "nothing_to_report" | "partial") | null;
-            /** @description What the model said when it stated its outcome, cut at 500 characters; also of a run that could not do its work. */
+            /** @description The model’s summary with its outcome, cut at 500 characters; also for a run that could not do its work. */
             outcomeSummary: string | null;
             /** @description Whether it is kept beyond the retention of its project. */
             pinned: boolean;
@@ -2394,11 +2394,11 @@ export interface components {
             retryOf: string | null;
             /** @description Id of the routine. */
             routineId: string;
-            /** @description The version that it executes; below zero for a change that is tried by a proposal, or was not taken over. */
+            /** @description The version that it executes; below zero for a proposed change that is being tried, or was not taken over. */
             routineRevision: number;
             /** @description The time that it was asked for, before which it does not start. */
             runAt: string | null;
-            /** @description The instant of the schedule it stands for, or that the run stands for which this one repeats. */
+            /** @description Its instant of the schedule, or that of the run that it repeats. */
             scheduledFor: string | null;
             /** @description Of a `skipped` run: the occurrences it accounts for. */
             skipped: components["schemas"]["RunDetailSkipped"] | null;
@@ -2409,7 +2409,7 @@ export interface components {
             stepCount: number;
             /** @enum {string} */
             trigger: "schedule" | "manual" | "backfill" | "follow_up";
-            /** @description How soon the result should be read, null unless the run succeeded: `high` is always the word of the model, and no one is told by it alone. Where the model states none, `none` for `nothing_to_report` and for unchanged data, else `normal`. */
+            /** @description How soon the result should be read, null unless the run succeeded. Only the model states `high`, which causes no mail by itself. If the model states none, it is `none` for `nothing_to_report` and for unchanged data, else `normal`. */
             urgency: ("none" | "normal" | "high") | null;
             usage: components["schemas"]["Usage"];
             /** @description This run's own values. */
@@ -2417,24 +2417,24 @@ export interface components {
                 [key: string]: string;
             };
             verdict: components["schemas"]["RunVerdict"] | null;
-            /** @description What a run that would succeed lacked; it is `partial` at best, and proves nothing for activation: `tools_failed` (every call to the tools of a connection failed, so the run did its work without them). The list may grow. */
+            /** @description Warnings of a run that is therefore `partial` at best, and no proof for activation: `tools_failed` (every call to the tools of a connection failed, so the run had to work without them). The list may grow. */
             warnings: "tools_failed"[];
-            /** @description Why no webhook was told of its end: `no_change` (the routine delivers changes, and the run brought none), `not_failed` (the routine delivers failures only), `no_webhook` (the routine had no webhook that takes deliveries), `follow_up` (the run answers a question about a result). Null where one was, or where there is nothing to tell. */
+            /** @description Why no webhook got an event about its end: `no_change` (the routine delivers changes, and the run brought none), `not_failed` (the routine delivers failures only), `no_webhook` (the routine had no webhook that takes deliveries), `follow_up` (the run answers a question about a result). Null where one was, or where there is nothing to tell. */
             withheld: ("no_change" | "not_failed" | "no_webhook" | "follow_up") | null;
         };
-        /** @description What differs from the data that was delivered last, found by code. Applied to the items of that run it gives the items of this one. */
+        /** @description Differences from the data delivered last, found by code. Applied to the items of that run they give the items of this one. */
         RunChanges: {
             added: unknown[];
-            /** @description The run that was delivered last; null for the first, to which everything is new. */
+            /** @description The run that was delivered last; null for the first one, in which everything is new. */
             against: string | null;
             /** @description The `resultKey`; null where the data was compared as a whole. */
             by: components["schemas"]["RunChangesBy"] | null;
             changed: components["schemas"]["ChangedItem"][];
             counts: components["schemas"]["ChangeCounts"];
             removed: unknown[];
-            /** @description Whether items are left out: at most 100 of each kind are kept, and 64 kB of them. `counts` counts all, and the diff of the run has all. */
+            /** @description True when items are left out: at most 100 of each kind and 64 kB are kept. `counts` counts all, and the diff of the run has all. */
             truncated: boolean;
-            /** @description Runs in a row without a change: up to this one, or, where it brings a change, those before it. */
+            /** @description Consecutive runs without a change, including this one; for a run with a change, the ones before it. */
             unchangedRuns: number;
         };
         RunChangesBy: {
@@ -2442,18 +2442,18 @@ export interface components {
             list: string;
         };
         RunChangesSummary: {
-            /** @description The run that was delivered last; null for the first, to which everything is new. */
+            /** @description The run that was delivered last; null for the first one, in which everything is new. */
             against: string | null;
             counts: components["schemas"]["ChangeCounts"];
-            /** @description Runs in a row without a change: up to this one, or, where it brings a change, those before it. */
+            /** @description Consecutive runs without a change, including this one; for a run with a change, the ones before it. */
             unchangedRuns: number;
         };
         RunDetail: components["schemas"]["Run"] & {
-            /** @description What it was given besides, which is another text in every run: date and time, what started it, its tools and limits, and the result of the last run that succeeded. */
+            /** @description The text that differs in every run: date and time, its trigger, its tools and limits, and the result of the last successful run. */
             briefing: string | null;
             /** @description What was sent of it to chats. */
             chatDeliveries: components["schemas"]["ChatDelivery"][];
-            /** @description The version of the facts of the project that it was told; null for a run that was told none. `GET /v1/projects/{projectId}/facts/versions/{factsVersion}` has it. */
+            /** @description The version of the project’s facts that it got; null for none. `GET /v1/projects/{projectId}/facts/versions/{factsVersion}` has it. */
             factsVersion: number | null;
             /** @description The last 50 questions about its result, in order, each a run of its own. */
             followUps: components["schemas"]["FollowUp"][];
@@ -2464,25 +2464,25 @@ export interface components {
             nextResultId: string | null;
             /** @description Mails and pings about it. */
             notifications: components["schemas"]["RunNotification"][];
-            /** @description The result before it: the newest earlier run of the routine that succeeded, or failed and has a result all the same. */
+            /** @description The run with the previous result: the newest earlier one of the routine that succeeded, or failed with a result. */
             previousResultId: string | null;
             /** @description What the model was given: instructions, skills and facts, rendered. */
             prompt: string | null;
             /** @description Time that it has waited, or had waited when it began or ended. */
             queuedSeconds: number | null;
-            /** @description The `resultSchema` by which its data was made; null without data, and where its version is deleted. */
+            /** @description The `resultSchema` of its data; null without data, and when its version is deleted. */
             resultSchema: {
                 [key: string]: unknown;
             } | null;
             /** @description The present name of the routine. */
             routineName: string;
             steps: components["schemas"]["Step"][];
-            /** @description Index of the step from which on the texts of models and tools are left out, as there are more than 4,000,000 characters; null where all are there. `GET /v1/runs/{runId}/steps` has them. */
+            /** @description Index of the step from which the texts of models and tools are left out, because there are more than 4,000,000 characters; null when all are present. `GET /v1/runs/{runId}/steps` has them. */
             textsLeftOutFrom: number | null;
-            /** @description Of a run that waits: `run_at` (the time that it was asked for has not come), `worker` (no worker is there that takes new runs), `slot` (the workers are busy), `organization_limit` (the organization has as many runs at a time as its plan allows), `organization_share` (the organization has three quarters of the places, and other organizations run here too), `account` (its model account has as many runs at a time as the provider allows), `previous_run` (an earlier run of the routine is still open), `budget` (other runs hold what is left of a budget; its clock stands still, and it asks again within seconds), `connection` (the provider of a connection is away, so that an expired sign-in cannot be renewed; its clock stands still, and it asks again), `start` (it has been let in and its workflow is about to begin). */
+            /** @description For a run that waits: `run_at` (it was asked for a later time), `worker` (no worker takes new runs), `slot` (the workers are busy), `organization_limit` (the organization has as many runs at a time as its plan allows), `organization_share` (the organization has three quarters of the places, and other organizations run here too), `account` (its model account has as many runs at a time as the provider allows), `previous_run` (an earlier run of the routine is still open), `budget` (other runs have reserved what is left of a budget; the time waited does not count, and it asks again within seconds), `connection` (the provider of a connection cannot be reached, so an expired sign-in cannot be renewed; the time waited does not count, and it asks again), `start` (its turn has come and its workflow is about to begin). */
             waitingFor: ("run_at" | "worker" | "slot" | "organization_limit" | "organization_share" | "account" | "previous_run" | "budget" | "connection" | "start") | null;
             webhookDeliveries: components["schemas"]["WebhookDelivery"][];
-            /** @description Where the Temporal UI shows its workflow; null where the operator names no such UI, and for a run that never had a workflow. */
+            /** @description Address of its workflow in the Temporal UI; null without a configured UI, and for a run that never had a workflow. */
             workflowUrl: string | null;
         };
         RunDetailModel: {
@@ -2524,7 +2524,7 @@ export interface components {
             p50: components["schemas"]["ForecastAmount"];
             p95: components["schemas"]["ForecastAmount"];
             /**
-             * @description `directory`: the prices of the model directory now; `recorded`: what the runs cost at their time, as the directory does not say; `unpriced`: the model has no prices, so there are tokens only.
+             * @description `directory`: the present prices of the model directory; `recorded`: the recorded cost of the runs, because the directory has no prices; `unpriced`: the model has no prices, so there are only tokens.
              * @enum {string}
              */
             pricing: "directory" | "recorded" | "unpriced";
@@ -2550,7 +2550,7 @@ export interface components {
              * @description RFC 3339, UTC.
              */
             createdAt: string;
-            /** @description What the result holds, by the `resultSchema` of its version; null without one. Numbers have all of their digits. */
+            /** @description Data of the result by the `resultSchema` of its version; null without one. Numbers have all of their digits. */
             data: unknown;
             errorMessage: string | null;
             /**
@@ -2560,9 +2560,9 @@ export interface components {
             finishedAt: string;
             /** @description Id of the run. */
             id: string;
-            /** @description The outcome of a run that succeeded, null for every other: `done` (the work was done), `nothing_to_report` (the work was done, and nothing was found that is worth reporting), `partial` (a part of the work could not be done). It is `done` where the routine does not require its runs to state it. The list may grow. */
+            /** @description The outcome of a run that succeeded, null for every other: `done` (the work was done), `nothing_to_report` (the work was done, and nothing was found that is worth reporting), `partial` (a part of the work could not be done). It is `done` unless the routine requires its runs to state it. The list may grow. */
             outcome: ("done" | "nothing_to_report" | "partial") | null;
-            /** @description What the model said when it stated its outcome, cut at 500 characters; also of a run that could not do its work. */
+            /** @description The model’s summary with its outcome, cut at 500 characters; also for a run that could not do its work. */
             outcomeSummary: string | null;
             /** @description Id of the project. */
             projectId: string;
@@ -2579,13 +2579,13 @@ export interface components {
             state: "succeeded" | "failed" | "cancelled";
             /** @enum {string} */
             trigger: "schedule" | "manual" | "backfill" | "follow_up";
-            /** @description How soon the result should be read, null unless the run succeeded: `high` is always the word of the model, and no one is told by it alone. Where the model states none, `none` for `nothing_to_report` and for unchanged data, else `normal`. */
+            /** @description How soon the result should be read, null unless the run succeeded. Only the model states `high`, which causes no mail by itself. If the model states none, it is `none` for `nothing_to_report` and for unchanged data, else `normal`. */
             urgency: ("none" | "normal" | "high") | null;
             usage: components["schemas"]["Usage"];
-            /** @description What a run that would succeed lacked; it is `partial` at best, and proves nothing for activation: `tools_failed` (every call to the tools of a connection failed, so the run did its work without them). The list may grow. */
+            /** @description Warnings of a run that is therefore `partial` at best, and no proof for activation: `tools_failed` (every call to the tools of a connection failed, so the run had to work without them). The list may grow. */
             warnings: "tools_failed"[];
         };
-        RunEventOutput: components["schemas"]["RunEventOutputState"] | components["schemas"]["RunEventOutputStep"] | components["schemas"]["RunEventOutputEnd"];
+        RunEventOutput: components["schemas"]["RunEventOutputState"] | components["schemas"]["RunEventOutputStep"] | components["schemas"]["RunEventOutputText"] | components["schemas"]["RunEventOutputEnd"];
         RunEventOutputEnd: {
             data: components["schemas"]["RunEventOutputEndData"];
             /** @enum {string} */
@@ -2612,6 +2612,20 @@ export interface components {
             /** @description Send it back as `Last-Event-ID` to continue after this event. */
             id: string;
         };
+        RunEventOutputText: {
+            data: components["schemas"]["RunEventOutputTextData"];
+            /** @enum {string} */
+            event: "text";
+        };
+        RunEventOutputTextData: {
+            /** @description A higher one than before has begun the step again. */
+            attempt: number;
+            /** @description The text begins here, in place of all before it. Else it goes on. */
+            begins: boolean;
+            /** @description The step that is under way. */
+            index: number;
+            text: string;
+        };
         /**
          * @description Whose fault a failed run is, by its reason: `routine` (counts towards `pauseAfterFailures`), `provider` (counts towards the breaker of the model account), `platform` (counts against no one and alerts the operator).
          * @enum {string}
@@ -2627,13 +2641,13 @@ export interface components {
             /** @description Of the last attempt. */
             error: string | null;
             /**
-             * @description What it is about; `success_ping` is the GET to the monitor. More may be added.
+             * @description Kind of message; `success_ping` is the GET to the monitor. The list may grow.
              * @enum {string}
              */
             kind: "failed" | "paused" | "budget" | "partial" | "recovered" | "held" | "digest" | "results_digest" | "success_ping" | "model_connection" | "webhook_changed" | "result" | "chat_stopped" | "program_approved" | "business_lead";
             nextAttemptAt: string | null;
             /**
-             * @description `pending`: to be sent, or sent again. `held`: the mails of this hour have gone; the summary counts it, and then this is `merged`. `cancelled`: it is not to be sent any more. `failed`: given up. `error` says why.
+             * @description `pending`: to be sent, or sent again. `held`: the hourly limit is reached; it becomes `merged` once the summary has counted it. `cancelled`: no longer to be sent. `failed`: given up; `error` has the reason.
              * @enum {string}
              */
             state: "pending" | "held" | "sent" | "merged" | "cancelled" | "failed";
@@ -2650,7 +2664,7 @@ export interface components {
             runId: string;
         };
         RunPreview: {
-            /** @description What is another text in every run: its time, tools, limits and the previous result. It says of a run by hand. */
+            /** @description The text that differs in every run: time, tools, limits and the previous result, here for a manual run. */
             briefing: string | null;
             estimate: components["schemas"]["RunPreviewEstimate"];
             facts: components["schemas"]["PreviewedFacts"] | null;
@@ -2658,14 +2672,14 @@ export interface components {
             /** @description The first words of every run of every routine. */
             preamble: string;
             preflight: components["schemas"]["PreflightVerdict"];
-            /** @description Instructions, skills and facts, rendered; null where they would be too large. */
+            /** @description Rendered instructions, skills and facts; null when they would be too large. */
             prompt: string | null;
             /** @description In order, without those that were deleted since. */
             skills: components["schemas"]["RunPreviewSkillsItem"][];
             tools: components["schemas"]["PreviewedTool"][];
         };
         RunPreviewEstimate: {
-            /** @description The input of the first step, counted from its texts and the definitions of its tools: more than common tokenizers make of them. */
+            /** @description The input of the first step, counted from its texts and the definitions of its tools: an upper bound for common tokenizers. */
             inputTokens: number | null;
             /** @description The input of the first step alone. */
             least: components["schemas"]["ForecastAmount"];
@@ -2678,7 +2692,7 @@ export interface components {
             /** @description Slug or id. */
             reference: string;
         };
-        /** @description Why it ended so. The list may grow: take a reason that you do not know by the state. `overlap` (the previous run of the routine was still going), `misfire` (the occurrence was missed and the routine does not make it up), `budget_exceeded` (a budget of the routine, its project or its organization is used up), `allowance_exceeded` (the organization has used up its runs of this month), `provider_disabled` (the model provider is disabled), `provider_unavailable` (the last runs on the model account failed because of its provider), `blocked` (a precondition did not hold), `put_off` (an earlier run of the routine put it off), `queue_expired` (it waited longer than limits.maxQueueSeconds), `paused` (the routine was paused before the run began), `superseded` (the routine was changed before the run began), `archived` (the routine was archived before the run began), `no_change` (the gate of the routine saw nothing to wake the model for), `blocked_model` (the model is no longer in the model directory), `blocked_models_unavailable` (the model directory could not be reached), `blocked_connection` (a connection that the routine needs is gone or not ready), `blocked_provider_disabled` (the model provider is disabled), `blocked_provider_mismatch` (the service and its provider runtime have different files of the model provider), `blocked_usage_limit` (the allowance of the model account is used up for now), `blocked_budget` (a budget leaves too little for a step, or limits the cost of a model without prices), `blocked_routine` (the routine was archived while the run was under way), `blocked_definition` (a newer release wrote the definition, and this one cannot read all of it), `blocked_variable` (a placeholder of the instructions has no value), `blocked_prompt_too_large` (the rendered text or its variables passed their limits), `timeout` (the run took longer than limits.timeoutSeconds), `max_steps` (the run reached limits.maxSteps without finishing), `max_total_tokens` (the run reached limits.maxTotalTokens, or too little of it was left for a step), `context_exceeded` (the step was longer than the context window of the model, also without earlier results of tools), `abnormal_cost` (the run used more than limits.abnormalFactor times the median of the last runs of its version), `model_rate_limited` (the model provider kept answering that there were too many requests), `model_error` (the model provider answered with an error of its own), `model_refused` (the model provider refused the request), `model_key_refused` (the model gateway refused the service's own key), `model_credential_refused` (the model provider refused the account's credential; its owner has to connect it again), `model_usage_limit` (the allowance of the model account is used up for now), `model_account_empty` (the account at the model provider has no money left, or has reached a limit on spending), `model_session_failed` (the session of the model call failed on our side), `model_unreachable` (the model provider could not be reached or broke off), `model_malformed` (the model provider answered something that is not a completion), `model_empty` (the model answered without any text), `model_wrote_call` (the model wrote a tool call as text instead of making it, also when it was told), `outcome_missing` (the model ended without stating its outcome, which the routine requires, also when reminded), `could_not` (the model stated that it could not do the work), `check_failed` (a check of the routine failed; the error message names it), `output_truncated` (the model stopped at its output limit), `content_filtered` (the provider withheld the answer), `result_invalid` (the last message was not the data that resultSchema and resultKey ask for), `workflow_lost` (the engine lost the run), `internal_error` (something went wrong on our side), `cancelled` (someone cancelled it), `replaced` (the next occurrence of the routine took its place). */
+        /** @description Reason of the end. The list may grow: treat an unknown reason by the state. `overlap` (the previous run of the routine was still going), `misfire` (the occurrence was missed, and the routine does not catch up), `budget_exceeded` (a budget of the routine, its project or its organization is used up), `allowance_exceeded` (the organization has used up its runs of this month), `provider_disabled` (the model provider is disabled), `provider_unavailable` (the last runs on the model account failed because of its provider), `blocked` (a precondition did not hold), `put_off` (an earlier run of the routine put it off), `queue_expired` (it waited longer than limits.maxQueueSeconds), `paused` (the routine was paused before the run began), `superseded` (the routine was changed before the run began), `archived` (the routine was archived before the run began), `no_change` (the gate of the routine saw nothing to wake the model for), `blocked_model` (the model is no longer in the model directory), `blocked_models_unavailable` (the model directory could not be reached), `blocked_connection` (a connection that the routine needs is gone or not ready), `blocked_provider_disabled` (the model provider is disabled), `blocked_provider_mismatch` (the service and its provider runtime have different files of the model provider), `blocked_usage_limit` (the allowance of the model account is used up for now), `blocked_budget` (a budget leaves too little for a step, or limits the cost of a model without prices), `blocked_routine` (the routine was archived while the run was under way), `blocked_definition` (a newer release wrote the definition, and this one cannot read all of it), `blocked_variable` (a placeholder of the instructions has no value), `blocked_prompt_too_large` (the rendered text or its variables passed their limits), `timeout` (the run took longer than limits.timeoutSeconds), `max_steps` (the run reached limits.maxSteps without finishing), `max_total_tokens` (the run reached limits.maxTotalTokens, or too little of it was left for a step), `context_exceeded` (the step was longer than the context window of the model, also without earlier results of tools), `abnormal_cost` (the run used more than limits.abnormalFactor times the median of the last runs of its version), `model_rate_limited` (the model provider kept answering that there were too many requests), `model_error` (the model provider answered with an error of its own), `model_refused` (the model provider refused the request), `model_key_refused` (the model gateway refused the service's own key), `model_credential_refused` (the model provider refused the account's credential; its owner has to connect it again), `model_usage_limit` (the allowance of the model account is used up for now), `model_account_empty` (the account at the model provider has no money left, or has reached a limit on spending), `model_session_failed` (the service failed at the session of the model call), `model_unreachable` (the model provider could not be reached or broke off), `model_malformed` (the model provider answered something that is not a completion), `model_empty` (the model answered without any text), `model_wrote_call` (the model wrote a tool call as text instead of making it, also when it was told), `outcome_missing` (the model ended without stating its outcome, which the routine requires, also when reminded), `could_not` (the model stated that it could not do the work), `check_failed` (a check of the routine failed; the error message names it), `output_truncated` (the model stopped at its output limit), `content_filtered` (the provider withheld the answer), `result_invalid` (the last message was not the data that resultSchema and resultKey ask for), `workflow_lost` (the engine lost the run), `internal_error` (the service failed), `cancelled` (someone cancelled it), `replaced` (the next occurrence of the routine took its place). */
         RunReason: string;
         RunRoutineBody: {
             /**
@@ -2701,7 +2715,7 @@ export interface components {
             changes: components["schemas"]["RunChangesSummary"] | null;
             /** @description The verdicts of the checks of the routine, in its order; empty when nothing was checked. They are made when the run would succeed. The list of types may grow. */
             checks: components["schemas"]["CheckResult"][];
-            /** @description When its content was erased: prompt, result, data, changes, the texts of its steps and the bodies of its webhook deliveries, which are null since, and its variables, which are empty. Null while they are kept. */
+            /** @description When its content was erased: since then prompt, result, data, changes, the texts of its steps and the bodies of its webhook deliveries are null, and its variables empty. Null while the content is kept. */
             contentErasedAt: string | null;
             /**
              * Format: date-time
@@ -2711,14 +2725,14 @@ export interface components {
             errorMessage: string | null;
             failureClass: ("routine" | "provider" | "platform") | null;
             finishedAt: string | null;
-            /** @description Of a `follow_up`: the run whose result it is asked about, which may have been deleted since. */
+            /** @description For a `follow_up`: the run whose result the question is about, which may have been deleted since. */
             followsUp: string | null;
             /** @description Id of the run. */
             id: string;
             model: components["schemas"]["RunDetailModel"] | null;
-            /** @description The outcome of a run that succeeded, null for every other: `done` (the work was done), `nothing_to_report` (the work was done, and nothing was found that is worth reporting), `partial` (a part of the work could not be done). It is `done` where the routine does not require its runs to state it. The list may grow. */
+            /** @description The outcome of a run that succeeded, null for every other: `done` (the work was done), `nothing_to_report` (the work was done, and nothing was found that is worth reporting), `partial` (a part of the work could not be done). It is `done` unless the routine requires its runs to state it. The list may grow. */
             outcome: ("done" | "nothing_to_report" | "partial") | null;
-            /** @description What the model said when it stated its outcome, cut at 500 characters; also of a run that could not do its work. */
+            /** @description The model’s summary with its outcome, cut at 500 characters; also for a run that could not do its work. */
             outcomeSummary: string | null;
             /** @description Whether it is kept beyond the retention of its project. */
             pinned: boolean;
@@ -2731,11 +2745,11 @@ export interface components {
             routineId: string;
             /** @description The present name of the routine. */
             routineName: string;
-            /** @description The version that it executes; below zero for a change that is tried by a proposal, or was not taken over. */
+            /** @description The version that it executes; below zero for a proposed change that is being tried, or was not taken over. */
             routineRevision: number;
             /** @description The time that it was asked for, before which it does not start. */
             runAt: string | null;
-            /** @description The instant of the schedule it stands for, or that the run stands for which this one repeats. */
+            /** @description Its instant of the schedule, or that of the run that it repeats. */
             scheduledFor: string | null;
             /** @description Of a `skipped` run: the occurrences it accounts for. */
             skipped: components["schemas"]["RunDetailSkipped"] | null;
@@ -2746,13 +2760,13 @@ export interface components {
             stepCount: number;
             /** @enum {string} */
             trigger: "schedule" | "manual" | "backfill" | "follow_up";
-            /** @description How soon the result should be read, null unless the run succeeded: `high` is always the word of the model, and no one is told by it alone. Where the model states none, `none` for `nothing_to_report` and for unchanged data, else `normal`. */
+            /** @description How soon the result should be read, null unless the run succeeded. Only the model states `high`, which causes no mail by itself. If the model states none, it is `none` for `nothing_to_report` and for unchanged data, else `normal`. */
             urgency: ("none" | "normal" | "high") | null;
             usage: components["schemas"]["Usage"];
             verdict: components["schemas"]["RunVerdict"] | null;
-            /** @description What a run that would succeed lacked; it is `partial` at best, and proves nothing for activation: `tools_failed` (every call to the tools of a connection failed, so the run did its work without them). The list may grow. */
+            /** @description Warnings of a run that is therefore `partial` at best, and no proof for activation: `tools_failed` (every call to the tools of a connection failed, so the run had to work without them). The list may grow. */
             warnings: "tools_failed"[];
-            /** @description Why no webhook was told of its end: `no_change` (the routine delivers changes, and the run brought none), `not_failed` (the routine delivers failures only), `no_webhook` (the routine had no webhook that takes deliveries), `follow_up` (the run answers a question about a result). Null where one was, or where there is nothing to tell. */
+            /** @description Why no webhook got an event about its end: `no_change` (the routine delivers changes, and the run brought none), `not_failed` (the routine delivers failures only), `no_webhook` (the routine had no webhook that takes deliveries), `follow_up` (the run answers a question about a result). Null where one was, or where there is nothing to tell. */
             withheld: ("no_change" | "not_failed" | "no_webhook" | "follow_up") | null;
         };
         /** @description What a reader thinks of its result; null until one says so. */
@@ -2803,7 +2817,7 @@ export interface components {
             truncated: boolean;
         };
         SchedulePreview: {
-            /** @description Says what the schedule means. Where both day fields are restricted, either is enough. */
+            /** @description The schedule in words. If both day fields are restricted, a day needs to match only one. */
             inWords: string;
             /** @description How much later than each a run may start; the id of the routine decides. */
             jitterSeconds: number;
@@ -2818,7 +2832,7 @@ export interface components {
             message: string;
         };
         Series: {
-            /** @description The `resultKey` of the newest run; null where its data as a whole is the only item. */
+            /** @description The `resultKey` of the newest run; null when its data as a whole is the only item. */
             by: components["schemas"]["RunChangesBy"] | null;
             /** @description The one that `values` has; null where items have none. */
             field: string | null;
@@ -2842,13 +2856,13 @@ export interface components {
             activated: number;
             name: string;
             newest: number;
-            /** @description The revision that the latest proof had, which activating again has scheduled runs take; null for none. */
+            /** @description The revision in the latest proof, which scheduled runs use after another activation; null for none. */
             proven: number | null;
             /** @description Id of the skill. */
             skill: string;
         };
         SkillDetail: components["schemas"]["Skill"] & {
-            /** @description How many active routines run which revision of a custom skill, the newest first: those that it was activated with. */
+            /** @description Number of active routines for each activated revision of a custom skill, the newest first. */
             inUse: components["schemas"]["SkillRevisionInUse"][];
         };
         SkillRevision: {
@@ -2878,13 +2892,13 @@ export interface components {
             /** @description How often a curated skill is best run; null for a custom one. */
             cadence: ("daily" | "weekly" | "monthly" | "quarterly" | "on-demand") | null;
             category: string | null;
-            /** @description Of a curated skill for one-off work (`on-demand`): how often its small check is worth a run. Else null. */
+            /** @description For a curated skill for one-off work (`on-demand`): how often its small check is worth a run. Otherwise null. */
             check: ("daily" | "weekly" | "monthly" | "quarterly") | null;
             /** @description When the facts of a curated skill were last checked. */
             checked: string | null;
             createdAt: string | null;
             description: string | null;
-            /** @description When it was last changed by another than its keeper; null once the keeper has put it again. */
+            /** @description Time of the last change by another than its keeper; null after the keeper has put it again. */
             driftedAt: string | null;
             /** @description The person or the API key that changed it last, while it differs. */
             driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
@@ -2896,7 +2910,7 @@ export interface components {
             /** @description Characters of the instructions. */
             length: number;
             managedBy: "files" | null;
-            /** @description The name of the folder of files that keeps it; null where none does, or the folder has no name. */
+            /** @description The name of the folder of files that keeps it; null without one. */
             managedFrom: string | null;
             name: string;
             /** @description What the tools of a routine should offer; empty for a custom skill. */
@@ -2905,7 +2919,7 @@ export interface components {
             slug: string | null;
             /** @description How many sources those facts have; the skill itself lists them. */
             sourceCount: number;
-            /** @description A schedule of that cadence, or of the check, to begin with; null without either. */
+            /** @description A suggested schedule of that cadence, or of the check; null without either. */
             suggestedSchedule: string | null;
             updatedAt: string | null;
             version: string | null;
@@ -2933,17 +2947,17 @@ export interface components {
             /** @description The run that tries the change. */
             runId: string;
             /**
-             * @description `open` while its run goes on, `taken` once the change is the routine’s, `dropped` otherwise.
+             * @description `open` while its run is open, `taken` once the change was taken over, `dropped` otherwise.
              * @enum {string}
              */
             state: "open" | "taken" | "dropped";
-            /** @description What may be amiss, and keeps nothing from being saved or run. `skill_need_unmet`: judged by the names and descriptions of the tools that the routine may call, so a hint only. `skill_deleted`: runs leave it out. `facts_missing`: it is told the facts of its project, which has none. `mixes_untrusted_and_outward`: its runs read text that strangers may write, and a tool of another connection sends or changes something; judged by the hints and names of the tools. `forecast_over_budget`, on activation and on a change of an active routine’s schedule: a budget or the plan’s allowance runs out within 30 days. `interval_beyond_retention`: the run before, which a run is told of or compared with, has lost its content by then. `either_day`: day of month and day of week are both restricted, and either is enough. `no_time_in_window`: the schedule has no time up to `endsAt` that is left. */
+            /** @description Possible faults, which do not prevent saving or running. `skill_need_unmet`: no tool seems to offer the data that a skill needs; only a hint, by names and descriptions of tools. `skill_deleted`: runs leave the skill out. `facts_missing`: the routine uses the facts of its project, which has none. `mixes_untrusted_and_outward`: a tool reads text that strangers may write, and a tool of another connection sends or changes something, by their hints and names. `forecast_over_budget`, on activation and on a change of an active routine’s schedule: a budget or the plan’s allowance runs out within 30 days. `interval_beyond_retention`: runs are further apart than content is kept, so that nothing is left to compare with. `either_day`: day of month and day of week are both restricted, and a day needs to match only one. `no_time_in_window`: the schedule has no time left before `endsAt`. */
             warnings: components["schemas"]["RoutineWarning"][];
             /** @description Shown once, where the change sets the first webhook URL; null when the response is repeated under its `Idempotency-Key`. */
             webhookSecret?: string | null;
         };
         Step: {
-            /** @description Beyond 1, an earlier attempt may have been billed by the provider and lost. */
+            /** @description Above 1, the provider may have billed an earlier attempt whose response was lost. */
             attempt: number;
             errorMessage: string | null;
             finishedAt: string | null;
@@ -2955,7 +2969,7 @@ export interface components {
             modelId: string | null;
             startedAt: string | null;
             /**
-             * @description `pending`: a call that the model has asked for and that has not gone out. `started`: the request is under way. `succeeded`: the response or the result is recorded. `failed`: it was refused, did not happen, or was answered with an error. `outcome_unknown`: the call may have taken effect, and nothing says whether it did; it is not made again.
+             * @description `pending`: a call that the model has asked for and that has not gone out. `started`: the request is under way. `succeeded`: the response or the result is recorded. `failed`: it was refused, did not happen, or was answered with an error. `outcome_unknown`: it is not known whether the call took effect, so it is not made again.
              * @enum {string}
              */
             state: "pending" | "started" | "succeeded" | "failed" | "outcome_unknown";
@@ -2965,7 +2979,7 @@ export interface components {
             /** @description Of a tool step. */
             tool: components["schemas"]["ToolCall"] | null;
             usage: components["schemas"]["Usage"];
-            /** @description What a person should know although the run went on: faults of the model server, and `outcome_unknown` of a call that may have taken effect. The list may grow. */
+            /** @description Problems that did not end the run: faults of the model server, and `outcome_unknown` for a call that may have taken effect. The list may grow. */
             warnings: components["schemas"]["ConnectionError"][];
         };
         /**
@@ -2976,7 +2990,7 @@ export interface components {
         ToolCall: {
             /** @description Of a call that was held: the action that waits for a person. The call was not made. */
             action: components["schemas"]["ToolCallAction"] | null;
-            /** @description JSON text. Here and below secrets are taken out and long texts cut at 16,000 characters. */
+            /** @description JSON text. Here and below secrets are removed and long texts cut at 16,000 characters. */
             arguments: string | null;
             /** @description Characters before the cut. */
             argumentsLength: number | null;
@@ -2984,12 +2998,12 @@ export interface components {
             attachments: components["schemas"]["ToolCallAttachmentsItem"][];
             /** @description Null for a built-in tool. */
             connectionId: string | null;
-            /** @description Name of the connection when the call was made, which stays when it is renamed or deleted; null for a built-in tool, and once the texts of the run are erased. */
+            /** @description Name of the connection at the time of the call; null for a built-in tool, and once the texts of the run are erased. */
             connectionName: string | null;
             isError: boolean | null;
             /** @description As the model calls the tool. */
             name: string;
-            /** @description The model step from which on the result was left out of what the model is sent, because its context window had no room for it; null while it is sent. */
+            /** @description The model step from which the result was left out of the requests, because the context window had no room; null while it is sent. */
             omittedFromStep: number | null;
             /** @description Null for a built-in tool. */
             policyId: string | null;
@@ -3032,7 +3046,7 @@ export interface components {
             confirmedAt: string | null;
             /** @description Id of the person, or of the API key, that confirmed. */
             confirmedBy: string | null;
-            /** @description What was confirmed, where the definition is another one by now; null where it is the same, or none is known. */
+            /** @description The confirmed definition, when the present one differs; null when they are the same, or none is known. */
             confirmedDefinition: components["schemas"]["ConfirmedDefinition"] | null;
             /** @description Of the definition that was confirmed; differs after a change. */
             confirmedHash: string | null;
@@ -3043,7 +3057,7 @@ export interface components {
              * @description RFC 3339, UTC.
              */
             createdAt: string;
-            /** @description SHA-256 of name, title, description, schemas and annotations as the server last said them. */
+            /** @description SHA-256 of the server’s latest name, title, description, schemas and annotations. */
             definitionHash: string;
             description: string | null;
             /** @description Id of the policy. */
@@ -3073,7 +3087,7 @@ export interface components {
             updatedAt: string;
             /** @description When a discovery no longer found the tool. */
             vanishedAt: string | null;
-            /** @description What is to be considered before it is confirmed. `mixes_untrusted_and_outward`: with it runs read text that strangers may write, and a tool of another connection sends or changes something. `schema_left_out`, once it is confirmed: parts of its schemas cannot be read, so calls are held to the rest. `definition_hash_missing`, in the response to a confirmation: nothing says that the caller has seen this definition. */
+            /** @description Warnings to read before confirming it. `mixes_untrusted_and_outward`: with this tool, runs read text that strangers may write, and a tool of another connection sends or changes something. `schema_left_out`, after confirmation: parts of its schemas cannot be read, so calls are checked against the rest. `definition_hash_missing`, in the response to a confirmation: the caller has not proven that they saw this definition. */
             warnings: components["schemas"]["PolicyWarning"][];
         };
         ToolRule: {
@@ -3125,7 +3139,7 @@ export interface components {
         UnreadResults: {
             /** @description Whether there are more than the 1,000 counted ones. */
             more: boolean;
-            /** @description Until when the caller has marked all as read, to take that back; null where they never did. */
+            /** @description Time up to which the caller has marked all as read, for undoing that; null if they never did. */
             readUntil: string | null;
             unchanged: number;
             /** @description The routines that the unchanged ones are of. */
@@ -3161,32 +3175,32 @@ export interface components {
              */
             afterApproval?: "nothing" | "run";
             budget?: components["schemas"]["UpdateRoutineBudget"];
-            /** @description Read-only tools of the service itself, without connection and policy. `calculate` computes exactly: arithmetic, intervals and tests of rates, pacing, series and their forecasts, what a change is made of, list and text differences. */
+            /** @description Read-only tools of the service itself, without connection and policy. `calculate` computes exactly: arithmetic, intervals and tests of rates, pacing, series and their forecasts, parts of a change, list and text differences. */
             builtInTools?: "calculate"[];
-            /** @description Tells each run the result of the last run that succeeded, cut at 12,000 characters. `{{previous.result}}` and `{{previous.finishedAt}}` put it into the instructions instead, `{{previous.data}}` and `{{previous.changes}}` the data of the last run that had any, as JSON. */
+            /** @description Gives each run the result of the last successful run, cut at 12,000 characters. `{{previous.result}}` and `{{previous.finishedAt}}` put it into the instructions instead, `{{previous.data}}` and `{{previous.changes}}` the data of the last run that had any, as JSON. */
             carryResult?: boolean;
-            /** @description What code checks when a run would succeed: the result is not empty, has a pattern or has it not, names at least so many distinct web addresses; a tool succeeded at least so often; no call was refused. A run that states `nothing_to_report` is asked for no pattern and no addresses. One that fails a check ends `failed`, `check_failed`, and proves nothing for activation. The list of types may grow. */
+            /** @description Conditions that code checks when a run would succeed: the result is not empty, matches a pattern or does not, names a number of distinct web addresses; a tool succeeded often enough; no call was refused. A run that states `nothing_to_report` needs no pattern and no addresses. A run that fails a check ends `failed`, `check_failed`, and is no proof for activation. The list of types may grow. */
             checks?: components["schemas"]["ResultCheck"][];
             /**
-             * @description Which runs the webhook is told of. `always`: all. `changed`, which needs a resultSchema: those whose data differs from what was delivered last, as `run.changed`, and those that failed; the first data counts as changed. `failed`: those that failed. `withheld` of a run says why it was not told. `routine.paused` is always told.
+             * @description Which runs the webhook gets. `always`: all. `changed`, which needs a resultSchema: runs whose data differs from the data delivered last, as `run.changed`, and failed runs; the first data counts as changed. `failed`: failed runs. `withheld` of a run has the reason for no event. `routine.paused` is always sent.
              * @enum {string}
              */
             deliver?: "always" | "changed" | "failed";
-            /** @description The schedule has no times after this one, and then the routine is paused, `schedule_ended`. Null for no such bound. */
+            /** @description The schedule has no times after this instant; then the routine is paused as `schedule_ended`. Null for no end. */
             endsAt?: string | null;
             externalKey?: string | null;
             /** @description Tells each run the facts of its project. */
             facts?: boolean;
             gate?: components["schemas"]["GateInput"] | null;
             instructions?: string;
-            /** @description The most that a scheduled run may start later than its time, at most half the shortest interval of the schedule. How much later is fixed by the id of the routine, so that many routines of one schedule spread. `scheduledFor` stays the time of the schedule. */
+            /** @description The greatest delay of a scheduled run, at most half the shortest interval of the schedule. The id of the routine decides the delay, so that routines with the same schedule spread. `scheduledFor` stays the time of the schedule. */
             jitterSeconds?: number;
             limits?: components["schemas"]["UpdateRoutineLimits"];
             managedBy?: "files" | null;
             managedFrom?: string | null;
-            /** @description Lets a scheduled run say that it is the last, which pauses the routine. `finish` then takes `final`; a run that is `done` or has `nothing_to_report` and says so pauses it, `completed`. Needs `outcome: required`. */
+            /** @description Lets a scheduled run declare itself the last, which pauses the routine as `completed`. `finish` then takes `final`, which counts for a run that is `done` or has `nothing_to_report`. Needs `outcome: required`. */
             mayComplete?: boolean;
-            /** @description The most hours for which a scheduled run may put off the next one; null for none. `finish` then takes `nextNotBefore`, and occurrences before it are skipped, `put_off`. Needs `outcome: required`. */
+            /** @description The most hours by which a scheduled run may postpone the next one; null for none. `finish` then takes `nextNotBefore`, and earlier occurrences are skipped as `put_off`. Needs `outcome: required`. */
             mayPutOffHours?: number | null;
             /** @enum {string} */
             misfire?: "run_once" | "skip";
@@ -3195,13 +3209,13 @@ export interface components {
             name?: string;
             notifications?: components["schemas"]["UpdateRoutineNotifications"];
             /**
-             * @description With `required` a run has to end by calling the built-in tool `finish` with its outcome (`done`, `nothing_to_report`, `partial` or `could_not`) and a summary; one that does not, and is reminded once, ends `failed`, `outcome_missing`. With `optional` a run that succeeds is `done`.
+             * @description With `required` a run must end by calling the built-in tool `finish` with its outcome (`done`, `nothing_to_report`, `partial` or `could_not`) and a summary; if it does not, even after one reminder, it ends `failed`, `outcome_missing`. With `optional` every successful run is `done`.
              * @enum {string}
              */
             outcome?: "optional" | "required";
             /** @enum {string} */
             overlap?: "skip" | "queue" | "cancel_previous" | "allow";
-            /** @description The variables that may be given for one run, as `variables` when it is started; null for all, an empty list for none. */
+            /** @description The variables that a caller may set for one run; null for all, an empty list for none. */
             overridable?: string[] | null;
             pauseAfterFailures?: number;
             resultKey?: components["schemas"]["ResultKey"] | null;
@@ -3247,16 +3261,16 @@ export interface components {
         UpdateRoutineNotifications: {
             /** @description Null follows the project. At most one mail an hour. */
             mail?: components["schemas"]["MailSettings"] | null;
-            /** @description A monitor that gets a GET after each run that succeeded. https, a public address; redirects are not followed. */
+            /** @description Address of a monitor that gets a GET after each successful run: https and public; redirects are not followed. */
             successPingUrl?: string | null;
         };
         UpdateRoutineResultsTo: {
             /** @description Ids of chats of the project. They are told of failures too. */
             chats?: string[];
-            /** @description Members who are mailed the results, at most ten an hour of one routine. Null for none; people who chose a digest find them there. */
+            /** @description Members who get the results by mail, at most ten an hour of one routine. Null for none; digests have the results too. */
             mail?: (("owners" | "admins" | "members") | string[]) | null;
             /**
-             * @description `changed` leaves out results that are the same as the one before or have nothing to report.
+             * @description `changed` leaves out results that equal the previous one or have nothing to report.
              * @enum {string}
              */
             when?: "each" | "changed";
@@ -3278,9 +3292,9 @@ export interface components {
             argumentSchema?: {
                 [key: string]: unknown;
             } | null;
-            /** @description True lets runs call the tool, as it is defined now, without asking a person. */
+            /** @description True lets runs call the tool, in its present definition, without asking a person. */
             confirmAutomaticExecution?: boolean;
-            /** @description The definition you have seen; when it is another one by now, the response is 412. A confirmation without it is accepted, with the warning `definition_hash_missing`: what was discovered since you looked is then confirmed unseen. */
+            /** @description Hash of the definition that you have read; if the definition has changed since, the response is 412. A confirmation without it has the warning `definition_hash_missing`, because a newer definition may be confirmed unseen. */
             definitionHash?: string;
             /** @description Calls of this tool in one run; null for no limit of its own. */
             maxCallsPerRun?: number | null;
@@ -3295,7 +3309,7 @@ export interface components {
             cachedInputTokens: number;
             /** @description US dollars, a decimal string; null without a price. */
             costUsd: string | null;
-            /** @description Whether tokens were counted by us from the texts, because the provider stated none. */
+            /** @description True when the service counted the tokens from the texts, because the provider stated none. */
             estimated: boolean;
             inputTokens: number;
             outputTokens: number;
@@ -3367,7 +3381,7 @@ export interface components {
             routineId: string;
         };
         WriteFacts: {
-            /** @description Brand terms, margin, markets, owners, permitted claims, voice: what all routines of the project should go by, in any form; at most 24000 characters, kept as given. Empty for none. */
+            /** @description Facts for all routines of the project, in any form: brand terms, margin, markets, owners, permitted claims, voice; at most 24000 characters, stored unchanged. Empty for none. */
             text: string;
         };
     };
@@ -4019,7 +4033,7 @@ export interface operations {
                 q?: string;
                 /** @description Only those that ended at this time or later. */
                 since?: string;
-                /** @description Only what the caller, a person or an API key, has not marked as read, or only the rest. After 30 days a result counts as read. */
+                /** @description Only results that the caller (a person or an API key) has not marked as read, or only the others. After 30 days a result counts as read. */
                 unread?: "true" | "false";
                 /** @description True for all kinds but `unchanged`, false for unchanged results only. */
                 worthReading?: "true" | "false";
@@ -4120,13 +4134,13 @@ export interface operations {
                 page?: components["parameters"]["page"];
                 /** @description Text in the name. */
                 q?: string;
-                /** @description Only those that have a `webhookUrl` or a `successPingUrl`, or only those that have neither. */
+                /** @description Only routines with a `webhookUrl` or a `successPingUrl`, or only routines without. */
                 sendsResults?: "true" | "false";
                 /** @description Only those in this state. */
                 state?: "draft" | "active" | "paused" | "archived";
-                /** @description Only those whose state was changed last by the service itself, which paused them or returned them to draft and says why in `stateReason`; or only those where a person or an API key did. */
+                /** @description Only routines whose state the service itself changed last, with the reason in `stateReason`; or only those that a person or an API key changed. */
                 stateChangedBy?: "service" | "person";
-                /** @description Only those that use this: a skill by id or slug, a connection by an automatic tool, or a model account. */
+                /** @description Only routines that use this skill (id or slug), connection (by an automatic tool), or model account. */
                 uses?: string;
             };
         };
@@ -4268,7 +4282,7 @@ export interface operations {
     forecastBackfill: {
         parameters: {
             query: {
-                /** @description The first instant of the window; not before the time for which the project keeps its runs. */
+                /** @description The first instant of the window; not older than the project keeps its runs. */
                 from: string;
                 /** @description Runs, at most 200. */
                 max?: number;
@@ -4791,7 +4805,7 @@ export interface operations {
     putRoutine: {
         parameters: {
             path: {
-                /** @description Your own name for it, unique in the project. One that is archived or deleted gives it back. */
+                /** @description Your own name for it, unique in the project. After archiving or deletion the name is free again. */
                 externalKey: string;
             };
         };
@@ -4967,7 +4981,7 @@ export interface operations {
     diffRun: {
         parameters: {
             query?: {
-                /** @description Another run of the routine, earlier or later; without it the one that this run was compared with when it ended. */
+                /** @description Another run of the routine, earlier or later; by default the run with which this one was compared at its end. */
                 against?: string;
             };
             path: {
@@ -5184,7 +5198,7 @@ export interface operations {
             query: {
                 /** @description No times after this one. */
                 endsAt?: string;
-                /** @description Checked only: how much later a run starts is decided by the id of its routine. */
+                /** @description Only checked, because the id of a routine decides the delay of its runs. */
                 jitterSeconds?: number;
                 /** @description Five cron fields, or @hourly to @yearly. */
                 schedule: string;
@@ -5342,7 +5356,7 @@ export interface operations {
     putSkill: {
         parameters: {
             path: {
-                /** @description Your own name for it, unique in the project. One that is archived or deleted gives it back. */
+                /** @description Your own name for it, unique in the project. After archiving or deletion the name is free again. */
                 externalKey: string;
             };
         };

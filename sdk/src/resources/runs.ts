@@ -1,5 +1,12 @@
 import type { Call } from '../call.ts';
-import { followRun, waitForEnd, type FollowOptions, type RunEvent, type WaitOptions } from '../follow.ts';
+import {
+  followRun,
+  waitForEnd,
+  type FollowOptions,
+  type RunEvent,
+  type RunTextEvent,
+  type WaitOptions,
+} from '../follow.ts';
 import type { Pages } from '../pages.ts';
 import type { Transport } from '../transport.ts';
 import type { Body, CallOptions, CreateOptions, Data, Item, Query, ReadRunOptions, Shape } from '../types.ts';
@@ -34,8 +41,13 @@ export class Runs {
     return waitForEnd(this.#transport, runId, options);
   }
 
-  /** Yields each state and each finished step until the run has ended. */
-  follow(runId: string, options?: FollowOptions): AsyncGenerator<RunEvent, void, undefined> {
+  /** Yields each state and each finished step until the run has ended; with `text` the text of the step under way too. */
+  follow(
+    runId: string,
+    options: FollowOptions & { readonly text: true },
+  ): AsyncGenerator<RunEvent | RunTextEvent, void, undefined>;
+  follow(runId: string, options?: Omit<FollowOptions, 'text'>): AsyncGenerator<RunEvent, void, undefined>;
+  follow(runId: string, options?: FollowOptions): AsyncGenerator<RunEvent | RunTextEvent, void, undefined> {
     return followRun(this.#transport, runId, options);
   }
 

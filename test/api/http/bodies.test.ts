@@ -95,7 +95,7 @@ test('a missing field is required, and a body that is no object says so', async 
   }
 });
 
-test('an operation without a body takes an empty object or nothing', async ({ key }) => {
+test('an operation without a body accepts an empty object or nothing', async ({ key }) => {
   const path = '/v1/routines/rtn_01kx3k9y6wfd8r0v5m2c7t4q4c/pause';
   for (const body of [undefined, '{}', ' {} ']) {
     expect(codeOf(await key.send('POST', path, body))).toEqual([404, 'routine_not_found']);
@@ -146,7 +146,7 @@ test('an unauthenticated body is not read: the response comes before a byte of i
   expect([refused.status, refused.body.error.code]).toEqual([401, 'invalid_api_key']);
 });
 
-test('a caller that waits for 100 Continue is told to go on only when the body is wanted', async ({
+test('a caller that waits for 100 Continue gets it only if the service wants the body', async ({
   service,
   authorization,
 }) => {
@@ -315,7 +315,7 @@ function codeOf(answer: Answer): [number, string] {
   return [answer.status, answer.body.error?.code];
 }
 
-test('a name that stands twice in a body is refused by its place', async ({ post, key }) => {
+test('a name that occurs twice in a body is refused with its place', async ({ post, key }) => {
   const twice = await post('{"name":"a","content":"\\"name\\":1","name":"b"}');
   expect(codeOf(twice)).toEqual([400, 'invalid_request']);
   expect(twice.body.error.message).toBe('name: send this name once');
@@ -333,7 +333,7 @@ test('a body that is nested far too deep is told so, also with a number that no 
   ]);
 });
 
-test('a number of more digits than are kept is refused by its place, and a long one where a count is wanted', async ({
+test('a number with too many digits is refused by its place, and so is a long one where a count belongs', async ({
   key,
 }) => {
   const huge = await key.send('POST', '/v1/routines', '{"name":"a","gate":{"tool":{"arguments":{"a":[1,1e5000]}}}}');

@@ -44,7 +44,7 @@ test('a wide network is 24 bits of an IPv4 address, and 48 of an IPv6 address', 
   expect(networkOf('2001:db8:1:2::1', 'wide')).not.toBe(networkOf('2001:db8:2:2::1', 'wide'));
 });
 
-test('a peer that names callers and is not among the proxies is told of once', () => {
+test('a peer that names callers and is not among the proxies is logged once', () => {
   const told: string[] = [];
   const find = clientAddressBehind(proxies, (peer) => told.push(peer));
   find(request('203.0.113.9'));

@@ -30,7 +30,7 @@ test('a fault while following ends the stream with it', async () => {
   await expect(read()).rejects.toThrow('the database is away');
 });
 
-test('an event that ends a stream has no id, so that its follower goes on after the one before, and says when', async () => {
+test('the event that ends a stream has no id, so that its follower continues after the previous one', async () => {
   async function* events() {
     yield { event: 'end', retryMs: 2_500, data: { reason: 'time_limit' } };
   }

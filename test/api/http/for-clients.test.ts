@@ -43,7 +43,7 @@ test('a read that has not changed is 304, and is sent once it has', async ({ key
   expect((await key.with({ 'If-None-Match': empty }).get('/v1/runs')).status).toBe(200);
 });
 
-test('what is created says where it can be read', async ({ ada, key }) => {
+test('the response to a creation says where the new resource can be read', async ({ ada, key }) => {
   const created = [
     await key.post('/v1/routines', routineBody()),
     await key.post('/v1/skills', { name: 'Brevity', instructions: 'Write short sentences.' }),

@@ -82,7 +82,7 @@ test('the same key with another body is refused', async () => {
   expect(codeOf(other)).toEqual([422, 'idempotency_key_reused']);
 });
 
-test('of two requests at the same moment one creates, and the other waits its turn or gets its response', async () => {
+test('of two requests at the same moment, one creates, and the other waits or gets the same response', async () => {
   for (let round = 0; round < 10; round++) {
     const client = withKey(key);
     const name = `pair ${round}`;
@@ -97,7 +97,7 @@ test('of two requests at the same moment one creates, and the other waits its tu
   }
 });
 
-test('while the first request is under way the second is told so', async () => {
+test('while the first request is under way, the second one gets an error that says so', async () => {
   const client = withKey(key);
   const release = service.gateway.control.hold({ target: 'models' });
   // A replica has no model list yet, so its first request waits for the gateway.

@@ -39,7 +39,7 @@ test('faults are said in plain words, and in the words of the schema where it ha
   );
 });
 
-test('a value of another type is told what it should be, and a missing one that it is required', () => {
+test('the error for a value of a wrong type names the right type, and that for a missing one says that it is required', () => {
   const typed = z.strictObject({
     model: z.strictObject({}),
     skills: z.array(z.string()),

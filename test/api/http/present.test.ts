@@ -45,7 +45,7 @@ test('a response has the fields that its schema names, at every depth, and dates
   expect(JSON.stringify(present(team, row))).not.toContain('secret');
 });
 
-test('what is presented fits the schema', () => {
+test('presented rows fit their schema', () => {
   expect(team.parse(present(team, row))).toEqual(present(team, row));
   expect(present(team, { ...row, owner: null, note: 'x' })).toMatchObject({
     owner: null,

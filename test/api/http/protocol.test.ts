@@ -51,7 +51,9 @@ test('HEAD responds as GET does, without a body', async ({ service }) => {
   expect([missing.status, await missing.text()]).toEqual([404, '']);
 });
 
-test('the document is sent compressed to those who take it so, and once to those who keep it', async ({ service }) => {
+test('the document is compressed for clients that accept it, and sent once to clients that cache it', async ({
+  service,
+}) => {
   const address = `${service.url}/v1/openapi.json`;
   const plain = await fetch(address, { headers: { 'Accept-Encoding': 'identity' } });
   const zipped = await fetch(address, { headers: { 'Accept-Encoding': 'gzip' } });
@@ -103,7 +105,7 @@ test('a method that a path does not have is 405 with the ones it has', async ({ 
   expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'HEAD, GET, POST']);
 });
 
-test('a path of its own is not taken for an id, with any method', async ({ key }) => {
+test('a fixed path is never read as an id, with any method', async ({ key }) => {
   for (const [method, path, allow] of [
     ['PATCH', '/v1/connections/providers', 'HEAD, GET'],
     ['DELETE', '/v1/connections/providers', 'HEAD, GET'],

@@ -28,7 +28,7 @@ base('beyond 120 looks a minute an address gets what was found last, for five se
   expect([await ask('a'), await ask('a')]).toEqual([finding(123), finding(124)]);
 });
 
-test('a client that probes without end is never refused but gets the last finding, and others get a new one', async ({
+test('a client that probes without end is never refused but gets the last result, and others get a new one', async ({
   service,
 }) => {
   const from = (address: string) => service.anonymous.with({ 'X-Forwarded-For': address });

@@ -3,7 +3,7 @@ import { serviceTest } from '#test/support/fixtures.ts';
 import { createRoutine, runEnded } from '#test/support/routines.ts';
 import type { Service } from '#test/support/service.ts';
 
-/** Of its own: the work that goes on beside the requests of the shared service would be counted. */
+/** The file has its own service, because it would otherwise count the statements of other work of the shared one. */
 const test = serviceTest({ own: true, worker: true });
 
 test('a hot read makes no more statements than it needs, that of authentication included', async ({ service, key }) => {

@@ -32,7 +32,7 @@ async function exhaust(anonymous: ApiClient, address: string): Promise<void> {
   }
 }
 
-test('after so many wrong keys from an address none is looked up, and the caller is told when to come back', async ({
+test('after too many wrong keys from an address no key is looked up, and the response says when to try again', async ({
   service,
 }) => {
   const address = newAddress();
@@ -49,7 +49,10 @@ test('after so many wrong keys from an address none is looked up, and the caller
   expect(elsewhere.status).toBe(401);
 });
 
-test('a key that was right before goes on working from that address, a new one waits', async ({ service, ada }) => {
+test('a key that was right before still works from that address, and a new one has to wait', async ({
+  service,
+  ada,
+}) => {
   const address = newAddress();
   const [used, unused] = [await ada.key(), await ada.key()];
   expect((await from(used, newAddress()).get('/v1/runs')).status).toBe(200);
@@ -85,7 +88,7 @@ test('fifty requests at once with a key that is new here all pass', async ({ ada
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
 });
 
-test('a revoked key counts as wrong, and so does what is no key at all', async ({ service, ada }) => {
+test('a revoked key counts as wrong, and so does a text that is not a key', async ({ service, ada }) => {
   const address = newAddress();
   const key = await ada.key();
   await from(key, address).get('/v1/runs');

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { answerText, tokensOf } from '#api/mcp/answer.ts';
+import { tokensOf, writeAnswer } from '#api/mcp/answer.ts';
 import { readToolsets, visibleTools } from '#api/mcp/tools.ts';
 import { EXAMPLE, isOurs } from '#api/http/schemas.ts';
 import { SCOPES } from '#core/accounts/organizations/index.ts';
@@ -50,10 +50,18 @@ test('no text of any response of any tool stands outside of a fence, also not wh
     const schema = route.spec.success.data;
     for (const [turn, word] of HOSTILE.entries()) {
       for (const write of [() => word, (each: z.core.$ZodType) => ownOrWord(each, word)]) {
-        const text = answerText({ data: filled(schema, turn, write), schema, notes: [] });
+        const { text, structured } = writeAnswer({
+          data: filled(schema, turn, write),
+          schema,
+          notes: [],
+          isStructured: true,
+        });
         expect(text.startsWith('{') || text.startsWith('['), definition.name).toBe(true);
         expect(outsideFences(text), `${definition.name} ${turn}`).not.toContain(WORD);
         expect(outsideFences(text)).not.toMatch(/\u202E|\u{E0041}/u);
+        for (const each of Object.values(structured ?? {})) {
+          expect(outsideFences(typeof each === 'string' ? each : JSON.stringify(each))).not.toContain(WORD);
+        }
         if (text.includes(WORD)) answers += 1;
       }
     }
@@ -62,11 +70,11 @@ test('no text of any response of any tool stands outside of a fence, also not wh
   expect(answers).toBeGreaterThan(all.length * HOSTILE.length);
 });
 
-test('what is ours stays where it is: ids, words of closed lists, numbers and times', () => {
+test('values of the service stay outside of the fence: ids, words of closed lists, numbers and times', () => {
   const { route } = all.find(({ definition }) => definition.name === 'read_run') ?? {};
   const schema = route?.spec.success.data ?? z.never();
   const data = filled(schema, 0, (each) => ownOrWord(each, WORD));
-  const [json = ''] = answerText({ data, schema, notes: [] }).split('\n\n');
+  const [json = ''] = writeAnswer({ data, schema, notes: [] }).text.split('\n\n');
   expect(JSON.parse(json)).toMatchObject({
     id: EXAMPLE.run,
     state: expect.stringMatching(/^[a-z]+$/),
@@ -86,7 +94,7 @@ test('what is ours stays where it is: ids, words of closed lists, numbers and ti
 test('a text that occurs often is said once', () => {
   const schema = z.array(z.strictObject({ routineName: z.string() }));
   const data = Array.from({ length: 50 }, () => ({ routineName: 'The same' }));
-  const text = answerText({ data, schema, notes: [] });
+  const { text } = writeAnswer({ data, schema, notes: [] });
   expect(text.match(/The same/g)).toHaveLength(1);
   expect(text.match(/untrusted text 1, below/g)).toHaveLength(50);
 });
@@ -110,9 +118,9 @@ function texts<T>(count: number, text: T) {
 
 test.for(shapes)('an answer of four million characters, %s, is cut before it is counted', ([, schema, data]) => {
   const answer = { data, schema, notes: [] };
-  expect(tokensOf(answerText(answer))).toBeLessThanOrEqual(20_000);
+  expect(tokensOf(writeAnswer(answer).text)).toBeLessThanOrEqual(20_000);
   const usual = { data: texts(100, 'Found 3 pages, 7 links. '.repeat(24)), schema: list, notes: [] };
-  expect(workOf(() => answerText(answer))).toBeLessThan(10 * workOf(() => answerText(usual)));
+  expect(workOf(() => writeAnswer(answer))).toBeLessThan(10 * workOf(() => writeAnswer(usual)));
 });
 
 /** Returns the processor time of a call forty times over, in microseconds. */

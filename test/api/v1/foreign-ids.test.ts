@@ -7,7 +7,7 @@ import { createRoutine } from '#test/support/routines.ts';
 
 const test = serviceTest({ env: { ALLOW_PRIVATE_NETWORK: 'true' } });
 
-test('what another project has is unknown: each operation on its ids responds as to ids that never were', async ({
+test('ids of another project are unknown: each operation responds as to ids that never existed', async ({
   key,
   bobsKey,
 }) => {

@@ -104,7 +104,7 @@ test('without a second factor the password in a change of it is proof enough', a
   expect((await session.post('/auth/change-password', body)).status).toBe(200);
 });
 
-test('a stolen cookie buys five guesses of the password in a quarter of an hour', async ({ stale }) => {
+test('a stolen cookie allows five guesses of the password in a quarter of an hour', async ({ stale }) => {
   const { session } = await stale();
   const statuses: number[] = [];
   for (let index = 0; index < 6; index += 1) {

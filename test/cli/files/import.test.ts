@@ -55,7 +55,7 @@ test('lines of a crontab become routines; prompts of assistants are taken out of
   expect(JSON.stringify(files)).not.toContain('hunter2');
   expect(json.skipped).toMatchObject([
     { name: 'line 2', why: expect.stringContaining('MAILTO') },
-    { name: 'line 6', why: '@reboot is no time' },
+    { name: 'line 6', why: '@reboot is not a time' },
     { name: 'line 7' },
   ]);
 });
@@ -88,7 +88,7 @@ const N8N = {
         options: { systemMessage: 'You are brief.' },
       },
     },
-    { name: 'Model', type: '@n8n/n8n-nodes-langchain.lmChatOpenAi', parameters: {} },
+    { name: 'Model', type: '@n8n/n8n-nodes-langchain.lmChatOpenAi', parameters: { model: { value: 'gpt-4o-mini' } } },
     { name: 'Elsewhere', type: 'n8n-nodes-base.slack', parameters: {} },
   ],
   connections: {
@@ -109,7 +109,7 @@ test('each rule of a schedule trigger of n8n becomes a routine with the texts of
   const [first, second] = json.written;
   expect(first.notes).toEqual([
     'the node "Fetch" (n8n-nodes-base.httpRequest) has no counterpart',
-    'the node "Model" (@n8n/n8n-nodes-langchain.lmChatOpenAi) has no counterpart',
+    'the node "Model" (@n8n/n8n-nodes-langchain.lmChatOpenAi, gpt-4o-mini) has no counterpart',
     'expressions in {{ }} are left as they are: nothing fills them in here',
     'it was not active there',
     'choose a model: `model.modelId` in its head',
@@ -119,6 +119,22 @@ test('each rule of a schedule trigger of n8n becomes a routine with the texts of
   expect(json.skipped).toEqual([
     { name: 'Morning brief', why: 'it runs every few seconds; a minute is the shortest here' },
   ]);
+});
+
+test('agents in a row of n8n stand in their order, each with its own texts together', async () => {
+  const agent = (name: string, text: string, systemMessage: string) => ({
+    name,
+    type: '@n8n/n8n-nodes-langchain.agent',
+    parameters: { text, options: { systemMessage } },
+  });
+  const [schedule] = N8N.nodes;
+  const nodes = [agent('Second', 'Shorten it.', 'You edit.'), agent('First', 'Write it.', 'You write.'), schedule];
+  const to = (node: string) => ({ main: [[{ node, type: 'main', index: 0 }]] });
+  const connections = { Schedule: to('First'), First: to('Second') };
+  const { files, json } = await imported('n8n', JSON.stringify({ ...N8N, nodes, connections }));
+  const text = 'Part 1:\n\nYou write.\n\nWrite it.\n\nPart 2:\n\nYou edit.\n\nShorten it.\n';
+  expect(files['morning-brief']).toContain(`---\n${text}`);
+  expect(json.written[0].notes).toContain('2 agents in a row became one prompt, with a part for each');
 });
 
 test('jobs of OpenClaw keep their time zone, limit and webhook', async () => {
@@ -339,7 +355,7 @@ test('no secret of a job is written, into names of files neither', async () => {
   expect(Object.keys(files)).toEqual(['curl', 'python3', 'send-100-of-it']);
   expect(files['send-100-of-it']).toContain('Send 100% of it');
   expect(json.written[0].notes).toContain('left out what the command sets: ANTHROPIC_API_KEY');
-  expect(json.skipped).toEqual([{ name: 'line 4', why: 'its time "25" is none of cron' }]);
+  expect(json.skipped).toEqual([{ name: 'line 4', why: 'its time "25" is not cron' }]);
 });
 
 test.for(['https://hooks.example.com/x?token=abcdefgh', 'https://ada:secret@hooks.example.com/x'])(

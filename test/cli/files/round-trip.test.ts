@@ -10,7 +10,7 @@ import { folderFor } from './folder.ts';
 
 const test = serviceTest();
 
-/** What the service takes: something to see, and no placeholder that lacks a value. */
+/** A text that the service accepts: it has something to see, and every placeholder has a value. */
 const text = awkward
   .map((value) => value.replaceAll('{{', '{'))
   .filter((value) => value.trim() !== '' && !value.includes('{{'));

@@ -49,7 +49,7 @@ test(
   },
 );
 
-test('a batch takes the longest due first and says whether there is more', async ({ database, claim }) => {
+test('a batch takes the routines that are due longest and says whether there are more', async ({ database, claim }) => {
   const late = await plantRoutine(database, { nextRunAt: before(HOUR), schedule: '0 * * * *' });
   const due = await plantRoutine(database, { nextRunAt: NOON });
   expect(await claim({}, 1)).toMatchObject({ more: true });

@@ -169,6 +169,13 @@ const TABLES: Record<string, { keep: string; forget: string; plant: Plant }> = {
       planting(sql`insert into model_lessons (organization_id, source, model_id, ability, value, learned_at)
         values (${planted.organizationId}, 'gateway', ${age}, 'streaming', 'false', now() - ${age}::interval)`),
   },
+  live_texts: {
+    keep: '23 hours',
+    forget: '25 hours',
+    plant: (age) =>
+      planting(sql`insert into live_texts (run_id, step, attempt, piece, project_id, begins, text, written_at)
+        values (${age}, 0, 1, 1, ${planted.projectId}, true, 'x', now() - ${age}::interval)`),
+  },
   run_followers: {
     keep: '-1 minute',
     forget: '1 minute',

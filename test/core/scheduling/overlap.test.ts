@@ -62,7 +62,7 @@ test('with queue one occurrence waits for the run under way, and runs when that 
   expect(startedAt >= finishedAt).toBe(true);
 });
 
-test('with cancel_previous the next occurrence takes the place of the run under way', async ({ service, key }) => {
+test('with cancel_previous the next occurrence replaces the run under way', async ({ service, key }) => {
   const { id, first } = await busyRoutine(service, key, 'cancel_previous');
   const [, next] = await claimNext(service, key, id);
   expect(await runEnded(key, first.id)).toMatchObject({

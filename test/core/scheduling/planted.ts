@@ -32,7 +32,7 @@ export interface PlantedFields {
   readonly beside?: Planted;
 }
 
-/** What the claims of a service of one's own need; nothing that follows a claim happens. */
+/** The parts that claims need in a test's own service. Nothing that follows a claim happens. */
 export function selfHosted(database: Database): ClaimDeps {
   return {
     ...dyingProcess(database),

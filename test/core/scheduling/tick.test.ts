@@ -136,7 +136,7 @@ test('a queued run whose workflow was lost before it began is started again and 
   expect(await runEnded(key, run.id)).toMatchObject({ state: 'succeeded', stepCount: 1 });
 });
 
-test('a dead previous run holds a routine up only until it is found out', async () => {
+test('a dead previous run delays its routine only until it is noticed', async () => {
   service.gateway.control.script({ latencyMs: 60_000 });
   const routineId = await createRoutine(key, { schedule: '0 0 1 1 *' });
   const { data: run } = await key.post(`/v1/routines/${routineId}/run`);
@@ -185,7 +185,7 @@ test('an active routine without a next time gets one; one whose schedule is unre
   });
 });
 
-test('what falls due within two seconds of a tick is claimed by it, at its time', async () => {
+test('an occurrence that falls due within two seconds of a tick is claimed by it, at its time', async () => {
   const { database } = service.deps;
   const nextRunAt = new Date(Date.now() + 1_200);
   const soon = await plantRoutine(database, { schedule: '0 0 1 1 *', nextRunAt });

@@ -29,7 +29,7 @@ async function routineWithRuns(key: ApiClient, runs: number, limits: Record<stri
   return id;
 }
 
-test('a run that costs many times what its version’s runs do ends before its next step, and says who may allow it', async ({
+test('a run that costs many times as much as other runs of its version ends before its next step, and says who can allow it', async ({
   service,
   key,
 }) => {

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 
 const TESTS = path.resolve(import.meta.dirname, '../..');
 
-/** What takes or counts rows of all projects: other files of the process have left some. */
+/** Calls that take or count rows of all projects, although other files of the process have left some. */
 const FOR_ALL =
   /\b(?:tick|tickInProcess|createTickParts|claimDueRoutines|sweepOpenRuns|settleLostCalls|replaceOpenRuns)\b|\bEVERY\b|scheduler\/tick|WORKFLOW\.scheduler/u;
 

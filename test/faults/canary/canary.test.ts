@@ -146,7 +146,7 @@ async function ended(key: Record<string, string>, runId: string) {
   throw new Error(`run ${runId} did not end`);
 }
 
-test('a life of the service leaves no secret in logs, responses, traces, tables or workflow histories', async () => {
+test('the service leaves no secret in logs, responses, traces, tables or workflow histories', async () => {
   const runIds = await live();
   await sleep(1_500);
   expect(await Promise.all([api.end(), worker.end()])).toEqual([0, 0]);
@@ -183,7 +183,7 @@ test('a life of the service leaves no secret in logs, responses, traces, tables 
   expect(canaries.foundIn(webhookBodies.join('\n'), canaries.names(...WRITTEN))).toEqual([]);
 });
 
-test('what is logged for a request or an activity names its ids', () => {
+test('log lines of a request or an activity contain its ids', () => {
   const lines = (output: string) =>
     output
       .split('\n')

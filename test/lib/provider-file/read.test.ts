@@ -133,7 +133,7 @@ describe('a file is refused', () => {
     expect(faultsOf('provider-b', file, true)).toEqual([]);
   });
 
-  test('when it says that its models take schemas, in a protocol that closes them', () => {
+  test('when it says that its models accept schemas, in a protocol that closes them', () => {
     for (const structuredOutputs of [true, ['model-large']]) {
       const file = example('anthropic-key.yaml');
       file['api']!['options'] = { structuredOutputs };
@@ -184,5 +184,6 @@ test('a place in a response reads fields, elements and the whole', () => {
   expect(valuesAt(answer, 'data.*.id')).toEqual(['a', 'b']);
   expect(valuesAt(answer, 'error.resets_at')).toEqual([5]);
   expect(valuesAt(answer, '')).toEqual([answer]);
+  expect(valuesAt({ a: [{ b: [1, 2] }, { c: 0 }, { b: [3] }] }, 'a.*.b.*')).toEqual([1, 2, 3]);
   expect(valuesAt(answer, 'error.constructor.name')).toEqual([]);
 });

@@ -36,17 +36,27 @@ func main() {
 	if begun.JSON202 == nil {
 		log.Fatalf("not begun: %s", begun.Body)
 	}
-	wait := "wait=50"
-	read, err := client.ReadRunWithResponse(ctx, begun.JSON202.Data.Id, &ras.ReadRunParams{Prefer: &wait})
-	check(err)
-	if read.JSON200 == nil {
-		log.Fatalf("not read: %s", read.Body)
-	}
+	run := readEnded(ctx, client, begun.JSON202.Data.Id)
 	page, err := client.ListRoutinesWithResponse(ctx, nil)
 	check(err)
 	missing, err := client.ReadRunWithResponse(ctx, "run_01kx3k9y6wfd8r0v5m2c7t4q5d", nil)
 	check(err)
-	fmt.Println(read.JSON200.Data.State, page.JSON200.Data[0].Name, missing.JSONDefault.Error.Code)
+	fmt.Println(run.State, page.JSON200.Data[0].Name, missing.JSONDefault.Error.Code)
+}
+
+// readEnded reads a run until it has ended, which may take several waits on a slow machine.
+func readEnded(ctx context.Context, client *ras.ClientWithResponses, id string) ras.RunDetail {
+	wait := "wait=50"
+	for {
+		read, err := client.ReadRunWithResponse(ctx, id, &ras.ReadRunParams{Prefer: &wait})
+		check(err)
+		if read.JSON200 == nil {
+			log.Fatalf("not read: %s", read.Body)
+		}
+		if read.JSON200.Data.FinishedAt != nil {
+			return read.JSON200.Data
+		}
+	}
 }
 
 func check(err error) {

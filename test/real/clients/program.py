@@ -33,6 +33,9 @@ begun = run_routine.sync(created.data.id, client=client, body=RunRoutineBody())
 if begun is None or isinstance(begun, Failure):
     sys.exit(f"not begun: {begun}")
 read = read_run.sync(begun.data.id, client=client, prefer="wait=50")
+# A slow machine may need several waits.
+while read is not None and not isinstance(read, Failure) and read.data.finished_at is None:
+    read = read_run.sync(begun.data.id, client=client, prefer="wait=50")
 if read is None or isinstance(read, Failure):
     sys.exit(f"not read: {read}")
 page = list_routines.sync(client=client, limit=1, page=ListRoutinesPage.BODY)

@@ -12,6 +12,7 @@ export type PlantedRun = Values<
   | 'prompt'
   | 'result'
   | 'data'
+  | 'outcomeSummary'
   | 'changes'
   | 'costUsd'
   | 'stepCount'
@@ -172,7 +173,7 @@ export async function plantTotals(
   await plant(db, 'usage_totals', { scopeId, day, month, ...spent });
 }
 
-/** What models have used for a routine on a day. */
+/** The usage of models for a routine on a day. */
 export interface PlantedUsage {
   readonly daysAgo: number;
   readonly routineId: string;

@@ -121,7 +121,7 @@ test('the calendar in all its states, and by arrows', async ({ api, visit }) => 
   expect(await focusedText(page)).toBe('Feed watch');
 });
 
-test('a week that cannot be read to its end says so, and asks again when it is told to', async ({ api, visit }) => {
+test('a week that could be read only in part says so, and can be read again', async ({ api, visit }) => {
   const [first, second] = [skippedAt(9, 'a'), skippedAt(8, 'b')];
   const runs = ({ query }: Asked) => (query.has('cursor') ? [second] : new Page([first], first.id));
   api.serve(...FRAME, answer('get', '/v1/runs', runs));

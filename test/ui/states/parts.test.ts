@@ -29,7 +29,7 @@ test('all parts hold to the policy in all their states', async ({ visit }) => {
   ]);
 });
 
-test('on a phone the actions of a page come after what is said of it', async ({ visit }) => {
+test('on a phone the actions of a page come after its description', async ({ visit }) => {
   const { page } = await visit('/_parts', { width: 360 });
   const topOf = async (locator: Locator) => (await locator.boundingBox())!.y;
   const said = page.getByText('Everything that pages are made of');

@@ -372,7 +372,10 @@ test('what a run brought, what changed in it, and who was not told of it', async
   ]);
 });
 
-test('what the gate of a run saw, and why it woke the model or did not', async ({ api, visit }) => {
+test('the page shows the value that the gate of a run saw, and why it woke the model or not', async ({
+  api,
+  visit,
+}) => {
   const gate = (changes: Changes<NonNullable<Shape<'GateVerdict'>>>, state: Run = {}) => {
     const asked = { sent: true, status: 200, tool: null, url: 'https://example.com/feed.json' };
     const seen = {
@@ -414,7 +417,7 @@ test('what the gate of a run saw, and why it woke the model or did not', async (
   ]);
 });
 
-test('a failed run beside the last good one, its mails, a cancelled run, and one of a backfill', async ({
+test('a failed run compared with the last good one, its mails, a cancelled run, and a run of a backfill', async ({
   api,
   visit,
 }) => {
@@ -451,7 +454,7 @@ test('a failed run beside the last good one, its mails, a cancelled run, and one
       act: async (page) => {
         const aside = page.getByRole('complementary', { name: 'About this run' });
         await aside.getByText('Distinct sources, failed').waitFor();
-        const against = aside.getByRole('region', { name: 'Against the last good run' });
+        const against = aside.getByRole('region', { name: 'Compared with the last good run' });
         await against.getByText('topic: the moon').waitFor();
         expect(await against.getByRole('link').getAttribute('href')).toContain(FIRST);
         await page.getByText('Mail that it failed').waitFor();
@@ -494,7 +497,7 @@ test('a failed run beside the last good one, its mails, a cancelled run, and one
   ]);
 });
 
-test('a result that made room in the context window says from which step on, and that step says how many did', async ({
+test('a result that was left out of the context window says from which step on, and that step counts such results', async ({
   api,
   visit,
 }) => {

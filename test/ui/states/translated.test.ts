@@ -56,7 +56,7 @@ test.for<Translation>(['wrapped', 'replaced'])(
   },
 );
 
-test('a translated text that changes is seen as it is then, and once', async ({ api, visit }) => {
+test('a translated text that changes is shown once, in its new form', async ({ api, visit }) => {
   api.serve(...FRAME);
   const { page, settled } = await visit('about:blank');
   await startTranslator(page, 'replaced');

@@ -8,7 +8,7 @@ import type { paths } from '../../../ui/src/api/schema.d.ts';
 import type { DataOf, Method } from '../../../ui/src/api/types.ts';
 import { assertFits, smallest } from './sample.ts';
 
-/** What an answer may depend on. */
+/** The parts of a request on which an answer may depend. */
 export interface Asked {
   readonly query: URLSearchParams;
   /** Parameters of the path, by name. */

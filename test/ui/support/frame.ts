@@ -7,7 +7,7 @@ export const ORGANIZATION = sample('Organization', { id: PROJECT.organizationId,
 /** Address of the pages of the project. */
 export const AT = `/p/${PROJECT.id}`;
 
-/** What the frame around every page of a project reads. */
+/** The answers that the frame around every page of a project reads. */
 export const FRAME: readonly Answer[] = [
   answer('get', '/auth/get-session', { session: sample('PresentSession', {}), user: USER }),
   answer('get', '/v1/projects/{projectId}', PROJECT),

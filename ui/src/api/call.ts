@@ -4,7 +4,7 @@ import { ApiError, errorOf, unproven, unreachable } from './error.ts';
 import type { paths } from './schema.d.ts';
 import type { DataOf, InputOf, Method } from './types.ts';
 
-/** A success, with the values of its headers; two equal replies are one in the cache, and redraw nothing. */
+/** A success with the values of its headers. Two equal replies are one in the cache, so nothing is redrawn. */
 export interface Reply<D> {
   readonly data: D;
   /** The response's `ETag`, to be sent as `If-Match`; undefined where the operation has none. */
@@ -14,7 +14,7 @@ export interface Reply<D> {
 }
 
 export interface CallOptions {
-  /** Sent as `X-Project-Id`: each request names its project, so that two tabs can be in two projects. */
+  /** Sent as `X-Project-Id`: each request names its project, so that two tabs can show two projects. */
   readonly projectId?: string | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly ifMatch?: string | undefined;
@@ -24,7 +24,7 @@ export interface CallOptions {
 const client = createClient<paths>({ baseUrl: '' });
 
 /**
- * Calls an operation. Where the API wants the person to prove who they are, they are asked and the call is repeated.
+ * Calls an operation. If the API demands a proof of identity, asks the person for it and repeats the call.
  * @throws {ApiError}
  */
 export async function call<P extends keyof paths, M extends Method>(
@@ -96,13 +96,13 @@ export function nextCursorOf(link: string | null): string | undefined {
   return new URL(target).searchParams.get('cursor') ?? undefined;
 }
 
-/** Asks the person to prove who they are; resolves with false when they give it up. */
+/** Asks the person to prove who they are; resolves with false when they decline. */
 type AskForProof = () => Promise<boolean>;
 
 let asker: AskForProof | undefined;
 let asked: Promise<boolean> | undefined;
 
-/** Sets the dialog that asks. Returns what takes it away. */
+/** Sets the dialog that asks. Returns a function that removes it. */
 export function answerProofsBy(ask: AskForProof): () => void {
   asker = ask;
   return () => {

@@ -6,11 +6,11 @@ export type FollowStatus =
   | 'connecting'
   | 'live'
   | 'reconnecting'
-  /** Streams do not come through; the caller reads at intervals. */
+  /** Streams are blocked, so the caller reads at intervals. */
   | 'polling'
-  /** The stream has ended: nothing more will come. */
+  /** The stream has ended. */
   | 'ended'
-  /** The caller may not read it, or no longer. */
+  /** The caller may not read the stream, or may no longer. */
   | 'refused';
 
 export interface FollowedEvent {
@@ -40,7 +40,7 @@ interface Times {
   readonly retryMs: number;
   readonly maxRetryMs: number;
   readonly pollMs: number;
-  /** Attempts without an event after which it polls; every tenth poll it tries a stream again. */
+  /** Attempts without an event before it polls; at every tenth poll it tries a stream again. */
   readonly attempts: number;
 }
 
@@ -53,8 +53,8 @@ const TIMES: Times = {
 };
 
 /**
- * Follows a stream of server-sent events over `fetch`, since an `EventSource` cannot send `X-Project-Id`. When the
- * stream is cut or falls silent it continues after the last event. Where streams do not come through it polls.
+ * Follows a stream of server-sent events over `fetch`, because an `EventSource` cannot send `X-Project-Id`. After a
+ * broken or silent connection it continues after the last event. If streams are blocked, it polls.
  */
 export async function follow(options: FollowOptions): Promise<void> {
   const times = { ...TIMES, ...options.times };

@@ -34,7 +34,7 @@ export function showFaults<Values extends FieldValues>(
   }
 }
 
-/** Returns what submits a form: the server's faults are shown in it. */
+/** Returns the submit handler of a form, which shows the server's faults in it. */
 export function submitTo<Values extends FieldValues>(
   form: UseFormReturn<Values>,
   send: (values: Values) => Promise<unknown>,

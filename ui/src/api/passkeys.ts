@@ -4,12 +4,12 @@ import type { InputOf } from './types.ts';
 type Assertion = InputOf<'/auth/sign-in/passkey', 'post'>['body']['passkey'];
 type NewPasskey = InputOf<'/auth/passkeys/add', 'post'>['body']['passkey'];
 
-/** Tells whether this browser has passkeys, and speaks of them in JSON. */
+/** Tells whether this browser supports passkeys in JSON. */
 export function hasPasskeys(): boolean {
   return typeof PublicKeyCredential !== 'undefined' && 'parseRequestOptionsFromJSON' in PublicKeyCredential;
 }
 
-/** Has the browser make a passkey and adds it. Resolves with false when the person gives it up. */
+/** Lets the browser make a passkey and adds it. Resolves with false when the person cancels. */
 export async function addPasskey(name: string): Promise<boolean> {
   const { data } = await call('post', '/auth/passkeys/begin', { body: {} });
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the API makes them as the browser reads them
@@ -23,7 +23,7 @@ export async function addPasskey(name: string): Promise<boolean> {
   return true;
 }
 
-/** Has the person choose a passkey and use it. Resolves with undefined when they give it up. */
+/** Lets the person choose a passkey and use it. Resolves with undefined when they cancel. */
 export async function askForPasskey(): Promise<Assertion | undefined> {
   const { data } = await call('post', '/auth/sign-in/passkey/begin', { body: {} });
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the API makes them as the browser reads them
@@ -38,7 +38,7 @@ async function unlessGivenUp(asked: Promise<Credential | null>): Promise<unknown
     const credential = await asked;
     return credential instanceof PublicKeyCredential ? credential.toJSON() : undefined;
   } catch (error) {
-    // Closed by the person, out of time, or known to the device already.
+    // The person cancelled, the time ran out, or the device already has it.
     if (error instanceof DOMException) return undefined;
     throw error;
   }

@@ -20,7 +20,7 @@ export function useProjectId(): string {
   return projectId;
 }
 
-/** Scope of what belongs to a person and to no project. */
+/** Scope of data that belongs to a person and to no project. */
 export const ACCOUNT = 'account';
 
 /** Returns the cache key of a read, so that two projects never share a response. */

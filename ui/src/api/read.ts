@@ -12,7 +12,7 @@ export interface Loaded<D> {
   readonly error: ApiError | null;
   /** True until the first response: show a skeleton, never "none". */
   readonly isPending: boolean;
-  /** Read only where it is shown: a page that reads it is drawn at the start and at the end of each refresh. */
+  /** Read this only where it is shown, because it redraws the page at the start and at the end of each refresh. */
   readonly isFetching: boolean;
   /** The `ETag` of the response, to be sent as `If-Match`. */
   readonly etag: string | undefined;
@@ -20,7 +20,7 @@ export interface Loaded<D> {
 }
 
 export interface ReadOptions {
-  /** Interval at which it is read again while the page is visible. */
+  /** Interval for repeated reads while the page is visible. */
   readonly everyMs?: number | false;
   readonly enabled?: boolean;
   /** Keeps showing the old data while the next filter or page is read. */
@@ -78,7 +78,7 @@ function useReply<M extends 'get' | 'post', P extends PathOf<M>>(
   };
 }
 
-/** Stops where the session has ended; after the sign-in everything is read again. */
+/** Stops when the session has ended; after the sign-in everything is read again. */
 function whileSignedIn(everyMs: number | false) {
   return ({ state: { error } }: { readonly state: { readonly error: unknown } }) =>
     error instanceof ApiError && error.status === 401 ? false : everyMs;
@@ -108,7 +108,7 @@ export function aheadOf(client: QueryClient, projectId: string) {
   };
 }
 
-/** Joins two reads that a part of a page shows together. */
+/** Joins two reads for a part of a page that shows both. */
 export function bothOf<A, B>(one: Loaded<A>, other: Loaded<B>): Loaded<readonly [A, B]> {
   return {
     data: one.data === undefined || other.data === undefined ? undefined : [one.data, other.data],
@@ -176,17 +176,17 @@ function listQuery<P extends PathOf<'get'>>(path: P, input: InputOf<P, 'get'>, p
   };
 }
 
-/** Reads page after page of a list for as long as they are wanted. */
+/** Reads page after page of a list for as long as more is wanted. */
 export function useReadOn(list: LoadedList<unknown>, wanted: boolean): void {
   const { hasMore, isLoadingMore, error, loadMore } = list;
-  // After an error the next refresh tries again, and not at once.
+  // After an error the next refresh tries again, with a pause.
   const readsOn = wanted && hasMore && !isLoadingMore && error === null;
   useEffect(() => {
     if (readsOn) loadMore();
   }, [readsOn, loadMore]);
 }
 
-/** Reads a list to its end, for what chooses among all of its items. */
+/** Reads a list to its end, for a choice among all of its items. */
 export function useAll<P extends PathOf<'get'>>(
   path: P,
   input: InputOf<P, 'get'>,
@@ -199,7 +199,7 @@ export function useAll<P extends PathOf<'get'>>(
 
 const SETTLE_MS = 300;
 
-/** Returns a text once it has stood still for a moment, so that the server is not asked at every key. */
+/** Returns a text once it has not changed for a moment, so that the server is not asked at every key. */
 export function useSettled(text: string): string {
   const [settled, setSettled] = useState(text);
   useEffect(() => {

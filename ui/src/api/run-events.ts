@@ -5,11 +5,26 @@ import { follow, type FollowedEvent, type FollowStatus } from './follow.ts';
 import { useProjectId } from './project.ts';
 import type { Shape } from './types.ts';
 
+/** What the model step under way has said since the event before. */
+export type TextPiece = Extract<Shape<'RunEvent'>, { event: 'text' }>['data'];
+
+/** The text so far of a model step under way. */
+export interface LiveText {
+  readonly index: number;
+  readonly text: string;
+}
+
+export function withPiece(live: LiveText | undefined, { index, begins, text }: TextPiece): LiveText {
+  const before = begins || live?.index !== index ? '' : live.text;
+  return { index, text: before + text };
+}
+
 export interface RunListener {
   readonly onStatus: (status: FollowStatus) => void;
   readonly onState: (run: Shape<'Run'>) => void;
   readonly onStep: (step: Shape<'Step'>) => void;
-  /** Called with the whole run while streams do not come through. */
+  readonly onText: (piece: TextPiece) => void;
+  /** Called with the whole run while streams are blocked. */
   readonly onRead: (run: Shape<'RunDetail'>) => void;
 }
 
@@ -22,6 +37,8 @@ export function useRunEvents(runId: string | undefined, listener: RunListener): 
     if (event === 'state') listener.onState(data as Shape<'Run'>);
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- events of this name carry a step
     if (event === 'step') listener.onStep(data as Shape<'Step'>);
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- events of this name carry a piece of text
+    if (event === 'text') listener.onText(data as TextPiece);
   });
   const onRead = useEffectEvent((run: Shape<'RunDetail'>) => listener.onRead(run));
   useEffect(() => {

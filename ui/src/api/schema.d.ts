@@ -667,7 +667,7 @@ export interface components {
             checks: components["schemas"]["RoutineChecks"];
             createdAt: components["schemas"]["Timestamp"];
             deliver: components["schemas"]["RoutineDeliver"];
-            /** @description When it was last changed by another than its keeper; null once the keeper has put it again. */
+            /** @description Time of the last change by another than its keeper; null after the keeper has put it again. */
             driftedAt: components["schemas"]["Timestamp"] | null;
             /** @description The person or the API key that changed it last, while it differs. */
             driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
@@ -682,16 +682,16 @@ export interface components {
             lastRunAt: components["schemas"]["Timestamp"] | null;
             limits: components["schemas"]["RoutineLimits"];
             managedBy: components["schemas"]["ManagedBy"] | null;
-            /** @description The name of the folder of files that keeps it; null where none does, or the folder has no name. */
+            /** @description The name of the folder of files that keeps it; null without one. */
             managedFrom: string | null;
             mayComplete: components["schemas"]["RoutineMayComplete"];
             mayPutOffHours: components["schemas"]["RoutineMayPutOffHours"] | null;
             misfire: components["schemas"]["RoutineMisfire"];
             model: components["schemas"]["RoutineModel"];
             name: components["schemas"]["RoutineName"];
-            /** @description When the next scheduled run may start, its jitter included; null unless active, and when no time is left up to `endsAt`. */
+            /** @description When the next scheduled run may start, including jitter; null unless active, and when no time is left before `endsAt`. */
             nextRunAt: components["schemas"]["Timestamp"] | null;
-            /** @description The instant before which its occurrences are skipped, `put_off`, as a run has said; activation lifts it. */
+            /** @description The instant before which occurrences are skipped as `put_off`, at the wish of a run; activation clears it. */
             notBefore: components["schemas"]["Timestamp"] | null;
             notifications: components["schemas"]["RoutineNotifications"];
             outcome: components["schemas"]["RoutineOutcome"];
@@ -704,19 +704,19 @@ export interface components {
             /** @description Counts material changes. */
             revision: number;
             schedule: components["schemas"]["RoutineSchedule"];
-            /** @description Says what `schedule` means. Where both day fields are restricted, either is enough. */
+            /** @description `schedule` in words. If both day fields are restricted, a day needs to match only one. */
             scheduleInWords: string;
             skills: components["schemas"]["RoutineSkills"];
             skipDates: components["schemas"]["RoutineSkipDates"];
             startsAt: components["schemas"]["RoutineStartsAt"] | null;
             /** @enum {string} */
             state: "draft" | "active" | "paused" | "archived";
-            /** @description Why the service itself changed the state last, `schedule_ended` after `endsAt`, `completed` after a run that said it was the last; null when a person did. */
+            /** @description Why the service itself changed the state last: `schedule_ended` after `endsAt`, `completed` after a run that declared itself the last, or a sentence; null when a person changed it. */
             stateReason: string | null;
             timezone: components["schemas"]["RoutineTimezone"];
             updatedAt: components["schemas"]["Timestamp"];
             variables: components["schemas"]["RoutineVariables"];
-            /** @description What may be amiss, and keeps nothing from being saved or run. `skill_need_unmet`: judged by the names and descriptions of the tools that the routine may call, so a hint only. `skill_deleted`: runs leave it out. `facts_missing`: it is told the facts of its project, which has none. `mixes_untrusted_and_outward`: its runs read text that strangers may write, and a tool of another connection sends or changes something; judged by the hints and names of the tools. `forecast_over_budget`, on activation and on a change of an active routine’s schedule: a budget or the plan’s allowance runs out within 30 days. `interval_beyond_retention`: the run before, which a run is told of or compared with, has lost its content by then. `either_day`: day of month and day of week are both restricted, and either is enough. `no_time_in_window`: the schedule has no time up to `endsAt` that is left. */
+            /** @description Possible faults, which do not prevent saving or running. `skill_need_unmet`: no tool seems to offer the data that a skill needs; only a hint, by names and descriptions of tools. `skill_deleted`: runs leave the skill out. `facts_missing`: the routine uses the facts of its project, which has none. `mixes_untrusted_and_outward`: a tool reads text that strangers may write, and a tool of another connection sends or changes something, by their hints and names. `forecast_over_budget`, on activation and on a change of an active routine’s schedule: a budget or the plan’s allowance runs out within 30 days. `interval_beyond_retention`: runs are further apart than content is kept, so that nothing is left to compare with. `either_day`: day of month and day of week are both restricted, and a day needs to match only one. `no_time_in_window`: the schedule has no time left before `endsAt`. */
             warnings: components["schemas"]["RoutineWarning"][];
             /** @description When the receiver responded with 410, which stopped deliveries. */
             webhookFailedAt: components["schemas"]["Timestamp"] | null;
@@ -725,7 +725,7 @@ export interface components {
         ActivateRoutine: {
             /**
              * @deprecated
-             * @description Has no effect any more: a forecast never keeps a routine from being activated.
+             * @description Has no effect any more, because a forecast never prevents activation.
              * @default false
              */
             acceptForecast?: boolean;
@@ -740,7 +740,7 @@ export interface components {
             proofRunId: string | null;
             /** @description Whether activating it would be accepted now. */
             ready: boolean;
-            /** @description The code of the error that activating would get; null when ready. `own_variables_required` is a `successful_run_required`: runs have succeeded, all of them with values for variables that differ from its own. */
+            /** @description The code of the error that activation would get; null when ready. `own_variables_required` means `successful_run_required`: all successful runs had other values of variables than the routine’s own. */
             reason: ("successful_run_required" | "own_variables_required" | "routine_archived" | "definition_unreadable" | "schedule_ended" | "allowance_exceeded") | null;
         };
         AddPasskeyBody: {
@@ -823,13 +823,13 @@ export interface components {
             scopes: ("models:read" | "routines:read" | "routines:write" | "runs:read" | "runs:write" | "connections:read" | "connections:write" | "actions:write")[];
         };
         Attention: {
-            /** @description Budgets of which 80 % or more are spent in this day or month (UTC), the fullest first. */
+            /** @description Budgets with at least 80 % spent in this day or month (UTC), the fullest first. */
             budgets: components["schemas"]["AttentionBudgetsItem"][];
-            /** @description Routines of which a run failed within 24 hours and none has succeeded since, without those that are stopped. */
+            /** @description Routines with a failed run within 24 hours and no success since, without stopped routines. */
             failed: components["schemas"]["AttentionFailedItem"][];
             /** @description Model accounts and connections that need another sign-in. */
             signIns: components["schemas"]["AttentionSignInsItem"][];
-            /** @description Active routines that run an older text of a skill than the newest, until a proof run with that and another activation. */
+            /** @description Active routines that run an older text of a skill. A proof run with the newest text and another activation take it over. */
             skillsBehind: components["schemas"]["AttentionSkillsBehindItem"][];
             /** @description Routines that the service has taken off their schedules, and why. */
             stopped: components["schemas"]["AttentionStoppedItem"][];
@@ -915,7 +915,7 @@ export interface components {
             id: string | null;
             /** @enum {string} */
             kind: "person" | "key" | "system";
-            /** @description Of the person or the key, as it is now; null for the service, and for an account or key that is gone. */
+            /** @description Present name of the person or key; null for the service, and for a deleted account or key. */
             name: string | null;
         };
         Backfill: {
@@ -932,7 +932,7 @@ export interface components {
             runs: components["schemas"]["BackfillRunsItem"][];
         };
         BackfillForecast: {
-            /** @description The `model.effort` of its runs, which changes what each uses; null where the model decides. */
+            /** @description The `model.effort` of its runs, which affects their usage; null when the model decides. */
             effort: ("low" | "medium" | "high") | null;
             leftOut: components["schemas"]["LeftOut"];
             /** @description Every limit that binds the runs of the routine. */
@@ -953,7 +953,7 @@ export interface components {
             acceptForecast?: boolean;
             /**
              * Format: date-time
-             * @description The first instant of the window; not before the time for which the project keeps its runs.
+             * @description The first instant of the window; not older than the project keeps its runs.
              */
             from: string;
             /** @default 200 */
@@ -1125,7 +1125,7 @@ export interface components {
             userId: string;
         };
         ChangeEmailBody: {
-            /** @description Where the link in the mail leads to: a path, or an address of the user interface. */
+            /** @description Target of the link in the mail: a path, or an address of the user interface. */
             callbackURL?: string;
             /** Format: email */
             newEmail: string;
@@ -1146,7 +1146,7 @@ export interface components {
         };
         Chat: {
             createdAt: components["schemas"]["Timestamp"];
-            /** @description Since when the chat refuses the address for good; nothing is sent until it has another one. */
+            /** @description Time since which the chat refuses the address for good; nothing is sent until the address is replaced. */
             goneAt: components["schemas"]["Timestamp"] | null;
             /** @description The chat's own word, or its status. */
             goneReason: string | null;
@@ -1213,27 +1213,27 @@ export interface components {
             /** @default {} */
             budget?: components["schemas"]["CreateRoutineBudget"];
             /**
-             * @description Read-only tools of the service itself, without connection and policy. `calculate` computes exactly: arithmetic, intervals and tests of rates, pacing, series and their forecasts, what a change is made of, list and text differences.
+             * @description Read-only tools of the service itself, without connection and policy. `calculate` computes exactly: arithmetic, intervals and tests of rates, pacing, series and their forecasts, parts of a change, list and text differences.
              * @default []
              */
             builtInTools?: "calculate"[];
             /**
-             * @description Tells each run the result of the last run that succeeded, cut at 12,000 characters. `{{previous.result}}` and `{{previous.finishedAt}}` put it into the instructions instead, `{{previous.data}}` and `{{previous.changes}}` the data of the last run that had any, as JSON.
+             * @description Gives each run the result of the last successful run, cut at 12,000 characters. `{{previous.result}}` and `{{previous.finishedAt}}` put it into the instructions instead, `{{previous.data}}` and `{{previous.changes}}` the data of the last run that had any, as JSON.
              * @default true
              */
             carryResult?: boolean;
             /**
-             * @description What code checks when a run would succeed: the result is not empty, has a pattern or has it not, names at least so many distinct web addresses; a tool succeeded at least so often; no call was refused. A run that states `nothing_to_report` is asked for no pattern and no addresses. One that fails a check ends `failed`, `check_failed`, and proves nothing for activation. The list of types may grow.
+             * @description Conditions that code checks when a run would succeed: the result is not empty, matches a pattern or does not, names a number of distinct web addresses; a tool succeeded often enough; no call was refused. A run that states `nothing_to_report` needs no pattern and no addresses. A run that fails a check ends `failed`, `check_failed`, and is no proof for activation. The list of types may grow.
              * @default []
              */
             checks?: components["schemas"]["ResultCheck"][];
             /**
-             * @description Which runs the webhook is told of. `always`: all. `changed`, which needs a resultSchema: those whose data differs from what was delivered last, as `run.changed`, and those that failed; the first data counts as changed. `failed`: those that failed. `withheld` of a run says why it was not told. `routine.paused` is always told.
+             * @description Which runs the webhook gets. `always`: all. `changed`, which needs a resultSchema: runs whose data differs from the data delivered last, as `run.changed`, and failed runs; the first data counts as changed. `failed`: failed runs. `withheld` of a run has the reason for no event. `routine.paused` is always sent.
              * @default always
              * @enum {string}
              */
             deliver?: "always" | "changed" | "failed";
-            /** @description The schedule has no times after this one, and then the routine is paused, `schedule_ended`. Null for no such bound. */
+            /** @description The schedule has no times after this instant; then the routine is paused as `schedule_ended`. Null for no end. */
             endsAt?: (string & (unknown & unknown)) | null;
             /** @default null */
             externalKey?: string | null;
@@ -1246,7 +1246,7 @@ export interface components {
             gate?: components["schemas"]["GateInput"] | null;
             instructions: string;
             /**
-             * @description The most that a scheduled run may start later than its time, at most half the shortest interval of the schedule. How much later is fixed by the id of the routine, so that many routines of one schedule spread. `scheduledFor` stays the time of the schedule.
+             * @description The greatest delay of a scheduled run, at most half the shortest interval of the schedule. The id of the routine decides the delay, so that routines with the same schedule spread. `scheduledFor` stays the time of the schedule.
              * @default 0
              */
             jitterSeconds?: number;
@@ -1257,12 +1257,12 @@ export interface components {
             /** @default null */
             managedFrom?: string | null;
             /**
-             * @description Lets a scheduled run say that it is the last, which pauses the routine. `finish` then takes `final`; a run that is `done` or has `nothing_to_report` and says so pauses it, `completed`. Needs `outcome: required`.
+             * @description Lets a scheduled run declare itself the last, which pauses the routine as `completed`. `finish` then takes `final`, which counts for a run that is `done` or has `nothing_to_report`. Needs `outcome: required`.
              * @default false
              */
             mayComplete?: boolean;
             /**
-             * @description The most hours for which a scheduled run may put off the next one; null for none. `finish` then takes `nextNotBefore`, and occurrences before it are skipped, `put_off`. Needs `outcome: required`.
+             * @description The most hours by which a scheduled run may postpone the next one; null for none. `finish` then takes `nextNotBefore`, and earlier occurrences are skipped as `put_off`. Needs `outcome: required`.
              * @default null
              */
             mayPutOffHours?: number | null;
@@ -1276,7 +1276,7 @@ export interface components {
             /** @default {} */
             notifications?: components["schemas"]["CreateRoutineNotifications"];
             /**
-             * @description With `required` a run has to end by calling the built-in tool `finish` with its outcome (`done`, `nothing_to_report`, `partial` or `could_not`) and a summary; one that does not, and is reminded once, ends `failed`, `outcome_missing`. With `optional` a run that succeeds is `done`.
+             * @description With `required` a run must end by calling the built-in tool `finish` with its outcome (`done`, `nothing_to_report`, `partial` or `could_not`) and a summary; if it does not, even after one reminder, it ends `failed`, `outcome_missing`. With `optional` every successful run is `done`.
              * @default optional
              * @enum {string}
              */
@@ -1287,7 +1287,7 @@ export interface components {
              */
             overlap?: "skip" | "queue" | "cancel_previous" | "allow";
             /**
-             * @description The variables that may be given for one run, as `variables` when it is started; null for all, an empty list for none.
+             * @description The variables that a caller may set for one run; null for all, an empty list for none.
              * @default null
              */
             overridable?: string[] | null;
@@ -1307,7 +1307,7 @@ export interface components {
             /** @description Five cron fields, or @hourly to @yearly. */
             schedule: string;
             /**
-             * @description Characters of custom skills that are to be written before the routine, by id or, where they do not exist yet, by the word that `skills` names them with.
+             * @description Lengths of custom skills that will be written before the routine, by id or, for new skills, by their name in `skills`.
              * @default {}
              */
             skillLengths?: {
@@ -1421,7 +1421,7 @@ export interface components {
             auth: "oauth" | "api_key";
             /** @enum {string} */
             category: "analytics" | "seo" | "crm" | "content" | "communication" | "development" | "planning" | "payments";
-            /** @description Whether people can connect: where it is needed, the operator has registered a client. */
+            /** @description True when people can connect, because the operator has registered a client, or none is needed. */
             configured: boolean;
             documentation: string;
             id: string;
@@ -1461,7 +1461,7 @@ export interface components {
             expiresAt?: string | null;
             name: string;
             /**
-             * @description `runs:write` starts, cancels, repeats and pins runs. Values of variables that such a key gives for a run are told to the model as material that is not to be followed, unless it has `routines:write` too; `overridable` of a routine says which may be given at all. `routines:write` changes what active routines do, `connections:write` which tools they may call.
+             * @description `runs:write` starts, cancels, repeats and pins runs. Values of variables that such a key gives for a run reach the model as data and not as instructions, unless the key has `routines:write` too; `overridable` of a routine lists the variables that may be given. `routines:write` changes what active routines do, `connections:write` which tools they may call.
              * @default [
              *       "models:read",
              *       "routines:read",
@@ -1549,7 +1549,7 @@ export interface components {
             checks: components["schemas"]["RoutineChecks"];
             createdAt: components["schemas"]["Timestamp"];
             deliver: components["schemas"]["RoutineDeliver"];
-            /** @description When it was last changed by another than its keeper; null once the keeper has put it again. */
+            /** @description Time of the last change by another than its keeper; null after the keeper has put it again. */
             driftedAt: components["schemas"]["Timestamp"] | null;
             /** @description The person or the API key that changed it last, while it differs. */
             driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
@@ -1564,16 +1564,16 @@ export interface components {
             lastRunAt: components["schemas"]["Timestamp"] | null;
             limits: components["schemas"]["RoutineLimits"];
             managedBy: components["schemas"]["ManagedBy"] | null;
-            /** @description The name of the folder of files that keeps it; null where none does, or the folder has no name. */
+            /** @description The name of the folder of files that keeps it; null without one. */
             managedFrom: string | null;
             mayComplete: components["schemas"]["RoutineMayComplete"];
             mayPutOffHours: components["schemas"]["RoutineMayPutOffHours"] | null;
             misfire: components["schemas"]["RoutineMisfire"];
             model: components["schemas"]["RoutineModel"];
             name: components["schemas"]["RoutineName"];
-            /** @description When the next scheduled run may start, its jitter included; null unless active, and when no time is left up to `endsAt`. */
+            /** @description When the next scheduled run may start, including jitter; null unless active, and when no time is left before `endsAt`. */
             nextRunAt: components["schemas"]["Timestamp"] | null;
-            /** @description The instant before which its occurrences are skipped, `put_off`, as a run has said; activation lifts it. */
+            /** @description The instant before which occurrences are skipped as `put_off`, at the wish of a run; activation clears it. */
             notBefore: components["schemas"]["Timestamp"] | null;
             notifications: components["schemas"]["RoutineNotifications"];
             outcome: components["schemas"]["RoutineOutcome"];
@@ -1586,19 +1586,19 @@ export interface components {
             /** @description Counts material changes. */
             revision: number;
             schedule: components["schemas"]["RoutineSchedule"];
-            /** @description Says what `schedule` means. Where both day fields are restricted, either is enough. */
+            /** @description `schedule` in words. If both day fields are restricted, a day needs to match only one. */
             scheduleInWords: string;
             skills: components["schemas"]["RoutineSkills"];
             skipDates: components["schemas"]["RoutineSkipDates"];
             startsAt: components["schemas"]["RoutineStartsAt"] | null;
             /** @enum {string} */
             state: "draft" | "active" | "paused" | "archived";
-            /** @description Why the service itself changed the state last, `schedule_ended` after `endsAt`, `completed` after a run that said it was the last; null when a person did. */
+            /** @description Why the service itself changed the state last: `schedule_ended` after `endsAt`, `completed` after a run that declared itself the last, or a sentence; null when a person changed it. */
             stateReason: string | null;
             timezone: components["schemas"]["RoutineTimezone"];
             updatedAt: components["schemas"]["Timestamp"];
             variables: components["schemas"]["RoutineVariables"];
-            /** @description What may be amiss, and keeps nothing from being saved or run. `skill_need_unmet`: judged by the names and descriptions of the tools that the routine may call, so a hint only. `skill_deleted`: runs leave it out. `facts_missing`: it is told the facts of its project, which has none. `mixes_untrusted_and_outward`: its runs read text that strangers may write, and a tool of another connection sends or changes something; judged by the hints and names of the tools. `forecast_over_budget`, on activation and on a change of an active routine’s schedule: a budget or the plan’s allowance runs out within 30 days. `interval_beyond_retention`: the run before, which a run is told of or compared with, has lost its content by then. `either_day`: day of month and day of week are both restricted, and either is enough. `no_time_in_window`: the schedule has no time up to `endsAt` that is left. */
+            /** @description Possible faults, which do not prevent saving or running. `skill_need_unmet`: no tool seems to offer the data that a skill needs; only a hint, by names and descriptions of tools. `skill_deleted`: runs leave the skill out. `facts_missing`: the routine uses the facts of its project, which has none. `mixes_untrusted_and_outward`: a tool reads text that strangers may write, and a tool of another connection sends or changes something, by their hints and names. `forecast_over_budget`, on activation and on a change of an active routine’s schedule: a budget or the plan’s allowance runs out within 30 days. `interval_beyond_retention`: runs are further apart than content is kept, so that nothing is left to compare with. `either_day`: day of month and day of week are both restricted, and a day needs to match only one. `no_time_in_window`: the schedule has no time left before `endsAt`. */
             warnings: components["schemas"]["RoutineWarning"][];
             /** @description When the receiver responded with 410, which stopped deliveries. */
             webhookFailedAt: components["schemas"]["Timestamp"] | null;
@@ -1637,27 +1637,27 @@ export interface components {
             /** @default {} */
             budget?: components["schemas"]["CreateRoutineBudget"];
             /**
-             * @description Read-only tools of the service itself, without connection and policy. `calculate` computes exactly: arithmetic, intervals and tests of rates, pacing, series and their forecasts, what a change is made of, list and text differences.
+             * @description Read-only tools of the service itself, without connection and policy. `calculate` computes exactly: arithmetic, intervals and tests of rates, pacing, series and their forecasts, parts of a change, list and text differences.
              * @default []
              */
             builtInTools?: "calculate"[];
             /**
-             * @description Tells each run the result of the last run that succeeded, cut at 12,000 characters. `{{previous.result}}` and `{{previous.finishedAt}}` put it into the instructions instead, `{{previous.data}}` and `{{previous.changes}}` the data of the last run that had any, as JSON.
+             * @description Gives each run the result of the last successful run, cut at 12,000 characters. `{{previous.result}}` and `{{previous.finishedAt}}` put it into the instructions instead, `{{previous.data}}` and `{{previous.changes}}` the data of the last run that had any, as JSON.
              * @default true
              */
             carryResult?: boolean;
             /**
-             * @description What code checks when a run would succeed: the result is not empty, has a pattern or has it not, names at least so many distinct web addresses; a tool succeeded at least so often; no call was refused. A run that states `nothing_to_report` is asked for no pattern and no addresses. One that fails a check ends `failed`, `check_failed`, and proves nothing for activation. The list of types may grow.
+             * @description Conditions that code checks when a run would succeed: the result is not empty, matches a pattern or does not, names a number of distinct web addresses; a tool succeeded often enough; no call was refused. A run that states `nothing_to_report` needs no pattern and no addresses. A run that fails a check ends `failed`, `check_failed`, and is no proof for activation. The list of types may grow.
              * @default []
              */
             checks?: components["schemas"]["ResultCheck"][];
             /**
-             * @description Which runs the webhook is told of. `always`: all. `changed`, which needs a resultSchema: those whose data differs from what was delivered last, as `run.changed`, and those that failed; the first data counts as changed. `failed`: those that failed. `withheld` of a run says why it was not told. `routine.paused` is always told.
+             * @description Which runs the webhook gets. `always`: all. `changed`, which needs a resultSchema: runs whose data differs from the data delivered last, as `run.changed`, and failed runs; the first data counts as changed. `failed`: failed runs. `withheld` of a run has the reason for no event. `routine.paused` is always sent.
              * @default always
              * @enum {string}
              */
             deliver?: "always" | "changed" | "failed";
-            /** @description The schedule has no times after this one, and then the routine is paused, `schedule_ended`. Null for no such bound. */
+            /** @description The schedule has no times after this instant; then the routine is paused as `schedule_ended`. Null for no end. */
             endsAt?: (string & (unknown & unknown)) | null;
             /** @default null */
             externalKey?: string | null;
@@ -1670,7 +1670,7 @@ export interface components {
             gate?: components["schemas"]["GateInput"] | null;
             instructions: string;
             /**
-             * @description The most that a scheduled run may start later than its time, at most half the shortest interval of the schedule. How much later is fixed by the id of the routine, so that many routines of one schedule spread. `scheduledFor` stays the time of the schedule.
+             * @description The greatest delay of a scheduled run, at most half the shortest interval of the schedule. The id of the routine decides the delay, so that routines with the same schedule spread. `scheduledFor` stays the time of the schedule.
              * @default 0
              */
             jitterSeconds?: number;
@@ -1681,12 +1681,12 @@ export interface components {
             /** @default null */
             managedFrom?: string | null;
             /**
-             * @description Lets a scheduled run say that it is the last, which pauses the routine. `finish` then takes `final`; a run that is `done` or has `nothing_to_report` and says so pauses it, `completed`. Needs `outcome: required`.
+             * @description Lets a scheduled run declare itself the last, which pauses the routine as `completed`. `finish` then takes `final`, which counts for a run that is `done` or has `nothing_to_report`. Needs `outcome: required`.
              * @default false
              */
             mayComplete?: boolean;
             /**
-             * @description The most hours for which a scheduled run may put off the next one; null for none. `finish` then takes `nextNotBefore`, and occurrences before it are skipped, `put_off`. Needs `outcome: required`.
+             * @description The most hours by which a scheduled run may postpone the next one; null for none. `finish` then takes `nextNotBefore`, and earlier occurrences are skipped as `put_off`. Needs `outcome: required`.
              * @default null
              */
             mayPutOffHours?: number | null;
@@ -1700,7 +1700,7 @@ export interface components {
             /** @default {} */
             notifications?: components["schemas"]["CreateRoutineNotifications"];
             /**
-             * @description With `required` a run has to end by calling the built-in tool `finish` with its outcome (`done`, `nothing_to_report`, `partial` or `could_not`) and a summary; one that does not, and is reminded once, ends `failed`, `outcome_missing`. With `optional` a run that succeeds is `done`.
+             * @description With `required` a run must end by calling the built-in tool `finish` with its outcome (`done`, `nothing_to_report`, `partial` or `could_not`) and a summary; if it does not, even after one reminder, it ends `failed`, `outcome_missing`. With `optional` every successful run is `done`.
              * @default optional
              * @enum {string}
              */
@@ -1711,7 +1711,7 @@ export interface components {
              */
             overlap?: "skip" | "queue" | "cancel_previous" | "allow";
             /**
-             * @description The variables that may be given for one run, as `variables` when it is started; null for all, an empty list for none.
+             * @description The variables that a caller may set for one run; null for all, an empty list for none.
              * @default null
              */
             overridable?: string[] | null;
@@ -1809,7 +1809,7 @@ export interface components {
              */
             mail?: components["schemas"]["MailSettings"] | null;
             /**
-             * @description A monitor that gets a GET after each run that succeeded. https, a public address; redirects are not followed.
+             * @description Address of a monitor that gets a GET after each successful run: https and public; redirects are not followed.
              * @default null
              */
             successPingUrl?: string | null;
@@ -1821,12 +1821,12 @@ export interface components {
              */
             chats?: string[];
             /**
-             * @description Members who are mailed the results, at most ten an hour of one routine. Null for none; people who chose a digest find them there.
+             * @description Members who get the results by mail, at most ten an hour of one routine. Null for none; digests have the results too.
              * @default null
              */
             mail?: (("owners" | "admins" | "members") | string[]) | null;
             /**
-             * @description `changed` leaves out results that are the same as the one before or have nothing to report.
+             * @description `changed` leaves out results that equal the previous one or have nothing to report.
              * @default each
              * @enum {string}
              */
@@ -1905,14 +1905,14 @@ export interface components {
             /** @description The same page with the code filled in, where the provider has one. */
             verificationUriComplete: string | null;
         };
-        /** @description When the caller is mailed what is new in a project; `off` after unsubscribing. */
+        /** @description When the caller gets the digest of a project; `off` after unsubscribing. */
         Digest: {
             /** @enum {string} */
             frequency: "off" | "daily" | "weekly";
             /** @description Hour of the day in the time zone. */
             hour: number;
             /**
-             * @description `unavailable` where the operator has configured no mail server: settings are kept, and no mail is sent.
+             * @description `unavailable` without a mail server: settings are stored, but no mail is sent.
              * @enum {string}
              */
             mailDelivery: "available" | "unavailable";
@@ -1929,9 +1929,9 @@ export interface components {
         Discovery: {
             added: number;
             changed: number;
-            /** @description The pages of the server lead back to one that was read. What it has beyond them is unknown, so no tool is marked as vanished. */
+            /** @description True when the pages of the server repeat. Its other tools are unknown, so no tool is marked as vanished. */
             circular: boolean;
-            /** @description Fields that cannot be read, of tools that are listed without them: the first 50. */
+            /** @description Unreadable fields of tools that are listed without them: the first 50. */
             droppedFields: components["schemas"]["SkippedTool"][];
             /** @description Tools that were left out. */
             skipped: number;
@@ -1939,7 +1939,7 @@ export interface components {
             skippedTools: components["schemas"]["SkippedTool"][];
             /** @description All policies of this connection. */
             tools: components["schemas"]["ToolPolicy"][];
-            /** @description The server has more than 50 pages, 1,000 tools or 4 MB of definitions; the rest was not looked at. */
+            /** @description True when the server has more than 50 pages, 1,000 tools or 4 MB of definitions; the rest was not read. */
             truncated: boolean;
             unchanged: number;
             vanished: number;
@@ -1947,7 +1947,7 @@ export interface components {
         Done: {
             status: boolean;
         };
-        /** @description Fields as POST /v1/routines takes them, once schedule and model are there. */
+        /** @description Fields for POST /v1/routines, once schedule and model are set. */
         DraftedDefinition: {
             instructions: string;
             model: components["schemas"]["DraftedModel"] | null;
@@ -1962,7 +1962,7 @@ export interface components {
                 [key: string]: string;
             };
         };
-        /** @description The model that most routines of the project run on, else the first of the directory; null for none. */
+        /** @description The model of most routines of the project, else the first of the directory; null for none. */
         DraftedModel: components["schemas"]["ModelReferenceOutput"];
         /** @description The most that it can use in 30 days by the limits of a new routine; null without schedule or model. */
         DraftForecast: {
@@ -2014,7 +2014,7 @@ export interface components {
         Error: {
             /** @description Names the error for programs. The list may grow. */
             code: string;
-            /** @description Each fault of the request, up to 100, where `Prefer: error-details` asks for them. */
+            /** @description All faults of the request, up to 100, for requests with `Prefer: error-details`. */
             details?: components["schemas"]["ErrorDetail"][];
             /** @description Says what is wrong, and lists the faults of the request. */
             message: string;
@@ -2033,15 +2033,15 @@ export interface components {
         };
         /** @description What programs call it; null where none does. */
         ExternalKey: string;
-        /** @description Versions of the facts of the project, where there is a newer one than it was activated with; it is taken over as that of a skill. Null where there is none, for a routine without `facts`, and unless active. */
+        /** @description Versions of the facts of the project, when there is a newer one than the activated one; it is taken over like a skill’s. Null when there is none, for a routine without `facts`, and unless active. */
         FactsBehind: {
             /** @description The version that scheduled runs are told; null for none. */
             activated: number | null;
             newest: number;
-            /** @description The version that the latest proof was told, which activating again has scheduled runs be told; null for none. */
+            /** @description The version in the latest proof, which scheduled runs use after another activation; null for none. */
             proven: number | null;
         };
-        /** @description Lines that one text has and the other has not, against the version before; one that has moved is in neither. Of the first version all are added. */
+        /** @description Lines that only one of this and the previous version has; moved lines do not count. In the first version all lines count as added. */
         FactsChanges: {
             /** @description The first five, cut at 300 characters. */
             added: string[];
@@ -2054,7 +2054,7 @@ export interface components {
             removed: number;
         };
         FactsVersion: {
-            /** @description The text of the version before; null for the first one, and where it is no longer kept. */
+            /** @description The text of the previous version; null for the first one, and when it is no longer kept. */
             before: string | null;
             changes: components["schemas"]["FactsChanges"];
             createdAt: components["schemas"]["Timestamp"];
@@ -2096,25 +2096,25 @@ export interface components {
             /** @description Input and output; null where nothing bounds them. */
             tokens: number | null;
         };
-        /** @description What a scheduled run looks at before it wakes its model. With nothing new it ends `skipped`, `no_change`. `{{gate.value}}` puts what was seen into the instructions. */
+        /** @description A value that a scheduled run checks before it wakes its model. Without news the run ends `skipped`, `no_change`. `{{gate.value}}` puts the value into the instructions. */
         Gate: {
-            /** @description After so long without a run that woke its model, the next one does in any case. */
+            /** @description After this time without waking its model, the next run wakes it in any case. */
             maxQuietHours: number | null;
             /** @description JSON Pointers to what matters in the response; none for the whole of it. */
             pointers: string[];
-            /** @description A confirmed tool of this routine that only reads by its annotations, and the arguments to call it with. */
+            /** @description A confirmed tool of this routine that only reads by its annotations, and the arguments of the call. */
             tool: components["schemas"]["GateTool"] | null;
             /** @description An address to GET, of at most 64 kB; without credentials. */
             url: string | null;
             /**
-             * @description `changed`: the value differs from the one that the last run which succeeded has seen. `not_empty`: it is not null, false, 0, blank, `[]` or `{}`.
+             * @description `changed`: the value differs from that of the last successful run. `not_empty`: it is not null, false, 0, blank, `[]` or `{}`.
              * @enum {string}
              */
             wakeOn: "changed" | "not_empty";
         };
         GateInput: {
             /**
-             * @description After so long without a run that woke its model, the next one does in any case.
+             * @description After this time without waking its model, the next run wakes it in any case.
              * @default null
              */
             maxQuietHours?: number | null;
@@ -2124,7 +2124,7 @@ export interface components {
              */
             pointers?: string[];
             /**
-             * @description A confirmed tool of this routine that only reads by its annotations, and the arguments to call it with.
+             * @description A confirmed tool of this routine that only reads by its annotations, and the arguments of the call.
              * @default null
              */
             tool?: components["schemas"]["GateInputTool"] | null;
@@ -2134,7 +2134,7 @@ export interface components {
              */
             url?: string | null;
             /**
-             * @description `changed`: the value differs from the one that the last run which succeeded has seen. `not_empty`: it is not null, false, 0, blank, `[]` or `{}`.
+             * @description `changed`: the value differs from that of the last successful run. `not_empty`: it is not null, false, 0, blank, `[]` or `{}`.
              * @default changed
              * @enum {string}
              */
@@ -2159,7 +2159,7 @@ export interface components {
             /** @description The call that was made. It costs no tokens. */
             asked: components["schemas"]["GateVerdictAsked"];
             at: components["schemas"]["Timestamp"];
-            /** @description Whether the value differs from the one that the last run which succeeded has seen; null when that cannot be said. */
+            /** @description True when the value differs from that of the last successful run; null when unknown. */
             changed: boolean | null;
             error: string | null;
             /** @description It saw nothing, and woke the model for that. */
@@ -2234,7 +2234,7 @@ export interface components {
         LeftOut: {
             /** @description Another backfill has made a run for it. */
             alreadyBackfilled: number;
-            /** @description A scheduled run stands for it, or a person has repeated it, or its gate saw no change then. */
+            /** @description The time has a scheduled run, or a person has repeated it, or its gate saw no change. */
             alreadyRan: number;
             /** @description The schedule is about to account for it. */
             stillDue: number;
@@ -2244,11 +2244,11 @@ export interface components {
             limit: "maxTokensPerDay" | "maxCostUsdPerMonth" | "runsPerPeriod";
             /** @description Tokens, US dollars or runs, as a decimal string; the others likewise. */
             max: string;
-            /** @description The pace of the other routines that share the limit, taken from the last 7 days. */
+            /** @description Pace of the other routines that share the limit, from the last 7 days. */
             othersPerDay: string;
             /** @description Who may raise it. */
             raisedBy: string;
-            /** @description The first day (UTC) on which too little of the limit is left, null for none. Null as a whole where nothing tells what a run takes of it. A limit of cost refuses all runs on a model without prices. */
+            /** @description The first day (UTC) on which too little of the limit is left, null for none. Null as a whole when the use of a run is unknown. A cost limit refuses all runs on a model without prices. */
             runsOutOn: components["schemas"]["LimitForecastRunsOutOn"] | null;
             /** @enum {string} */
             scope: "routine" | "project" | "organization" | "operator" | "plan";
@@ -2266,7 +2266,7 @@ export interface components {
             to: ("owners" | "admins" | "members") | string[];
         };
         /**
-         * @description `files` where files keep it. The next `ras apply` overwrites what is changed here.
+         * @description `files` for content that is kept in files. The next `ras apply` overwrites changes made here.
          * @enum {string}
          */
         ManagedBy: "files";
@@ -2288,7 +2288,7 @@ export interface components {
             /** @description Id of a person. */
             userId: string;
         };
-        /** @description What the model can do by its list, its kind of server, a test or earlier calls; null where that is not known. */
+        /** @description Abilities of the model by its list, its kind of server, a test or earlier calls; null when unknown. */
         ModelAbilities: {
             effort: boolean | null;
             parallelToolCalls: boolean | null;
@@ -2337,7 +2337,7 @@ export interface components {
             /** @description Routines that were paused with it. */
             pausedRoutineCount: number;
             /**
-             * @description Whether the provider has taken the credential back (RFC 7009); tried for a day, then erased here anyway.
+             * @description State of the revocation at the provider (RFC 7009), which is tried for a day; then the credential is erased here anyway.
              * @enum {string}
              */
             providerRevocation: "pending" | "revoked" | "unsupported" | "failed";
@@ -2350,20 +2350,20 @@ export interface components {
             abilities: components["schemas"]["ModelAbilities"];
             connectionId: string | null;
             contextTokens: number | null;
-            /** @description Where each figure comes from: `list` (its server), `operator`, `local` (a server of the operator’s own, which costs nothing), `learned` (named by its server in a refusal), `by_hand` (entered by the organization), `catalogue` (known to this release); null where it is unknown. */
+            /** @description Where each figure comes from: `list` (its server), `operator`, `local` (a server of the operator’s own, which costs nothing), `learned` (named by its server in a refusal), `by_hand` (entered by the organization), `catalogue` (known to this release); null when unknown. */
             figures: components["schemas"]["ModelOptionFigures"];
             /** @description The most tokens of one response; null where it is not known. */
             maxOutputTokens: number | null;
             /** @description With several model sources, most ids begin with the name of their source. */
             modelId: string;
             name: string;
-            /** @description US dollars a token, as decimal strings; null where none are known. Where they depend on the length of the prompt, those of short ones. */
+            /** @description US dollars per token, as decimal strings; null when unknown. If prices depend on the length of the prompt, these are for short prompts. */
             prices: components["schemas"]["ModelOptionPrices"] | null;
             /** @enum {string} */
             provider: "gateway" | "provider-a" | "provider-b" | "provider-c";
             /** @description The model source, of `GET /v1/model-sources`; null on a personal account. */
             source: string | null;
-            /** @description Whether the model is held to a `resultSchema` by the request itself; others are only told. */
+            /** @description True when the request itself enforces a `resultSchema`; otherwise only the prompt states it. */
             structuredOutputs: boolean;
         };
         ModelOptionFigures: {
@@ -2420,7 +2420,7 @@ export interface components {
             /** @default null */
             connectionId?: string | null;
             /**
-             * @description How much the model thinks before it writes, where it takes an effort (`abilities.effort` of `GET /v1/models`); left out, the model decides. Calls on a personal account send none.
+             * @description How much the model thinks before it writes, for a model with `abilities.effort` (`GET /v1/models`); if left out, the model decides. Calls on a personal account send none.
              * @enum {string}
              */
             effort?: "low" | "medium" | "high";
@@ -2433,7 +2433,7 @@ export interface components {
             /** @default null */
             connectionId: string | null;
             /**
-             * @description How much the model thinks before it writes, where it takes an effort (`abilities.effort` of `GET /v1/models`); left out, the model decides. Calls on a personal account send none.
+             * @description How much the model thinks before it writes, for a model with `abilities.effort` (`GET /v1/models`); if left out, the model decides. Calls on a personal account send none.
              * @enum {string}
              */
             effort?: "low" | "medium" | "high";
@@ -2462,7 +2462,7 @@ export interface components {
             models: number;
             name: string;
             /**
-             * @description `stale`: it is away, and its last list serves on; `unavailable`: it has not given a list yet.
+             * @description `stale`: it is away, and its last list is used; `unavailable`: it has not given a list yet.
              * @enum {string}
              */
             state: "ready" | "stale" | "unavailable";
@@ -2515,7 +2515,7 @@ export interface components {
             /** @description Id of the organization. */
             id: string;
             name: string;
-            /** @description Members without a second factor get 403 `second_factor_required` for every request in it; API keys go on. */
+            /** @description Members without a second factor get 403 `second_factor_required` for every request in the organization; API keys still work. */
             requiresSecondFactor: boolean;
             /**
              * @description Your role in it.
@@ -2527,7 +2527,7 @@ export interface components {
             maxCostUsdPerMonth: string | null;
             maxTokensPerDay: number | null;
         };
-        /** @description The first later run of the routine that succeeded and says something else, so that this result is over; null while it holds, and for an `unchanged` one. Of later runs the first 20 are looked at. */
+        /** @description The first later success of the routine with another result, so that this one is out of date; null while it is valid, and for an `unchanged` one. Only the first 20 later runs are looked at. */
         OvertakingRun: {
             finishedAt: components["schemas"]["Timestamp"];
             /** @enum {string} */
@@ -2537,7 +2537,7 @@ export interface components {
             resultPreview: string | null;
             /** @description Id of the run. */
             runId: string;
-            /** @description Whether another version of the routine made it, which may look at something else. */
+            /** @description True when another version of the routine made it, which may look at something else. */
             versionChanged: boolean;
         };
         /** @description Options in JSON as WebAuthn Level 3 has them. */
@@ -2566,7 +2566,7 @@ export interface components {
             message: string | null;
             /** @description Whether a run that began now would call its model. */
             ready: boolean;
-            /** @description The reason that the run would fail with, of the reasons of runs: `blocked_model`, `blocked_models_unavailable`, `blocked_connection`, `blocked_provider_disabled`, `blocked_provider_mismatch`, `blocked_usage_limit`, `blocked_budget`, `blocked_routine`, `blocked_definition`, `blocked_variable`, `blocked_prompt_too_large`. */
+            /** @description The reason with which the run would fail: `blocked_model`, `blocked_models_unavailable`, `blocked_connection`, `blocked_provider_disabled`, `blocked_provider_mismatch`, `blocked_usage_limit`, `blocked_budget`, `blocked_routine`, `blocked_definition`, `blocked_variable`, `blocked_prompt_too_large`. */
             reason: string | null;
         };
         PresentSession: {
@@ -2587,20 +2587,20 @@ export interface components {
             /** @description 0 where there are none. */
             version: number;
         };
-        /** @description What a scheduled run would ask before it wakes its model; null without a gate. A preview does not ask it, so `{{gate.value}}` is empty in the prompt. */
+        /** @description The gate that a scheduled run would ask; null without one. A preview does not ask it, so `{{gate.value}}` is empty in the prompt. */
         PreviewedGate: {
-            /** @description Why the gate may not be asked now, so that each scheduled run would wake its model and say so; null where it may. */
+            /** @description Why the gate may not be asked now, so that each scheduled run would wake its model; null when it may. */
             fault: string | null;
-            /** @description After so long without a run that woke its model, the next one does in any case. */
+            /** @description After this time without waking its model, the next run wakes it in any case. */
             maxQuietHours: number | null;
             /** @description JSON Pointers to what matters in the response; none for the whole of it. */
             pointers: string[];
-            /** @description A confirmed tool of this routine that only reads by its annotations, and the arguments to call it with. */
+            /** @description A confirmed tool of this routine that only reads by its annotations, and the arguments of the call. */
             tool: components["schemas"]["GateTool"] | null;
             /** @description An address to GET, of at most 64 kB; without credentials. */
             url: string | null;
             /**
-             * @description `changed`: the value differs from the one that the last run which succeeded has seen. `not_empty`: it is not null, false, 0, blank, `[]` or `{}`.
+             * @description `changed`: the value differs from that of the last successful run. `not_empty`: it is not null, false, 0, blank, `[]` or `{}`.
              * @enum {string}
              */
             wakeOn: "changed" | "not_empty";
@@ -2640,11 +2640,11 @@ export interface components {
             /** @description Whether its runs are made up: set by a local start alone, for its demo. */
             isDemo: boolean;
             /**
-             * @description `unavailable` where the operator has configured no mail server: settings are kept, and no mail is sent.
+             * @description `unavailable` without a mail server: settings are stored, but no mail is sent.
              * @enum {string}
              */
             mailDelivery: "available" | "unavailable";
-            /** @description Whether programs reach the project through `/mcp`, with API keys or as connected assistants; true for a new project. */
+            /** @description True when programs may reach the project through `/mcp`, with API keys or as connected assistants; true for a new project. */
             mcpEnabled: boolean;
             name: string;
             notifications: components["schemas"]["ProjectDetailNotifications"];
@@ -2656,14 +2656,14 @@ export interface components {
             runDays: number;
         };
         ProjectDetailNotifications: {
-            /** @description Who is mailed about the routines that say nothing of their own, and about the budgets of the project and its organization; null for no one. */
+            /** @description Recipients of mail about routines without settings of their own, and about the budgets of the project and its organization; null for no one. */
             mail: components["schemas"]["MailSettings"] | null;
         };
         ProjectFacts: {
             createdAt: components["schemas"]["Timestamp"] | null;
             /** @description The author of this version. */
             createdBy: components["schemas"]["RoutineVersionAuthor"] | null;
-            /** @description Brand terms, margin, markets, owners, permitted claims, voice: what all routines of the project should go by, in any form; at most 24000 characters, kept as given. Empty for none. */
+            /** @description Facts for all routines of the project, in any form: brand terms, margin, markets, owners, permitted claims, voice; at most 24000 characters, stored unchanged. Empty for none. */
             text: string;
             /** @description Number of changes; 0 before the first. */
             version: number;
@@ -2673,7 +2673,7 @@ export interface components {
             from: string;
             /** @enum {string} */
             groupBy: "day" | "routine" | "model";
-            /** @description Days in order; routines and models by their tokens, the 1000 with most. */
+            /** @description Days in order; or the 1000 routines or models with the most tokens, the largest first. */
             groups: components["schemas"]["ProjectUsageGroupsItem"][];
             /** Format: date */
             to: string;
@@ -2688,7 +2688,7 @@ export interface components {
             /** @description The day, the id of the routine or the id of the model. */
             key: string;
             outputTokens: number;
-            /** @description With `splitBy`: what the 4 that used most in this time have used on this day, and the others together. */
+            /** @description With `splitBy`: the usage of this day by the 4 that used most in the whole time, and by the others together. */
             parts?: components["schemas"]["ProjectUsageGroupsItemPartsItem"][];
             /** @description Part of the output. */
             reasoningTokens: number;
@@ -2728,7 +2728,7 @@ export interface components {
             /** @description The run that tries the change. */
             runId: string;
             /**
-             * @description `open` while its run goes on, `taken` once the change is the routine’s, `dropped` otherwise.
+             * @description `open` while its run is open, `taken` once the change was taken over, `dropped` otherwise.
              * @enum {string}
              */
             state: "open" | "taken" | "dropped";
@@ -2779,27 +2779,27 @@ export interface components {
             /** @default {} */
             budget?: components["schemas"]["CreateRoutineBudget"];
             /**
-             * @description Read-only tools of the service itself, without connection and policy. `calculate` computes exactly: arithmetic, intervals and tests of rates, pacing, series and their forecasts, what a change is made of, list and text differences.
+             * @description Read-only tools of the service itself, without connection and policy. `calculate` computes exactly: arithmetic, intervals and tests of rates, pacing, series and their forecasts, parts of a change, list and text differences.
              * @default []
              */
             builtInTools?: "calculate"[];
             /**
-             * @description Tells each run the result of the last run that succeeded, cut at 12,000 characters. `{{previous.result}}` and `{{previous.finishedAt}}` put it into the instructions instead, `{{previous.data}}` and `{{previous.changes}}` the data of the last run that had any, as JSON.
+             * @description Gives each run the result of the last successful run, cut at 12,000 characters. `{{previous.result}}` and `{{previous.finishedAt}}` put it into the instructions instead, `{{previous.data}}` and `{{previous.changes}}` the data of the last run that had any, as JSON.
              * @default true
              */
             carryResult?: boolean;
             /**
-             * @description What code checks when a run would succeed: the result is not empty, has a pattern or has it not, names at least so many distinct web addresses; a tool succeeded at least so often; no call was refused. A run that states `nothing_to_report` is asked for no pattern and no addresses. One that fails a check ends `failed`, `check_failed`, and proves nothing for activation. The list of types may grow.
+             * @description Conditions that code checks when a run would succeed: the result is not empty, matches a pattern or does not, names a number of distinct web addresses; a tool succeeded often enough; no call was refused. A run that states `nothing_to_report` needs no pattern and no addresses. A run that fails a check ends `failed`, `check_failed`, and is no proof for activation. The list of types may grow.
              * @default []
              */
             checks?: components["schemas"]["ResultCheck"][];
             /**
-             * @description Which runs the webhook is told of. `always`: all. `changed`, which needs a resultSchema: those whose data differs from what was delivered last, as `run.changed`, and those that failed; the first data counts as changed. `failed`: those that failed. `withheld` of a run says why it was not told. `routine.paused` is always told.
+             * @description Which runs the webhook gets. `always`: all. `changed`, which needs a resultSchema: runs whose data differs from the data delivered last, as `run.changed`, and failed runs; the first data counts as changed. `failed`: failed runs. `withheld` of a run has the reason for no event. `routine.paused` is always sent.
              * @default always
              * @enum {string}
              */
             deliver?: "always" | "changed" | "failed";
-            /** @description The schedule has no times after this one, and then the routine is paused, `schedule_ended`. Null for no such bound. */
+            /** @description The schedule has no times after this instant; then the routine is paused as `schedule_ended`. Null for no end. */
             endsAt?: (string & (unknown & unknown)) | null;
             /**
              * @description Tells each run the facts of its project.
@@ -2810,7 +2810,7 @@ export interface components {
             gate?: components["schemas"]["GateInput"] | null;
             instructions: string;
             /**
-             * @description The most that a scheduled run may start later than its time, at most half the shortest interval of the schedule. How much later is fixed by the id of the routine, so that many routines of one schedule spread. `scheduledFor` stays the time of the schedule.
+             * @description The greatest delay of a scheduled run, at most half the shortest interval of the schedule. The id of the routine decides the delay, so that routines with the same schedule spread. `scheduledFor` stays the time of the schedule.
              * @default 0
              */
             jitterSeconds?: number;
@@ -2821,12 +2821,12 @@ export interface components {
             /** @default null */
             managedFrom?: string | null;
             /**
-             * @description Lets a scheduled run say that it is the last, which pauses the routine. `finish` then takes `final`; a run that is `done` or has `nothing_to_report` and says so pauses it, `completed`. Needs `outcome: required`.
+             * @description Lets a scheduled run declare itself the last, which pauses the routine as `completed`. `finish` then takes `final`, which counts for a run that is `done` or has `nothing_to_report`. Needs `outcome: required`.
              * @default false
              */
             mayComplete?: boolean;
             /**
-             * @description The most hours for which a scheduled run may put off the next one; null for none. `finish` then takes `nextNotBefore`, and occurrences before it are skipped, `put_off`. Needs `outcome: required`.
+             * @description The most hours by which a scheduled run may postpone the next one; null for none. `finish` then takes `nextNotBefore`, and earlier occurrences are skipped as `put_off`. Needs `outcome: required`.
              * @default null
              */
             mayPutOffHours?: number | null;
@@ -2840,7 +2840,7 @@ export interface components {
             /** @default {} */
             notifications?: components["schemas"]["CreateRoutineNotifications"];
             /**
-             * @description With `required` a run has to end by calling the built-in tool `finish` with its outcome (`done`, `nothing_to_report`, `partial` or `could_not`) and a summary; one that does not, and is reminded once, ends `failed`, `outcome_missing`. With `optional` a run that succeeds is `done`.
+             * @description With `required` a run must end by calling the built-in tool `finish` with its outcome (`done`, `nothing_to_report`, `partial` or `could_not`) and a summary; if it does not, even after one reminder, it ends `failed`, `outcome_missing`. With `optional` every successful run is `done`.
              * @default optional
              * @enum {string}
              */
@@ -2851,7 +2851,7 @@ export interface components {
              */
             overlap?: "skip" | "queue" | "cancel_previous" | "allow";
             /**
-             * @description The variables that may be given for one run, as `variables` when it is started; null for all, an empty list for none.
+             * @description The variables that a caller may set for one run; null for all, an empty list for none.
              * @default null
              */
             overridable?: string[] | null;
@@ -2955,7 +2955,7 @@ export interface components {
             id: string;
         };
         RemovedMember: {
-            /** @description Connections that the person had signed in to last: runs no longer act as them, and another person has to sign in. */
+            /** @description Connections whose last sign-in was the person’s: runs no longer act as them, and another person must sign in. */
             connections: components["schemas"]["EndedSignIn"][];
             email: string;
             joinedAt: components["schemas"]["Timestamp"];
@@ -2996,7 +2996,7 @@ export interface components {
             /** @description Whether the text continues after the excerpt. */
             goesOn: boolean;
             /**
-             * @description What it is to a reader who knows the one before: `failed` (the run failed), `partial` (it says that a part of the work is missing), `first` (the first of its routine), `changed` (it differs from the one before), `unchanged` (it says that there is nothing to report, or the same as the one before). All but `unchanged` are worth reading.
+             * @description Kind of the result, by its difference from the previous one: `failed` (the run failed), `partial` (it says that a part of the work is missing), `first` (the first of its routine), `changed` (it differs from the one before), `unchanged` (it says that there is nothing to report, or the same as the one before). All but `unchanged` are worth reading.
              * @enum {string}
              */
             kind: "failed" | "partial" | "first" | "changed" | "unchanged";
@@ -3022,10 +3022,10 @@ export interface components {
             /** @description As on the run. */
             urgency: ("none" | "normal" | "high") | null;
         };
-        /** @description What differs in its data from the data that was delivered last: all counts, and the first five items of each kind. */
+        /** @description Differences of its data from the data delivered last: all counts, and the first five items of each kind. */
         ResultChanges: {
             added: unknown[];
-            /** @description The run that was delivered last; null for the first, to which everything is new. */
+            /** @description The run that was delivered last; null for the first one, in which everything is new. */
             against: string | null;
             /** @description The `resultKey`; null where the data was compared as a whole. */
             by: components["schemas"]["RunChangesBy"] | null;
@@ -3045,13 +3045,13 @@ export interface components {
         };
         ResultCheckOutput: components["schemas"]["ResultCheckResultNotEmpty"] | components["schemas"]["ResultCheckOutputResultMatches"] | components["schemas"]["ResultCheckOutputResultDoesNotMatch"] | components["schemas"]["ResultCheckDistinctSources"] | components["schemas"]["ResultCheckOutputToolSucceeded"] | components["schemas"]["ResultCheckNoRefusedCalls"];
         ResultCheckOutputResultDoesNotMatch: {
-            /** @description A regular expression of JavaScript with the flag `u`, looked for anywhere in the result in linear time: without lookaheads, lookbehinds and backreferences. `(?i:…)` ignores case. */
+            /** @description A regular expression of JavaScript with the flag `u`, searched anywhere in the result in linear time: without lookaheads, lookbehinds and backreferences. `(?i:…)` ignores case. */
             pattern: string;
             /** @enum {string} */
             type: "result_does_not_match";
         };
         ResultCheckOutputResultMatches: {
-            /** @description A regular expression of JavaScript with the flag `u`, looked for anywhere in the result in linear time: without lookaheads, lookbehinds and backreferences. `(?i:…)` ignores case. */
+            /** @description A regular expression of JavaScript with the flag `u`, searched anywhere in the result in linear time: without lookaheads, lookbehinds and backreferences. `(?i:…)` ignores case. */
             pattern: string;
             /** @enum {string} */
             type: "result_matches";
@@ -3065,13 +3065,13 @@ export interface components {
             type: "tool_succeeded";
         };
         ResultCheckResultDoesNotMatch: {
-            /** @description A regular expression of JavaScript with the flag `u`, looked for anywhere in the result in linear time: without lookaheads, lookbehinds and backreferences. `(?i:…)` ignores case. */
+            /** @description A regular expression of JavaScript with the flag `u`, searched anywhere in the result in linear time: without lookaheads, lookbehinds and backreferences. `(?i:…)` ignores case. */
             pattern: string;
             /** @enum {string} */
             type: "result_does_not_match";
         };
         ResultCheckResultMatches: {
-            /** @description A regular expression of JavaScript with the flag `u`, looked for anywhere in the result in linear time: without lookaheads, lookbehinds and backreferences. `(?i:…)` ignores case. */
+            /** @description A regular expression of JavaScript with the flag `u`, searched anywhere in the result in linear time: without lookaheads, lookbehinds and backreferences. `(?i:…)` ignores case. */
             pattern: string;
             /** @enum {string} */
             type: "result_matches";
@@ -3088,14 +3088,14 @@ export interface components {
             /** @enum {string} */
             type: "tool_succeeded";
         };
-        /** @description What identifies an item of a list in the data, as JSON Pointers (RFC 6901). With it the items of the list are compared, and neither their order nor what stands beside the list; without it the data as a whole. Data in which the list, or the key of an item, is missing or occurs twice is `result_invalid`. */
+        /** @description What identifies an item of a list in the data, as JSON Pointers (RFC 6901). With it only the items of the list are compared, in any order; without it the data as a whole. Data without the list, or with a missing or repeated key, is `result_invalid`. */
         ResultKey: {
-            /** @description From an item to the text, number or boolean by which it is told apart; empty where that is the item itself. */
+            /** @description From an item to the text, number or boolean that identifies it; empty when that is the item itself. */
             key: string;
             /** @description From the data to the list; empty where it is the list. */
             list: string;
         };
-        /** @description What differs in its text from the result before, of the first 20,000 characters of each: lines that one has and the other has not. Null where it has data. */
+        /** @description Lines that only one of this and the previous result has, within the first 20,000 characters of each. Null for a result with data. */
         ResultLines: {
             added: string[];
             counts: components["schemas"]["FactsChangesCounts"];
@@ -3131,7 +3131,7 @@ export interface components {
             checks: components["schemas"]["RoutineChecks"];
             createdAt: components["schemas"]["Timestamp"];
             deliver: components["schemas"]["RoutineDeliver"];
-            /** @description When it was last changed by another than its keeper; null once the keeper has put it again. */
+            /** @description Time of the last change by another than its keeper; null after the keeper has put it again. */
             driftedAt: components["schemas"]["Timestamp"] | null;
             /** @description The person or the API key that changed it last, while it differs. */
             driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
@@ -3146,16 +3146,16 @@ export interface components {
             lastRunAt: components["schemas"]["Timestamp"] | null;
             limits: components["schemas"]["RoutineLimits"];
             managedBy: components["schemas"]["ManagedBy"] | null;
-            /** @description The name of the folder of files that keeps it; null where none does, or the folder has no name. */
+            /** @description The name of the folder of files that keeps it; null without one. */
             managedFrom: string | null;
             mayComplete: components["schemas"]["RoutineMayComplete"];
             mayPutOffHours: components["schemas"]["RoutineMayPutOffHours"] | null;
             misfire: components["schemas"]["RoutineMisfire"];
             model: components["schemas"]["RoutineModel"];
             name: components["schemas"]["RoutineName"];
-            /** @description When the next scheduled run may start, its jitter included; null unless active, and when no time is left up to `endsAt`. */
+            /** @description When the next scheduled run may start, including jitter; null unless active, and when no time is left before `endsAt`. */
             nextRunAt: components["schemas"]["Timestamp"] | null;
-            /** @description The instant before which its occurrences are skipped, `put_off`, as a run has said; activation lifts it. */
+            /** @description The instant before which occurrences are skipped as `put_off`, at the wish of a run; activation clears it. */
             notBefore: components["schemas"]["Timestamp"] | null;
             notifications: components["schemas"]["RoutineNotifications"];
             outcome: components["schemas"]["RoutineOutcome"];
@@ -3168,14 +3168,14 @@ export interface components {
             /** @description Counts material changes. */
             revision: number;
             schedule: components["schemas"]["RoutineSchedule"];
-            /** @description Says what `schedule` means. Where both day fields are restricted, either is enough. */
+            /** @description `schedule` in words. If both day fields are restricted, a day needs to match only one. */
             scheduleInWords: string;
             skills: components["schemas"]["RoutineSkills"];
             skipDates: components["schemas"]["RoutineSkipDates"];
             startsAt: components["schemas"]["RoutineStartsAt"] | null;
             /** @enum {string} */
             state: "draft" | "active" | "paused" | "archived";
-            /** @description Why the service itself changed the state last, `schedule_ended` after `endsAt`, `completed` after a run that said it was the last; null when a person did. */
+            /** @description Why the service itself changed the state last: `schedule_ended` after `endsAt`, `completed` after a run that declared itself the last, or a sentence; null when a person changed it. */
             stateReason: string | null;
             timezone: components["schemas"]["RoutineTimezone"];
             updatedAt: components["schemas"]["Timestamp"];
@@ -3203,7 +3203,7 @@ export interface components {
             checks: components["schemas"]["RoutineChecks"];
             createdAt: components["schemas"]["Timestamp"];
             deliver: components["schemas"]["RoutineDeliver"];
-            /** @description When it was last changed by another than its keeper; null once the keeper has put it again. */
+            /** @description Time of the last change by another than its keeper; null after the keeper has put it again. */
             driftedAt: components["schemas"]["Timestamp"] | null;
             /** @description The person or the API key that changed it last, while it differs. */
             driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
@@ -3218,16 +3218,16 @@ export interface components {
             lastRunAt: components["schemas"]["Timestamp"] | null;
             limits: components["schemas"]["RoutineLimits"];
             managedBy: components["schemas"]["ManagedBy"] | null;
-            /** @description The name of the folder of files that keeps it; null where none does, or the folder has no name. */
+            /** @description The name of the folder of files that keeps it; null without one. */
             managedFrom: string | null;
             mayComplete: components["schemas"]["RoutineMayComplete"];
             mayPutOffHours: components["schemas"]["RoutineMayPutOffHours"] | null;
             misfire: components["schemas"]["RoutineMisfire"];
             model: components["schemas"]["RoutineModel"];
             name: components["schemas"]["RoutineName"];
-            /** @description When the next scheduled run may start, its jitter included; null unless active, and when no time is left up to `endsAt`. */
+            /** @description When the next scheduled run may start, including jitter; null unless active, and when no time is left before `endsAt`. */
             nextRunAt: components["schemas"]["Timestamp"] | null;
-            /** @description The instant before which its occurrences are skipped, `put_off`, as a run has said; activation lifts it. */
+            /** @description The instant before which occurrences are skipped as `put_off`, at the wish of a run; activation clears it. */
             notBefore: components["schemas"]["Timestamp"] | null;
             notifications: components["schemas"]["RoutineNotifications"];
             outcome: components["schemas"]["RoutineOutcome"];
@@ -3240,14 +3240,14 @@ export interface components {
             /** @description Counts material changes. */
             revision: number;
             schedule: components["schemas"]["RoutineSchedule"];
-            /** @description Says what `schedule` means. Where both day fields are restricted, either is enough. */
+            /** @description `schedule` in words. If both day fields are restricted, a day needs to match only one. */
             scheduleInWords: string;
             skills: components["schemas"]["RoutineSkills"];
             skipDates: components["schemas"]["RoutineSkipDates"];
             startsAt: components["schemas"]["RoutineStartsAt"] | null;
             /** @enum {string} */
             state: "draft" | "active" | "paused" | "archived";
-            /** @description Why the service itself changed the state last, `schedule_ended` after `endsAt`, `completed` after a run that said it was the last; null when a person did. */
+            /** @description Why the service itself changed the state last: `schedule_ended` after `endsAt`, `completed` after a run that declared itself the last, or a sentence; null when a person changed it. */
             stateReason: string | null;
             timezone: components["schemas"]["RoutineTimezone"];
             updatedAt: components["schemas"]["Timestamp"];
@@ -3267,17 +3267,17 @@ export interface components {
             maxCostUsdPerMonth: string | null;
             maxTokensPerDay: number | null;
         };
-        /** @description Read-only tools of the service itself, without connection and policy. `calculate` computes exactly: arithmetic, intervals and tests of rates, pacing, series and their forecasts, what a change is made of, list and text differences. */
+        /** @description Read-only tools of the service itself, without connection and policy. `calculate` computes exactly: arithmetic, intervals and tests of rates, pacing, series and their forecasts, parts of a change, list and text differences. */
         RoutineBuiltInTools: "calculate"[];
-        /** @description Tells each run the result of the last run that succeeded, cut at 12,000 characters. `{{previous.result}}` and `{{previous.finishedAt}}` put it into the instructions instead, `{{previous.data}}` and `{{previous.changes}}` the data of the last run that had any, as JSON. */
+        /** @description Gives each run the result of the last successful run, cut at 12,000 characters. `{{previous.result}}` and `{{previous.finishedAt}}` put it into the instructions instead, `{{previous.data}}` and `{{previous.changes}}` the data of the last run that had any, as JSON. */
         RoutineCarryResult: boolean;
         RoutineCheck: {
             faults: components["schemas"]["RoutineFault"][];
         };
-        /** @description What code checks when a run would succeed: the result is not empty, has a pattern or has it not, names at least so many distinct web addresses; a tool succeeded at least so often; no call was refused. A run that states `nothing_to_report` is asked for no pattern and no addresses. One that fails a check ends `failed`, `check_failed`, and proves nothing for activation. The list of types may grow. */
+        /** @description Conditions that code checks when a run would succeed: the result is not empty, matches a pattern or does not, names a number of distinct web addresses; a tool succeeded often enough; no call was refused. A run that states `nothing_to_report` needs no pattern and no addresses. A run that fails a check ends `failed`, `check_failed`, and is no proof for activation. The list of types may grow. */
         RoutineChecks: components["schemas"]["ResultCheckOutput"][];
         /**
-         * @description Which runs the webhook is told of. `always`: all. `changed`, which needs a resultSchema: those whose data differs from what was delivered last, as `run.changed`, and those that failed; the first data counts as changed. `failed`: those that failed. `withheld` of a run says why it was not told. `routine.paused` is always told.
+         * @description Which runs the webhook gets. `always`: all. `changed`, which needs a resultSchema: runs whose data differs from the data delivered last, as `run.changed`, and failed runs; the first data counts as changed. `failed`: failed runs. `withheld` of a run has the reason for no event. `routine.paused` is always sent.
          * @enum {string}
          */
         RoutineDeliver: "always" | "changed" | "failed";
@@ -3294,7 +3294,7 @@ export interface components {
             checks: components["schemas"]["RoutineChecks"];
             createdAt: components["schemas"]["Timestamp"];
             deliver: components["schemas"]["RoutineDeliver"];
-            /** @description When it was last changed by another than its keeper; null once the keeper has put it again. */
+            /** @description Time of the last change by another than its keeper; null after the keeper has put it again. */
             driftedAt: components["schemas"]["Timestamp"] | null;
             /** @description The person or the API key that changed it last, while it differs. */
             driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
@@ -3310,23 +3310,23 @@ export interface components {
             lastRunAt: components["schemas"]["Timestamp"] | null;
             limits: components["schemas"]["RoutineLimits"];
             /**
-             * @description `unavailable` where the operator has configured no mail server: settings are kept, and no mail is sent.
+             * @description `unavailable` without a mail server: settings are stored, but no mail is sent.
              * @enum {string}
              */
             mailDelivery: "available" | "unavailable";
             managedBy: components["schemas"]["ManagedBy"] | null;
-            /** @description The name of the folder of files that keeps it; null where none does, or the folder has no name. */
+            /** @description The name of the folder of files that keeps it; null without one. */
             managedFrom: string | null;
             mayComplete: components["schemas"]["RoutineMayComplete"];
             mayPutOffHours: components["schemas"]["RoutineMayPutOffHours"] | null;
             misfire: components["schemas"]["RoutineMisfire"];
             model: components["schemas"]["RoutineModel"];
             name: components["schemas"]["RoutineName"];
-            /** @description When the next scheduled run may start, its jitter included; null unless active, and when no time is left up to `endsAt`. */
+            /** @description When the next scheduled run may start, including jitter; null unless active, and when no time is left before `endsAt`. */
             nextRunAt: components["schemas"]["Timestamp"] | null;
-            /** @description The next five times at which scheduled runs would start, were it active now: inside its window, without its skipped dates, its jitter included. */
+            /** @description The next five times at which scheduled runs would start if it were active now: within its window, without its skipped dates, including jitter. */
             nextRuns: components["schemas"]["Timestamp"][];
-            /** @description The instant before which its occurrences are skipped, `put_off`, as a run has said; activation lifts it. */
+            /** @description The instant before which occurrences are skipped as `put_off`, at the wish of a run; activation clears it. */
             notBefore: components["schemas"]["Timestamp"] | null;
             notifications: components["schemas"]["RoutineNotifications"];
             outcome: components["schemas"]["RoutineOutcome"];
@@ -3341,21 +3341,21 @@ export interface components {
             /** @description Counts material changes. */
             revision: number;
             schedule: components["schemas"]["RoutineSchedule"];
-            /** @description Says what `schedule` means. Where both day fields are restricted, either is enough. */
+            /** @description `schedule` in words. If both day fields are restricted, a day needs to match only one. */
             scheduleInWords: string;
             skills: components["schemas"]["RoutineSkills"];
-            /** @description Custom skills with a newer text than the one it was activated with. A manual run takes the newest; after one has succeeded, activating again has scheduled runs take it too. Empty unless active. */
+            /** @description Custom skills with a newer text than the activated one. Manual runs use the newest; after a success, another activation lets scheduled runs use it too. Empty unless active. */
             skillsBehind: components["schemas"]["SkillBehind"][];
             skipDates: components["schemas"]["RoutineSkipDates"];
             startsAt: components["schemas"]["RoutineStartsAt"] | null;
             /** @enum {string} */
             state: "draft" | "active" | "paused" | "archived";
-            /** @description Why the service itself changed the state last, `schedule_ended` after `endsAt`, `completed` after a run that said it was the last; null when a person did. */
+            /** @description Why the service itself changed the state last: `schedule_ended` after `endsAt`, `completed` after a run that declared itself the last, or a sentence; null when a person changed it. */
             stateReason: string | null;
             timezone: components["schemas"]["RoutineTimezone"];
             updatedAt: components["schemas"]["Timestamp"];
             variables: components["schemas"]["RoutineVariables"];
-            /** @description What may be amiss, and keeps nothing from being saved or run. `skill_need_unmet`: judged by the names and descriptions of the tools that the routine may call, so a hint only. `skill_deleted`: runs leave it out. `facts_missing`: it is told the facts of its project, which has none. `mixes_untrusted_and_outward`: its runs read text that strangers may write, and a tool of another connection sends or changes something; judged by the hints and names of the tools. `forecast_over_budget`, on activation and on a change of an active routine’s schedule: a budget or the plan’s allowance runs out within 30 days. `interval_beyond_retention`: the run before, which a run is told of or compared with, has lost its content by then. `either_day`: day of month and day of week are both restricted, and either is enough. `no_time_in_window`: the schedule has no time up to `endsAt` that is left. */
+            /** @description Possible faults, which do not prevent saving or running. `skill_need_unmet`: no tool seems to offer the data that a skill needs; only a hint, by names and descriptions of tools. `skill_deleted`: runs leave the skill out. `facts_missing`: the routine uses the facts of its project, which has none. `mixes_untrusted_and_outward`: a tool reads text that strangers may write, and a tool of another connection sends or changes something, by their hints and names. `forecast_over_budget`, on activation and on a change of an active routine’s schedule: a budget or the plan’s allowance runs out within 30 days. `interval_beyond_retention`: runs are further apart than content is kept, so that nothing is left to compare with. `either_day`: day of month and day of week are both restricted, and a day needs to match only one. `no_time_in_window`: the schedule has no time left before `endsAt`. */
             warnings: components["schemas"]["RoutineWarning"][];
             /** @description When the receiver responded with 410, which stopped deliveries. */
             webhookFailedAt: components["schemas"]["Timestamp"] | null;
@@ -3369,7 +3369,7 @@ export interface components {
             definition: components["schemas"]["DraftedDefinition"];
             forecast: components["schemas"]["DraftForecast"] | null;
             /**
-             * @description `model`: written by a model of the directory; `words`: no model could, so that time, skills and blueprints were matched by words and the instructions are the sentence; `blueprint`: its slots were filled.
+             * @description `model`: a model of the directory wrote it; `words`: no model could, so skills and blueprints were matched by words and the instructions are the sentence; `blueprint`: the slots of a blueprint were filled.
              * @enum {string}
              */
             madeBy: "model" | "words" | "blueprint";
@@ -3415,7 +3415,7 @@ export interface components {
             path: string | null;
         };
         RoutineForecast: {
-            /** @description The `model.effort` of its runs, which changes what each uses; null where the model decides. */
+            /** @description The `model.effort` of its runs, which affects their usage; null when the model decides. */
             effort: ("low" | "medium" | "high") | null;
             from: components["schemas"]["Timestamp"];
             /** @description Every limit that binds the runs of the routine. */
@@ -3440,7 +3440,7 @@ export interface components {
         };
         RoutineGate: components["schemas"]["Gate"];
         RoutineInstructions: string;
-        /** @description The most that a scheduled run may start later than its time, at most half the shortest interval of the schedule. How much later is fixed by the id of the routine, so that many routines of one schedule spread. `scheduledFor` stays the time of the schedule. */
+        /** @description The greatest delay of a scheduled run, at most half the shortest interval of the schedule. The id of the routine decides the delay, so that routines with the same schedule spread. `scheduledFor` stays the time of the schedule. */
         RoutineJitterSeconds: number;
         RoutineLimits: {
             abnormalFactor: number | null;
@@ -3450,9 +3450,9 @@ export interface components {
             maxTotalTokens: number | null;
             timeoutSeconds: number;
         };
-        /** @description Lets a scheduled run say that it is the last, which pauses the routine. `finish` then takes `final`; a run that is `done` or has `nothing_to_report` and says so pauses it, `completed`. Needs `outcome: required`. */
+        /** @description Lets a scheduled run declare itself the last, which pauses the routine as `completed`. `finish` then takes `final`, which counts for a run that is `done` or has `nothing_to_report`. Needs `outcome: required`. */
         RoutineMayComplete: boolean;
-        /** @description The most hours for which a scheduled run may put off the next one; null for none. `finish` then takes `nextNotBefore`, and occurrences before it are skipped, `put_off`. Needs `outcome: required`. */
+        /** @description The most hours by which a scheduled run may postpone the next one; null for none. `finish` then takes `nextNotBefore`, and earlier occurrences are skipped as `put_off`. Needs `outcome: required`. */
         RoutineMayPutOffHours: number;
         /** @enum {string} */
         RoutineMisfire: "run_once" | "skip";
@@ -3461,17 +3461,17 @@ export interface components {
         RoutineNotifications: {
             /** @description Null follows the project. At most one mail an hour. */
             mail: components["schemas"]["MailSettings"] | null;
-            /** @description A monitor that gets a GET after each run that succeeded. https, a public address; redirects are not followed. */
+            /** @description Address of a monitor that gets a GET after each successful run: https and public; redirects are not followed. */
             successPingUrl: string | null;
         };
         /**
-         * @description With `required` a run has to end by calling the built-in tool `finish` with its outcome (`done`, `nothing_to_report`, `partial` or `could_not`) and a summary; one that does not, and is reminded once, ends `failed`, `outcome_missing`. With `optional` a run that succeeds is `done`.
+         * @description With `required` a run must end by calling the built-in tool `finish` with its outcome (`done`, `nothing_to_report`, `partial` or `could_not`) and a summary; if it does not, even after one reminder, it ends `failed`, `outcome_missing`. With `optional` every successful run is `done`.
          * @enum {string}
          */
         RoutineOutcome: "optional" | "required";
         /** @enum {string} */
         RoutineOverlap: "skip" | "queue" | "cancel_previous" | "allow";
-        /** @description The variables that may be given for one run, as `variables` when it is started; null for all, an empty list for none. */
+        /** @description The variables that a caller may set for one run; null for all, an empty list for none. */
         RoutineOverridable: string[];
         RoutinePauseAfterFailures: number;
         RoutinePausedEvent: {
@@ -3508,10 +3508,10 @@ export interface components {
         RoutineResultsTo: {
             /** @description Ids of chats of the project. They are told of failures too. */
             chats: string[];
-            /** @description Members who are mailed the results, at most ten an hour of one routine. Null for none; people who chose a digest find them there. */
+            /** @description Members who get the results by mail, at most ten an hour of one routine. Null for none; digests have the results too. */
             mail: (("owners" | "admins" | "members") | string[]) | null;
             /**
-             * @description `changed` leaves out results that are the same as the one before or have nothing to report.
+             * @description `changed` leaves out results that equal the previous one or have nothing to report.
              * @enum {string}
              */
             when: "each" | "changed";
@@ -3533,7 +3533,7 @@ export interface components {
             checks: components["schemas"]["RoutineChecks"];
             createdAt: components["schemas"]["Timestamp"];
             deliver: components["schemas"]["RoutineDeliver"];
-            /** @description When it was last changed by another than its keeper; null once the keeper has put it again. */
+            /** @description Time of the last change by another than its keeper; null after the keeper has put it again. */
             driftedAt: components["schemas"]["Timestamp"] | null;
             /** @description The person or the API key that changed it last, while it differs. */
             driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
@@ -3546,16 +3546,16 @@ export interface components {
             lastRunAt: components["schemas"]["Timestamp"] | null;
             limits: components["schemas"]["RoutineLimits"];
             managedBy: components["schemas"]["ManagedBy"] | null;
-            /** @description The name of the folder of files that keeps it; null where none does, or the folder has no name. */
+            /** @description The name of the folder of files that keeps it; null without one. */
             managedFrom: string | null;
             mayComplete: components["schemas"]["RoutineMayComplete"];
             mayPutOffHours: components["schemas"]["RoutineMayPutOffHours"] | null;
             misfire: components["schemas"]["RoutineMisfire"];
             model: components["schemas"]["RoutineModel"];
             name: components["schemas"]["RoutineName"];
-            /** @description When the next scheduled run may start, its jitter included; null unless active, and when no time is left up to `endsAt`. */
+            /** @description When the next scheduled run may start, including jitter; null unless active, and when no time is left before `endsAt`. */
             nextRunAt: components["schemas"]["Timestamp"] | null;
-            /** @description The instant before which its occurrences are skipped, `put_off`, as a run has said; activation lifts it. */
+            /** @description The instant before which occurrences are skipped as `put_off`, at the wish of a run; activation clears it. */
             notBefore: components["schemas"]["Timestamp"] | null;
             notifications: components["schemas"]["RoutineNotifications"];
             outcome: components["schemas"]["RoutineOutcome"];
@@ -3567,14 +3567,14 @@ export interface components {
             /** @description Counts material changes. */
             revision: number;
             schedule: components["schemas"]["RoutineSchedule"];
-            /** @description Says what `schedule` means. Where both day fields are restricted, either is enough. */
+            /** @description `schedule` in words. If both day fields are restricted, a day needs to match only one. */
             scheduleInWords: string;
             skills: components["schemas"]["RoutineSkills"];
             skipDates: components["schemas"]["RoutineSkipDates"];
             startsAt: components["schemas"]["RoutineStartsAt"] | null;
             /** @enum {string} */
             state: "draft" | "active" | "paused" | "archived";
-            /** @description Why the service itself changed the state last, `schedule_ended` after `endsAt`, `completed` after a run that said it was the last; null when a person did. */
+            /** @description Why the service itself changed the state last: `schedule_ended` after `endsAt`, `completed` after a run that declared itself the last, or a sentence; null when a person changed it. */
             stateReason: string | null;
             timezone: components["schemas"]["RoutineTimezone"];
             updatedAt: components["schemas"]["Timestamp"];
@@ -3597,7 +3597,7 @@ export interface components {
             changed: ("instructions" | "variables" | "overridable" | "model" | "skills" | "facts" | "limits" | "carryResult" | "builtInTools" | "outcome" | "mayComplete" | "mayPutOffHours" | "afterApproval" | "actionsExpireHours" | "checks" | "gate" | "resultSchema" | "resultKey" | "tools")[];
             checks: components["schemas"]["RoutineChecks"];
             createdAt: components["schemas"]["Timestamp"];
-            /** @description The person or the API key that made it; null when the service did, or when it is not on record. */
+            /** @description The person or the API key that made it; null when the service made it, or the author is unknown. */
             createdBy: components["schemas"]["RoutineVersionAuthor"] | null;
             facts: components["schemas"]["RoutineFacts"];
             gate: components["schemas"]["RoutineGate"] | null;
@@ -3631,7 +3631,7 @@ export interface components {
             /** @description What differs from the revision before; empty for the first one on record. */
             changed: ("instructions" | "variables" | "overridable" | "model" | "skills" | "facts" | "limits" | "carryResult" | "builtInTools" | "outcome" | "mayComplete" | "mayPutOffHours" | "afterApproval" | "actionsExpireHours" | "checks" | "gate" | "resultSchema" | "resultKey" | "tools")[];
             createdAt: components["schemas"]["Timestamp"];
-            /** @description The person or the API key that made it; null when the service did, or when it is not on record. */
+            /** @description The person or the API key that made it; null when the service made it, or the author is unknown. */
             createdBy: components["schemas"]["RoutineVersionAuthor"] | null;
             /** @description The revision that it took over again. */
             restoredFrom: number | null;
@@ -3670,24 +3670,24 @@ export interface components {
             changes: components["schemas"]["RunChanges"] | null;
             /** @description The verdicts of the checks of the routine, in its order; empty when nothing was checked. They are made when the run would succeed. The list of types may grow. */
             checks: components["schemas"]["CheckResult"][];
-            /** @description When its content was erased: prompt, result, data, changes, the texts of its steps and the bodies of its webhook deliveries, which are null since, and its variables, which are empty. Null while they are kept. */
+            /** @description When its content was erased: since then prompt, result, data, changes, the texts of its steps and the bodies of its webhook deliveries are null, and its variables empty. Null while the content is kept. */
             contentErasedAt: components["schemas"]["Timestamp"] | null;
             createdAt: components["schemas"]["Timestamp"];
-            /** @description What the result holds, by the `resultSchema` of its version; null without one. Numbers have all of their digits. */
+            /** @description Data of the result by the `resultSchema` of its version; null without one. Numbers have all of their digits. */
             data: unknown;
             errorMessage: string | null;
             failureClass: components["schemas"]["RunFailureClass"] | null;
             finishedAt: components["schemas"]["Timestamp"] | null;
-            /** @description Of a `follow_up`: the run whose result it is asked about, which may have been deleted since. */
+            /** @description For a `follow_up`: the run whose result the question is about, which may have been deleted since. */
             followsUp: string | null;
             /** @description Id of the run. */
             id: string;
             /** @description The question of a `follow_up`. */
             message: string | null;
             model: components["schemas"]["RunDetailModel"] | null;
-            /** @description The outcome of a run that succeeded, null for every other: `done` (the work was done), `nothing_to_report` (the work was done, and nothing was found that is worth reporting), `partial` (a part of the work could not be done). It is `done` where the routine does not require its runs to state it. The list may grow. */
+            /** @description The outcome of a run that succeeded, null for every other: `done` (the work was done), `nothing_to_report` (the work was done, and nothing was found that is worth reporting), `partial` (a part of the work could not be done). It is `done` unless the routine requires its runs to state it. The list may grow. */
             outcome: ("done" | "nothing_to_report" | "partial") | null;
-            /** @description What the model said when it stated its outcome, cut at 500 characters; also of a run that could not do its work. */
+            /** @description The model’s summary with its outcome, cut at 500 characters; also for a run that could not do its work. */
             outcomeSummary: string | null;
             /** @description Whether it is kept beyond the retention of its project. */
             pinned: boolean;
@@ -3698,11 +3698,11 @@ export interface components {
             retryOf: string | null;
             /** @description Id of the routine. */
             routineId: string;
-            /** @description The version that it executes; below zero for a change that is tried by a proposal, or was not taken over. */
+            /** @description The version that it executes; below zero for a proposed change that is being tried, or was not taken over. */
             routineRevision: number;
             /** @description The time that it was asked for, before which it does not start. */
             runAt: components["schemas"]["Timestamp"] | null;
-            /** @description The instant of the schedule it stands for, or that the run stands for which this one repeats. */
+            /** @description Its instant of the schedule, or that of the run that it repeats. */
             scheduledFor: components["schemas"]["Timestamp"] | null;
             /** @description Of a `skipped` run: the occurrences it accounts for. */
             skipped: components["schemas"]["RunDetailSkipped"] | null;
@@ -3713,7 +3713,7 @@ export interface components {
             stepCount: number;
             /** @enum {string} */
             trigger: "schedule" | "manual" | "backfill" | "follow_up";
-            /** @description How soon the result should be read, null unless the run succeeded: `high` is always the word of the model, and no one is told by it alone. Where the model states none, `none` for `nothing_to_report` and for unchanged data, else `normal`. */
+            /** @description How soon the result should be read, null unless the run succeeded. Only the model states `high`, which causes no mail by itself. If the model states none, it is `none` for `nothing_to_report` and for unchanged data, else `normal`. */
             urgency: ("none" | "normal" | "high") | null;
             usage: components["schemas"]["Usage"];
             /** @description This run's own values. */
@@ -3721,24 +3721,24 @@ export interface components {
                 [key: string]: string;
             };
             verdict: components["schemas"]["RunVerdict"] | null;
-            /** @description What a run that would succeed lacked; it is `partial` at best, and proves nothing for activation: `tools_failed` (every call to the tools of a connection failed, so the run did its work without them). The list may grow. */
+            /** @description Warnings of a run that is therefore `partial` at best, and no proof for activation: `tools_failed` (every call to the tools of a connection failed, so the run had to work without them). The list may grow. */
             warnings: "tools_failed"[];
-            /** @description Why no webhook was told of its end: `no_change` (the routine delivers changes, and the run brought none), `not_failed` (the routine delivers failures only), `no_webhook` (the routine had no webhook that takes deliveries), `follow_up` (the run answers a question about a result). Null where one was, or where there is nothing to tell. */
+            /** @description Why no webhook got an event about its end: `no_change` (the routine delivers changes, and the run brought none), `not_failed` (the routine delivers failures only), `no_webhook` (the routine had no webhook that takes deliveries), `follow_up` (the run answers a question about a result). Null where one was, or where there is nothing to tell. */
             withheld: ("no_change" | "not_failed" | "no_webhook" | "follow_up") | null;
         };
-        /** @description What differs from the data that was delivered last, found by code. Applied to the items of that run it gives the items of this one. */
+        /** @description Differences from the data delivered last, found by code. Applied to the items of that run they give the items of this one. */
         RunChanges: {
             added: unknown[];
-            /** @description The run that was delivered last; null for the first, to which everything is new. */
+            /** @description The run that was delivered last; null for the first one, in which everything is new. */
             against: string | null;
             /** @description The `resultKey`; null where the data was compared as a whole. */
             by: components["schemas"]["RunChangesBy"] | null;
             changed: components["schemas"]["ChangedItem"][];
             counts: components["schemas"]["ChangeCounts"];
             removed: unknown[];
-            /** @description Whether items are left out: at most 100 of each kind are kept, and 64 kB of them. `counts` counts all, and the diff of the run has all. */
+            /** @description True when items are left out: at most 100 of each kind and 64 kB are kept. `counts` counts all, and the diff of the run has all. */
             truncated: boolean;
-            /** @description Runs in a row without a change: up to this one, or, where it brings a change, those before it. */
+            /** @description Consecutive runs without a change, including this one; for a run with a change, the ones before it. */
             unchangedRuns: number;
         };
         RunChangesBy: {
@@ -3746,16 +3746,16 @@ export interface components {
             list: string;
         };
         RunChangesSummary: {
-            /** @description The run that was delivered last; null for the first, to which everything is new. */
+            /** @description The run that was delivered last; null for the first one, in which everything is new. */
             against: string | null;
             counts: components["schemas"]["ChangeCounts"];
-            /** @description Runs in a row without a change: up to this one, or, where it brings a change, those before it. */
+            /** @description Consecutive runs without a change, including this one; for a run with a change, the ones before it. */
             unchangedRuns: number;
         };
         RunDetail: {
             /** @description The backfill that it belongs to. */
             backfillId: string | null;
-            /** @description What it was given besides, which is another text in every run: date and time, what started it, its tools and limits, and the result of the last run that succeeded. */
+            /** @description The text that differs in every run: date and time, its trigger, its tools and limits, and the result of the last successful run. */
             briefing: string | null;
             cancelRequestedAt: components["schemas"]["Timestamp"] | null;
             /** @description Null unless it has data. */
@@ -3764,17 +3764,17 @@ export interface components {
             chatDeliveries: components["schemas"]["ChatDelivery"][];
             /** @description The verdicts of the checks of the routine, in its order; empty when nothing was checked. They are made when the run would succeed. The list of types may grow. */
             checks: components["schemas"]["CheckResult"][];
-            /** @description When its content was erased: prompt, result, data, changes, the texts of its steps and the bodies of its webhook deliveries, which are null since, and its variables, which are empty. Null while they are kept. */
+            /** @description When its content was erased: since then prompt, result, data, changes, the texts of its steps and the bodies of its webhook deliveries are null, and its variables empty. Null while the content is kept. */
             contentErasedAt: components["schemas"]["Timestamp"] | null;
             createdAt: components["schemas"]["Timestamp"];
-            /** @description What the result holds, by the `resultSchema` of its version; null without one. Numbers have all of their digits. */
+            /** @description Data of the result by the `resultSchema` of its version; null without one. Numbers have all of their digits. */
             data: unknown;
             errorMessage: string | null;
-            /** @description The version of the facts of the project that it was told; null for a run that was told none. `GET /v1/projects/{projectId}/facts/versions/{factsVersion}` has it. */
+            /** @description The version of the project’s facts that it got; null for none. `GET /v1/projects/{projectId}/facts/versions/{factsVersion}` has it. */
             factsVersion: number | null;
             failureClass: components["schemas"]["RunFailureClass"] | null;
             finishedAt: components["schemas"]["Timestamp"] | null;
-            /** @description Of a `follow_up`: the run whose result it is asked about, which may have been deleted since. */
+            /** @description For a `follow_up`: the run whose result the question is about, which may have been deleted since. */
             followsUp: string | null;
             /** @description The last 50 questions about its result, in order, each a run of its own. */
             followUps: components["schemas"]["FollowUp"][];
@@ -3790,13 +3790,13 @@ export interface components {
             nextResultId: string | null;
             /** @description Mails and pings about it. */
             notifications: components["schemas"]["RunNotification"][];
-            /** @description The outcome of a run that succeeded, null for every other: `done` (the work was done), `nothing_to_report` (the work was done, and nothing was found that is worth reporting), `partial` (a part of the work could not be done). It is `done` where the routine does not require its runs to state it. The list may grow. */
+            /** @description The outcome of a run that succeeded, null for every other: `done` (the work was done), `nothing_to_report` (the work was done, and nothing was found that is worth reporting), `partial` (a part of the work could not be done). It is `done` unless the routine requires its runs to state it. The list may grow. */
             outcome: ("done" | "nothing_to_report" | "partial") | null;
-            /** @description What the model said when it stated its outcome, cut at 500 characters; also of a run that could not do its work. */
+            /** @description The model’s summary with its outcome, cut at 500 characters; also for a run that could not do its work. */
             outcomeSummary: string | null;
             /** @description Whether it is kept beyond the retention of its project. */
             pinned: boolean;
-            /** @description The result before it: the newest earlier run of the routine that succeeded, or failed and has a result all the same. */
+            /** @description The run with the previous result: the newest earlier one of the routine that succeeded, or failed with a result. */
             previousResultId: string | null;
             /** @description What the model was given: instructions, skills and facts, rendered. */
             prompt: string | null;
@@ -3805,7 +3805,7 @@ export interface components {
             reason: components["schemas"]["RunReason"] | null;
             /** @description The text of its last step. */
             result: string | null;
-            /** @description The `resultSchema` by which its data was made; null without data, and where its version is deleted. */
+            /** @description The `resultSchema` of its data; null without data, and when its version is deleted. */
             resultSchema: {
                 [key: string]: unknown;
             } | null;
@@ -3815,11 +3815,11 @@ export interface components {
             routineId: string;
             /** @description The present name of the routine. */
             routineName: string;
-            /** @description The version that it executes; below zero for a change that is tried by a proposal, or was not taken over. */
+            /** @description The version that it executes; below zero for a proposed change that is being tried, or was not taken over. */
             routineRevision: number;
             /** @description The time that it was asked for, before which it does not start. */
             runAt: components["schemas"]["Timestamp"] | null;
-            /** @description The instant of the schedule it stands for, or that the run stands for which this one repeats. */
+            /** @description Its instant of the schedule, or that of the run that it repeats. */
             scheduledFor: components["schemas"]["Timestamp"] | null;
             /** @description Of a `skipped` run: the occurrences it accounts for. */
             skipped: components["schemas"]["RunDetailSkipped"] | null;
@@ -3829,11 +3829,11 @@ export interface components {
             /** @description Model steps on record. */
             stepCount: number;
             steps: components["schemas"]["Step"][];
-            /** @description Index of the step from which on the texts of models and tools are left out, as there are more than 4,000,000 characters; null where all are there. `GET /v1/runs/{runId}/steps` has them. */
+            /** @description Index of the step from which the texts of models and tools are left out, because there are more than 4,000,000 characters; null when all are present. `GET /v1/runs/{runId}/steps` has them. */
             textsLeftOutFrom: number | null;
             /** @enum {string} */
             trigger: "schedule" | "manual" | "backfill" | "follow_up";
-            /** @description How soon the result should be read, null unless the run succeeded: `high` is always the word of the model, and no one is told by it alone. Where the model states none, `none` for `nothing_to_report` and for unchanged data, else `normal`. */
+            /** @description How soon the result should be read, null unless the run succeeded. Only the model states `high`, which causes no mail by itself. If the model states none, it is `none` for `nothing_to_report` and for unchanged data, else `normal`. */
             urgency: ("none" | "normal" | "high") | null;
             usage: components["schemas"]["Usage"];
             /** @description This run's own values. */
@@ -3841,14 +3841,14 @@ export interface components {
                 [key: string]: string;
             };
             verdict: components["schemas"]["RunVerdict"] | null;
-            /** @description Of a run that waits: `run_at` (the time that it was asked for has not come), `worker` (no worker is there that takes new runs), `slot` (the workers are busy), `organization_limit` (the organization has as many runs at a time as its plan allows), `organization_share` (the organization has three quarters of the places, and other organizations run here too), `account` (its model account has as many runs at a time as the provider allows), `previous_run` (an earlier run of the routine is still open), `budget` (other runs hold what is left of a budget; its clock stands still, and it asks again within seconds), `connection` (the provider of a connection is away, so that an expired sign-in cannot be renewed; its clock stands still, and it asks again), `start` (it has been let in and its workflow is about to begin). */
+            /** @description For a run that waits: `run_at` (it was asked for a later time), `worker` (no worker takes new runs), `slot` (the workers are busy), `organization_limit` (the organization has as many runs at a time as its plan allows), `organization_share` (the organization has three quarters of the places, and other organizations run here too), `account` (its model account has as many runs at a time as the provider allows), `previous_run` (an earlier run of the routine is still open), `budget` (other runs have reserved what is left of a budget; the time waited does not count, and it asks again within seconds), `connection` (the provider of a connection cannot be reached, so an expired sign-in cannot be renewed; the time waited does not count, and it asks again), `start` (its turn has come and its workflow is about to begin). */
             waitingFor: ("run_at" | "worker" | "slot" | "organization_limit" | "organization_share" | "account" | "previous_run" | "budget" | "connection" | "start") | null;
-            /** @description What a run that would succeed lacked; it is `partial` at best, and proves nothing for activation: `tools_failed` (every call to the tools of a connection failed, so the run did its work without them). The list may grow. */
+            /** @description Warnings of a run that is therefore `partial` at best, and no proof for activation: `tools_failed` (every call to the tools of a connection failed, so the run had to work without them). The list may grow. */
             warnings: "tools_failed"[];
             webhookDeliveries: components["schemas"]["WebhookDelivery"][];
-            /** @description Why no webhook was told of its end: `no_change` (the routine delivers changes, and the run brought none), `not_failed` (the routine delivers failures only), `no_webhook` (the routine had no webhook that takes deliveries), `follow_up` (the run answers a question about a result). Null where one was, or where there is nothing to tell. */
+            /** @description Why no webhook got an event about its end: `no_change` (the routine delivers changes, and the run brought none), `not_failed` (the routine delivers failures only), `no_webhook` (the routine had no webhook that takes deliveries), `follow_up` (the run answers a question about a result). Null where one was, or where there is nothing to tell. */
             withheld: ("no_change" | "not_failed" | "no_webhook" | "follow_up") | null;
-            /** @description Where the Temporal UI shows its workflow; null where the operator names no such UI, and for a run that never had a workflow. */
+            /** @description Address of its workflow in the Temporal UI; null without a configured UI, and for a run that never had a workflow. */
             workflowUrl: string | null;
         };
         RunDetailModel: {
@@ -3882,7 +3882,7 @@ export interface components {
             p50: components["schemas"]["ForecastAmount"];
             p95: components["schemas"]["ForecastAmount"];
             /**
-             * @description `directory`: the prices of the model directory now; `recorded`: what the runs cost at their time, as the directory does not say; `unpriced`: the model has no prices, so there are tokens only.
+             * @description `directory`: the present prices of the model directory; `recorded`: the recorded cost of the runs, because the directory has no prices; `unpriced`: the model has no prices, so there are only tokens.
              * @enum {string}
              */
             pricing: "directory" | "recorded" | "unpriced";
@@ -3900,15 +3900,15 @@ export interface components {
             /** @description The verdicts of the checks of the routine, in its order; empty when nothing was checked. They are made when the run would succeed. The list of types may grow. */
             checks: components["schemas"]["CheckResult"][];
             createdAt: components["schemas"]["Timestamp"];
-            /** @description What the result holds, by the `resultSchema` of its version; null without one. Numbers have all of their digits. */
+            /** @description Data of the result by the `resultSchema` of its version; null without one. Numbers have all of their digits. */
             data: unknown;
             errorMessage: string | null;
             finishedAt: components["schemas"]["Timestamp"];
             /** @description Id of the run. */
             id: string;
-            /** @description The outcome of a run that succeeded, null for every other: `done` (the work was done), `nothing_to_report` (the work was done, and nothing was found that is worth reporting), `partial` (a part of the work could not be done). It is `done` where the routine does not require its runs to state it. The list may grow. */
+            /** @description The outcome of a run that succeeded, null for every other: `done` (the work was done), `nothing_to_report` (the work was done, and nothing was found that is worth reporting), `partial` (a part of the work could not be done). It is `done` unless the routine requires its runs to state it. The list may grow. */
             outcome: ("done" | "nothing_to_report" | "partial") | null;
-            /** @description What the model said when it stated its outcome, cut at 500 characters; also of a run that could not do its work. */
+            /** @description The model’s summary with its outcome, cut at 500 characters; also for a run that could not do its work. */
             outcomeSummary: string | null;
             /** @description Id of the project. */
             projectId: string;
@@ -3925,13 +3925,13 @@ export interface components {
             state: "succeeded" | "failed" | "cancelled";
             /** @enum {string} */
             trigger: "schedule" | "manual" | "backfill" | "follow_up";
-            /** @description How soon the result should be read, null unless the run succeeded: `high` is always the word of the model, and no one is told by it alone. Where the model states none, `none` for `nothing_to_report` and for unchanged data, else `normal`. */
+            /** @description How soon the result should be read, null unless the run succeeded. Only the model states `high`, which causes no mail by itself. If the model states none, it is `none` for `nothing_to_report` and for unchanged data, else `normal`. */
             urgency: ("none" | "normal" | "high") | null;
             usage: components["schemas"]["Usage"];
-            /** @description What a run that would succeed lacked; it is `partial` at best, and proves nothing for activation: `tools_failed` (every call to the tools of a connection failed, so the run did its work without them). The list may grow. */
+            /** @description Warnings of a run that is therefore `partial` at best, and no proof for activation: `tools_failed` (every call to the tools of a connection failed, so the run had to work without them). The list may grow. */
             warnings: "tools_failed"[];
         };
-        RunEventOutput: components["schemas"]["RunEventOutputState"] | components["schemas"]["RunEventOutputStep"] | components["schemas"]["RunEventOutputEnd"];
+        RunEventOutput: components["schemas"]["RunEventOutputState"] | components["schemas"]["RunEventOutputStep"] | components["schemas"]["RunEventOutputText"] | components["schemas"]["RunEventOutputEnd"];
         RunEventOutputEnd: {
             data: components["schemas"]["RunEventOutputEndData"];
             /** @enum {string} */
@@ -3958,6 +3958,20 @@ export interface components {
             /** @description Send it back as `Last-Event-ID` to continue after this event. */
             id: string;
         };
+        RunEventOutputText: {
+            data: components["schemas"]["RunEventOutputTextData"];
+            /** @enum {string} */
+            event: "text";
+        };
+        RunEventOutputTextData: {
+            /** @description A higher one than before has begun the step again. */
+            attempt: number;
+            /** @description The text begins here, in place of all before it. Else it goes on. */
+            begins: boolean;
+            /** @description The step that is under way. */
+            index: number;
+            text: string;
+        };
         /**
          * @description Whose fault a failed run is, by its reason: `routine` (counts towards `pauseAfterFailures`), `provider` (counts towards the breaker of the model account), `platform` (counts against no one and alerts the operator).
          * @enum {string}
@@ -3970,13 +3984,13 @@ export interface components {
             /** @description Of the last attempt. */
             error: string | null;
             /**
-             * @description What it is about; `success_ping` is the GET to the monitor. More may be added.
+             * @description Kind of message; `success_ping` is the GET to the monitor. The list may grow.
              * @enum {string}
              */
             kind: "failed" | "paused" | "budget" | "partial" | "recovered" | "held" | "digest" | "results_digest" | "success_ping" | "model_connection" | "webhook_changed" | "result" | "chat_stopped" | "program_approved" | "business_lead";
             nextAttemptAt: components["schemas"]["Timestamp"] | null;
             /**
-             * @description `pending`: to be sent, or sent again. `held`: the mails of this hour have gone; the summary counts it, and then this is `merged`. `cancelled`: it is not to be sent any more. `failed`: given up. `error` says why.
+             * @description `pending`: to be sent, or sent again. `held`: the hourly limit is reached; it becomes `merged` once the summary has counted it. `cancelled`: no longer to be sent. `failed`: given up; `error` has the reason.
              * @enum {string}
              */
             state: "pending" | "held" | "sent" | "merged" | "cancelled" | "failed";
@@ -3989,7 +4003,7 @@ export interface components {
             runId: string;
         };
         RunPreview: {
-            /** @description What is another text in every run: its time, tools, limits and the previous result. It says of a run by hand. */
+            /** @description The text that differs in every run: time, tools, limits and the previous result, here for a manual run. */
             briefing: string | null;
             estimate: components["schemas"]["RunPreviewEstimate"];
             facts: components["schemas"]["PreviewedFacts"] | null;
@@ -3997,14 +4011,14 @@ export interface components {
             /** @description The first words of every run of every routine. */
             preamble: string;
             preflight: components["schemas"]["PreflightVerdict"];
-            /** @description Instructions, skills and facts, rendered; null where they would be too large. */
+            /** @description Rendered instructions, skills and facts; null when they would be too large. */
             prompt: string | null;
             /** @description In order, without those that were deleted since. */
             skills: components["schemas"]["RunPreviewSkillsItem"][];
             tools: components["schemas"]["PreviewedTool"][];
         };
         RunPreviewEstimate: {
-            /** @description The input of the first step, counted from its texts and the definitions of its tools: more than common tokenizers make of them. */
+            /** @description The input of the first step, counted from its texts and the definitions of its tools: an upper bound for common tokenizers. */
             inputTokens: number | null;
             /** @description The input of the first step alone. */
             least: components["schemas"]["ForecastAmount"];
@@ -4017,7 +4031,7 @@ export interface components {
             /** @description Slug or id. */
             reference: string;
         };
-        /** @description Why it ended so. The list may grow: take a reason that you do not know by the state. `overlap` (the previous run of the routine was still going), `misfire` (the occurrence was missed and the routine does not make it up), `budget_exceeded` (a budget of the routine, its project or its organization is used up), `allowance_exceeded` (the organization has used up its runs of this month), `provider_disabled` (the model provider is disabled), `provider_unavailable` (the last runs on the model account failed because of its provider), `blocked` (a precondition did not hold), `put_off` (an earlier run of the routine put it off), `queue_expired` (it waited longer than limits.maxQueueSeconds), `paused` (the routine was paused before the run began), `superseded` (the routine was changed before the run began), `archived` (the routine was archived before the run began), `no_change` (the gate of the routine saw nothing to wake the model for), `blocked_model` (the model is no longer in the model directory), `blocked_models_unavailable` (the model directory could not be reached), `blocked_connection` (a connection that the routine needs is gone or not ready), `blocked_provider_disabled` (the model provider is disabled), `blocked_provider_mismatch` (the service and its provider runtime have different files of the model provider), `blocked_usage_limit` (the allowance of the model account is used up for now), `blocked_budget` (a budget leaves too little for a step, or limits the cost of a model without prices), `blocked_routine` (the routine was archived while the run was under way), `blocked_definition` (a newer release wrote the definition, and this one cannot read all of it), `blocked_variable` (a placeholder of the instructions has no value), `blocked_prompt_too_large` (the rendered text or its variables passed their limits), `timeout` (the run took longer than limits.timeoutSeconds), `max_steps` (the run reached limits.maxSteps without finishing), `max_total_tokens` (the run reached limits.maxTotalTokens, or too little of it was left for a step), `context_exceeded` (the step was longer than the context window of the model, also without earlier results of tools), `abnormal_cost` (the run used more than limits.abnormalFactor times the median of the last runs of its version), `model_rate_limited` (the model provider kept answering that there were too many requests), `model_error` (the model provider answered with an error of its own), `model_refused` (the model provider refused the request), `model_key_refused` (the model gateway refused the service's own key), `model_credential_refused` (the model provider refused the account's credential; its owner has to connect it again), `model_usage_limit` (the allowance of the model account is used up for now), `model_account_empty` (the account at the model provider has no money left, or has reached a limit on spending), `model_session_failed` (the session of the model call failed on our side), `model_unreachable` (the model provider could not be reached or broke off), `model_malformed` (the model provider answered something that is not a completion), `model_empty` (the model answered without any text), `model_wrote_call` (the model wrote a tool call as text instead of making it, also when it was told), `outcome_missing` (the model ended without stating its outcome, which the routine requires, also when reminded), `could_not` (the model stated that it could not do the work), `check_failed` (a check of the routine failed; the error message names it), `output_truncated` (the model stopped at its output limit), `content_filtered` (the provider withheld the answer), `result_invalid` (the last message was not the data that resultSchema and resultKey ask for), `workflow_lost` (the engine lost the run), `internal_error` (something went wrong on our side), `cancelled` (someone cancelled it), `replaced` (the next occurrence of the routine took its place). */
+        /** @description Reason of the end. The list may grow: treat an unknown reason by the state. `overlap` (the previous run of the routine was still going), `misfire` (the occurrence was missed, and the routine does not catch up), `budget_exceeded` (a budget of the routine, its project or its organization is used up), `allowance_exceeded` (the organization has used up its runs of this month), `provider_disabled` (the model provider is disabled), `provider_unavailable` (the last runs on the model account failed because of its provider), `blocked` (a precondition did not hold), `put_off` (an earlier run of the routine put it off), `queue_expired` (it waited longer than limits.maxQueueSeconds), `paused` (the routine was paused before the run began), `superseded` (the routine was changed before the run began), `archived` (the routine was archived before the run began), `no_change` (the gate of the routine saw nothing to wake the model for), `blocked_model` (the model is no longer in the model directory), `blocked_models_unavailable` (the model directory could not be reached), `blocked_connection` (a connection that the routine needs is gone or not ready), `blocked_provider_disabled` (the model provider is disabled), `blocked_provider_mismatch` (the service and its provider runtime have different files of the model provider), `blocked_usage_limit` (the allowance of the model account is used up for now), `blocked_budget` (a budget leaves too little for a step, or limits the cost of a model without prices), `blocked_routine` (the routine was archived while the run was under way), `blocked_definition` (a newer release wrote the definition, and this one cannot read all of it), `blocked_variable` (a placeholder of the instructions has no value), `blocked_prompt_too_large` (the rendered text or its variables passed their limits), `timeout` (the run took longer than limits.timeoutSeconds), `max_steps` (the run reached limits.maxSteps without finishing), `max_total_tokens` (the run reached limits.maxTotalTokens, or too little of it was left for a step), `context_exceeded` (the step was longer than the context window of the model, also without earlier results of tools), `abnormal_cost` (the run used more than limits.abnormalFactor times the median of the last runs of its version), `model_rate_limited` (the model provider kept answering that there were too many requests), `model_error` (the model provider answered with an error of its own), `model_refused` (the model provider refused the request), `model_key_refused` (the model gateway refused the service's own key), `model_credential_refused` (the model provider refused the account's credential; its owner has to connect it again), `model_usage_limit` (the allowance of the model account is used up for now), `model_account_empty` (the account at the model provider has no money left, or has reached a limit on spending), `model_session_failed` (the service failed at the session of the model call), `model_unreachable` (the model provider could not be reached or broke off), `model_malformed` (the model provider answered something that is not a completion), `model_empty` (the model answered without any text), `model_wrote_call` (the model wrote a tool call as text instead of making it, also when it was told), `outcome_missing` (the model ended without stating its outcome, which the routine requires, also when reminded), `could_not` (the model stated that it could not do the work), `check_failed` (a check of the routine failed; the error message names it), `output_truncated` (the model stopped at its output limit), `content_filtered` (the provider withheld the answer), `result_invalid` (the last message was not the data that resultSchema and resultKey ask for), `workflow_lost` (the engine lost the run), `internal_error` (the service failed), `cancelled` (someone cancelled it), `replaced` (the next occurrence of the routine took its place). */
         RunReason: string;
         RunRoutineBody: {
             /**
@@ -4040,20 +4054,20 @@ export interface components {
             changes: components["schemas"]["RunChangesSummary"] | null;
             /** @description The verdicts of the checks of the routine, in its order; empty when nothing was checked. They are made when the run would succeed. The list of types may grow. */
             checks: components["schemas"]["CheckResult"][];
-            /** @description When its content was erased: prompt, result, data, changes, the texts of its steps and the bodies of its webhook deliveries, which are null since, and its variables, which are empty. Null while they are kept. */
+            /** @description When its content was erased: since then prompt, result, data, changes, the texts of its steps and the bodies of its webhook deliveries are null, and its variables empty. Null while the content is kept. */
             contentErasedAt: components["schemas"]["Timestamp"] | null;
             createdAt: components["schemas"]["Timestamp"];
             errorMessage: string | null;
             failureClass: components["schemas"]["RunFailureClass"] | null;
             finishedAt: components["schemas"]["Timestamp"] | null;
-            /** @description Of a `follow_up`: the run whose result it is asked about, which may have been deleted since. */
+            /** @description For a `follow_up`: the run whose result the question is about, which may have been deleted since. */
             followsUp: string | null;
             /** @description Id of the run. */
             id: string;
             model: components["schemas"]["RunDetailModel"] | null;
-            /** @description The outcome of a run that succeeded, null for every other: `done` (the work was done), `nothing_to_report` (the work was done, and nothing was found that is worth reporting), `partial` (a part of the work could not be done). It is `done` where the routine does not require its runs to state it. The list may grow. */
+            /** @description The outcome of a run that succeeded, null for every other: `done` (the work was done), `nothing_to_report` (the work was done, and nothing was found that is worth reporting), `partial` (a part of the work could not be done). It is `done` unless the routine requires its runs to state it. The list may grow. */
             outcome: ("done" | "nothing_to_report" | "partial") | null;
-            /** @description What the model said when it stated its outcome, cut at 500 characters; also of a run that could not do its work. */
+            /** @description The model’s summary with its outcome, cut at 500 characters; also for a run that could not do its work. */
             outcomeSummary: string | null;
             /** @description Whether it is kept beyond the retention of its project. */
             pinned: boolean;
@@ -4066,11 +4080,11 @@ export interface components {
             routineId: string;
             /** @description The present name of the routine. */
             routineName: string;
-            /** @description The version that it executes; below zero for a change that is tried by a proposal, or was not taken over. */
+            /** @description The version that it executes; below zero for a proposed change that is being tried, or was not taken over. */
             routineRevision: number;
             /** @description The time that it was asked for, before which it does not start. */
             runAt: components["schemas"]["Timestamp"] | null;
-            /** @description The instant of the schedule it stands for, or that the run stands for which this one repeats. */
+            /** @description Its instant of the schedule, or that of the run that it repeats. */
             scheduledFor: components["schemas"]["Timestamp"] | null;
             /** @description Of a `skipped` run: the occurrences it accounts for. */
             skipped: components["schemas"]["RunDetailSkipped"] | null;
@@ -4081,13 +4095,13 @@ export interface components {
             stepCount: number;
             /** @enum {string} */
             trigger: "schedule" | "manual" | "backfill" | "follow_up";
-            /** @description How soon the result should be read, null unless the run succeeded: `high` is always the word of the model, and no one is told by it alone. Where the model states none, `none` for `nothing_to_report` and for unchanged data, else `normal`. */
+            /** @description How soon the result should be read, null unless the run succeeded. Only the model states `high`, which causes no mail by itself. If the model states none, it is `none` for `nothing_to_report` and for unchanged data, else `normal`. */
             urgency: ("none" | "normal" | "high") | null;
             usage: components["schemas"]["Usage"];
             verdict: components["schemas"]["RunVerdict"] | null;
-            /** @description What a run that would succeed lacked; it is `partial` at best, and proves nothing for activation: `tools_failed` (every call to the tools of a connection failed, so the run did its work without them). The list may grow. */
+            /** @description Warnings of a run that is therefore `partial` at best, and no proof for activation: `tools_failed` (every call to the tools of a connection failed, so the run had to work without them). The list may grow. */
             warnings: "tools_failed"[];
-            /** @description Why no webhook was told of its end: `no_change` (the routine delivers changes, and the run brought none), `not_failed` (the routine delivers failures only), `no_webhook` (the routine had no webhook that takes deliveries), `follow_up` (the run answers a question about a result). Null where one was, or where there is nothing to tell. */
+            /** @description Why no webhook got an event about its end: `no_change` (the routine delivers changes, and the run brought none), `not_failed` (the routine delivers failures only), `no_webhook` (the routine had no webhook that takes deliveries), `follow_up` (the run answers a question about a result). Null where one was, or where there is nothing to tell. */
             withheld: ("no_change" | "not_failed" | "no_webhook" | "follow_up") | null;
         };
         /** @description What a reader thinks of its result; null until one says so. */
@@ -4115,7 +4129,7 @@ export interface components {
             checks: components["schemas"]["RoutineChecks"];
             createdAt: components["schemas"]["Timestamp"];
             deliver: components["schemas"]["RoutineDeliver"];
-            /** @description When it was last changed by another than its keeper; null once the keeper has put it again. */
+            /** @description Time of the last change by another than its keeper; null after the keeper has put it again. */
             driftedAt: components["schemas"]["Timestamp"] | null;
             /** @description The person or the API key that changed it last, while it differs. */
             driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
@@ -4130,16 +4144,16 @@ export interface components {
             lastRunAt: components["schemas"]["Timestamp"] | null;
             limits: components["schemas"]["RoutineLimits"];
             managedBy: components["schemas"]["ManagedBy"] | null;
-            /** @description The name of the folder of files that keeps it; null where none does, or the folder has no name. */
+            /** @description The name of the folder of files that keeps it; null without one. */
             managedFrom: string | null;
             mayComplete: components["schemas"]["RoutineMayComplete"];
             mayPutOffHours: components["schemas"]["RoutineMayPutOffHours"] | null;
             misfire: components["schemas"]["RoutineMisfire"];
             model: components["schemas"]["RoutineModel"];
             name: components["schemas"]["RoutineName"];
-            /** @description When the next scheduled run may start, its jitter included; null unless active, and when no time is left up to `endsAt`. */
+            /** @description When the next scheduled run may start, including jitter; null unless active, and when no time is left before `endsAt`. */
             nextRunAt: components["schemas"]["Timestamp"] | null;
-            /** @description The instant before which its occurrences are skipped, `put_off`, as a run has said; activation lifts it. */
+            /** @description The instant before which occurrences are skipped as `put_off`, at the wish of a run; activation clears it. */
             notBefore: components["schemas"]["Timestamp"] | null;
             notifications: components["schemas"]["RoutineNotifications"];
             outcome: components["schemas"]["RoutineOutcome"];
@@ -4152,19 +4166,19 @@ export interface components {
             /** @description Counts material changes. */
             revision: number;
             schedule: components["schemas"]["RoutineSchedule"];
-            /** @description Says what `schedule` means. Where both day fields are restricted, either is enough. */
+            /** @description `schedule` in words. If both day fields are restricted, a day needs to match only one. */
             scheduleInWords: string;
             skills: components["schemas"]["RoutineSkills"];
             skipDates: components["schemas"]["RoutineSkipDates"];
             startsAt: components["schemas"]["RoutineStartsAt"] | null;
             /** @enum {string} */
             state: "draft" | "active" | "paused" | "archived";
-            /** @description Why the service itself changed the state last, `schedule_ended` after `endsAt`, `completed` after a run that said it was the last; null when a person did. */
+            /** @description Why the service itself changed the state last: `schedule_ended` after `endsAt`, `completed` after a run that declared itself the last, or a sentence; null when a person changed it. */
             stateReason: string | null;
             timezone: components["schemas"]["RoutineTimezone"];
             updatedAt: components["schemas"]["Timestamp"];
             variables: components["schemas"]["RoutineVariables"];
-            /** @description What may be amiss, and keeps nothing from being saved or run. `skill_need_unmet`: judged by the names and descriptions of the tools that the routine may call, so a hint only. `skill_deleted`: runs leave it out. `facts_missing`: it is told the facts of its project, which has none. `mixes_untrusted_and_outward`: its runs read text that strangers may write, and a tool of another connection sends or changes something; judged by the hints and names of the tools. `forecast_over_budget`, on activation and on a change of an active routine’s schedule: a budget or the plan’s allowance runs out within 30 days. `interval_beyond_retention`: the run before, which a run is told of or compared with, has lost its content by then. `either_day`: day of month and day of week are both restricted, and either is enough. `no_time_in_window`: the schedule has no time up to `endsAt` that is left. */
+            /** @description Possible faults, which do not prevent saving or running. `skill_need_unmet`: no tool seems to offer the data that a skill needs; only a hint, by names and descriptions of tools. `skill_deleted`: runs leave the skill out. `facts_missing`: the routine uses the facts of its project, which has none. `mixes_untrusted_and_outward`: a tool reads text that strangers may write, and a tool of another connection sends or changes something, by their hints and names. `forecast_over_budget`, on activation and on a change of an active routine’s schedule: a budget or the plan’s allowance runs out within 30 days. `interval_beyond_retention`: runs are further apart than content is kept, so that nothing is left to compare with. `either_day`: day of month and day of week are both restricted, and a day needs to match only one. `no_time_in_window`: the schedule has no time left before `endsAt`. */
             warnings: components["schemas"]["RoutineWarning"][];
             /** @description When the receiver responded with 410, which stopped deliveries. */
             webhookFailedAt: components["schemas"]["Timestamp"] | null;
@@ -4187,7 +4201,7 @@ export interface components {
             truncated: boolean;
         };
         SchedulePreview: {
-            /** @description Says what the schedule means. Where both day fields are restricted, either is enough. */
+            /** @description The schedule in words. If both day fields are restricted, a day needs to match only one. */
             inWords: string;
             /** @description How much later than each a run may start; the id of the routine decides. */
             jitterSeconds: number;
@@ -4214,13 +4228,13 @@ export interface components {
             name: string;
         };
         SendVerificationEmailBody: {
-            /** @description Where the link in the mail leads to: a path, or an address of the user interface. */
+            /** @description Target of the link in the mail: a path, or an address of the user interface. */
             callbackURL?: string;
             /** Format: email */
             email: string;
         };
         Series: {
-            /** @description The `resultKey` of the newest run; null where its data as a whole is the only item. */
+            /** @description The `resultKey` of the newest run; null when its data as a whole is the only item. */
             by: components["schemas"]["RunChangesBy"] | null;
             /** @description The one that `values` has; null where items have none. */
             field: string | null;
@@ -4254,7 +4268,7 @@ export interface components {
             secondFactorRequired: true;
         };
         SignInBody: {
-            /** @description Where the link in the mail leads to: a path, or an address of the user interface. */
+            /** @description Target of the link in the mail: a path, or an address of the user interface. */
             callbackURL?: string;
             /** Format: email */
             email: string;
@@ -4289,7 +4303,7 @@ export interface components {
         };
         SignOutBody: Record<string, never>;
         SignUpBody: {
-            /** @description Where the link in the mail leads to: a path, or an address of the user interface. */
+            /** @description Target of the link in the mail: a path, or an address of the user interface. */
             callbackURL?: string;
             /** Format: email */
             email: string;
@@ -4305,13 +4319,13 @@ export interface components {
             /** @description How often a curated skill is best run; null for a custom one. */
             cadence: ("daily" | "weekly" | "monthly" | "quarterly" | "on-demand") | null;
             category: string | null;
-            /** @description Of a curated skill for one-off work (`on-demand`): how often its small check is worth a run. Else null. */
+            /** @description For a curated skill for one-off work (`on-demand`): how often its small check is worth a run. Otherwise null. */
             check: ("daily" | "weekly" | "monthly" | "quarterly") | null;
             /** @description When the facts of a curated skill were last checked. */
             checked: string | null;
             createdAt: components["schemas"]["Timestamp"] | null;
             description: string | null;
-            /** @description When it was last changed by another than its keeper; null once the keeper has put it again. */
+            /** @description Time of the last change by another than its keeper; null after the keeper has put it again. */
             driftedAt: components["schemas"]["Timestamp"] | null;
             /** @description The person or the API key that changed it last, while it differs. */
             driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
@@ -4324,7 +4338,7 @@ export interface components {
             /** @description Characters of the instructions. */
             length: number;
             managedBy: components["schemas"]["ManagedBy"] | null;
-            /** @description The name of the folder of files that keeps it; null where none does, or the folder has no name. */
+            /** @description The name of the folder of files that keeps it; null without one. */
             managedFrom: string | null;
             name: string;
             /** @description What the tools of a routine should offer; empty for a custom skill. */
@@ -4336,7 +4350,7 @@ export interface components {
             /** @description How many sources those facts have; the skill itself lists them. */
             sourceCount: number;
             sources: components["schemas"]["SkillSourcesItem"][];
-            /** @description A schedule of that cadence, or of the check, to begin with; null without either. */
+            /** @description A suggested schedule of that cadence, or of the check; null without either. */
             suggestedSchedule: string | null;
             updatedAt: components["schemas"]["Timestamp"] | null;
             version: string | null;
@@ -4346,7 +4360,7 @@ export interface components {
             activated: number;
             name: string;
             newest: number;
-            /** @description The revision that the latest proof had, which activating again has scheduled runs take; null for none. */
+            /** @description The revision in the latest proof, which scheduled runs use after another activation; null for none. */
             proven: number | null;
             /** @description Id of the skill. */
             skill: string;
@@ -4355,13 +4369,13 @@ export interface components {
             /** @description How often a curated skill is best run; null for a custom one. */
             cadence: ("daily" | "weekly" | "monthly" | "quarterly" | "on-demand") | null;
             category: string | null;
-            /** @description Of a curated skill for one-off work (`on-demand`): how often its small check is worth a run. Else null. */
+            /** @description For a curated skill for one-off work (`on-demand`): how often its small check is worth a run. Otherwise null. */
             check: ("daily" | "weekly" | "monthly" | "quarterly") | null;
             /** @description When the facts of a curated skill were last checked. */
             checked: string | null;
             createdAt: components["schemas"]["Timestamp"] | null;
             description: string | null;
-            /** @description When it was last changed by another than its keeper; null once the keeper has put it again. */
+            /** @description Time of the last change by another than its keeper; null after the keeper has put it again. */
             driftedAt: components["schemas"]["Timestamp"] | null;
             /** @description The person or the API key that changed it last, while it differs. */
             driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
@@ -4371,12 +4385,12 @@ export interface components {
             /** @description Of a custom skill; null for a curated one. */
             id: string | null;
             instructions: string;
-            /** @description How many active routines run which revision of a custom skill, the newest first: those that it was activated with. */
+            /** @description Number of active routines for each activated revision of a custom skill, the newest first. */
             inUse: components["schemas"]["SkillRevisionInUse"][];
             /** @description Characters of the instructions. */
             length: number;
             managedBy: components["schemas"]["ManagedBy"] | null;
-            /** @description The name of the folder of files that keeps it; null where none does, or the folder has no name. */
+            /** @description The name of the folder of files that keeps it; null without one. */
             managedFrom: string | null;
             name: string;
             /** @description What the tools of a routine should offer; empty for a custom skill. */
@@ -4388,7 +4402,7 @@ export interface components {
             /** @description How many sources those facts have; the skill itself lists them. */
             sourceCount: number;
             sources: components["schemas"]["SkillSourcesItem"][];
-            /** @description A schedule of that cadence, or of the check, to begin with; null without either. */
+            /** @description A suggested schedule of that cadence, or of the check; null without either. */
             suggestedSchedule: string | null;
             updatedAt: components["schemas"]["Timestamp"] | null;
             version: string | null;
@@ -4416,13 +4430,13 @@ export interface components {
             /** @description How often a curated skill is best run; null for a custom one. */
             cadence: ("daily" | "weekly" | "monthly" | "quarterly" | "on-demand") | null;
             category: string | null;
-            /** @description Of a curated skill for one-off work (`on-demand`): how often its small check is worth a run. Else null. */
+            /** @description For a curated skill for one-off work (`on-demand`): how often its small check is worth a run. Otherwise null. */
             check: ("daily" | "weekly" | "monthly" | "quarterly") | null;
             /** @description When the facts of a curated skill were last checked. */
             checked: string | null;
             createdAt: components["schemas"]["Timestamp"] | null;
             description: string | null;
-            /** @description When it was last changed by another than its keeper; null once the keeper has put it again. */
+            /** @description Time of the last change by another than its keeper; null after the keeper has put it again. */
             driftedAt: components["schemas"]["Timestamp"] | null;
             /** @description The person or the API key that changed it last, while it differs. */
             driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
@@ -4434,7 +4448,7 @@ export interface components {
             /** @description Characters of the instructions. */
             length: number;
             managedBy: components["schemas"]["ManagedBy"] | null;
-            /** @description The name of the folder of files that keeps it; null where none does, or the folder has no name. */
+            /** @description The name of the folder of files that keeps it; null without one. */
             managedFrom: string | null;
             name: string;
             /** @description What the tools of a routine should offer; empty for a custom skill. */
@@ -4443,7 +4457,7 @@ export interface components {
             slug: string | null;
             /** @description How many sources those facts have; the skill itself lists them. */
             sourceCount: number;
-            /** @description A schedule of that cadence, or of the check, to begin with; null without either. */
+            /** @description A suggested schedule of that cadence, or of the check; null without either. */
             suggestedSchedule: string | null;
             updatedAt: components["schemas"]["Timestamp"] | null;
             version: string | null;
@@ -4461,7 +4475,7 @@ export interface components {
             plan: "starter" | "pro" | "scale";
         };
         StartConnectionSignInBody: {
-            /** @description For an authorization server that registers no clients by itself: ours there. */
+            /** @description The client that you registered, for an authorization server that does not register clients itself. */
             clientId?: string;
             clientSecret?: string;
             /** @description Id of the connection. */
@@ -4499,11 +4513,11 @@ export interface components {
             /** @description The run that tries the change. */
             runId: string;
             /**
-             * @description `open` while its run goes on, `taken` once the change is the routine’s, `dropped` otherwise.
+             * @description `open` while its run is open, `taken` once the change was taken over, `dropped` otherwise.
              * @enum {string}
              */
             state: "open" | "taken" | "dropped";
-            /** @description What may be amiss, and keeps nothing from being saved or run. `skill_need_unmet`: judged by the names and descriptions of the tools that the routine may call, so a hint only. `skill_deleted`: runs leave it out. `facts_missing`: it is told the facts of its project, which has none. `mixes_untrusted_and_outward`: its runs read text that strangers may write, and a tool of another connection sends or changes something; judged by the hints and names of the tools. `forecast_over_budget`, on activation and on a change of an active routine’s schedule: a budget or the plan’s allowance runs out within 30 days. `interval_beyond_retention`: the run before, which a run is told of or compared with, has lost its content by then. `either_day`: day of month and day of week are both restricted, and either is enough. `no_time_in_window`: the schedule has no time up to `endsAt` that is left. */
+            /** @description Possible faults, which do not prevent saving or running. `skill_need_unmet`: no tool seems to offer the data that a skill needs; only a hint, by names and descriptions of tools. `skill_deleted`: runs leave the skill out. `facts_missing`: the routine uses the facts of its project, which has none. `mixes_untrusted_and_outward`: a tool reads text that strangers may write, and a tool of another connection sends or changes something, by their hints and names. `forecast_over_budget`, on activation and on a change of an active routine’s schedule: a budget or the plan’s allowance runs out within 30 days. `interval_beyond_retention`: runs are further apart than content is kept, so that nothing is left to compare with. `either_day`: day of month and day of week are both restricted, and a day needs to match only one. `no_time_in_window`: the schedule has no time left before `endsAt`. */
             warnings: components["schemas"]["RoutineWarning"][];
             /** @description Shown once, where the change sets the first webhook URL; null when the response is repeated under its `Idempotency-Key`. */
             webhookSecret?: string | null;
@@ -4516,7 +4530,7 @@ export interface components {
             redirectUri: string;
         };
         Step: {
-            /** @description Beyond 1, an earlier attempt may have been billed by the provider and lost. */
+            /** @description Above 1, the provider may have billed an earlier attempt whose response was lost. */
             attempt: number;
             errorMessage: string | null;
             finishedAt: components["schemas"]["Timestamp"] | null;
@@ -4528,7 +4542,7 @@ export interface components {
             modelId: string | null;
             startedAt: components["schemas"]["Timestamp"] | null;
             /**
-             * @description `pending`: a call that the model has asked for and that has not gone out. `started`: the request is under way. `succeeded`: the response or the result is recorded. `failed`: it was refused, did not happen, or was answered with an error. `outcome_unknown`: the call may have taken effect, and nothing says whether it did; it is not made again.
+             * @description `pending`: a call that the model has asked for and that has not gone out. `started`: the request is under way. `succeeded`: the response or the result is recorded. `failed`: it was refused, did not happen, or was answered with an error. `outcome_unknown`: it is not known whether the call took effect, so it is not made again.
              * @enum {string}
              */
             state: "pending" | "started" | "succeeded" | "failed" | "outcome_unknown";
@@ -4538,7 +4552,7 @@ export interface components {
             /** @description Of a tool step. */
             tool: components["schemas"]["ToolCall"] | null;
             usage: components["schemas"]["Usage"];
-            /** @description What a person should know although the run went on: faults of the model server, and `outcome_unknown` of a call that may have taken effect. The list may grow. */
+            /** @description Problems that did not end the run: faults of the model server, and `outcome_unknown` for a call that may have taken effect. The list may grow. */
             warnings: components["schemas"]["ConnectionError"][];
         };
         TerminalSignIn: {
@@ -4568,7 +4582,7 @@ export interface components {
         ToolCall: {
             /** @description Of a call that was held: the action that waits for a person. The call was not made. */
             action: components["schemas"]["ToolCallAction"] | null;
-            /** @description JSON text. Here and below secrets are taken out and long texts cut at 16,000 characters. */
+            /** @description JSON text. Here and below secrets are removed and long texts cut at 16,000 characters. */
             arguments: string | null;
             /** @description Characters before the cut. */
             argumentsLength: number | null;
@@ -4576,12 +4590,12 @@ export interface components {
             attachments: components["schemas"]["ToolCallAttachmentsItem"][];
             /** @description Null for a built-in tool. */
             connectionId: string | null;
-            /** @description Name of the connection when the call was made, which stays when it is renamed or deleted; null for a built-in tool, and once the texts of the run are erased. */
+            /** @description Name of the connection at the time of the call; null for a built-in tool, and once the texts of the run are erased. */
             connectionName: string | null;
             isError: boolean | null;
             /** @description As the model calls the tool. */
             name: string;
-            /** @description The model step from which on the result was left out of what the model is sent, because its context window had no room for it; null while it is sent. */
+            /** @description The model step from which the result was left out of the requests, because the context window had no room; null while it is sent. */
             omittedFromStep: number | null;
             /** @description Null for a built-in tool. */
             policyId: string | null;
@@ -4624,14 +4638,14 @@ export interface components {
             confirmedAt: components["schemas"]["Timestamp"] | null;
             /** @description Id of the person, or of the API key, that confirmed. */
             confirmedBy: string | null;
-            /** @description What was confirmed, where the definition is another one by now; null where it is the same, or none is known. */
+            /** @description The confirmed definition, when the present one differs; null when they are the same, or none is known. */
             confirmedDefinition: components["schemas"]["ConfirmedDefinition"] | null;
             /** @description Of the definition that was confirmed; differs after a change. */
             confirmedHash: string | null;
             /** @description Id of the connection. */
             connectionId: string;
             createdAt: components["schemas"]["Timestamp"];
-            /** @description SHA-256 of name, title, description, schemas and annotations as the server last said them. */
+            /** @description SHA-256 of the server’s latest name, title, description, schemas and annotations. */
             definitionHash: string;
             description: string | null;
             /** @description Id of the policy. */
@@ -4657,7 +4671,7 @@ export interface components {
             updatedAt: components["schemas"]["Timestamp"];
             /** @description When a discovery no longer found the tool. */
             vanishedAt: components["schemas"]["Timestamp"] | null;
-            /** @description What is to be considered before it is confirmed. `mixes_untrusted_and_outward`: with it runs read text that strangers may write, and a tool of another connection sends or changes something. `schema_left_out`, once it is confirmed: parts of its schemas cannot be read, so calls are held to the rest. `definition_hash_missing`, in the response to a confirmation: nothing says that the caller has seen this definition. */
+            /** @description Warnings to read before confirming it. `mixes_untrusted_and_outward`: with this tool, runs read text that strangers may write, and a tool of another connection sends or changes something. `schema_left_out`, after confirmation: parts of its schemas cannot be read, so calls are checked against the rest. `definition_hash_missing`, in the response to a confirmation: the caller has not proven that they saw this definition. */
             warnings: components["schemas"]["PolicyWarning"][];
         };
         ToolRule: {
@@ -4705,7 +4719,7 @@ export interface components {
         UnreadResults: {
             /** @description Whether there are more than the 1,000 counted ones. */
             more: boolean;
-            /** @description Until when the caller has marked all as read, to take that back; null where they never did. */
+            /** @description Time up to which the caller has marked all as read, for undoing that; null if they never did. */
             readUntil: components["schemas"]["Timestamp"] | null;
             unchanged: number;
             /** @description The routines that the unchanged ones are of. */
@@ -4765,7 +4779,7 @@ export interface components {
         };
         UpdateProject: {
             budget?: components["schemas"]["UpdateRoutineBudget"];
-            /** @description Whether programs reach the project through `/mcp`, with API keys or as connected assistants; true for a new project. */
+            /** @description True when programs may reach the project through `/mcp`, with API keys or as connected assistants; true for a new project. */
             mcpEnabled?: boolean;
             name?: string;
             notifications?: components["schemas"]["UpdateProjectNotifications"];
@@ -4775,7 +4789,7 @@ export interface components {
             runDays?: number | null;
         };
         UpdateProjectNotifications: {
-            /** @description Who is mailed about the routines that say nothing of their own, and about the budgets of the project and its organization; null for no one. */
+            /** @description Recipients of mail about routines without settings of their own, and about the budgets of the project and its organization; null for no one. */
             mail?: components["schemas"]["MailSettings"] | null;
         };
         UpdateRoutine: {
@@ -4787,32 +4801,32 @@ export interface components {
              */
             afterApproval?: "nothing" | "run";
             budget?: components["schemas"]["UpdateRoutineBudget"];
-            /** @description Read-only tools of the service itself, without connection and policy. `calculate` computes exactly: arithmetic, intervals and tests of rates, pacing, series and their forecasts, what a change is made of, list and text differences. */
+            /** @description Read-only tools of the service itself, without connection and policy. `calculate` computes exactly: arithmetic, intervals and tests of rates, pacing, series and their forecasts, parts of a change, list and text differences. */
             builtInTools?: "calculate"[];
-            /** @description Tells each run the result of the last run that succeeded, cut at 12,000 characters. `{{previous.result}}` and `{{previous.finishedAt}}` put it into the instructions instead, `{{previous.data}}` and `{{previous.changes}}` the data of the last run that had any, as JSON. */
+            /** @description Gives each run the result of the last successful run, cut at 12,000 characters. `{{previous.result}}` and `{{previous.finishedAt}}` put it into the instructions instead, `{{previous.data}}` and `{{previous.changes}}` the data of the last run that had any, as JSON. */
             carryResult?: boolean;
-            /** @description What code checks when a run would succeed: the result is not empty, has a pattern or has it not, names at least so many distinct web addresses; a tool succeeded at least so often; no call was refused. A run that states `nothing_to_report` is asked for no pattern and no addresses. One that fails a check ends `failed`, `check_failed`, and proves nothing for activation. The list of types may grow. */
+            /** @description Conditions that code checks when a run would succeed: the result is not empty, matches a pattern or does not, names a number of distinct web addresses; a tool succeeded often enough; no call was refused. A run that states `nothing_to_report` needs no pattern and no addresses. A run that fails a check ends `failed`, `check_failed`, and is no proof for activation. The list of types may grow. */
             checks?: components["schemas"]["ResultCheck"][];
             /**
-             * @description Which runs the webhook is told of. `always`: all. `changed`, which needs a resultSchema: those whose data differs from what was delivered last, as `run.changed`, and those that failed; the first data counts as changed. `failed`: those that failed. `withheld` of a run says why it was not told. `routine.paused` is always told.
+             * @description Which runs the webhook gets. `always`: all. `changed`, which needs a resultSchema: runs whose data differs from the data delivered last, as `run.changed`, and failed runs; the first data counts as changed. `failed`: failed runs. `withheld` of a run has the reason for no event. `routine.paused` is always sent.
              * @enum {string}
              */
             deliver?: "always" | "changed" | "failed";
-            /** @description The schedule has no times after this one, and then the routine is paused, `schedule_ended`. Null for no such bound. */
+            /** @description The schedule has no times after this instant; then the routine is paused as `schedule_ended`. Null for no end. */
             endsAt?: (string & (unknown & unknown)) | null;
             externalKey?: string | null;
             /** @description Tells each run the facts of its project. */
             facts?: boolean;
             gate?: components["schemas"]["GateInput"] | null;
             instructions?: string;
-            /** @description The most that a scheduled run may start later than its time, at most half the shortest interval of the schedule. How much later is fixed by the id of the routine, so that many routines of one schedule spread. `scheduledFor` stays the time of the schedule. */
+            /** @description The greatest delay of a scheduled run, at most half the shortest interval of the schedule. The id of the routine decides the delay, so that routines with the same schedule spread. `scheduledFor` stays the time of the schedule. */
             jitterSeconds?: number;
             limits?: components["schemas"]["UpdateRoutineLimits"];
             managedBy?: components["schemas"]["ManagedBy"] | null;
             managedFrom?: string | null;
-            /** @description Lets a scheduled run say that it is the last, which pauses the routine. `finish` then takes `final`; a run that is `done` or has `nothing_to_report` and says so pauses it, `completed`. Needs `outcome: required`. */
+            /** @description Lets a scheduled run declare itself the last, which pauses the routine as `completed`. `finish` then takes `final`, which counts for a run that is `done` or has `nothing_to_report`. Needs `outcome: required`. */
             mayComplete?: boolean;
-            /** @description The most hours for which a scheduled run may put off the next one; null for none. `finish` then takes `nextNotBefore`, and occurrences before it are skipped, `put_off`. Needs `outcome: required`. */
+            /** @description The most hours by which a scheduled run may postpone the next one; null for none. `finish` then takes `nextNotBefore`, and earlier occurrences are skipped as `put_off`. Needs `outcome: required`. */
             mayPutOffHours?: number | null;
             /** @enum {string} */
             misfire?: "run_once" | "skip";
@@ -4820,13 +4834,13 @@ export interface components {
             name?: string;
             notifications?: components["schemas"]["UpdateRoutineNotifications"];
             /**
-             * @description With `required` a run has to end by calling the built-in tool `finish` with its outcome (`done`, `nothing_to_report`, `partial` or `could_not`) and a summary; one that does not, and is reminded once, ends `failed`, `outcome_missing`. With `optional` a run that succeeds is `done`.
+             * @description With `required` a run must end by calling the built-in tool `finish` with its outcome (`done`, `nothing_to_report`, `partial` or `could_not`) and a summary; if it does not, even after one reminder, it ends `failed`, `outcome_missing`. With `optional` every successful run is `done`.
              * @enum {string}
              */
             outcome?: "optional" | "required";
             /** @enum {string} */
             overlap?: "skip" | "queue" | "cancel_previous" | "allow";
-            /** @description The variables that may be given for one run, as `variables` when it is started; null for all, an empty list for none. */
+            /** @description The variables that a caller may set for one run; null for all, an empty list for none. */
             overridable?: string[] | null;
             pauseAfterFailures?: number;
             resultKey?: components["schemas"]["ResultKey"] | null;
@@ -4872,16 +4886,16 @@ export interface components {
         UpdateRoutineNotifications: {
             /** @description Null follows the project. At most one mail an hour. */
             mail?: components["schemas"]["MailSettings"] | null;
-            /** @description A monitor that gets a GET after each run that succeeded. https, a public address; redirects are not followed. */
+            /** @description Address of a monitor that gets a GET after each successful run: https and public; redirects are not followed. */
             successPingUrl?: string | null;
         };
         UpdateRoutineResultsTo: {
             /** @description Ids of chats of the project. They are told of failures too. */
             chats?: string[];
-            /** @description Members who are mailed the results, at most ten an hour of one routine. Null for none; people who chose a digest find them there. */
+            /** @description Members who get the results by mail, at most ten an hour of one routine. Null for none; digests have the results too. */
             mail?: (("owners" | "admins" | "members") | string[]) | null;
             /**
-             * @description `changed` leaves out results that are the same as the one before or have nothing to report.
+             * @description `changed` leaves out results that equal the previous one or have nothing to report.
              * @enum {string}
              */
             when?: "each" | "changed";
@@ -4903,9 +4917,9 @@ export interface components {
             argumentSchema?: {
                 [key: string]: unknown;
             } | null;
-            /** @description True lets runs call the tool, as it is defined now, without asking a person. */
+            /** @description True lets runs call the tool, in its present definition, without asking a person. */
             confirmAutomaticExecution?: boolean;
-            /** @description The definition you have seen; when it is another one by now, the response is 412. A confirmation without it is accepted, with the warning `definition_hash_missing`: what was discovered since you looked is then confirmed unseen. */
+            /** @description Hash of the definition that you have read; if the definition has changed since, the response is 412. A confirmation without it has the warning `definition_hash_missing`, because a newer definition may be confirmed unseen. */
             definitionHash?: string;
             /** @description Calls of this tool in one run; null for no limit of its own. */
             maxCallsPerRun?: number | null;
@@ -4923,7 +4937,7 @@ export interface components {
             cachedInputTokens: number;
             /** @description US dollars, a decimal string; null without a price. */
             costUsd: string | null;
-            /** @description Whether tokens were counted by us from the texts, because the provider stated none. */
+            /** @description True when the service counted the tokens from the texts, because the provider stated none. */
             estimated: boolean;
             inputTokens: number;
             outputTokens: number;
@@ -4994,7 +5008,7 @@ export interface components {
             routineId: string;
         };
         WriteFacts: {
-            /** @description Brand terms, margin, markets, owners, permitted claims, voice: what all routines of the project should go by, in any form; at most 24000 characters, kept as given. Empty for none. */
+            /** @description Facts for all routines of the project, in any form: brand terms, margin, markets, owners, permitted claims, voice; at most 24000 characters, stored unchanged. Empty for none. */
             text: string;
         };
     };
@@ -5423,7 +5437,7 @@ export interface operations {
                 state: string;
             };
             path: {
-                /** @description Where the sign-in was begun: a provider, or for a tool server its authorization server, as in the `redirectUri` of the start. */
+                /** @description The provider of the sign-in, or for a tool server its authorization server, as in the `redirectUri` of the start. */
                 provider: string;
             };
         };
@@ -6345,7 +6359,7 @@ export interface operations {
     completeModelSignIn: {
         parameters: {
             query?: {
-                /** @description In place of all others: the address at which the browser ended, as copied. */
+                /** @description The copied final address of the browser, in place of all other fields. */
                 address?: string;
                 /** @description Where the provider issues a client of its own. */
                 client_id?: string;
@@ -6997,7 +7011,7 @@ export interface operations {
                 q?: string;
                 /** @description Only those that ended at this time or later. */
                 since?: string;
-                /** @description Only what the caller, a person or an API key, has not marked as read, or only the rest. After 30 days a result counts as read. */
+                /** @description Only results that the caller (a person or an API key) has not marked as read, or only the others. After 30 days a result counts as read. */
                 unread?: "true" | "false";
                 /** @description True for all kinds but `unchanged`, false for unchanged results only. */
                 worthReading?: "true" | "false";
@@ -7094,13 +7108,13 @@ export interface operations {
                 page?: components["parameters"]["page"];
                 /** @description Text in the name. */
                 q?: string;
-                /** @description Only those that have a `webhookUrl` or a `successPingUrl`, or only those that have neither. */
+                /** @description Only routines with a `webhookUrl` or a `successPingUrl`, or only routines without. */
                 sendsResults?: "true" | "false";
                 /** @description Only those in this state. */
                 state?: "draft" | "active" | "paused" | "archived";
-                /** @description Only those whose state was changed last by the service itself, which paused them or returned them to draft and says why in `stateReason`; or only those where a person or an API key did. */
+                /** @description Only routines whose state the service itself changed last, with the reason in `stateReason`; or only those that a person or an API key changed. */
                 stateChangedBy?: "service" | "person";
-                /** @description Only those that use this: a skill by id or slug, a connection by an automatic tool, or a model account. */
+                /** @description Only routines that use this skill (id or slug), connection (by an automatic tool), or model account. */
                 uses?: string;
             };
         };
@@ -7241,7 +7255,7 @@ export interface operations {
     forecastBackfill: {
         parameters: {
             query: {
-                /** @description The first instant of the window; not before the time for which the project keeps its runs. */
+                /** @description The first instant of the window; not older than the project keeps its runs. */
                 from: string;
                 /** @description Runs, at most 200. */
                 max?: number;
@@ -7760,7 +7774,7 @@ export interface operations {
     putRoutine: {
         parameters: {
             path: {
-                /** @description Your own name for it, unique in the project. One that is archived or deleted gives it back. */
+                /** @description Your own name for it, unique in the project. After archiving or deletion the name is free again. */
                 externalKey: string;
             };
         };
@@ -7935,7 +7949,7 @@ export interface operations {
     diffRun: {
         parameters: {
             query?: {
-                /** @description Another run of the routine, earlier or later; without it the one that this run was compared with when it ended. */
+                /** @description Another run of the routine, earlier or later; by default the run with which this one was compared at its end. */
                 against?: string;
             };
             path: {
@@ -8150,7 +8164,7 @@ export interface operations {
             query: {
                 /** @description No times after this one. */
                 endsAt?: string & (unknown & unknown);
-                /** @description Checked only: how much later a run starts is decided by the id of its routine. */
+                /** @description Only checked, because the id of a routine decides the delay of its runs. */
                 jitterSeconds?: number;
                 /** @description Five cron fields, or @hourly to @yearly. */
                 schedule: string;
@@ -8336,7 +8350,7 @@ export interface operations {
     putSkill: {
         parameters: {
             path: {
-                /** @description Your own name for it, unique in the project. One that is archived or deleted gives it back. */
+                /** @description Your own name for it, unique in the project. After archiving or deletion the name is free again. */
                 externalKey: string;
             };
         };

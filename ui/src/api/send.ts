@@ -10,7 +10,7 @@ import type { DataOf, InputArgs, InputOf, Method, PathOf } from './types.ts';
 export interface SendOptions<D> {
   /** Paths to read again after a success: `/v1/routines` includes all below it. */
   readonly refreshes?: readonly string[];
-  /** Text of a toast after a success; keep it to the fact: "Routine paused". */
+  /** Text of a toast after a success. It states the fact: "Routine paused". */
   readonly done?: string | ((data: D) => string);
   readonly onDone?: (data: D, reply: Reply<D>) => void | Promise<void>;
   /** Set where the caller shows the error itself, in a form or beside the button, so that no toast does. */
@@ -56,7 +56,7 @@ export function useSend<M extends 'post' | 'put' | 'patch' | 'delete', P extends
           return reply;
         },
         (error: unknown) => {
-          // Refused: the next try is a new request.
+          // The service refused it, so the next try is a new request.
           if (error instanceof ApiError && !error.isTemporary) keys.current.clear();
           throw error;
         },

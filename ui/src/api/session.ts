@@ -22,10 +22,7 @@ const SessionContext = createContext<Session | undefined>(undefined);
 /** Gives the session to the pages behind the guard. */
 export const SessionProvider = SessionContext.Provider;
 
-/**
- * Returns the session that the pages behind the guard were opened in; it may have ended meanwhile.
- * @throws outside of these pages
- */
+/** Returns the session with which the page was opened; it may have ended meanwhile. @throws outside of these pages */
 export function useSession(): Session {
   const session = use(SessionContext);
   if (session === undefined) throw new Error('There is no session.');
@@ -41,6 +38,6 @@ export function useSignOut(): () => Promise<void> {
 async function signOut(client: QueryClient): Promise<void> {
   await call('post', '/auth/sign-out', { body: {} });
   client.clear();
-  // A new document: nothing of the old session is left in memory.
+  // Load a new document, so that nothing of the old session stays in memory.
   location.assign('/sign-in');
 }

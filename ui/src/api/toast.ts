@@ -7,7 +7,7 @@ export const toasts = Toast.createToastManager();
 /** Shows a message in the corner. Errors stay until they are closed. */
 export const toast = {
   done: (title: string) => toasts.add({ title, type: 'done' }),
-  /** Says what has happened, with a button that takes it back while it stands there. */
+  /** Reports an action, with a button that undoes it while the toast is shown. */
   undo: (title: string, onUndo: () => void) => {
     const id = toasts.add({
       title,

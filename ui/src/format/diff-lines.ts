@@ -5,7 +5,7 @@ export interface DiffLine {
   readonly text: string;
 }
 
-/** Bounds the work for two texts that have little in common; a reader would not follow more anyway. */
+/** Limits the work for two texts with little in common; a longer diff would not help a reader. */
 const MAX_EDITS = 1_000;
 
 /**

@@ -33,12 +33,12 @@ export type DocumentTag = (typeof TAGS)[number];
 
 const KNOWN: ReadonlyMap<string, DocumentTag> = new Map(TAGS.map((tag) => [tag, tag]));
 
-/** Returns the tag where it is one of the list; any other means nothing. */
+/** Returns the tag if it is in the list; undefined for others. */
 export function tagOf(name: string): DocumentTag {
   return KNOWN.get(name) ?? 'span';
 }
 
-/** Returns an address that a reader may follow: of the web, of mail, or a footnote of the same text. */
+/** Returns an address that a reader may follow: of the web, of mail, or of a footnote in the same text. */
 export function hrefOf(address: string): string | undefined {
   if (/^#note-[\w-]+$/.test(address)) return address;
   if (!/^(https?:\/\/|mailto:)/i.test(address) || !URL.canParse(address)) return undefined;
@@ -51,8 +51,8 @@ const MAX_MARKERS = 40;
 const MAX_COLUMNS = 200;
 
 /**
- * Says why a text is not formatted; undefined where it is. The time of the parser grows with the square of some of
- * these, and a look at each line is enough to find them.
+ * Returns why a text is not formatted; undefined if it can be. The parser's time grows with the square of some of these
+ * counts, which a look at each line finds.
  */
 export function refusalOf(text: string): string | undefined {
   if (text.length > MAX_CHARACTERS) {
@@ -70,7 +70,7 @@ export function refusalOf(text: string): string | undefined {
 }
 
 const MARKER = /(?:>[ \t]?|(?:[*+-]|\d{1,9}[.)])[ \t]+|[ \t]+)/y;
-/** A line that is drawn across the page, which looks like many lists. */
+/** Matches a horizontal rule, which looks like many lists. */
 const RULE = /^[ \t]*([-*_])(?:[ \t]*\1)+[ \t]*$/;
 
 /** Counts the quotes and lists that a line opens, up to the limit. */

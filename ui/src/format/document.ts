@@ -6,7 +6,7 @@ import { gfm } from 'micromark-extension-gfm';
 import { drawn } from './drawn.ts';
 import { hrefOf, refusalOf, tagOf, type DocumentTag } from './document-limits.ts';
 
-/** A heading by which a reader finds a place. */
+/** A heading in the outline of a text. */
 export interface OutlineEntry {
   readonly id: string;
   readonly text: string;
@@ -51,7 +51,7 @@ const MAX_ELEMENTS = 40_000;
 const MAX_DEPTH = 60;
 const TOO_DEEP = 'its parts are nested too deep';
 
-/** Reads Markdown by the rules of GitHub. Takes as long as a hostile text makes it, so pages call it in a worker. */
+/** Parses Markdown by the rules of GitHub. A hostile text may take very long, so pages call it in a worker. */
 export function documentOf(text: string): TextDocument | PlainDocument {
   const refusal = refusalOf(text);
   if (refusal !== undefined) return { kind: 'plain', reason: refusal };
@@ -64,7 +64,7 @@ export function documentOf(text: string): TextDocument | PlainDocument {
     return new Reader().read(tree);
   } catch (error) {
     if (error instanceof Refused) return { kind: 'plain', reason: error.message };
-    // The parser calls itself for each level.
+    // The parser recurses for each level.
     return { kind: 'plain', reason: error instanceof RangeError ? TOO_DEEP : 'it cannot be read' };
   }
 }

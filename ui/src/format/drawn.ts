@@ -1,4 +1,4 @@
-/** The characters that a browser draws nothing for, or that turn text round; as the service refuses them in tools. */
+/** Matches invisible characters, and characters that reverse text; the service refuses the same ones in tools. */
 const UNSEEN = /(?!\t|\n|\r|\u200C|\u200D|\uFE0E|\uFE0F)[\p{Cc}\p{Cf}\p{Co}\p{Default_Ignorable_Code_Point}]/gu;
 
 /** Replaces the invisible characters of a foreign text by their names, like `U+202E`. */

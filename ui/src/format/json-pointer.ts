@@ -21,7 +21,7 @@ export function isObject(value: unknown): value is Readonly<Record<string, unkno
   return typeof value === 'object' && value !== null && !(value instanceof ExactNumber);
 }
 
-/** Returns true for an object that is no list. */
+/** Returns true for an object that is not a list. */
 export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return isObject(value) && !Array.isArray(value);
 }

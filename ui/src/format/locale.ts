@@ -1,4 +1,4 @@
-/** The words are English; dates and numbers follow the reader's own English. */
+/** The words are English; dates and numbers follow the reader's own variant of English. */
 export const LOCALE = navigator.languages.find((each) => each.startsWith('en') && isLocale(each)) ?? 'en-GB';
 
 /** Tells whether `Intl` takes it: a browser without a locale of the system may name "en-US@posix". */

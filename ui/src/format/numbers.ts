@@ -25,8 +25,8 @@ export function plural(value: number, one: string, many = `${one}s`): string {
 }
 
 /**
- * Formats the API's decimal string as money: in cents as a rule, with more digits where a small amount would look like
- * nothing. Null is "unknown", which is not zero.
+ * Formats the API's decimal string as money: usually in cents, with more digits for small amounts. Null is "unknown",
+ * which is not zero.
  */
 export function money(amount: string | number | null, currency = 'USD'): string {
   if (amount === null) return 'unknown';

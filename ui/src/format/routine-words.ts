@@ -2,8 +2,8 @@ import { sentence } from '#ui/api/form.ts';
 
 /** Reasons that the service gives as a name. */
 const REASONS: Readonly<Record<string, string>> = {
-  completed: 'Its last run said that the work is done. Activate it to go on.',
-  schedule_ended: 'Its schedule has ended. Change when it ends to go on.',
+  completed: 'Its last run said that the work is done. Activate it to continue.',
+  schedule_ended: 'Its schedule has ended. Change its end to continue.',
 };
 
 /** Says why the service itself changed the state of a routine. */

@@ -1,5 +1,6 @@
 import type { Shape } from '#ui/api/types.ts';
 import { capitalized } from './capitalized.ts';
+import { drawn } from './drawn.ts';
 import { duration } from './times.ts';
 
 /** Fields of a run from which its words are made; summaries, details and events have them all. */
@@ -17,29 +18,39 @@ export function isOver({ state }: Pick<RunInWords, 'state'>): boolean {
   return END_STATES.has(state);
 }
 
-/**
- * Chooses the word of the badge: the outcome of a run that succeeded with another one than `done`, otherwise its state.
- */
+/** Chooses the word of the badge: the outcome of a success unless it is `done`, otherwise the state. */
 export function badgeOf({ state, outcome }: Pick<RunInWords, 'state' | 'outcome'>): string {
   return state === 'succeeded' && outcome !== null && outcome !== 'done' ? outcome : state;
 }
 
-/** Says why a run ended as it did; null where there is no reason. */
+/**
+ * Chooses the word of the badge in a list of runs, which its reader scans for news: a run that succeeded as usual is told
+ * apart by the urgency of its result.
+ */
+export function newsBadgeOf(run: Pick<RunInWords, 'state' | 'outcome'> & Pick<Shape<'Run'>, 'urgency'>): string {
+  const badge = badgeOf(run);
+  if (run.urgency === 'high') return 'urgent';
+  return badge === 'succeeded' && run.urgency !== null ? WEIGHTS[run.urgency] : badge;
+}
+
+const WEIGHTS = { none: 'nothing_new', normal: 'news' } as const;
+
+/** Returns the reason of a run's end in words; null without a reason. */
 export function reasonOf({ reason, errorMessage }: RunInWords): string | null {
   if (errorMessage !== null) return errorMessage;
   return reason === null ? null : `${humanize(reason)}.`;
 }
 
 const WAITS: Readonly<Record<string, string>> = {
-  run_at: 'the time that it was asked for',
-  worker: 'a worker; it starts as soon as one is there',
+  run_at: 'the time for which it was asked',
+  worker: 'a worker; it starts as soon as one is free',
   slot: 'a free place among the workers',
   organization_limit: 'its turn: your organization runs as many at a time as its plan allows',
   organization_share: 'its turn: your organization has its share of the places',
   account: 'its turn on the model account',
   previous_run: 'an earlier run of this routine to end',
-  budget: 'other runs, which hold what is left of a budget',
-  connection: 'the provider of a connection, which is away',
+  budget: 'other runs, which have reserved what is left of a budget',
+  connection: 'the provider of a connection, which cannot be reached',
   start: 'nothing more; it is about to begin',
 };
 
@@ -50,7 +61,7 @@ export function waitOf(waitingFor: string): string {
 
 /** Words for the warnings of a run. */
 export const WARNINGS: Readonly<Record<Shape<'Run'>['warnings'][number], string>> = {
-  tools_failed: 'Every call to the tools of a connection failed, so the run did its work without them.',
+  tools_failed: 'Every call to the tools of a connection failed, so the run had to work without them.',
 };
 
 const STARTERS: Readonly<Record<string, string>> = {
@@ -66,9 +77,9 @@ export function starterOf({ trigger }: { readonly trigger: string }): string {
 }
 
 const FAULTS: Readonly<Record<string, string>> = {
-  routine: 'The fault lies in this routine or what it needs, and counts towards pausing it.',
-  provider: 'The fault lies with the model provider, and does not count against this routine.',
-  platform: 'The fault is ours, and does not count against this routine.',
+  routine: 'The cause is in this routine or what it needs. It counts towards pausing the routine.',
+  provider: 'The model provider failed. This does not count against the routine.',
+  platform: 'The service failed. This does not count against the routine.',
 };
 
 /** Says whose fault a failure is, and whether it counts against the routine. */
@@ -95,19 +106,19 @@ export function atOf({
   return startedAt ?? scheduledFor ?? createdAt;
 }
 
-/** Words how long a run or a step took; empty until it has ended. */
+/** Returns the duration of a run or a step in words; empty until it has ended. */
 export function tookOf({ startedAt, finishedAt }: Pick<Shape<'Run'>, 'startedAt' | 'finishedAt'>): string {
   return startedAt === null || finishedAt === null ? '' : duration(Date.parse(finishedAt) - Date.parse(startedAt));
 }
 
-/** Makes words of a name that this page does not know yet: "max_total_tokens" becomes "Max total tokens". */
+/** Turns an unknown name into words: "max_total_tokens" becomes "Max total tokens". */
 export function humanize(name: string): string {
   return capitalized(name.replaceAll(/[_.]/g, ' '));
 }
 
 /**
- * Chooses the word on the badge of a step. The end of a run ends its open steps as failed at the same instant: those
- * steps did not fail by themselves. Any other call that failed before it began was refused. A
+ * Chooses the word on the badge of a step. Steps that were open at the end of their run are recorded as failed at the
+ * same instant, although they did not fail themselves. Any other call that failed before it began was refused. A
  * running run makes the calls that were pending when it was read.
  */
 export function stepBadgeOf(
@@ -123,9 +134,19 @@ export function stepBadgeOf(
   return kind === 'tool' && startedAt === null ? 'refused' : state;
 }
 
-/** Says which version a run executes; a change that is tried, or was not taken over, has no number. */
+/** Returns the version that a run executes; a proposed change without a version has no number. */
 export function versionOf({ routineRevision }: Pick<Shape<'Run'>, 'routineRevision'>): string {
   return routineRevision < 0 ? 'proposed' : String(routineRevision);
+}
+
+/** Names the tool of a call, with the first text that it was given: "read_page /pricing". */
+export function calledWith({ toolName, name, arguments: args }: NonNullable<Shape<'Step'>['tool']>): string {
+  const tool = drawn(toolName ?? name);
+  const [, text] = /"(?:[^"\\]|\\.)*"\s*:\s*"((?:[^"\\]|\\.){1,200})"/.exec(args ?? '') ?? [];
+  if (text === undefined) return tool;
+  const url = URL.parse(text);
+  const said = url === null || url.host === '' ? text : url.pathname === '/' ? url.host : url.pathname;
+  return `${tool} ${drawn(said.length > 60 ? `${said.slice(0, 60)}…` : said)}`;
 }
 
 /** The words of model servers for a response that asks for tools. */

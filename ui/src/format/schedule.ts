@@ -45,7 +45,7 @@ const NAMED: Readonly<Record<string, string>> = {
   '@monthly': '0 0 1 * *',
 };
 
-/** Reads a cron expression as a preset; undefined where it says more than presets can. */
+/** Reads a cron expression as a preset; undefined if no preset can express it. */
 export function presetOf(cron: string): Preset | undefined {
   const text = cron.trim().replaceAll(/\s+/g, ' ');
   const fields = (NAMED[text] ?? text).split(' ');

@@ -29,7 +29,7 @@ export interface TypedTable {
   readonly title: string;
   readonly fields: readonly TypedField[];
   readonly rows: readonly TypedRow[];
-  /** Names that the items have and the table has no room for. */
+  /** Names of the items' fields that did not fit the table. */
   readonly leftOut: readonly string[];
 }
 
@@ -55,7 +55,7 @@ export interface DataChanges {
   }[];
 }
 
-/** Reads data by its schema, which may be missing or say something else. */
+/** Reads data by its schema, which may be missing or not fit. */
 export function typedViewOf(data: unknown, schema: unknown, changes: DataChanges | null): TypedView {
   const hints = new SchemaHints(schema, schema);
   const by = changes?.by ?? null;
@@ -70,7 +70,7 @@ export function typedViewOf(data: unknown, schema: unknown, changes: DataChanges
   } else if (isRecord(data)) {
     for (const name of namesIn([data], hints)) {
       const value = data[name];
-      // It is the table already.
+      // This list is shown as the table already.
       if (tables.length > 0 && `/${name}` === by?.list) continue;
       if (isTable(value)) tables.push(tableOf(name, value, hints.member(name), null));
       else if (value !== undefined) facts.push({ ...fieldOf(name, hints.member(name)), value });
@@ -81,7 +81,7 @@ export function typedViewOf(data: unknown, schema: unknown, changes: DataChanges
   return { facts, tables };
 }
 
-/** Columns that a table shows; the others are said below it. */
+/** Columns that a table shows; further ones are named below it. */
 const MAX_FIELDS = 40;
 
 function tableOf(name: string, items: readonly unknown[], hints: SchemaHints, changes: DataChanges | null): TypedTable {

@@ -39,7 +39,7 @@ function textShown(text: string, format: string | undefined): Shown {
   if (TIME.test(text) && !Number.isNaN(Date.parse(text))) {
     return { as: 'time', at: text, text: dateTime(new Date(text)) };
   }
-  // A day is the same day in every zone.
+  // A date is the same in every zone.
   if (DATE.test(text) && format === 'date' && !Number.isNaN(Date.parse(text))) {
     return { as: 'text', text: date(new Date(text), 'UTC') };
   }
@@ -54,7 +54,7 @@ function addressOf(url: string): string {
   return url.replace(/^https?:\/\/(?:www\.)?/i, '').replace(/^([^/?#]+)\/$/, '$1');
 }
 
-/** Returns the text of a value, by which it is found. */
+/** Returns the text of a value for searching. */
 export function plainText(value: unknown): string {
   const shown = shownOf(value, undefined);
   if (shown.as === 'nothing') return '';
@@ -78,7 +78,7 @@ export function compareValues(a: unknown, b: unknown, direction: 1 | -1): number
   return direction * collator.compare(orderText(a), orderText(b));
 }
 
-/** A day is ordered by its own digits, not by the words that it is shown in. */
+/** A date is ordered by its digits, and not by its displayed words. */
 function orderText(value: unknown): string {
   return typeof value === 'string' ? value : plainText(value);
 }

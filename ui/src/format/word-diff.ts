@@ -14,9 +14,9 @@ export interface LinePair {
   readonly same: boolean;
 }
 
-/** Words of one pair of lines that may come or go before the pair counts as another line altogether. */
+/** Words of a pair of lines that may differ; with more of them the lines count as unrelated. */
 const MAX_EDITS = 200;
-/** Edits of all pairs together, which bound the work for two texts that have little in common. */
+/** Edits of all pairs together, which limits the work for two texts with little in common. */
 const ALL_EDITS = 4_000;
 
 /** Compares two texts by word. Changed lines are paired. */

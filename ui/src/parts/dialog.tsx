@@ -100,7 +100,7 @@ export interface ConfirmProps {
   readonly children?: ReactNode;
 }
 
-/** Asks before something that cannot simply be undone. */
+/** Asks before an action that cannot simply be undone. */
 export function ConfirmDialog({
   open,
   onClose,

@@ -1,4 +1,4 @@
-/** Entry of a worker: reads one text, whose time on the page's own thread no one could bound. */
+/** Entry of a worker: parses one text, which on the page's own thread could take unlimited time. */
 import { documentOf } from '#ui/format/document.ts';
 
 self.addEventListener('message', ({ data }: MessageEvent<string>) => {

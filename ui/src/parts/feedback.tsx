@@ -15,7 +15,7 @@ export interface EmptyStateProps {
   readonly action?: ReactNode;
 }
 
-/** Says that there is nothing, once that is known. */
+/** Shows that a list is empty, once that is known. */
 export function EmptyState({ icon: Icon, title, children, action }: EmptyStateProps) {
   return (
     <div className="flex flex-col items-center rounded-lg border border-dashed border-edge px-6 py-12 text-center">

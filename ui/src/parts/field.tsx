@@ -70,7 +70,7 @@ export function Field({
 /** The service's words for a value that is missing. */
 const EMPTY = /^(?:required|must not be empty)\.?$/i;
 
-/** Words the fault of an empty field: "Enter the name."; a name in capitals stays in capitals. */
+/** Makes the error of an empty field: "Enter the name."; a name in capitals keeps them. */
 function askFor(label: string): string {
   const isAcronym = /^[A-Z]{2}/.test(label);
   return `Enter the ${isAcronym ? label : `${label.charAt(0).toLowerCase()}${label.slice(1)}`}.`;
@@ -87,7 +87,7 @@ export function useFieldProps() {
   };
 }
 
-/** Shows the faults of a form that belong to no field, or another error beside what caused it. */
+/** Shows faults of a form that belong to no field, or an error beside its cause. */
 export function FormError({ message }: { readonly message: string | undefined }) {
   if (message === undefined) return null;
   const [words, request] = message.split('\n');

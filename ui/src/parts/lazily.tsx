@@ -12,7 +12,7 @@ export function Lazily({ skeleton, children }: { skeleton: ReactNode; children: 
 
 const Markdown = lazy(() => import('./markdown.tsx'));
 
-/** Shows Markdown; loads what draws it when it is first needed. */
+/** Shows Markdown. Loads the code for it at the first use. */
 export function RichText(props: MarkdownProps) {
   return (
     <Lazily skeleton={<SkeletonText lines={4} />}>
@@ -34,7 +34,7 @@ export function BarChart(props: BarsProps) {
 
 const Diff = lazy(() => import('./text-diff.tsx'));
 
-/** Shows how a text changed; loads what compares when there is something to compare. */
+/** Shows how a text changed. Loads the code for it when there is something to compare. */
 export function TextDiff(props: TextDiffProps) {
   return (
     <Lazily skeleton={<SkeletonText lines={4} />}>

@@ -1,7 +1,7 @@
 import { useBlocker } from '@tanstack/react-router';
 import { ConfirmDialog } from '#ui/parts/dialog.tsx';
 
-/** Asks before changes are left behind, on a way inside of the dashboard and on closing the tab. */
+/** Asks before unsaved changes are lost, on navigation and on closing the tab. */
 export function LeaveGuard({ isDirty }: { readonly isDirty: () => boolean }) {
   const blocker = useBlocker({
     // Another query on the same page loses nothing.

@@ -4,7 +4,7 @@ import { Checkbox } from './toggles.tsx';
 
 export type Mail = Shape<'MailSettings'>;
 
-/** Who can be mailed. */
+/** The people who can get mail. */
 export const RECIPIENTS = [
   { value: 'owners', label: 'Owners' },
   { value: 'admins', label: 'Owners and admins' },
@@ -12,7 +12,7 @@ export const RECIPIENTS = [
   { value: 'people', label: 'Chosen people' },
 ] as const;
 
-/** Lists what can be mailed, the most important first. */
+/** Lists the events that can be mailed, the most important first. */
 const EVENTS: readonly {
   readonly value: Mail['on'][number];
   readonly label: string;

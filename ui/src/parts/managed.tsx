@@ -10,7 +10,7 @@ interface Managed {
   readonly driftedBy: Shape<'RoutineVersionAuthor'> | null;
 }
 
-/** Marks what files keep, and what differs from them. */
+/** Marks routines and skills that are kept in files, and changes made outside the files. */
 export function ManagedMark({ of: { managedBy, managedFrom, driftedAt, driftedBy } }: { readonly of: Managed }) {
   if (managedBy === null) return null;
   const kept = managedFrom === null ? 'Kept in files' : `Kept in the files of ${managedFrom}`;
@@ -26,7 +26,7 @@ export function ManagedMark({ of: { managedBy, managedFrom, driftedAt, driftedBy
   );
 }
 
-/** Warns before an edit of what files keep. */
+/** Warns before an edit of a routine or skill that is kept in files. */
 export function ManagedNotice({
   of: { managedBy, externalKey },
 }: {
@@ -50,7 +50,7 @@ export function ManagedNotice({
   );
 }
 
-/** Shows what programs call a thing. */
+/** Shows the external key. */
 export function ExternalKey({ of }: { readonly of: string }) {
   return <code className="text-xs wrap-anywhere">{of}</code>;
 }

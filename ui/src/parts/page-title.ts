@@ -9,7 +9,7 @@ export function usePageTitle(title: string | undefined): void {
   useEffect(() => show({ title }), [title]);
 }
 
-/** Names the page again, once what covers it has gone. */
+/** Sets the title of the page again when the dialog or page above it has closed. */
 export function useTitleBack(): void {
   useLayoutEffect(() => {
     const { title } = shown;

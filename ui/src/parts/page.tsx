@@ -10,7 +10,7 @@ export interface PageHeaderProps {
   readonly documentTitle?: string;
   /** One sentence where the title alone does not explain the page. */
   readonly description?: ReactNode;
-  /** A state, shown beside the title. */
+  /** A state, shown next to the title. */
   readonly badge?: ReactNode;
   readonly actions?: ReactNode;
   /** Link to the page above: `{ label: 'Routines', link: { to: … } }`. */
@@ -78,7 +78,7 @@ export function Section({ title, description, actions, children, className, boxe
   );
 }
 
-/** Draws a quiet frame around what belongs together. */
+/** Draws a quiet frame around parts that belong together. */
 export function Box({ children, className }: { readonly children: ReactNode; readonly className?: string }) {
   return (
     <div data-box="" className={cx('min-w-0 rounded-lg border border-line bg-surface p-4', className)}>

@@ -7,7 +7,7 @@ type Read = TextDocument | PlainDocument;
 /** A result of 400,000 characters takes three seconds of a processor at most, which may be busy. */
 const MAX_MS = 15_000;
 
-/** A worker without a text, whose code is loaded or loads. */
+/** An idle worker whose code is loaded or loading. */
 let spare: Worker | undefined;
 
 /** Loads the formatter before the first text arrives, so that a page need not wait for it. */
@@ -25,10 +25,10 @@ function takeWorker(): Worker {
   return worker;
 }
 
-/** Formats a text beside the page's own thread; undefined until that is done. The last one stays meanwhile. */
+/** Formats a text in another thread; undefined until that is done. Meanwhile the last result stays. */
 export function useDocument(text: string): Read | undefined {
   const [read, setRead] = useState<Read>();
-  // A look at each line, which is less than a worker costs.
+  // Checking each line costs less than a worker.
   const refused = useMemo(() => {
     const reason = refusalOf(text);
     return reason === undefined ? undefined : plain(reason);

@@ -4,7 +4,7 @@ import type { Shape } from '#ui/api/types.ts';
 export type RoutineField = keyof typeof ROUTINE_FIELDS;
 type MaterialField = Shape<'RoutineVersionSummary'>['changed'][number];
 
-/** The declaration of a field, or of a part of one, as far as the dashboard goes by it. */
+/** The declaration of a field, or of a part of one, with the properties that the dashboard uses. */
 interface Declared {
   readonly label: string;
   readonly help?: string;

@@ -48,7 +48,10 @@ export const SUMMARIES: Readonly<Record<Group, (settings: Settings) => string>> 
       webhookUrl !== null && 'webhook',
       successPingUrl !== null && 'monitor',
     ),
-  More: () => listInWords(OTHER_FIELDS.map(labelOf)),
+  More: (settings: Partial<Record<RoutineField, unknown>>) => {
+    const set = OTHER_FIELDS.filter((name) => settings[name] !== false && settings[name] != null);
+    return set.length === 0 ? 'Nothing set' : listInWords(set.map(labelOf));
+  },
 };
 
 const OVERLAP: Readonly<Record<Settings['overlap'], string>> = {

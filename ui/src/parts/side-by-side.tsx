@@ -17,7 +17,7 @@ const CONTEXT = 2;
 /** Pairs of lines that are drawn at a time. */
 const STEP = 300;
 
-/** Shows two texts beside each other, with the words that differ; what both have in common is folded. */
+/** Shows two texts next to each other with the differing words marked; common parts are folded. */
 export default function SideBySide({ label, before, after }: SideBySideProps) {
   const [shown, setShown] = useState(STEP);
   const [opened, setOpened] = useState<ReadonlySet<number>>(new Set());

@@ -11,7 +11,7 @@ export interface SparkButtonProps {
   readonly onClick: () => void;
 }
 
-/** Leads from a row to the course of its number, and shows it small where there are two values or more. */
+/** Opens the course of a row's number, and shows it small from two values on. */
 export function SparkButton({ label, values, onClick }: SparkButtonProps) {
   if (values === undefined || values.filter((value) => value !== null).length < 2) {
     return <IconButton size="sm" icon={ChartLine} label={label} onClick={onClick} />;

@@ -9,7 +9,7 @@ export interface SparkProps {
   readonly values: readonly (number | null)[];
 }
 
-/** Draws the course of a number as small as a word; what stands beside it says the values. */
+/** Draws the course of a number in the size of a word; the text beside it has the values. */
 export default function Spark({ values }: SparkProps) {
   const known = values.flatMap((value) => value ?? []);
   const [low, high] = [Math.min(...known), Math.max(...known)];

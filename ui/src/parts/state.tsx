@@ -36,6 +36,10 @@ const STATES: Readonly<Record<string, readonly [label: string, tone: Tone]>> = {
   nothing_to_report: ['Nothing to report', 'idle'],
   done: ['Succeeded', 'good'],
   partial: ['Succeeded in part', 'warn'],
+  // The same by the urgency of what they say.
+  urgent: ['Urgent', 'warn'],
+  news: ['Succeeded', 'busy'],
+  nothing_new: ['Nothing new', 'idle'],
   could_not: ['Could not', 'warn'],
   // Routines.
   draft: ['Draft', 'idle'],
@@ -120,7 +124,7 @@ export function StateBadge({ state, reason }: StateBadgeProps) {
   );
 }
 
-/** A dot alone; the word is beside it. */
+/** Only the dot; the word is next to it. */
 export function Dot({ tone }: { readonly tone: Tone }) {
   return (
     <span

@@ -7,10 +7,10 @@ export interface TooltipProps {
   readonly children: ReactElement<Record<string, unknown>>;
 }
 
-/** Connects the triggers to the one popup: a list of hundreds of buttons would pay for a popup of each. */
+/** One popup for all triggers, because a list of hundreds of buttons would otherwise pay for a popup each. */
 const popup = Base.createHandle<ReactNode>();
 
-/** Says more on hover and focus; never the only place of something that one has to know. */
+/** Adds a hint on hover and focus; never the only place of necessary information. */
 export function Tooltip({ text, children }: TooltipProps) {
   return <Base.Trigger handle={popup} payload={text} render={children} />;
 }

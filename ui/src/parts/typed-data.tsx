@@ -7,13 +7,13 @@ export interface TypedDataProps {
   readonly data: unknown;
   /** The schema of the data; undefined while it is read, or when it no longer exists. */
   readonly schema: unknown;
-  /** What differs from other data of the routine. */
+  /** The differences from other data of the routine. */
   readonly changes: DataChanges | null;
   /** Adds a button to a row, like one for its past. */
   readonly rowAction?: RowAction | undefined;
 }
 
-/** Shows data by its schema: single values above, and lists as tables whose rows say what happened to them. */
+/** Shows data by its schema: single values above, and lists as tables whose rows show their changes. */
 export default function TypedData({ data, schema, changes, rowAction }: TypedDataProps) {
   const { facts, tables } = typedViewOf(data, schema, changes);
   if (facts.length + tables.length === 0) return <p className="text-base text-muted">Empty.</p>;

@@ -171,7 +171,7 @@ function Scrolling({ label, children }: { label: string; children: ReactNode }) 
 
 const EDGE = 'pointer-events-none absolute inset-y-0 w-6 from-ink/15 to-transparent print:hidden';
 
-/** Draws what paper needs before the browser looks at the page. */
+/** Draws the printed version before the browser takes the page. */
 function useBeforePrint(change: () => void): void {
   const onPrint = useEffectEvent(change);
   useEffect(() => {
@@ -243,7 +243,7 @@ function Row({
       role="row"
       className={cx(
         'border-b border-line align-top last:border-b-0 max-sm:relative max-sm:grid max-sm:gap-y-1 max-sm:border-b! max-sm:px-3 max-sm:py-2.5 print:table-row',
-        // On a phone, where a row is a card, one has to scroll past each.
+        // On a phone, where rows are cards, changed rows come first.
         row.mark !== 'same' && 'max-sm:-order-1',
         colour,
       )}

@@ -8,7 +8,7 @@ import { Time } from './time.tsx';
 /** A longer text takes two lines of a table; its title has the rest. */
 const LONG = 48;
 
-/** Shows a text whole; in a table on a screen only what fits its row. */
+/** Shows a text in full; in a table on a screen only as much as fits its row. */
 function TextValue({ text }: { text: string }) {
   const isLong = text.length > LONG;
   return (

@@ -8,7 +8,7 @@ const event = webhook.verify(body, request.headers);`;
 
 export type WebhookSecretProps = Pick<ShowOnceProps, 'open' | 'onClose' | 'title' | 'description' | 'secret'>;
 
-/** Shows the secret of a routine's webhook once, with the lines by which a receiver verifies what comes. */
+/** Shows the secret of a routine's webhook once, with code by which a receiver verifies deliveries. */
 export default function WebhookSecretDialog(props: WebhookSecretProps) {
   return (
     <ShowOnce {...props} secretLabel="webhook secret">

@@ -133,7 +133,7 @@ interface Keys {
 /** Listens for the keys of the whole dashboard, while no field has the focus and no dialog is open. */
 function useKeys({ projectId, places, onPalette, onHelp }: Keys): void {
   const navigate = useNavigate();
-  // Kept across renderings, as one may come between the two keys.
+  // Kept across renderings, because one may happen between the two keys.
   const chordUntil = useRef(0);
   const onKeyDown = useEffectEvent((event: KeyboardEvent) => {
     if ((event.metaKey || event.ctrlKey) && event.key.toLowerCase() === 'k') {

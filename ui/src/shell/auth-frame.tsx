@@ -5,16 +5,19 @@ export interface AuthFrameProps {
   readonly title: string;
   readonly description?: ReactNode;
   readonly children?: ReactNode;
-  /** The other way: to sign in instead, to sign up instead. */
+  /** The alternative: to sign in or to sign up instead. */
   readonly footer?: ReactNode;
 }
 
-/** The frame of pages that are seen before one is inside. */
+/** The frame of pages before the sign-in. */
 export function AuthFrame({ title, description, children, footer }: AuthFrameProps) {
   usePageTitle(title);
   return (
     <main className="mx-auto flex min-h-dvh w-full max-w-md flex-col px-4 pt-[14dvh] pb-12">
-      <Mark />
+      <p className="flex items-center gap-2.5 text-base font-semibold text-ink">
+        <Mark />
+        Routine Automation
+      </p>
       <h1 className="mt-6 text-xl font-semibold tracking-tight text-ink">{title}</h1>
       {description !== undefined && <div className="mt-1 text-base text-muted wrap-anywhere">{description}</div>}
       {children !== undefined && <div className="mt-6 flex flex-col gap-4">{children}</div>}

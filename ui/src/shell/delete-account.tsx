@@ -8,14 +8,14 @@ import { Dialog } from '#ui/parts/dialog.tsx';
 import { Field, FormError } from '#ui/parts/field.tsx';
 import { Input } from '#ui/parts/input.tsx';
 
-/** Asks for the password of an account that is about to be gone for good. */
+/** Asks for the password before an account is deleted for good. */
 export function DeleteAccountDialog({ onClose }: { readonly onClose: () => void }) {
   const { user } = useSession();
   const form = useForm({ defaultValues: { password: '' } });
   const { errors } = form.formState;
   const remove = useSend('post', '/auth/delete-user', {
     showsError: true,
-    // A new document: nothing of the account is left in memory.
+    // Load a new document, so that nothing of the account stays in memory.
     onDone: () => location.assign('/sign-in'),
   });
   const submit = form.handleSubmit(async (body) => {

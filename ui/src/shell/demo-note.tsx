@@ -7,7 +7,7 @@ import { Button } from '#ui/parts/button.tsx';
 import { ConfirmDialog } from '#ui/parts/dialog.tsx';
 import { useRole } from './projects.ts';
 
-/** Says that the runs of this project are made up, and removes it. */
+/** Says that the runs of this project are invented, and offers to remove it. */
 export default function DemoNote({ project }: { readonly project: Shape<'Project'> }) {
   const { id: projectId, name } = project;
   const role = useRole();
@@ -17,7 +17,7 @@ export default function DemoNote({ project }: { readonly project: Shape<'Project
   const pause = useSend('post', '/v1/routines/{routineId}/pause', { showsError: true });
   const remove = useSend('delete', '/v1/projects/{projectId}', {
     showsError: true,
-    // A new document, as everything that was read is of the project that is gone.
+    // Load a new document, because everything read belongs to the removed project.
     onDone: () => location.assign('/'),
   });
   const removeAll = async () => {
@@ -28,7 +28,7 @@ export default function DemoNote({ project }: { readonly project: Shape<'Project
   return (
     <aside
       aria-label="Demo"
-      className="mb-6 flex flex-wrap items-center justify-between gap-x-6 gap-y-1 border-b border-line pb-3 text-sm text-muted"
+      className="mb-6 flex flex-wrap items-center justify-between gap-x-6 gap-y-1 border-b border-line pb-3 text-sm text-muted print:hidden"
     >
       <p>Demo data: three routines with four weeks of made-up runs.</p>
       {(role === 'owner' || role === 'admin') && (
@@ -40,11 +40,11 @@ export default function DemoNote({ project }: { readonly project: Shape<'Project
         open={isAsking}
         onClose={() => setAsking(false)}
         title="Remove the demo?"
-        description={`The project ${name} goes with all its routines, runs and API keys. This cannot be undone. Then your own project opens.`}
+        description={`The project ${name} is deleted with all its routines, runs and API keys. This cannot be undone. Then your own project opens.`}
         action="Remove the demo"
         busy={active.isPending || pause.isSending || remove.isSending || remove.data !== undefined}
         error={errorInWords(active.error ?? pause.error ?? remove.error)}
-        // The dialog shows what went wrong.
+        // The dialog shows the error.
         onConfirm={() => void removeAll().catch(() => undefined)}
       />
     </aside>

@@ -24,7 +24,7 @@ export function ErrorPage({ error, reset }: ErrorComponentProps) {
           title="This page has failed"
           action={<Button onClick={() => location.reload()}>Reload the page</Button>}
         >
-          The fault is ours. Nothing that you have saved is lost.
+          This is our mistake. Everything you saved is kept.
         </EmptyState>
       )}
     </main>

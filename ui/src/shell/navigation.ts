@@ -69,7 +69,7 @@ const PLACES: readonly (readonly Place[])[] = [
   ],
 ];
 
-/** The tabs of the settings, each with other words that it is found by. */
+/** The tabs of the settings, each with further search words. */
 export const SETTINGS = [
   { value: 'organization', label: 'Organization', words: 'plan budget two-factor delete' },
   { value: 'members', label: 'Members', words: 'invite people roles' },
@@ -81,7 +81,7 @@ export const SETTINGS = [
   { value: 'audit', label: 'Audit log', words: 'who did what history' },
 ] as const;
 
-/** Lists the pages that there are for this service, as the sidebar, the palette and the keys know them. */
+/** Lists the pages of this service for the sidebar, the palette and the keys. */
 export function placesFor(config: { readonly commercialAcquisition: boolean } | undefined) {
   return PLACES.map((group) =>
     group.filter((place) => place.commercial !== true || config?.commercialAcquisition === true),

@@ -1,6 +1,6 @@
 import { Menu as Base } from '@base-ui/react/menu';
 import { Link, useNavigate } from '@tanstack/react-router';
-import { Check, ChevronsUpDown, Keyboard, LogOut, Plus, Search } from 'lucide-react';
+import { Check, ChevronsUpDown, Keyboard, LogOut, Plus, Search, UserRound } from 'lucide-react';
 import { lazy, Suspense, useState } from 'react';
 import { useProjectId } from '#ui/api/project.ts';
 import { useRead } from '#ui/api/read.ts';
@@ -44,7 +44,7 @@ export function Sidebar({ onPalette, onKeys, onNavigate }: SidebarProps) {
           </ul>
         ))}
       </nav>
-      <AccountMenu onKeys={onKeys} />
+      <AccountMenu onKeys={onKeys} onNavigate={onNavigate} />
     </div>
   );
 }
@@ -131,8 +131,15 @@ function ProjectSwitcher({ onNavigate }: { readonly onNavigate: (() => void) | u
   );
 }
 
-/** Shows who is signed in, and offers the theme, the keys and the sign-out. */
-function AccountMenu({ onKeys }: { readonly onKeys: () => void }) {
+/** Shows who is signed in, and offers the theme, the account, the keys and the sign-out. */
+function AccountMenu({
+  onKeys,
+  onNavigate,
+}: Pick<SidebarProps, 'onKeys'> & {
+  readonly onNavigate: (() => void) | undefined;
+}) {
+  const projectId = useProjectId();
+  const navigate = useNavigate();
   const { user } = useSession();
   const signOut = useSignOut();
   const [theme, setTheme] = useState(readTheme);
@@ -172,6 +179,16 @@ function AccountMenu({ onKeys }: { readonly onKeys: () => void }) {
               ))}
             </Base.RadioGroup>
             <Base.Separator className="m-1 h-px bg-line" />
+            <Base.Item
+              className={POPUP_ITEM}
+              onClick={() => {
+                onNavigate?.();
+                void navigate({ to: '/p/$projectId/settings', params: { projectId }, search: { tab: 'account' } });
+              }}
+            >
+              <UserRound aria-hidden className="size-4 text-muted" strokeWidth={1.75} />
+              Your account
+            </Base.Item>
             <Base.Item className={POPUP_ITEM} onClick={onKeys}>
               <Keyboard aria-hidden className="size-4 text-muted" strokeWidth={1.75} />
               Keyboard

@@ -17,7 +17,7 @@ export default function SignInAgain({ user }: Pick<Session, 'user'>) {
     if (session?.user.id === user.id) {
       client.setQueryData(SESSION_KEY, session);
       await client.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== SESSION_KEY[0] });
-      // Another person gets a new document: nothing of this page is theirs.
+      // Another person gets a new document, because nothing of this page is theirs.
     } else location.assign('/');
   };
   return (
@@ -26,7 +26,7 @@ export default function SignInAgain({ user }: Pick<Session, 'user'>) {
         <Dialog.Popup
           aria-label="Sign in"
           className="fixed inset-0 z-60 overflow-y-auto bg-canvas outline-none"
-          // A dialog of the page below would close by it.
+          // The key would otherwise close a dialog of the page below.
           onKeyDown={(event) => {
             if (event.key === 'Escape') event.nativeEvent.stopImmediatePropagation();
           }}
@@ -34,7 +34,7 @@ export default function SignInAgain({ user }: Pick<Session, 'user'>) {
           <SignIn
             covers
             email={user.email}
-            notice="Your session has ended. Sign in to go on where you were: what you have typed is still here."
+            notice="Your session has ended. Sign in to continue where you were. What you have typed is still here."
             onSignedIn={goOn}
           />
         </Dialog.Popup>

@@ -10,7 +10,7 @@ export interface SignInReturn {
   readonly requestId?: string | undefined;
 }
 
-/** Says how a sign-in ended from which the browser has just come back. */
+/** Shows how the sign-in ended from which the browser has just returned. */
 export function SignInResult({
   error,
   requestId,
@@ -50,7 +50,7 @@ const ERRORS: Readonly<Record<string, string>> = {
   api_unreachable: 'The service could not be reached when you came back. Begin again.',
 };
 
-/** Says in a sentence why a sign-in came to nothing, by the code with which the browser came back. */
+/** Returns a sentence for the error code of a failed sign-in. */
 function errorText(code: string): string {
   return ERRORS[code] ?? `The sign-in could not be completed (${code.replaceAll('_', ' ')}).`;
 }

@@ -1,7 +1,7 @@
 /**
- * Lets a page go on after a translator of the browser has changed it: such a program takes each text out of the page,
- * or wraps it, with an element in its place. React still inserts before its own texts and removes them, which throws
- * where the text has another parent by then.
+ * Keeps a page working after a translator of the browser has changed it: such a program replaces or wraps each text by
+ * an element. React still inserts before its own texts and removes them, which throws when a text has another parent by
+ * then.
  */
 export function surviveTranslators(): void {
   /** The element that a translator has put in the place of a text. */
@@ -15,24 +15,24 @@ export function surviveTranslators(): void {
   observer.observe(document, { childList: true, subtree: true });
 
   function noteStandIn({ removedNodes: [text], addedNodes: [added], previousSibling }: MutationRecord): void {
-    // React has moved a text: the copy of the translator stays at the old place otherwise.
+    // React has moved a text: otherwise the translator's copy would stay at the old place.
     const old = added === undefined ? undefined : standIns.get(added);
     if (added !== undefined && old?.contains(added) === false) old.remove();
-    // Only a translator puts an element in the place of a text at once; those that do it in two steps add a `font`.
+    // Only a translator replaces a text by an element at once; translators that do it in two steps add a `font`.
     const standIn = added ?? (previousSibling?.nodeName === 'FONT' ? previousSibling : undefined);
     if (!(text instanceof Text && standIn instanceof HTMLElement)) return;
     standIns.set(text, standIn);
     observer.observe(text, { characterData: true });
   }
 
-  /** Puts a text back that has changed since it was translated: what the translator shows is old. */
+  /** Shows a text again that has changed since its translation, because the translation is out of date. */
   function showAgain(text: Node): void {
     const standIn = standIns.get(text);
     if (standIn === undefined || text.isConnected) return;
     standIn.replaceWith(text);
   }
 
-  /** Finds the child of the parent that holds the node, or stands in its place. */
+  /** Finds the child of the parent that contains the node or replaces it. */
   function childHolding(parent: Node, node: Node): Node | undefined {
     let child: Node | null | undefined = node;
     while (child && child.parentNode !== parent) child = child.parentNode ?? standIns.get(child);

@@ -89,7 +89,7 @@ export const ROUTINE_HEAD = {
           "type": "null"
         }
       ],
-      "description": "The schedule has no times after this one, and then the routine is paused, `schedule_ended`. Null for no such bound.",
+      "description": "The schedule has no times after this instant; then the routine is paused as `schedule_ended`. Null for no end.",
       "default": null
     },
     "skipDates": {
@@ -109,7 +109,7 @@ export const ROUTINE_HEAD = {
       "type": "integer",
       "minimum": 0,
       "maximum": 15811200,
-      "description": "The most that a scheduled run may start later than its time, at most half the shortest interval of the schedule. How much later is fixed by the id of the routine, so that many routines of one schedule spread. `scheduledFor` stays the time of the schedule."
+      "description": "The greatest delay of a scheduled run, at most half the shortest interval of the schedule. The id of the routine decides the delay, so that routines with the same schedule spread. `scheduledFor` stays the time of the schedule."
     },
     "overlap": {
       "default": "skip",
@@ -208,7 +208,7 @@ export const ROUTINE_HEAD = {
               "type": "null"
             }
           ],
-          "description": "A monitor that gets a GET after each run that succeeded. https, a public address; redirects are not followed."
+          "description": "Address of a monitor that gets a GET after each successful run: https and public; redirects are not followed."
         }
       },
       "additionalProperties": false
@@ -224,7 +224,7 @@ export const ROUTINE_HEAD = {
             "each",
             "changed"
           ],
-          "description": "`changed` leaves out results that are the same as the one before or have nothing to report."
+          "description": "`changed` leaves out results that equal the previous one or have nothing to report."
         },
         "mail": {
           "default": null,
@@ -257,7 +257,7 @@ export const ROUTINE_HEAD = {
               "type": "null"
             }
           ],
-          "description": "Members who are mailed the results, at most ten an hour of one routine. Null for none; people who chose a digest find them there."
+          "description": "Members who get the results by mail, at most ten an hour of one routine. Null for none; digests have the results too."
         },
         "chats": {
           "default": [],
@@ -281,7 +281,7 @@ export const ROUTINE_HEAD = {
         "changed",
         "failed"
       ],
-      "description": "Which runs the webhook is told of. `always`: all. `changed`, which needs a resultSchema: those whose data differs from what was delivered last, as `run.changed`, and those that failed; the first data counts as changed. `failed`: those that failed. `withheld` of a run says why it was not told. `routine.paused` is always told."
+      "description": "Which runs the webhook gets. `always`: all. `changed`, which needs a resultSchema: runs whose data differs from the data delivered last, as `run.changed`, and failed runs; the first data counts as changed. `failed`: failed runs. `withheld` of a run has the reason for no event. `routine.paused` is always sent."
     },
     "variables": {
       "default": {},
@@ -327,7 +327,7 @@ export const ROUTINE_HEAD = {
         }
       ],
       "uniqueItems": true,
-      "description": "The variables that may be given for one run, as `variables` when it is started; null for all, an empty list for none."
+      "description": "The variables that a caller may set for one run; null for all, an empty list for none."
     },
     "model": {
       "$ref": "#/definitions/ModelReference"
@@ -421,7 +421,7 @@ export const ROUTINE_HEAD = {
     "carryResult": {
       "default": true,
       "type": "boolean",
-      "description": "Tells each run the result of the last run that succeeded, cut at 12,000 characters. `{{previous.result}}` and `{{previous.finishedAt}}` put it into the instructions instead, `{{previous.data}}` and `{{previous.changes}}` the data of the last run that had any, as JSON."
+      "description": "Gives each run the result of the last successful run, cut at 12,000 characters. `{{previous.result}}` and `{{previous.finishedAt}}` put it into the instructions instead, `{{previous.data}}` and `{{previous.changes}}` the data of the last run that had any, as JSON."
     },
     "builtInTools": {
       "default": [],
@@ -434,7 +434,7 @@ export const ROUTINE_HEAD = {
         ]
       },
       "uniqueItems": true,
-      "description": "Read-only tools of the service itself, without connection and policy. `calculate` computes exactly: arithmetic, intervals and tests of rates, pacing, series and their forecasts, what a change is made of, list and text differences."
+      "description": "Read-only tools of the service itself, without connection and policy. `calculate` computes exactly: arithmetic, intervals and tests of rates, pacing, series and their forecasts, parts of a change, list and text differences."
     },
     "outcome": {
       "default": "optional",
@@ -443,12 +443,12 @@ export const ROUTINE_HEAD = {
         "optional",
         "required"
       ],
-      "description": "With `required` a run has to end by calling the built-in tool `finish` with its outcome (`done`, `nothing_to_report`, `partial` or `could_not`) and a summary; one that does not, and is reminded once, ends `failed`, `outcome_missing`. With `optional` a run that succeeds is `done`."
+      "description": "With `required` a run must end by calling the built-in tool `finish` with its outcome (`done`, `nothing_to_report`, `partial` or `could_not`) and a summary; if it does not, even after one reminder, it ends `failed`, `outcome_missing`. With `optional` every successful run is `done`."
     },
     "mayComplete": {
       "default": false,
       "type": "boolean",
-      "description": "Lets a scheduled run say that it is the last, which pauses the routine. `finish` then takes `final`; a run that is `done` or has `nothing_to_report` and says so pauses it, `completed`. Needs `outcome: required`."
+      "description": "Lets a scheduled run declare itself the last, which pauses the routine as `completed`. `finish` then takes `final`, which counts for a run that is `done` or has `nothing_to_report`. Needs `outcome: required`."
     },
     "mayPutOffHours": {
       "default": null,
@@ -462,7 +462,7 @@ export const ROUTINE_HEAD = {
           "type": "null"
         }
       ],
-      "description": "The most hours for which a scheduled run may put off the next one; null for none. `finish` then takes `nextNotBefore`, and occurrences before it are skipped, `put_off`. Needs `outcome: required`."
+      "description": "The most hours by which a scheduled run may postpone the next one; null for none. `finish` then takes `nextNotBefore`, and earlier occurrences are skipped as `put_off`. Needs `outcome: required`."
     },
     "afterApproval": {
       "default": "nothing",
@@ -487,7 +487,7 @@ export const ROUTINE_HEAD = {
       "items": {
         "$ref": "#/definitions/ResultCheck"
       },
-      "description": "What code checks when a run would succeed: the result is not empty, has a pattern or has it not, names at least so many distinct web addresses; a tool succeeded at least so often; no call was refused. A run that states `nothing_to_report` is asked for no pattern and no addresses. One that fails a check ends `failed`, `check_failed`, and proves nothing for activation. The list of types may grow."
+      "description": "Conditions that code checks when a run would succeed: the result is not empty, matches a pattern or does not, names a number of distinct web addresses; a tool succeeded often enough; no call was refused. A run that states `nothing_to_report` needs no pattern and no addresses. A run that fails a check ends `failed`, `check_failed`, and is no proof for activation. The list of types may grow."
     },
     "gate": {
       "default": null,
@@ -610,7 +610,7 @@ export const ROUTINE_HEAD = {
           "maxLength": 300
         },
         "effort": {
-          "description": "How much the model thinks before it writes, where it takes an effort (`abilities.effort` of `GET /v1/models`); left out, the model decides. Calls on a personal account send none.",
+          "description": "How much the model thinks before it writes, for a model with `abilities.effort` (`GET /v1/models`); if left out, the model decides. Calls on a personal account send none.",
           "type": "string",
           "enum": [
             "low",
@@ -652,7 +652,7 @@ export const ROUTINE_HEAD = {
               "type": "string",
               "minLength": 1,
               "maxLength": 500,
-              "description": "A regular expression of JavaScript with the flag `u`, looked for anywhere in the result in linear time: without lookaheads, lookbehinds and backreferences. `(?i:…)` ignores case."
+              "description": "A regular expression of JavaScript with the flag `u`, searched anywhere in the result in linear time: without lookaheads, lookbehinds and backreferences. `(?i:…)` ignores case."
             }
           },
           "required": [
@@ -672,7 +672,7 @@ export const ROUTINE_HEAD = {
               "type": "string",
               "minLength": 1,
               "maxLength": 500,
-              "description": "A regular expression of JavaScript with the flag `u`, looked for anywhere in the result in linear time: without lookaheads, lookbehinds and backreferences. `(?i:…)` ignores case."
+              "description": "A regular expression of JavaScript with the flag `u`, searched anywhere in the result in linear time: without lookaheads, lookbehinds and backreferences. `(?i:…)` ignores case."
             }
           },
           "required": [
@@ -775,7 +775,7 @@ export const ROUTINE_HEAD = {
                   "type": "null"
                 }
               ],
-              "description": "A confirmed tool of this routine that only reads by its annotations, and the arguments to call it with."
+              "description": "A confirmed tool of this routine that only reads by its annotations, and the arguments of the call."
             },
             "url": {
               "default": null,
@@ -809,7 +809,7 @@ export const ROUTINE_HEAD = {
                 "changed",
                 "not_empty"
               ],
-              "description": "`changed`: the value differs from the one that the last run which succeeded has seen. `not_empty`: it is not null, false, 0, blank, `[]` or `{}`."
+              "description": "`changed`: the value differs from that of the last successful run. `not_empty`: it is not null, false, 0, blank, `[]` or `{}`."
             },
             "maxQuietHours": {
               "default": null,
@@ -823,7 +823,7 @@ export const ROUTINE_HEAD = {
                   "type": "null"
                 }
               ],
-              "description": "After so long without a run that woke its model, the next one does in any case."
+              "description": "After this time without waking its model, the next run wakes it in any case."
             }
           },
           "additionalProperties": false,
@@ -876,7 +876,7 @@ export const ROUTINE_HEAD = {
               "type": "string",
               "maxLength": 1000,
               "pattern": "^(?:\\/(?:[^~/]|~[01])*)*$",
-              "description": "From an item to the text, number or boolean by which it is told apart; empty where that is the item itself."
+              "description": "From an item to the text, number or boolean that identifies it; empty when that is the item itself."
             }
           },
           "required": [
@@ -889,7 +889,7 @@ export const ROUTINE_HEAD = {
           "type": "null"
         }
       ],
-      "description": "What identifies an item of a list in the data, as JSON Pointers (RFC 6901). With it the items of the list are compared, and neither their order nor what stands beside the list; without it the data as a whole. Data in which the list, or the key of an item, is missing or occurs twice is `result_invalid`."
+      "description": "What identifies an item of a list in the data, as JSON Pointers (RFC 6901). With it only the items of the list are compared, in any order; without it the data as a whole. Data without the list, or with a missing or repeated key, is `result_invalid`."
     }
   }
 };

@@ -66,7 +66,7 @@ export function readOpenClaw(value: unknown): Jobs {
           'the agent': job['agentId'],
         }),
         ...(payload === 'systemEvent'
-          ? ['it woke a conversation, which a run has not: it sees its instructions only']
+          ? ['it continued a conversation, and a run has none: it sees only its instructions']
           : []),
       ],
     };

@@ -3,8 +3,8 @@ import { fiveFields, type Job, type Jobs, type Skipped } from './jobs.ts';
 
 /**
  * Reads the lines of a crontab (crontab(5) of cronie and of Debian): settings, and five fields or `@daily` with a
- * command. The service runs no shell. Where the command asks an assistant in a terminal, its prompt becomes the
- * instructions; any other command is quoted, for a person to put into words.
+ * command. The service runs no shell. If the command asks an assistant, its prompt becomes the instructions; any other
+ * command is quoted, for a person to describe in words.
  */
 export function readCrontab(text: string): Jobs {
   if (/^\s*[[{<]/.test(text)) throw usageError('This is not a crontab: it begins like JSON or XML.');
@@ -45,7 +45,7 @@ function jobOf(
 ): Job {
   // An unescaped % begins the input of the command, and `\%` is one of its characters.
   const [whole = '', ...input] = command.split(/(?<!\\)%/).map((part) => part.replaceAll('\\%', '%'));
-  // A value in the command is often a secret, and makes no good name for a job.
+  // A value in the command is often a secret, and is no good name for a job.
   const settings = /^(?:env\s+)?(?:[A-Za-z_]\w*=(?:"[^"]*"|'[^']*'|\S*)\s+)+/.exec(whole)?.[0] ?? '';
   const shell = whole.slice(settings.length);
   const names = Array.from(settings.matchAll(/([A-Za-z_]\w*)=/g), ([, name]) => name);

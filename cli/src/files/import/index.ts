@@ -41,7 +41,7 @@ export async function importJobs(kind: JobKind, text: string, options: Options):
   const left: Skipped[] = [...skipped];
   const made: { file: string; text: string; name: string; notes: readonly string[] }[] = [];
   for (const given of jobs) {
-    // The name becomes the name of a file, which git and the service see.
+    // The name becomes a file name, which git and the service see.
     const job = { ...given, name: withoutSecrets(given.name).text };
     const { head, body, notes } = routineOf(job, options);
     const { schema, text: length, schemaPath, fileOf } = KINDS.routine;
@@ -85,7 +85,7 @@ async function read(kind: JobKind, text: string, options: Options): Promise<Jobs
     }
   } catch (error) {
     if (error instanceof SyntaxError) throw usageError(`${target} is no JSON: ${error.message.slice(0, 200)}`);
-    // Nested deeper than the stack; no real export is.
+    // The text is nested more deeply than the stack allows; no real export is.
     if (error instanceof RangeError) throw usageError(`${target} is nested too deeply.`);
     throw error;
   }
@@ -135,7 +135,7 @@ const SECRETS = [
   /(\/\/[^\s/:@]+:)[^\s/@]+(?=@)/g,
 ];
 
-/** Leaves out the user, query and fragment of an address: they may be a secret. */
+/** Removes the user, query and fragment of an address, because they may be a secret. */
 function withoutAddressSecrets(head: Head): { head: Head; left: string[] } {
   const { webhookUrl, ...others } = head;
   if (webhookUrl === undefined) return { head, left: [] };
@@ -146,7 +146,7 @@ function withoutAddressSecrets(head: Head): { head: Head; left: string[] } {
   return { head: others, left: [`left out the address of ${host}, which may hold a secret: set it in the dashboard`] };
 }
 
-/** Leaves out texts that look like secrets: more people read files than jobs. */
+/** Removes texts that look like secrets, because files have more readers than jobs. */
 function withoutSecrets(given: string): { text: string; secrets: number } {
   let secrets = 0;
   const text = SECRETS.reduce(

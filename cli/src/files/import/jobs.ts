@@ -31,7 +31,8 @@ export interface Jobs {
 export type Timing = { readonly schedule: string; readonly notes: readonly string[] } | { readonly why: string };
 
 /**
- * Turns an interval into five cron fields: exactly where it divides the hour or the day, else the nearest that does.
+ * Turns an interval into five cron fields: exactly if it divides the hour or the day, else by the nearest interval that
+ * does.
  */
 export function everyMinutes(minutes: number): Timing {
   if (!(minutes > 0)) return { why: 'its interval is no number' };
@@ -89,11 +90,11 @@ export function fiveFields(given: unknown): Timing {
   const fields = expression.trim().split(/\s+/);
   const [first = ''] = fields;
   if (first.startsWith('@')) {
-    return MACROS.test(first) ? { schedule: first, notes: [] } : { why: `${first.slice(0, 40)} is no time` };
+    return MACROS.test(first) ? { schedule: first, notes: [] } : { why: `${first.slice(0, 40)} is not a time` };
   }
   const bad = badField(fields.length === 6 ? fields.slice(1) : fields);
   if (fields.length >= 5 && fields.length <= 6 && bad !== undefined) {
-    return { why: `its time "${bad.slice(0, 40)}" is none of cron` };
+    return { why: `its time "${bad.slice(0, 40)}" is not cron` };
   }
   if (fields.length === 5) return { schedule: fields.join(' '), notes: [] };
   if (fields.length !== 6) return { why: `"${expression.slice(0, 100)}" has ${fields.length} fields, not 5` };

@@ -34,14 +34,16 @@ function readTrigger(
 ): void {
   const reached = reachedFrom(workflow, nodes, String(trigger['name']));
   const agents = reached.filter(({ type }) => AGENT.test(String(type)));
-  const texts = agents.flatMap(promptsOf);
+  const prompts = agents.map((agent) => promptsOf(agent).join('\n\n')).filter((text) => text !== '');
+  const texts = prompts.length > 1 ? prompts.map((text, at) => `Part ${at + 1}:\n\n${text}`) : prompts;
   if (texts.length === 0) {
     to.skipped.push({ name: to.name, why: 'its schedule leads to no agent with a text' });
     return;
   }
   const others = reached.filter((node) => !agents.includes(node));
   const notes = [
-    ...others.map(({ name, type }) => `the node "${String(name)}" (${String(type)}) has no counterpart`),
+    ...(texts.length > 1 ? [`${texts.length} agents in a row became one prompt, with a part for each`] : []),
+    ...others.map((node) => `the node "${String(node['name'])}" (${kindOf(node)}) has no counterpart`),
     ...(texts.some((text) => text.includes('{{'))
       ? ['expressions in {{ }} are left as they are: nothing fills them in here']
       : []),
@@ -66,9 +68,16 @@ function readTrigger(
   }
 }
 
+/** Names the type of a node and, of a model, which one it is. */
+function kindOf({ type, parameters }: Fields): string {
+  const { model, modelName, modelId } = fieldsOf(parameters);
+  const chosen = [model, modelName, modelId].map((each) => textOf(each) ?? textOf(fieldsOf(each)['value']));
+  return [String(type), ...chosen.filter((each) => each !== undefined)].join(', ').slice(0, 200);
+}
+
 /**
- * Follows the connections of a node: to the nodes that it leads to, and to those that serve them as model, memory or
- * tool.
+ * Follows the connections of a node: to the nodes that it leads to, in their order, and then to those that serve them
+ * as model, memory or tool.
  */
 function reachedFrom(workflow: Fields, nodes: readonly Fields[], start: string): Fields[] {
   const connections = fieldsOf(workflow['connections']);
@@ -80,7 +89,7 @@ function reachedFrom(workflow: Fields, nodes: readonly Fields[], start: string):
     );
   const seen = new Set<string>();
   const open = [start];
-  for (let name = open.pop(); name !== undefined; name = open.pop()) {
+  for (let name = open.shift(); name !== undefined; name = open.shift()) {
     for (const { kind, node } of targets(name)) {
       if (kind !== 'main' || seen.has(node)) continue;
       seen.add(node);
@@ -90,7 +99,11 @@ function reachedFrom(workflow: Fields, nodes: readonly Fields[], start: string):
   for (const { name } of nodes) {
     if (targets(String(name)).some(({ kind, node }) => kind !== 'main' && seen.has(node))) seen.add(String(name));
   }
-  return nodes.filter(({ name }) => seen.has(String(name)) && name !== start);
+  const byName = new Map(nodes.map((node) => [String(node['name']), node]));
+  return [...seen].flatMap((name) => {
+    const node = byName.get(name);
+    return node === undefined || name === start ? [] : [node];
+  });
 }
 
 function promptsOf({ parameters }: Fields): string[] {

@@ -179,7 +179,7 @@ export async function visitPortal(
     if (!(error instanceof CustomerGone)) throw error;
     throw new AppError(
       'billing_account_missing',
-      'There is no subscription: the payment processor does not know this organization any more. Buy a plan to begin again.',
+      'There is no subscription, because the payment processor no longer knows this organization. Buy a plan to start again.',
     );
   }
 }

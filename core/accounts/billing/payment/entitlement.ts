@@ -15,10 +15,10 @@ interface PaidAccess {
 /** A stored subscription: the fields for access and presentation, without payer and address. */
 export interface Subscription {
   readonly id: string;
-  /** Status in the processor's word, from an open list. */
+  /** Status in the processor's words, from an open list. */
   readonly status: string;
   readonly priceId: string | null;
-  /** Null for a price that is not ours. */
+  /** Null for a price that this service does not sell. */
   readonly plan: PaidPlan | null;
   readonly priceCents: number | null;
   readonly currency: string | null;
@@ -28,7 +28,7 @@ export interface Subscription {
   readonly periodEnd: Date | null;
   /** Time at which the subscription ends, or ended, by cancellation. */
   readonly cancelsAt: Date | null;
-  /** Time until which it entitles to its plan without a further event; null when it entitles to no plan. */
+  /** Time until which the subscription grants its plan without a further event; null when it grants none. */
   readonly entitledUntil: Date | null;
 }
 
@@ -73,7 +73,7 @@ export function readSubscription(
   };
 }
 
-/** Lists the items of a subscription whose price is ours, with the plan of each. */
+/** Lists the items of a subscription at this service's prices, with the plan of each. */
 export function ownItems(
   prices: PriceList,
   { items }: Stripe.Subscription,
@@ -97,8 +97,8 @@ function bestItem(prices: PriceList, found: Stripe.Subscription): Stripe.Subscri
 }
 
 /**
- * Decides until when a subscription entitles. The grace after a failed payment counts from the first time that the
- * subscription was seen past due: neither a retry nor a new invoice extends it. An unknown status entitles to nothing.
+ * Decides until when a subscription grants its plan. The grace after a failed payment counts from the first time that
+ * the subscription was seen past due: neither a retry nor a new invoice extends it. An unknown status grants nothing.
  */
 function entitledUntil(
   { graceDays }: EntitlementRule,
@@ -169,8 +169,8 @@ export async function recordPastDue(
 }
 
 /**
- * Replaces all subscriptions of an organization's customer. Those of a former customer, whom the processor no longer
- * knows, stay while they entitle.
+ * Replaces all subscriptions of an organization's customer. Subscriptions of a former customer, whom the processor no
+ * longer knows, stay while they grant access.
  */
 export async function replaceSubscriptions(
   tx: Db,

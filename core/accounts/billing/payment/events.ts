@@ -67,7 +67,7 @@ export function verifyEvent(
 /**
  * Records a verified event. Only its customer is used, to request a sync: order, age and content of events do not
  * matter. The event's id and the request are one transaction.
- * @returns the organization to sync; undefined for a repeated event, and for an event about none of our organizations
+ * @returns the organization to sync; undefined for a repeated event, and for an event about no organization here
  */
 export async function recordEvent(deps: PaymentDeps, event: PaymentEvent): Promise<string | undefined> {
   const { database, processor, watch } = deps;

@@ -35,7 +35,8 @@ export async function readBilling(db: Db, rule: PlanRule, organizationId: string
     readPeriodUsage(db, organizationId),
   ]);
   const paidPlan = stored?.paidPlan ?? null;
-  const subscription = shown(subscriptions, paidPlan);
+  const counting = subscriptions.find(({ plan, entitledUntil }) => plan === paidPlan && entitledUntil !== null);
+  const subscription = (paidPlan === null ? undefined : counting) ?? subscriptions[0];
   return {
     plan: effectivePlan(rule, paidPlan),
     source: !rule.billingConfigured ? 'self_hosted' : paidPlan === null ? 'none' : 'subscription',
@@ -47,9 +48,4 @@ export async function readBilling(db: Db, rule: PlanRule, organizationId: string
     isCustomer: stored?.isCustomer === true,
     syncedAt: stored?.syncedAt ?? null,
   };
-}
-
-function shown(subscriptions: readonly Subscription[], paidPlan: Plan | null): Subscription | undefined {
-  const counting = subscriptions.find(({ plan, entitledUntil }) => plan === paidPlan && entitledUntil !== null);
-  return (paidPlan === null ? undefined : counting) ?? subscriptions[0];
 }

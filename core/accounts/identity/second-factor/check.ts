@@ -18,7 +18,7 @@ export interface FactorOwner {
   readonly email: string;
 }
 
-/** Checks second factors, and mails and logs what happens to them. */
+/** Checks second factors, and mails and logs changes to them. */
 export function createFactorCheck({ database, secrets, mails, log }: AuthSettings) {
   /** Tells the person by mail and the operator by a line of the log. */
   async function tell({ id, email }: FactorOwner, event: FactorEvent): Promise<void> {
@@ -61,7 +61,7 @@ export function noFactor(): APIError {
 /** Changes of a person's sign-in. */
 export type FactorEvent = Extract<AuditAction, `member.${'second_factor' | 'recovery' | 'passkey'}_${string}`>;
 
-/** Records what happened to a person's second factor in each of their organizations. */
+/** Records a change of a person's second factor in each of their organizations. */
 export async function recordFactorEvent(
   tx: Db,
   by: Actor,
@@ -72,7 +72,7 @@ export async function recordFactorEvent(
   }
 }
 
-/** Says in a mail what happened, to the person themselves. */
+/** The words of a mail to the person about such a change. */
 const FACTOR_MAILS: Readonly<Record<FactorEvent, { subject: string; text: string }>> = {
   'member.second_factor_added': {
     subject: 'A second factor was added to your account',

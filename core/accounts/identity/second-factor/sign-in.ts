@@ -6,7 +6,7 @@ import type { AuthSettings } from '../auth-options.ts';
 import { createFactorCheck, factorProof } from './check.ts';
 import { findSecondFactor } from './store.ts';
 
-/** Names the cookie of a person whose password was right and whose code is still to come. */
+/** Names the cookie of a person who gave the right password and not yet the code. */
 const COOKIE = 'second_factor';
 const CHALLENGE_SECONDS = 10 * 60;
 
@@ -66,7 +66,7 @@ export function factorSignIn(settings: AuthSettings): BetterAuthPlugin {
               message: 'The code is wrong or was used before.',
             });
           }
-          // Once only, also when two requests bring two good codes.
+          // A sign-in ends only once, even if two requests bring good codes.
           if (!(await internalAdapter.consumeVerificationValue(identifier))) throw challengeOver();
           const { name } = authCookies.dontRememberToken;
           const isShort = Boolean(await ctx.getSignedCookie(name, secret));

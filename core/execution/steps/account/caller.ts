@@ -50,7 +50,7 @@ export function createAccountCaller(deps: AccountCallerDeps): ModelCaller {
       const credential = await usable(modelCredentials.forCall(connection, { deadline, signal }));
       const response = await callWith(credential, deps, input, target);
       if (response !== undefined) return response;
-      // The provider did not take the credential: once more with a renewed one, if there is another.
+      // The provider refused the credential: try once more with a renewed one, if there is another.
       const { version } = credential;
       const renewed = await usable(modelCredentials.refused(connection, version, signal));
       if (renewed !== undefined) {

@@ -89,7 +89,7 @@ export async function recordFailure(
   if (code === 'fenced') return fromCallFailure(error);
   // The earlier delivery may still be running; its own outcome is not known yet.
   if (code === 'conflict') await cancelAtRuntime(deps.runtime, [call], log);
-  // First, so that no other step finds the account free and its allowance not yet known to be used up.
+  // Record this first: no other step may find the account free before its allowance is known to be used up.
   if (code === 'usage_limit' && !isEmpty(error)) {
     const until = new Date(details.resetAt ?? now() + UNKNOWN_RESET_MS);
     await persistently(() => waitUntil(database, connection, until), signal);
@@ -106,7 +106,7 @@ export async function recordFailure(
   return fromCallFailure(error);
 }
 
-/** Tells whether an account has no money, which no reset mends, and not an allowance that is used up. */
+/** Tells whether an account has no money. No reset mends that, unlike an allowance that is used up. */
 function isEmpty({ details }: Pick<CallFailure, 'details'>): boolean {
   return details.status === 402 && details.resetAt == null;
 }

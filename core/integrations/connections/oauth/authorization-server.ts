@@ -28,12 +28,14 @@ export const authorizationServer = z.strictObject({
 });
 export type AuthorizationServer = z.output<typeof authorizationServer>;
 
-/** Our client at an authorization server. */
+/** This service's client at an authorization server. */
 export const oauthClient = z.strictObject({
   id: z.string(),
   secret: z.string().optional(),
   authMethod: z.string().optional(),
-  /** True when a person gave it, so that it outlives the sign-in. Any other client is chosen again at each sign-in. */
+  /**
+   * True when a person gave it, so that it outlives the sign-in. Every other client is chosen again at each sign-in.
+   */
   given: z.boolean(),
 });
 export type OAuthClient = z.output<typeof oauthClient>;
@@ -143,7 +145,7 @@ async function metadataFor(
 
 /**
  * Tool servers of the 2025-03-26 specification are their own authorization servers, with metadata at the root of the
- * host. Some name an issuer with a path, which on the same origin belongs to no one else.
+ * host. Some name an issuer with a path; on the same origin that is still the same server.
  */
 async function ownMetadata(
   fetch: typeof globalThis.fetch,

@@ -27,8 +27,8 @@ function callbacksAt(path: string, providers: ProviderCatalogue): string[] | und
 }
 
 /**
- * Describes us to a discovered authorization server (RFC 7591, section 2): we renew tokens, and have no keys to
- * authenticate with.
+ * Describes this service to a discovered authorization server (RFC 7591, section 2): it renews tokens, and has no keys
+ * to authenticate with.
  */
 function clientMetadata(redirectUris: string[], authMethod: string) {
   return resolveClientMetadata({
@@ -44,7 +44,7 @@ function clientMetadata(redirectUris: string[], authMethod: string) {
 
 /**
  * Makes the document behind a client id that is an address (draft-ietf-oauth-client-id-metadata-document).
- * Authorization servers read it in place of a registration, and take its return addresses only. Undefined where there
+ * Authorization servers read it in place of a registration, and accept only its return addresses. Undefined where there
  * is no document.
  */
 export function clientMetadataDocument(
@@ -65,21 +65,15 @@ export function clientMetadataDocument(
 }
 
 /**
- * Uses the address of our document as client id. Undefined without https, which the draft demands, and for an address
- * that outside servers cannot read: that error would show only after the person has gone to the provider.
+ * Uses the address of the metadata document as client id. Undefined without https, which the draft demands, and for an
+ * address that outside servers cannot read: the person would see that error only at the provider.
  */
-export function clientByMetadata(outbound: Pick<OutboundClient, 'checkUrl'>, url: string): OAuthClient | undefined {
-  if (!isHttpsUrl(url)) return undefined;
-  try {
-    outbound.checkUrl(url);
-  } catch (error) {
-    if (error instanceof OutboundError) return undefined;
-    throw error;
-  }
+export function clientByMetadata(outbound: Pick<OutboundClient, 'urlFault'>, url: string): OAuthClient | undefined {
+  if (!isHttpsUrl(url) || outbound.urlFault(url) !== undefined) return undefined;
   return { id: url, authMethod: 'none', given: false };
 }
 
-/** Registers us at an authorization server for one connection (RFC 7591). @throws {SignInError} */
+/** Registers this service at an authorization server for one connection (RFC 7591). @throws {SignInError} */
 export async function registerAt(
   { fetch, log }: { readonly fetch: typeof globalThis.fetch; readonly log: Pick<Log, 'warn'> },
   { metadata, scope }: DiscoveredServer,
@@ -87,7 +81,9 @@ export async function registerAt(
 ): Promise<OAuthClient> {
   const url = metadata.registration_endpoint;
   if (url === undefined) throw SignInError.noRegistration(redirectUri);
-  const authMethod = authMethodFor(metadata.token_endpoint_auth_methods_supported);
+  // A missing list means `client_secret_basic` (RFC 8414, section 2).
+  const supported = metadata.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
+  const authMethod = AUTH_METHODS.find((method) => supported.includes(method)) ?? 'none';
   const wanted = { ...clientMetadata([redirectUri], authMethod), ...(scope === undefined ? {} : { scope }) };
   const { ok, text } = await post(fetch, url, JSON.stringify(wanted));
   if (!ok) throw new SignInError('registration_refused');
@@ -108,11 +104,6 @@ async function post(fetch: typeof globalThis.fetch, url: string, body: string) {
 }
 
 const AUTH_METHODS = ['client_secret_basic', 'client_secret_post', 'none'];
-
-/** Chooses a secret where the server accepts one. A missing list means `client_secret_basic` (RFC 8414, section 2). */
-function authMethodFor(supported: readonly string[] = ['client_secret_basic']): string {
-  return AUTH_METHODS.find((method) => supported.includes(method)) ?? 'none';
-}
 
 /**
  * Names the callback of a sign-in. A hostile authorization server can send a person on to another server to steal a

@@ -13,7 +13,7 @@ import { grantHeaders, issuerOf, scopesIn, tokenEndpointOf, type Grant } from '.
 import { SignInError, type SignInDeps } from './sign-in.ts';
 
 /** Parameters with which a provider sends a person back (RFC 6749, section 4.1.2; RFC 9207). */
-export interface ProviderAnswer {
+export interface SignInCallback {
   /** Name of the callback that received them. */
   readonly callback: string;
   readonly userId: string;
@@ -29,16 +29,16 @@ export interface ProviderAnswer {
 /**
  * Ends a sign-in: redeems the code, tries the tokens and stores them, sealed, in a new connection or in the one that
  * was signed in to again. A repeated return finds the same connection and redeems nothing.
- * @throws {AppError} `attempt_expired` for a state of another session, a failed one or an old one; and what
- * `SignInError` says
+ * @throws {AppError} `attempt_expired` for a state of another session, a failed one or an old one; and those of
+ * `SignInError`
  */
-export async function completeSignIn(deps: SignInDeps, answer: ProviderAnswer): Promise<Connection> {
+export async function completeSignIn(deps: SignInDeps, answer: SignInCallback): Promise<Connection> {
   const { database, secrets } = deps;
   const flow = await takeFlow(database, secrets, answer);
   if (flow === undefined) {
     const made = await findMadeConnection(database, answer);
     if (made !== undefined) return readConnection(database, made.projectId, made.connectionId);
-    throw new AppError('attempt_expired', 'This sign-in is over or was not begun here; start it again.');
+    throw new AppError('attempt_expired', 'This sign-in has ended or was not started here; start it again.');
   }
   try {
     const connection = await keep(deps, answer.by, flow, await grantedTo(deps, flow, answer));
@@ -50,7 +50,7 @@ export async function completeSignIn(deps: SignInDeps, answer: ProviderAnswer): 
   }
 }
 
-async function grantedTo(deps: SignInDeps, flow: Flow, answer: ProviderAnswer): Promise<Tokens> {
+async function grantedTo(deps: SignInDeps, flow: Flow, answer: SignInCallback): Promise<Tokens> {
   const { server } = issuerOf(deps.providers, flow.provider, flow.issued);
   if (!isFromIssuer(server, answer.iss)) throw new SignInError('foreign_response');
   if (answer.error !== undefined) {

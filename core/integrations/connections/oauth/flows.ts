@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { lacksSecondFactor } from '#core/accounts/organizations/index.ts';
-import { deleteBatch, sql, type Db } from '#lib/database/index.ts';
+import { deleteBatch, sql, type Db, type Sql } from '#lib/database/index.ts';
 import type { SecretBox } from '#lib/secrets/index.ts';
 import { authorizationServer, oauthClient } from './authorization-server.ts';
 import { callbackOf } from './client.ts';
@@ -15,7 +15,7 @@ export interface FlowOwner {
   readonly sessionId: string;
   /** A managed provider, or `tool-server`. */
   readonly provider: string;
-  /** Connection that is signed in to, for the first time or again; null makes a new one. */
+  /** Connection of a first or repeated sign-in; null makes a new one. */
   readonly connectionId: string | null;
   /** The name of a new connection. */
   readonly name: string | null;
@@ -79,7 +79,7 @@ export async function takeFlow(db: Db, box: SecretBox, presented: Presented): Pr
     )
     update oauth_flows set sealed = '', connection_id = null from flow f where oauth_flows.state_hash = f.state_hash
     returning f.project_id as "projectId", f.user_id as "userId", f.session_id as "sessionId", f.provider,
-      f.connection_id as "connectionId", f.name, f.sealed, f.expires_at > now() as live, ${isMember} as member
+      f.connection_id as "connectionId", f.name, f.sealed, f.expires_at > now() as live, ${isStillMember(sql`f`)} as member
   `;
   if (taken === undefined) return undefined;
   const { sealed, live, member, ...owner } = taken;
@@ -90,7 +90,7 @@ export async function takeFlow(db: Db, box: SecretBox, presented: Presented): Pr
   return undefined;
 }
 
-/** Stores which connection a sign-in has made, for a browser that opens the return again. */
+/** Stores the connection that a sign-in has made, for a browser that opens the return again. */
 export async function endFlow(
   db: Db,
   { projectId, id }: { readonly projectId: string; readonly id: string },
@@ -112,7 +112,7 @@ export function findMadeConnection(db: Db, { state, userId, sessionId }: Present
     () => db.row`
       select f.project_id as "projectId", f.connection_id as "connectionId" from oauth_flows f
       where f.state_hash = ${hashOf(state)} and f.user_id = ${userId} and f.session_id = ${sessionId}
-        and f.sealed = '' and f.expires_at > now() and ${isMember}
+        and f.sealed = '' and f.expires_at > now() and ${isStillMember(sql`f`)}
     `,
   );
 }
@@ -143,13 +143,18 @@ export async function untilMade(
   return undefined;
 }
 
-/** SQL condition: the person of the sign-in `f` is in its project, with the second factor that it demands. */
-const isMember = sql`exists (
-  select 1 from projects p join memberships m on m.organization_id = p.organization_id
-  join organizations o on o.id = p.organization_id
-  where p.id = f.project_id and m.user_id = f.user_id and p.deleted_at is null
-    and not ${lacksSecondFactor(sql`o`, sql`f.user_id`)}
-)`;
+/**
+ * SQL condition: the person of a sign-in is in its project, with the second factor that the organization demands.
+ * @param signIn alias of a row with `project_id` and `user_id`
+ */
+export function isStillMember(signIn: Sql): Sql {
+  return sql`exists (
+    select 1 from projects p join memberships m on m.organization_id = p.organization_id
+    join organizations o on o.id = p.organization_id
+    where p.id = ${signIn}.project_id and m.user_id = ${signIn}.user_id and p.deleted_at is null
+      and not ${lacksSecondFactor(sql`o`, sql`${signIn}.user_id`)}
+  )`;
+}
 
 /** Deletes sign-ins that were not completed in time, `limit` at most; returns how many. */
 export function forgetSignIns(db: Db, limit: number): Promise<number> {

@@ -26,7 +26,8 @@ export const grant = z.strictObject({
   accessToken: z.string(),
   refreshToken: z.string().nullable(),
   /**
-   * The discovered server and our client there; null for a managed provider, which its file and configuration describe.
+   * The discovered server and this service's client there; null for a managed provider, which its file and
+   * configuration describe.
    */
   issued: z.strictObject({ server: authorizationServer, client: oauthClient }).nullable(),
   /** The resource indicator (RFC 8707) of the tokens. */
@@ -77,7 +78,7 @@ export function clientOfProvider(providers: ProviderCatalogue, provider: Provide
 }
 
 /**
- * Returns the issuer of a sign-in's tokens and our client there.
+ * Returns the issuer of a sign-in's tokens and this service's client there.
  * @throws {AppError} `provider_not_found` and `provider_disabled` where a managed provider is gone
  */
 export function issuerOf(
@@ -90,7 +91,7 @@ export function issuerOf(
   return { server: serverOfProvider(found), client: clientOfProvider(providers, found) };
 }
 
-/** Returns the server that issues the tokens of a sign-in, and our client there. */
+/** Returns the server that issues the tokens of a sign-in, and this service's client there. */
 export function tokenEndpointOf({ server, client }: ReturnType<typeof issuerOf>): TokenEndpoint {
   return { url: server.tokenEndpoint, authMethods: server.tokenEndpointAuthMethods, client };
 }
@@ -118,7 +119,7 @@ export interface StoredGrant {
   readonly expired: boolean;
   /** The scopes that the provider named. */
   readonly scopes: readonly string[];
-  /** The scopes that a server has demanded beyond them. */
+  /** Further scopes that a server has demanded. */
   readonly demandedScopes: readonly string[];
   /** Refusals of its renewal so far; null without one. */
   readonly refusals: Refusals | null;
@@ -214,8 +215,8 @@ export async function retireGrant(
 
 /**
  * Records that a server demands more scopes than these tokens have, so that a person signs in again for them. Scopes
- * that were requested before are not requested again: a person or provider who declined one would be asked for ever
- * (MCP authorization, step-up authorization flow).
+ * that were requested before are not requested again: a person who declined one would otherwise be asked for ever (MCP
+ * authorization, step-up authorization flow).
  */
 export async function demandScopes(
   db: Db,

@@ -2,17 +2,18 @@ import { AppError, type ErrorCode } from '#lib/errors.ts';
 import type { OutboundError } from '#lib/outbound/index.ts';
 import type { ConnectionsCore } from '../core.ts';
 
-/** Its `uiOrigin` receives the provider's response and passes it to us. */
+/** Its `uiOrigin` receives the provider's response and passes it to this service. */
 export interface SignInDeps extends Pick<
   ConnectionsCore,
   'connectionSecrets' | 'database' | 'log' | 'outbound' | 'providers' | 'secrets' | 'uiOrigin'
 > {
-  /** Returns the address of our client metadata document for a callback, which is our client id where possible. */
+  /** Returns the address of the client metadata document for a callback, which is the client id where possible. */
   readonly clientMetadataUrl: (callback: string) => string;
 }
 
 /**
- * Lists why a sign-in cannot begin or end, in the service's own words. Of a server's words only its issuer is repeated.
+ * Lists why a sign-in cannot begin or end, in the service's own words. Only the issuer is repeated from a server's
+ * words.
  */
 const ERRORS = {
   blocked: [
@@ -21,8 +22,8 @@ const ERRORS = {
   ],
   unreachable: ['provider_error', 'The authorization server could not be reached.'],
   no_metadata: ['provider_error', 'The tool server does not say where to sign in.'],
-  wrong_issuer: ['provider_error', 'The authorization server describes itself as another.'],
-  foreign_resource: ['provider_error', 'The tool server describes itself as another.'],
+  wrong_issuer: ['provider_error', 'The authorization server gives another address as its own.'],
+  foreign_resource: ['provider_error', 'The tool server gives another address as its own.'],
   no_pkce: ['provider_error', 'The authorization server does not offer PKCE with S256.'],
   no_registration: [
     'invalid_request',
@@ -35,7 +36,7 @@ const ERRORS = {
   ],
   foreign_response: [
     'provider_error',
-    'The response is not from the authorization server that the sign-in was begun at; start it again.',
+    'The response is not from the authorization server where the sign-in was started; start it again.',
   ],
   denied: ['forbidden', 'Access was not granted at the provider.'],
   refused: ['provider_error', 'The provider answered the sign-in with an error; start it again.'],
@@ -51,7 +52,7 @@ export class SignInError extends AppError {
     this.reason = reason;
   }
 
-  /** Gives the person who registers a client by hand our return address. */
+  /** Gives this service's return address to the person who registers a client by hand. */
   static noRegistration(redirectUri: string): SignInError {
     const [, message] = ERRORS.no_registration;
     return new SignInError('no_registration', `${message} Its return address is ${redirectUri}.`);

@@ -54,7 +54,7 @@ export function createOAuthSource(deps: RenewalDeps): CredentialSource {
       if (stored.state !== 'ready') return undefined;
       const current = openGrant(deps, connection, stored);
       const headers = grantHeaders(current);
-      // Another caller has renewed them since.
+      // Another caller has renewed the tokens since.
       if (headers['authorization'] !== used['authorization']) return headers;
       // A renewal cannot widen the granted scopes (RFC 6749, section 6).
       if (demandedScopes !== undefined) {
@@ -130,7 +130,7 @@ async function renewHeld(
   const renewed: Grant = {
     ...old,
     accessToken: tokens.accessToken,
-    // Some servers leave it out on renewal: the old refresh token stays valid (RFC 6749, section 6).
+    // Some servers leave out the refresh token on renewal: the old one stays valid (RFC 6749, section 6).
     refreshToken: tokens.refreshToken ?? old.refreshToken,
   };
   const stored = await replaceGrant(database, connection, held.version, {

@@ -11,7 +11,7 @@ import { callbackOf, redirectUriOf } from './client.ts';
 import { insertFlow } from './flows.ts';
 import { openGrant, readStoredGrant } from './grant.ts';
 import { SignInError, type SignInDeps } from './sign-in.ts';
-import { assertAllowed, discoveredTarget, managedTarget, type EarlierSignIn, type SignInTarget } from './target.ts';
+import { discoveredTarget, managedTarget, type EarlierSignIn, type SignInTarget } from './target.ts';
 
 export interface SignInRequest {
   readonly projectId: string;
@@ -41,9 +41,9 @@ export interface StartedSignIn {
 
 /**
  * Begins a sign-in: an authorization request with PKCE (RFC 7636, S256 only), a state for one use, and a return address
- * of ours.
+ * at this service.
  * @throws {AppError} `provider_not_found`, `provider_disabled`, `connection_not_found`, `limit_reached`,
- * `rate_limited`, and what `SignInError` says
+ * `rate_limited`, and those of `SignInError`
  */
 export async function startSignIn(deps: SignInDeps, request: SignInRequest): Promise<StartedSignIn> {
   const connection =
@@ -61,11 +61,11 @@ export async function startSignIn(deps: SignInDeps, request: SignInRequest): Pro
   const target = await targetOf(deps, request, draft, connection);
   const callback = callbackOf(request.provider, target.server.issuer);
   const redirectUri = redirectUriOf(deps.uiOrigin, callback);
-  // It must not be guessable (RFC 6749, section 10.12).
+  // The state must not be guessable (RFC 6749, section 10.12).
   const state = randomBytes(32).toString('base64url');
   const { authorizationUrl, codeVerifier } = await authorizationRequest(target, redirectUri, state);
-  assertAllowed(deps.outbound, authorizationUrl.href);
-  assertAllowed(deps.outbound, target.server.tokenEndpoint);
+  const fault = deps.outbound.urlFault(authorizationUrl) ?? deps.outbound.urlFault(target.server.tokenEndpoint);
+  if (fault !== undefined) throw SignInError.of(fault);
   const expiresAt = await insertFlow(
     deps.database,
     deps.secrets,

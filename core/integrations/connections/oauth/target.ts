@@ -1,7 +1,7 @@
 import { computeScopeUnion } from '@modelcontextprotocol/client';
 import { checkToolServer, fixedCredentials, ToolServerError } from '#core/clients/mcp/index.ts';
 import { isSameIssuer } from '#core/clients/oauth/index.ts';
-import { OutboundError, type OutboundClient } from '#lib/outbound/index.ts';
+import type { OutboundClient } from '#lib/outbound/index.ts';
 import type { Provider } from '../providers/catalogue.ts';
 import { refusal } from '../tool-servers/create.ts';
 import {
@@ -14,7 +14,7 @@ import { callbackOf, clientByMetadata, redirectUriOf, registerAt } from './clien
 import { clientOfProvider, oauthOf, serverOfProvider, type Grant } from './grant.ts';
 import { SignInError, type SignInDeps } from './sign-in.ts';
 
-/** The authorization server of a sign-in, and our client there. */
+/** The authorization server of a sign-in, and this service's client there. */
 export interface SignInTarget {
   readonly server: AuthorizationServer;
   readonly client: OAuthClient;
@@ -96,8 +96,8 @@ export async function discoveredTarget(
 }
 
 /**
- * Chooses our client, in the order of the MCP specification: a client that a person gave, now or earlier; our metadata
- * document; else a client that we register for this connection.
+ * Chooses the client, in the order of the MCP specification: one that a person gave, now or earlier; the metadata
+ * document; else one that this service registers for the connection.
  */
 async function clientAt(
   { outbound, uiOrigin, clientMetadataUrl, log }: DiscoveryDeps,
@@ -124,13 +124,4 @@ async function challengeOf(outbound: OutboundClient, url: string): Promise<strin
   }
   // A server that lets everyone in may still demand a sign-in for its tools. Its metadata says so.
   return undefined;
-}
-
-/** @throws {SignInError} when the address is not allowed for people or for us */
-export function assertAllowed(outbound: OutboundClient, url: string): void {
-  try {
-    outbound.checkUrl(url);
-  } catch (error) {
-    throw error instanceof OutboundError ? SignInError.of(error) : error;
-  }
 }

@@ -1,7 +1,7 @@
 import { checkToolServer, fixedCredentials, ToolServerError, type ServerInfo } from '#core/clients/mcp/index.ts';
 import { AppError } from '#lib/errors.ts';
-import { isJsonObject } from '#lib/json.ts';
 import { OutboundError, type OutboundClient } from '#lib/outbound/index.ts';
+import { valueAt, valuesAt } from '#lib/provider-file/index.ts';
 import type { ConnectionsCore } from '../core.ts';
 import type { Connection } from '../store/connection.ts';
 import type { AccountsLookup, ProviderRequest, Provider } from './catalogue.ts';
@@ -46,8 +46,8 @@ const MAX_ACCOUNTS = 1_000;
 const MAX_TEXT = 200;
 
 function readAccounts(lookup: AccountsLookup, body: unknown): ProviderAccount[] | undefined {
-  if (lookup.success !== undefined && select(body, lookup.success)[0] !== true) return undefined;
-  return select(body, lookup.list)
+  if (lookup.success !== undefined && valueAt(body, lookup.success) !== true) return undefined;
+  return valuesAt(body, lookup.list)
     .flatMap((item) => {
       const id = textAt(item, lookup.id);
       return id === undefined ? [] : [{ id, name: textAt(item, lookup.name) ?? id }];
@@ -62,7 +62,7 @@ function accountLabel(accounts: readonly ProviderAccount[]): string | null {
 }
 
 function textAt(item: unknown, path: string): string | undefined {
-  const [value] = select(item, path);
+  const value = valueAt(item, path);
   if (typeof value === 'number') return String(value);
   return typeof value === 'string' && value !== '' ? value.slice(0, MAX_TEXT) : undefined;
 }
@@ -71,7 +71,7 @@ function textAt(item: unknown, path: string): string | undefined {
  * Result of one call to a provider: `rejected` when it does not know the credential, `forbidden` when the credential
  * lacks the right. The error is safe for logs: it contains nothing from the provider.
  */
-export type ProviderAnswer =
+type ProviderResult =
   | { readonly kind: 'answered'; readonly body: unknown }
   | { readonly kind: 'rejected' }
   | { readonly kind: 'forbidden' }
@@ -85,7 +85,7 @@ async function callProvider(
   outbound: OutboundClient,
   { method, url, headers, json }: ProviderRequest,
   credential: Readonly<Record<string, string>>,
-): Promise<ProviderAnswer> {
+): Promise<ProviderResult> {
   try {
     const { status, body } = await outbound.request({
       method,
@@ -108,24 +108,6 @@ async function callProvider(
     if (error instanceof OutboundError) return { kind: 'failed', error: error.code };
     return { kind: 'failed', error: 'no JSON' };
   }
-}
-
-/**
- * Selects everything at a path of a JSON value: field names separated by dots, `*` for each item of a list. Missing
- * fields are left out.
- * @example select({ a: [{ b: 1 }, { b: 2 }] }, 'a.*.b') // [1, 2]
- */
-export function select(value: unknown, path: string): unknown[] {
-  let found: unknown[] = [value];
-  for (const step of path === '' ? [] : path.split('.')) {
-    found = found.flatMap((each) => stepInto(each, step));
-  }
-  return found;
-}
-
-function stepInto(value: unknown, step: string): unknown[] {
-  if (step === '*') return Array.isArray(value) ? value : [];
-  return isJsonObject(value) && Object.hasOwn(value, step) ? [value[step]] : [];
 }
 
 export type Verification =

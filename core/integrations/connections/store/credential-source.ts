@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { RequestCredentials } from '#core/clients/mcp/index.ts';
 import type { Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { NotRenewed } from '#lib/shared-renewal.ts';
@@ -14,20 +15,11 @@ export interface CredentialSource {
    * @throws {AppError} `connection_not_ready` without working credentials
    */
   headers(connection: Connection, signal: AbortSignal): Promise<Record<string, string>>;
-  /**
-   * Records that the server refused these headers: by a 401, or because they do not cover the request; then
-   * `demandedScopes` are the scopes that the server named, maybe none. The connection is marked as not ready when there
-   * are no other headers.
-   * @param isSecond true where an earlier refusal of the same request led to these headers
-   * @returns other headers to repeat the request with, once; undefined without any
-   */
+  /** Records a refusal as `RequestCredentials` does; without other headers the connection is marked as not ready. */
   refused(
     connection: Connection,
-    used: Readonly<Record<string, string>>,
-    signal: AbortSignal,
-    demandedScopes?: readonly string[],
-    isSecond?: boolean,
-  ): Promise<Record<string, string> | undefined>;
+    ...refusal: Parameters<RequestCredentials['refused']>
+  ): ReturnType<RequestCredentials['refused']>;
 }
 
 export interface CredentialDeps {
@@ -59,7 +51,7 @@ function createStaticSource({ database, connectionSecrets }: CredentialDeps): Cr
   return {
     async headers(connection) {
       if (connection.auth === 'none') return {};
-      // The state does not matter: a server that refused them once may accept them again.
+      // The state does not matter: a server that refused the credentials once may accept them again.
       const { credentials } = await readSealedCredentials(database, connection);
       if (credentials === null) throw new AppError('connection_not_ready');
       return headersOf(staticCredentials.parse(connectionSecrets.open(connection.id, credentials)));
@@ -76,7 +68,7 @@ export function headersOf(credentials: StaticCredentials): Record<string, string
   return credentials.kind === 'bearer' ? { authorization: `Bearer ${credentials.token}` } : { ...credentials.headers };
 }
 
-/** Tells whether a run can have its connections. `away` means that a provider may be back later. */
+/** Tells whether a run can use its connections. `away` means that a provider may be back later. */
 export type Readiness = 'ready' | 'blocked' | 'away';
 
 /**

@@ -40,6 +40,15 @@ export function listConnections(db: Db, projectId: string, page: Page): Promise<
   `;
 }
 
+/** Finds the connections that have one of these as their id or name. */
+export function findNamedConnections(db: Db, projectId: string, names: readonly string[]) {
+  return db.rows<{ id: string; name: string }>`
+    select id, name from connections
+    where project_id = ${projectId} and (id = any(${names}) or name = any(${names}))
+    order by id desc limit 200
+  `;
+}
+
 /** A connection to be stored, with its whole address. */
 export interface NewConnection extends ConnectionDraft {
   readonly sealedCredentials: string | null;
@@ -47,8 +56,7 @@ export interface NewConnection extends ConnectionDraft {
 }
 
 /**
- * Stores a new connection, or finds the one of an earlier attempt of the same request. The project may have been
- * deleted during the check of the server.
+ * Stores a new connection, or finds the one of an earlier attempt of the same request.
  * @throws {AppError} `project_not_found`
  */
 export function insertConnection(

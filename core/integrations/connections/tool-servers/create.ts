@@ -9,7 +9,6 @@ import {
 } from '#core/clients/mcp/index.ts';
 import { now } from '#lib/clock.ts';
 import { AppError } from '#lib/errors.ts';
-import { OutboundError } from '#lib/outbound/index.ts';
 import type { ConnectionsCore } from '../core.ts';
 import { draftConnection, type Connection } from '../store/connection.ts';
 import { headersOf, type CredentialSource, type StaticCredentials } from '../store/credential-source.ts';
@@ -27,8 +26,8 @@ export interface NewToolServer {
 }
 
 /**
- * Connects a tool server of the user. The server is asked first whether it speaks MCP and accepts the credentials; then
- * the connection is stored with sealed credentials.
+ * Connects a tool server of the user. First checks that the server speaks MCP and accepts the credentials, then stores
+ * the connection with sealed credentials.
  * @throws {AppError} `limit_reached`, `invalid_request` when the address or credentials are wrong, `provider_error`
  * when the server is
  */
@@ -64,12 +63,8 @@ export async function createToolServer(
 
 /** Returns the address in its usual form. @throws {AppError} `invalid_request`, naming the fault */
 export function allowedUrl(outbound: ConnectionsCore['outbound'], text: string): string {
-  try {
-    outbound.checkUrl(text);
-  } catch (error) {
-    if (!(error instanceof OutboundError)) throw error;
-    throw new AppError('invalid_request', `url: ${error.message}`);
-  }
+  const fault = outbound.urlFault(text);
+  if (fault !== undefined) throw new AppError('invalid_request', `url: ${fault.message}`);
   const url = new URL(text);
   url.hash = '';
   return url.href;

@@ -8,7 +8,7 @@ import {
 } from '#core/clients/oauth/index.ts';
 import { parseJson } from '#lib/json.ts';
 import type { ModelProvider } from '#core/models/providers/index.ts';
-import { OutboundError, type OutboundClient } from '#lib/outbound/index.ts';
+import type { OutboundClient } from '#lib/outbound/index.ts';
 import type { ProviderFile } from '#lib/provider-file/index.ts';
 import { SignInFailure } from '../sign-in/failure.ts';
 
@@ -72,14 +72,14 @@ export function signInOf({ file }: Pick<ModelProvider, 'file'>): OAuthAuth {
   return file.auth;
 }
 
-/** Returns an endpoint of a provider with the operator's client there, or the one that it has issued. */
+/** Returns an endpoint of a provider with the client there: the operator's, or one that the provider has issued. */
 export function endpointOf(provider: ModelProvider, url: string, clientId: string): TokenEndpoint {
   const { tokenEndpointAuth: authMethod, tokenBody: body, refusals } = signInOf(provider);
   const client = { id: clientId, secret: provider.client?.secret, authMethod };
   return { url, client, authMethods: [authMethod], body, refusals };
 }
 
-/** Returns what every token request of a provider has. */
+/** Returns the parameters of every token request of a provider. */
 export function tokenParametersOf(provider: ModelProvider): Readonly<Record<string, string>> {
   const { extraTokenParameters, resource } = signInOf(provider);
   return { ...extraTokenParameters, ...(resource === undefined ? {} : { resource }) };
@@ -88,8 +88,8 @@ export function tokenParametersOf(provider: ModelProvider): Readonly<Record<stri
 /**
  * Hands tokens back to their issuer (RFC 7009): the refresh token, which takes the access tokens with it, else the
  * access token.
- * @returns `unsupported` where the provider takes none back
- * @throws when it may pass
+ * @returns `unsupported` where the provider has no revocation
+ * @throws when a later attempt may succeed
  */
 export async function revokeTokens(
   deps: { readonly findModelServer: FindServer } & Pick<TokenDeps, 'outbound'>,
@@ -118,7 +118,7 @@ async function fetchMetadata(fetch: typeof globalThis.fetch, issuer: string): Pr
   let another: string | undefined;
   for (const place of places) {
     const { value } = readServerMetadata(await readJson(fetch, place));
-    // Another's description would have its tokens taken for this one's (RFC 8414, section 3.3).
+    // A description by another issuer would let its tokens pass for this issuer's (RFC 8414, section 3.3).
     if (value.issuer !== undefined && isSameIssuer(value.issuer, issuer)) return value;
     another ??= value.issuer;
   }
@@ -139,16 +139,5 @@ async function readJson(fetch: typeof globalThis.fetch, url: string): Promise<un
     return response.ok ? parseJson(text) : undefined;
   } catch {
     return undefined;
-  }
-}
-
-/** Tells whether a person may be sent to a page that a provider names: only to where we would go ourselves. */
-export function mayBeSentTo(outbound: Pick<OutboundClient, 'checkUrl'>, url: string): boolean {
-  try {
-    outbound.checkUrl(url);
-    return true;
-  } catch (error) {
-    if (error instanceof OutboundError) return false;
-    throw error;
   }
 }

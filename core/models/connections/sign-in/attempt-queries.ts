@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
-import { lacksSecondFactor } from '#core/accounts/organizations/index.ts';
-import { untilMade, type Made } from '#core/integrations/connections/index.ts';
-import { sql, transaction, type Database, type Db, type Sql } from '#lib/database/index.ts';
+import { isStillMember, untilMade, type Made } from '#core/integrations/connections/index.ts';
+import { sql, lockKey, transaction, type Database, type Db, type Sql } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import type { ProviderSlot } from '#lib/provider-file/index.ts';
 import type { SecretBox } from '#lib/secrets/index.ts';
@@ -36,8 +35,7 @@ export interface NewAttempt extends AttemptOwner {
 export function insertAttempt(database: Database, box: SecretBox, input: NewAttempt): Promise<SignInAttempt> {
   const sealed = sealSecrets(box, input.id, input.secrets);
   return transaction(database, async (tx) => {
-    const key = `model sign-in ${input.projectId} ${input.userId} ${input.provider}`;
-    await tx.row`select pg_advisory_xact_lock(hashtextextended(${key}, 0))`;
+    await lockKey(tx, `model sign-in ${input.projectId} ${input.userId} ${input.provider}`);
     await tx.run`
       update model_sign_ins set ${ended('cancelled', null)}
       where project_id = ${input.projectId} and user_id = ${input.userId}
@@ -127,7 +125,7 @@ async function expireOwn(db: Db, { projectId, userId }: Pick<AttemptOwner, 'proj
 }
 
 function ended(state: AttemptState, error: SignInFailureReason | null): Sql {
-  // A browser may open the return of a sign-in that has succeeded again.
+  // A browser may open the return of a successful sign-in again.
   const stateHash = state === 'succeeded' ? sql`state_hash` : sql`null`;
   return sql`state = ${state}, error = ${error}, sealed = null, state_hash = ${stateHash}, polling_until = null,
     ended_at = now()`;
@@ -192,7 +190,7 @@ export function takeByState(
   return db.row`
     update model_sign_ins s set polling_until = s.expires_at
     where ${isPresented(presented)} and s.state = 'pending' and s.polling_until is null
-    returning ${attemptColumns}, s.expires_at > now() as live, ${isMember} as member
+    returning ${attemptColumns}, s.expires_at > now() as live, ${isStillMember(sql`s`)} as member
   `;
 }
 
@@ -203,7 +201,7 @@ export function findMadeAccount(db: Db, presented: Presented): Promise<Made | un
       select s.project_id as "projectId", case when s.state = 'succeeded' then s.connection_id end as "connectionId"
       from model_sign_ins s
       where ${isPresented(presented)} and (s.state = 'succeeded' or s.polling_until is not null)
-        and s.expires_at > now() and ${isMember}
+        and s.expires_at > now() and ${isStillMember(sql`s`)}
     `,
   );
 }
@@ -212,14 +210,6 @@ function isPresented({ state, userId, sessionId, provider }: Presented): Sql {
   return sql`s.state_hash = ${hashState(state)} and s.user_id = ${userId} and s.session_id = ${sessionId}
     and s.provider = ${provider}`;
 }
-
-/** The person of the attempt `s` is in its project, with the second factor that it demands. */
-const isMember = sql`exists (
-  select 1 from projects p join memberships m on m.organization_id = p.organization_id
-  join organizations o on o.id = p.organization_id
-  where p.id = s.project_id and m.user_id = s.user_id and p.deleted_at is null
-    and not ${lacksSecondFactor(sql`o`, sql`s.user_id`)}
-)`;
 
 /**
  * Stores the state from which a later turn continues.

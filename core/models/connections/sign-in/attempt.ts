@@ -5,14 +5,14 @@ import type { SignInFailureReason } from './failure.ts';
 export const ATTEMPT_STATES = ['pending', 'succeeded', 'denied', 'expired', 'cancelled', 'failed'] as const;
 export type AttemptState = (typeof ATTEMPT_STATES)[number];
 
-/** The person who signs in, and for what. */
+/** The person who signs in, and the project and provider. */
 export interface AttemptOwner {
   readonly projectId: string;
   readonly userId: string;
   readonly sessionId: string;
 }
 
-/** Tokens that wait for their verification, and their account. */
+/** Tokens that await verification, and their account. */
 const granted = z.strictObject({
   kind: z.literal('granted'),
   accessToken: z.string(),

@@ -6,7 +6,7 @@ import { assertMayBeginSignIn } from '#core/foundation/rate-limits/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { newId } from '#lib/ids.ts';
 import type { AccountsCore } from '../core.ts';
-import { endpointOf, mayBeSentTo, signInOf, tokenParametersOf } from '../oauth/server.ts';
+import { endpointOf, signInOf, tokenParametersOf } from '../oauth/server.ts';
 import {
   endAttempt,
   endTurn,
@@ -62,8 +62,8 @@ export async function startDeviceSignIn(
 }
 
 /**
- * Reads an attempt, and asks the provider about it when that is due. The provider's answer becomes the attempt's state,
- * never an error of the poll.
+ * Reads an attempt, and asks the provider about it when that is due. The provider's response changes the state of the
+ * attempt and never fails the poll.
  * @throws {AppError} `attempt_not_found`, `provider_disabled`, `runtime_unavailable`
  */
 export async function pollDeviceSignIn(
@@ -101,7 +101,7 @@ async function settleTurn(deps: AccountsCore, open: OpenProvider, turn: SignInAt
     if (granted === undefined) return;
     await finishSignIn(deps, open, turn, granted, by);
   } catch (error) {
-    // The tokens are kept with the attempt: the next poll goes on from them.
+    // The tokens are stored with the attempt, so that the next poll continues from them.
     const mayPass =
       error instanceof AppError &&
       (error.code === 'runtime_unavailable' || (error instanceof SignInFailure && MAY_PASS.has(error.reason)));
@@ -112,7 +112,7 @@ async function settleTurn(deps: AccountsCore, open: OpenProvider, turn: SignInAt
     }
     const reason = error instanceof SignInFailure ? error.reason : 'superseded';
     await endAttempt(deps.database, turn, { state: 'failed', error: reason });
-    // A turn that took too long may find that the next one has stored these very tokens.
+    // This turn took too long: the next one may have stored these tokens already.
     const { state } = await readAttempt(deps.database, turn, SLOT, turn.id);
     if (granted !== undefined && state !== 'succeeded') void dropGrant(deps, open.provider, granted);
   }
@@ -120,7 +120,7 @@ async function settleTurn(deps: AccountsCore, open: OpenProvider, turn: SignInAt
 
 const MAY_PASS: ReadonlySet<string> = new Set(['not_checked', 'provider_unavailable']);
 
-/** Asks the provider once. @returns undefined when there are no tokens, and then the attempt says why */
+/** Asks the provider once. @returns undefined without tokens; the attempt then says why */
 async function grantOf(
   deps: AccountsCore,
   { provider }: OpenProvider,
@@ -144,7 +144,7 @@ async function grantOf(
     return undefined;
   }
   const granted = await readGrant(deps, provider, server, { tokens, clientId, nonce: undefined });
-  // Before anything else can fail: the device code is worth nothing from now on.
+  // Store the tokens before anything else can fail: the device code is used up now.
   if (await keepSecrets(deps.database, deps.secrets, turn, granted)) return granted;
   void dropGrant(deps, provider, granted);
   return undefined;
@@ -224,15 +224,16 @@ async function requestDeviceCode(
   }
   const said = parsed.data;
   const verificationUri = said.verification_uri ?? said.verification_url;
-  if (verificationUri === undefined || !mayBeSentTo(deps.outbound, verificationUri)) {
+  // A person is sent only to where we would go ourselves.
+  if (verificationUri === undefined || deps.outbound.urlFault(verificationUri) !== undefined) {
     throw new SignInFailure('provider_refused');
   }
-  const complete = said.verification_uri_complete ?? undefined;
+  const complete = said.verification_uri_complete ?? null;
   return {
     deviceCode: said.device_code,
     userCode: said.user_code,
     verificationUri,
-    verificationUriComplete: complete !== undefined && mayBeSentTo(deps.outbound, complete) ? complete : null,
+    verificationUriComplete: complete !== null && deps.outbound.urlFault(complete) === undefined ? complete : null,
     expiresInSeconds: Math.min(saneSeconds(said.expires_in, MAX_SECONDS), MAX_SECONDS),
     intervalSeconds: interval(said.interval),
   };

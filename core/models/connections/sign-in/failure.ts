@@ -1,7 +1,9 @@
 import { AppError, type ErrorCode } from '#lib/errors.ts';
 
-/** Lists the reasons why a sign-in fails, in the service's own words: of what a provider sent, nothing is
- * repeated but the address that it gives as its issuer. */
+/**
+ * Lists the reasons why a sign-in fails, in the service's own words. Of a provider's words, only the address that it
+ * names as its issuer is repeated.
+ */
 export const SIGN_IN_FAILURES = {
   provider_unavailable: ['provider_error', 'The provider could not be asked just now; try again in a moment.'],
   provider_refused: ['provider_error', 'The provider answered the sign-in with an error; start it again.'],
@@ -10,7 +12,7 @@ export const SIGN_IN_FAILURES = {
   identity_not_verified: ['provider_error', 'The provider did not prove whose account it is; nothing was stored.'],
   scopes_missing: ['forbidden', 'A permission that is needed was not granted at the provider.'],
   denied: ['forbidden', 'Access was not granted at the provider.'],
-  account_mismatch: ['account_mismatch', 'This is another account than the one that the connection is for.'],
+  account_mismatch: ['account_mismatch', 'The connection belongs to another account.'],
   superseded: ['attempt_expired', 'The attempt was cancelled or replaced; start again.'],
   provider_changed: ['attempt_expired', 'The settings of the provider were changed during the sign-in; start again.'],
 } as const satisfies Record<string, readonly [ErrorCode, string]>;

@@ -48,7 +48,7 @@ export async function readGrant(
 
 /**
  * Tries the tokens of an attempt and stores the account, which ends the attempt.
- * @throws {SignInFailure} `not_checked`, `superseded`, and what `keepAccount` says; {AppError} `runtime_unavailable`
+ * @throws {SignInFailure} `not_checked`, `superseded`, and those of `keepAccount`; {AppError} `runtime_unavailable`
  */
 export async function finishSignIn(
   deps: AccountsCore,
@@ -58,7 +58,8 @@ export async function finishSignIn(
   by: Actor,
 ): Promise<ModelConnection> {
   const { projectId, connectionId } = attempt;
-  const credential = credentialOf(granted);
+  const { accessToken, refreshToken, accountHeader: account, clientId } = granted;
+  const credential: OAuthCredential = { kind: 'oauth', accessToken, refreshToken, account, clientId };
   const tried = await tryCredential({ runtime, log: deps.log }, { provider, projectId, connectionId }, credential);
   if (tried.verdict === 'unchecked') throw new SignInFailure('not_checked');
   return keepAccount(
@@ -83,7 +84,7 @@ export async function finishSignIn(
   );
 }
 
-/** Hands back tokens of a sign-in that failed. Callers do not wait for it; a failure is only logged. */
+/** Hands back the tokens of a failed sign-in. Callers do not wait; a failure is only logged. */
 export async function dropGrant(
   deps: DropDeps,
   provider: ModelProvider,
@@ -96,13 +97,9 @@ export async function dropGrant(
   }
 }
 
-function credentialOf({ accessToken, refreshToken, accountHeader, clientId }: Granted): OAuthCredential {
-  return { kind: 'oauth', accessToken, refreshToken, account: accountHeader, clientId };
-}
-
 function assertScopes(provider: ModelProvider, granted: string | undefined): void {
   const auth = signInOf(provider);
-  // A response without the field grants what was asked for (RFC 6749, section 5.1).
+  // A response without the field grants the requested scopes (RFC 6749, section 5.1).
   if (granted === undefined) return;
   const scopes = new Set(granted.split(auth.scopeSeparator).flatMap((part) => part.split(/[ ,]+/)));
   if (auth.requiredScopes.some((scope) => !scopes.has(scope))) {
@@ -186,6 +183,6 @@ async function fetchKeys(outbound: Pick<OutboundClient, 'fetchWithin'>, url: str
 function textOf(claims: JWTPayload, name: string): string | null {
   const value = Object.hasOwn(claims, name) ? claims[name] : valueAt(claims, name);
   const text = typeof value === 'number' ? String(value) : value;
-  // It goes into a header or is shown: one line of visible characters.
+  // The claim goes into a header or is shown, so it must be one line of visible characters.
   return typeof text === 'string' && /^[^\p{C}]{1,300}$/u.test(text) ? text : null;
 }

@@ -1,7 +1,7 @@
 import { recordProjectAudit, type Actor } from '#core/foundation/audit/index.ts';
 import type { ModelProvider } from '#core/models/providers/index.ts';
 import { holdProject } from '#core/accounts/organizations/index.ts';
-import { sql, transaction, type Db } from '#lib/database/index.ts';
+import { sql, lockKey, transaction, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { assertWithinKeptQuota } from '#lib/quota.ts';
 import { recordCatalogue } from '../catalogue.ts';
@@ -44,7 +44,8 @@ export function keepAccount(
   return transaction(deps.database, async (tx) => {
     await holdProject(tx, projectId);
     await holdMembership(tx, account);
-    await takeTurnOfOwner(tx, account);
+    // Two sign-ins of a person to the same new account make one row.
+    await lockKey(tx, `model account ${account.projectId} ${account.ownerId} ${account.provider.slot}`);
     const id = await idFor(tx, account);
     const sealed = sealCredential(deps.secrets, id, account.credential);
     await upsert(tx, { ...account, id, sealed });
@@ -64,8 +65,9 @@ export function keepAccount(
 }
 
 /**
- * Checks that a person may connect an account: a new one while the project has room, else the one named, which has to
- * be theirs. @throws {AppError} `limit_reached`, and those of `readOwnConnection`
+ * Checks that a person may connect an account: a new one while the project has room, else the named one, which must be
+ * their own.
+ * @throws {AppError} `limit_reached`, and those of `readOwnConnection`
  */
 export async function checkMayConnect(
   db: Db,
@@ -81,7 +83,7 @@ export async function checkMayConnect(
   });
 }
 
-/** The most accounts of a project that are not revoked, and the most that it ever has: revoked ones are kept. */
+/** The most accounts of a project. Revoked ones count too, because they are kept. */
 const MAX_ACCOUNTS = 1_000;
 const MAX_EVER = 10_000;
 
@@ -104,7 +106,7 @@ async function readOwnConnection(
   if (found.state === 'revoked') {
     throw new AppError('connection_not_ready', 'The connection is revoked; make a new one.');
   }
-  // Another provider stands in the slot now, so the account cannot be the same.
+  // Another provider is configured under this name now, so the account cannot be the same.
   if (found.providerIdentity !== provider.identity) throw new SignInFailure('account_mismatch');
   return found;
 }
@@ -118,13 +120,7 @@ async function holdMembership(tx: Db, { projectId, ownerId }: TriedAccount): Pro
   if (held === undefined) throw new AppError('project_not_found');
 }
 
-/** Lets one sign-in of a person at a provider be stored at a time, so that two to the same new account make one row. */
-async function takeTurnOfOwner(tx: Db, account: TriedAccount): Promise<void> {
-  const key = `model account ${account.projectId} ${account.ownerId} ${account.provider.slot}`;
-  await tx.row`select pg_advisory_xact_lock(hashtextextended(${key}, 0))`;
-}
-
-/** Returns the row to write: the one named, the one of the same account, or a new one. */
+/** Returns the id of the row to write: the named one, the one of the same account, or a new one. */
 async function idFor(tx: Db, account: TriedAccount): Promise<string> {
   const { projectId, ownerId, provider, accountId, connectionId } = account;
   const same = await tx.row<{ id: string }>`
@@ -181,7 +177,7 @@ async function upsert(tx: Db, account: TriedAccount & { readonly sealed: string 
 
 /**
  * Makes the label of an account that everyone in the project may see: an address keeps the first letter before the at
- * sign and its domain. The last at sign counts, as a quoted name before it may hold others.
+ * sign and its domain. The last at sign counts, because a quoted name before it may contain more.
  */
 export function safeLabel({ file }: Pick<ModelProvider, 'file'>, claimed: string | null): string {
   if (claimed === null) return `${file.name} account`;

@@ -9,7 +9,7 @@ import { newId } from '#lib/ids.ts';
 import type { ModelConnection } from '../connection.ts';
 import type { AccountsCore } from '../core.ts';
 import { readModelConnection } from '../store/queries.ts';
-import { endpointOf, mayBeSentTo, signInOf, tokenParametersOf, type ProviderServer } from '../oauth/server.ts';
+import { endpointOf, signInOf, tokenParametersOf, type ProviderServer } from '../oauth/server.ts';
 import { endAttempt, findMadeAccount, hashState, insertAttempt, openSecrets, takeByState } from './attempt-queries.ts';
 import type { SignInAttempt, AttemptOwner, Granted } from './attempt.ts';
 import { SignInFailure } from './failure.ts';
@@ -32,7 +32,7 @@ export interface StartedModelSignIn {
 
 /**
  * Begins an OAuth sign-in with PKCE (RFC 7636, S256 only), a nonce, and a state of one use for this session, in place
- * of the one that the person has under way.
+ * of the person's open one.
  * @throws {AppError} as `startDeviceSignIn`
  */
 export async function startOAuthSignIn(
@@ -73,7 +73,7 @@ export async function startOAuthSignIn(
 /**
  * Ends an OAuth sign-in: takes the state, redeems the code, tries the tokens and stores the account. An error after the
  * state was taken ends the attempt. The same return again leads to the same account, and redeems nothing.
- * @throws {AppError} `attempt_expired`, `provider_disabled`, `runtime_unavailable`, and what `SignInFailure` says
+ * @throws {AppError} `attempt_expired`, `provider_disabled`, `runtime_unavailable`, and those of `SignInFailure`
  */
 export async function completeOAuthSignIn(
   deps: AccountsCore,
@@ -88,7 +88,7 @@ export async function completeOAuthSignIn(
   const made = taken === undefined ? await findMadeAccount(deps.database, presented) : undefined;
   if (made !== undefined) return readModelConnection(deps.database, made.projectId, made.connectionId);
   if (taken === undefined || !taken.live || !taken.member) {
-    throw new AppError('attempt_expired', 'This sign-in is over or was not begun here; start it again.');
+    throw new AppError('attempt_expired', 'This sign-in has ended or was not started here; start it again.');
   }
   let granted: Granted | undefined;
   try {
@@ -137,9 +137,8 @@ async function requestOf(
     input.redirectUri,
     input.state,
   );
-  if (!mayBeSentTo(outbound, authorizationUrl.href)) {
-    throw new SignInFailure('provider_unavailable');
-  }
+  // A person is sent only to where we would go ourselves.
+  if (outbound.urlFault(authorizationUrl) !== undefined) throw new SignInFailure('provider_unavailable');
   return { authorizationUrl: authorizationUrl.href, codeVerifier };
 }
 
@@ -154,7 +153,7 @@ async function redeem(
   const secrets = openSecrets(deps.secrets, attempt);
   if (secrets.kind !== 'oauth') throw new SignInFailure('superseded');
   const server = await deps.findModelServer(provider);
-  // A response of another server has a code that would otherwise be redeemed at this one (RFC 9207).
+  // A response of another server carries a code that this server must not redeem (RFC 9207).
   if (!isFromIssuer(server, returned.iss)) throw new SignInFailure('wrong_issuer');
   if (returned.error === 'access_denied') throw new SignInFailure('denied');
   if (returned.error !== undefined || returned.code === undefined) {
@@ -180,7 +179,7 @@ async function redeem(
   }
 }
 
-/** The parameters that a provider sent a person back with (RFC 6749, section 4.1.2; RFC 9207). */
+/** The parameters with which a provider sent a person back (RFC 6749, section 4.1.2; RFC 9207). */
 export interface ReturnedParameters {
   readonly state: string;
   readonly code: string | undefined;
@@ -193,7 +192,7 @@ export interface ReturnedParameters {
 const MAX = { state: 200, code: 4_096, error: 200, iss: 2_048, client_id: 500 } as const;
 
 /**
- * Reads the parameters out of the address at which a sign-in ended, as a person has copied it.
+ * Reads the parameters from the address at which a sign-in ended, which the person has copied.
  * @throws {AppError} `invalid_request`
  */
 export function readReturnedAddress(address: string): ReturnedParameters {

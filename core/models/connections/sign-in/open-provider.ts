@@ -10,7 +10,7 @@ export interface OpenProvider {
 }
 
 /**
- * Makes sure that a provider is enabled on both sides with the same file before anything is begun.
+ * Checks that API and runtime have enabled a provider with the same file, before a sign-in begins.
  * @throws {AppError} `provider_disabled`, `runtime_unavailable`
  */
 export async function openProvider(

@@ -19,7 +19,8 @@ const VERIFY_MS = 20_000;
 const CATALOG_MS = 30_000;
 
 /**
- * Tries a credential at its provider through the runtime, and lists its models when it is good. Nothing is spent.
+ * Tries a credential at its provider through the runtime, and lists its models when it is good. The test costs no
+ * tokens.
  * @throws {AppError} `runtime_unavailable`, `provider_disabled`
  */
 export async function tryCredential(
@@ -89,7 +90,7 @@ async function callOf(
   };
 }
 
-/** Pause of an account that does not say when it will be available: it may only be busy. */
+/** Pause of an account that does not say when it is available again: it may only be busy. */
 const UNSAID_MS = 5 * 60_000;
 
 function notBeforeOf({ limited, resetAt }: VerifyResult): Date | null {

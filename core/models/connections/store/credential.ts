@@ -55,9 +55,9 @@ export interface StoredCredential {
   readonly expiresAt: Date | null;
   /** True when it has expired by the clock of the database. */
   readonly expired: boolean;
-  /** True when a process is renewing it. */
+  /** True while a process renews it. */
   readonly leased: boolean;
-  /** True when its refresh token was sent and the result is unknown: it is never sent again. */
+  /** True when its refresh token was sent without a known result: the token is never sent again. */
   readonly spent: boolean;
   /** Seconds for which it was issued; null where that is not known. */
   readonly lifeSeconds: number | null;
@@ -108,7 +108,7 @@ export async function takeRenewal(
 }
 
 /**
- * Gives the renewal up; `mayBeSentAgain` when it is certain that the token was not used.
+ * Gives up the renewal. `mayBeSentAgain` is true when the token was certainly not used.
  * @param end.refusals the refusals so far, after a refusal by the server
  */
 export async function dropRenewal(
@@ -131,7 +131,7 @@ export async function dropRenewal(
   `;
 }
 
-/** Stores a renewed credential in place of the one named. @returns whether that was still the stored one */
+/** Replaces the named credential by its renewal. @returns false when another one was stored meanwhile */
 export async function replaceCredential(
   db: Db,
   ref: ModelConnectionRef,

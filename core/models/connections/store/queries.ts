@@ -47,8 +47,8 @@ export function findUsableConnection(
 }
 
 /**
- * Notes why an account cannot be used for now, once: a credential that has replaced the one named is left alone, and a
- * connection that is not ready already has its reason. Its owner, who alone can put it right, is mailed.
+ * Records why an account cannot be used for now, unless its credential was replaced meanwhile or another reason is
+ * recorded. Mails its owner, who alone can sign in again.
  * @returns whether this call changed it
  */
 export function markNotReady(
@@ -76,7 +76,7 @@ export function markNotReady(
   });
 }
 
-/** Mails the owner of an account that its provider takes no more calls until there is money. */
+/** Mails the owner of an account that its provider takes no further calls without money. */
 export async function mailOwnerOfEmptyAccount(tx: Db, { id, projectId }: ModelConnectionRef): Promise<void> {
   const account = await tx.row<OwnedAccount>`
     select c.owner_id as "ownerId", c.provider, c.account_label as "accountLabel",
@@ -89,7 +89,7 @@ export async function mailOwnerOfEmptyAccount(tx: Db, { id, projectId }: ModelCo
 
 const SIGN_IN_AGAIN = {
   subject: 'Sign in to your model account again',
-  fault: 'no longer lets us in',
+  fault: 'no longer accepts our sign-in',
   remedy: 'Routines that run on it fail until you sign in to it again, which only you can do.',
 };
 

@@ -199,7 +199,7 @@ test('a passkey needs a second factor, and nothing that no challenge was made fo
   expect(await forged.json()).toMatchObject({ error: { code: 'invalid_passkey' } });
 });
 
-test('the secret is sealed to its row, and stands nowhere in clear', async ({ service, guarded }) => {
+test('the secret is sealed to its row, and is nowhere in clear', async ({ service, guarded }) => {
   const { userId, factor } = await guarded();
   const kept = await service.deps.database.row<{
     secret: string;

@@ -174,7 +174,7 @@ describe('a sentence', () => {
     expect(await routines(key)).toBe(0);
   });
 
-  test('names routines of its own project that do the like, and none of another', async ({ service, key }) => {
+  test('names similar routines of its own project, and none of another', async ({ service, key }) => {
     const other = await (await signUp(service)).key();
     await createRoutine(other, { name: 'Pricing page of Northwind' });
     const id = await createRoutine(key, { name: 'Northwind pricing' });

@@ -84,7 +84,7 @@ test('a run that did a part only, or failed, is not the last', async ({ service,
   }
 });
 
-test('a scheduled run puts off the next ones, which are skipped with that reason until activation', async ({
+test('a scheduled run delays the next ones, which are skipped with that reason until activation', async ({
   service,
   key,
   routine,

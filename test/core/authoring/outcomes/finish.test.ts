@@ -92,7 +92,7 @@ test('a run that has nothing to report needs no data, and brings no change', asy
   });
 });
 
-test('checks look at a result that has its form, and one that fails leaves no data', async ({ service, key }) => {
+test('checks run on a result that fits its schema, and a failed check leaves no data', async ({ service, key }) => {
   const checks = [{ type: 'result_matches', pattern: 'coffee' }];
   const { run } = await typedRoutine(service, key, { checks });
   expect(await run('No.', 'No.')).toMatchObject({ reason: 'result_invalid', checks: [] });

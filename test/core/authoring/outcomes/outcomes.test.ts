@@ -214,7 +214,7 @@ test('a model is told of finish only where its routine requires the outcome', as
   expect(PREAMBLE).not.toContain('finish');
 });
 
-test('list, event stream and webhook tell the outcome, and the list can be asked for one', async ({
+test('list, event stream and webhook have the outcome, and the list can be filtered by it', async ({
   service,
   key,
   bobsKey,

@@ -70,7 +70,7 @@ test('a result in a Markdown fence is read as what stands in it', async ({ servi
   expect(await run(`\`\`\`json\n${json}\n\`\`\``)).toMatchObject({ data: prices({ tea: 3 }) });
 });
 
-test('a result that is not by the schema is asked for once more, with what is wrong', async ({ service, key }) => {
+test('if a result does not fit the schema, the model is asked once more, with the error', async ({ service, key }) => {
   const routine = await typedRoutine(service, key);
   const wrong = { items: [{ id: 'tea', price: 'three' }] };
   const run = await routine.run(wrong, prices({ tea: 3 }));
@@ -196,7 +196,7 @@ test.for<[string, Record<string, unknown>, string]>([
   expect(refused.body.error.message).toContain(message);
 });
 
-test('a schema whose checks would take for ever fails the run and nothing else', async ({ service, key }) => {
+test('a schema whose checks would never end fails only its run', async ({ service, key }) => {
   const slow = await typedRoutine(service, key, {
     resultSchema: slowSchema('a'),
     resultKey: null,
@@ -250,10 +250,7 @@ test('deliver needs the schema as long as it compares', async ({ key }) => {
   });
 });
 
-test('the placeholders hold the data of the run before, fenced, and what had changed in it', async ({
-  service,
-  key,
-}) => {
+test('the placeholders contain the data of the previous run and its changes, fenced', async ({ service, key }) => {
   const instructions = 'Data [{{previous.data}}] and changes [{{ previous.changes }}].';
   const { run } = await typedRoutine(service, key, { instructions });
   expect((await run(prices({ tea: 3 }))).prompt).toContain('Data [] and changes [].');

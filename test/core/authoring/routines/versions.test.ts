@@ -179,7 +179,7 @@ test('a restored version is a new revision that has to be proven', async ({ key 
   expect((await key.post(`/v1/routines/${id}/activate`)).status).toBe(200);
 });
 
-test('restoring what the routine has already changes nothing', async ({ key }) => {
+test('restoring the present version changes nothing', async ({ key }) => {
   const id = await activeRoutine(key, START);
   const same = await key.post(`/v1/routines/${id}/versions/1/restore`);
   expect(same).toMatchObject({ status: 200, data: { state: 'active', revision: 1 } });

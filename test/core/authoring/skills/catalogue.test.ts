@@ -67,7 +67,7 @@ describe('the catalogue', () => {
   });
 });
 
-/** What the documentation tells people to write into the facts of a project. */
+/** The facts that the documentation tells people to write for a project. */
 const FACTS = ['brand terms', 'margin', 'markets', 'owners', 'permitted claims', 'voice'];
 
 describe('the facts of a project', () => {

@@ -89,7 +89,7 @@ describe.each(Object.entries(rulesOf))('the noise gates of %s', (slug, rules) =>
   });
 });
 
-test('the interval decides: a change too small to matter is told from none and from one to act on', () => {
+test('the interval decides between no change, a change too small to matter, and a change to act on', () => {
   const rule = { ...rulesOf['search-ads']!.find(isGate)!, confidence: 0.95 };
   const of = (events: number): [Sample, Sample] => [
     { events: 10_000, exposure: 1 },

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { withoutThinking } from '#core/clients/gateway/thinking.ts';
+import { saidSoFar, withoutThinking } from '#core/clients/gateway/thinking.ts';
 
 test.each([
   ['<think>\nWell.\n</think>\n\nThe report.', 'The report.', '\nWell.\n'],
@@ -44,3 +44,28 @@ test.each(['<think></think>', '<think><think></think>', '```\n', '<think> ', 'te
     expect(thinking.startsWith('a')).toBe(true);
   },
 );
+
+test.each([
+  ['The rep', 'The rep'],
+  ['<thi', ''],
+  ['<think>\nWell, the', ''],
+  ['<think>Well.</think>\n\nThe rep', 'The rep'],
+  ['<think>Well.</thi', ''],
+  ['The report.\n<think>Is that', 'The report.\n'],
+  ['[THINK]Well', ''],
+  ['<|channel|>analysis<|mess', ''],
+  ['<|channel|>analysis<|message|>Well', ''],
+  ['<|channel|>analysis<|message|>Well.<|end|><|start|>assistant<|chan', ''],
+  ['<|channel|>analysis<|message|>Well.<|end|><|start|>assistant<|channel|>final<|message|>The rep', 'The rep'],
+  ['analysisWell, the', ''],
+  ['analysisWell.assistantfinalThe rep', 'The rep'],
+  ['Analysis of the week', 'Analysis of the week'],
+  ['| a | b <', '| a | b '],
+])('of %j, which is not finished, %j is said', (content, text) => {
+  expect(saidSoFar(content)).toBe(text);
+});
+
+test('a text that turns out to have begun inside thinking is replaced', () => {
+  expect(saidSoFar('Well, then.', true)).toBe('Well, then.');
+  expect(saidSoFar('Well, then.\n</think>\n\nThe rep', true)).toBe('The rep');
+});

@@ -166,7 +166,7 @@ test('a worker that dies after the chat has the message has it sent once more, a
   expect(chats.posted).toHaveLength(2);
   expect(await deliveryOf(key, id)).toMatchObject({
     state: 'delivered',
-    attempts: [{ error: 'broken off on our side; whether the chat got it is unknown' }, { status: 200, error: null }],
+    attempts: [{ error: 'the service broke it off; whether the chat got it is unknown' }, { status: 200, error: null }],
   });
 });
 

@@ -55,7 +55,7 @@ test('the notifications of a project are its owner’s and admins’ to change, 
   expect(off.data.notifications).toEqual({ mail: null });
 });
 
-test('what is no setting is refused, each fault by its path', async ({ key }) => {
+test('unknown settings are refused, each with its path', async ({ key }) => {
   const wrong = [
     { mail: { on: ['sometimes'], to: 'owners' } },
     { mail: { on: ['failed', 'failed'], to: 'owners' } },

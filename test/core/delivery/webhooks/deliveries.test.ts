@@ -106,10 +106,7 @@ test('an empty list is a change where nothing was delivered before', async ({ se
   expect(await queued(service, id)).toEqual(['run.changed']);
 });
 
-test('a failure is told with every setting of deliver: silence never means that nothing works', async ({
-  service,
-  key,
-}) => {
+test('every setting of deliver sends failures, so silence never means that nothing works', async ({ service, key }) => {
   const changed = await toldRoutine(service, key);
   await changed.run(prices({ tea: 3 }));
   expect(await changed.run('No.', 'No.')).toMatchObject({ state: 'failed', withheld: null });
@@ -144,7 +141,7 @@ test('a cancelled run has brought no change', async ({ service, key }) => {
   expect(await queued(service, id)).toEqual([]);
 });
 
-test('a routine that delivers everything tells changes with each run, against the one before', async ({
+test('a routine that delivers everything sends the changes with each run, compared with the previous run', async ({
   service,
   key,
 }) => {
@@ -257,7 +254,7 @@ test('of runs that end together each is compared with the one before', async ({ 
   expect(await queued(service, id)).toEqual(['run.changed']);
 });
 
-test('a follower of the run is sent its data and its changes', async ({ service, key }) => {
+test('a follower of the run gets its data and its changes', async ({ service, key }) => {
   const { run } = await toldRoutine(service, key);
   const { id, data, changes } = await run(prices({ tea: 3 }));
   const stream = await openStream(`${service.url}/v1/runs/${id}/events`, key.headers);

@@ -33,7 +33,7 @@ function bodyWith(result: string): unknown {
   return JSON.parse(eventBody({ ...run, result }));
 }
 
-test('an event tells the run as it ended', () => {
+test('an event describes the run as it ended', () => {
   expect(JSON.parse(eventBody(run))).toEqual({
     type: 'run.failed',
     timestamp: '2026-03-01T09:00:07.000Z',
@@ -88,14 +88,8 @@ test('every event is as the document describes it', () => {
   const { routineId: id, projectId } = ids;
   const stateReason = 'paused after 5 failed runs in a row';
   const pausedAt = run.finishedAt;
-  const body = pausedBody({
-    id,
-    projectId,
-    name: 'Mine',
-    stateReason,
-    pausedAt,
-    runId: ended.id,
-  });
+  const webhook = { webhookUrl: null, webhookFailedAt: null };
+  const body = pausedBody({ id, projectId, name: 'Mine', stateReason, pausedAt, ...webhook }, ended.id);
   expect(pausedEvent.parse(JSON.parse(body)).data).toMatchObject({ reason: stateReason });
 });
 

@@ -24,7 +24,7 @@ test('the waits are 1 and 5 and 30 minutes, then 2, 5, 10, 14, 20 and 24 hours, 
   expect(MAX_ATTEMPTS).toBe(10);
 });
 
-test('a wait varies by at most ten percent, and does vary', () => {
+test('a wait varies, by at most ten percent', () => {
   expect(deliveryRetryMs(1, 0, () => 0)).toBe(54_000);
   expect(deliveryRetryMs(1, 0, () => 0.999_999)).toBe(66_000);
   const seen = Array.from({ length: 50 }, () => deliveryRetryMs(3)!);

@@ -35,7 +35,7 @@ test('another body, id, time or secret does not verify', () => {
   expect(() => new Webhook(generateWebhookSecret()).verify(message.body, headers)).toThrow('No matching signature');
 });
 
-test('with two secrets a receiver that knows either of them is satisfied', () => {
+test('with two secrets, a receiver that knows either of them can verify the delivery', () => {
   const secrets = [generateWebhookSecret(), generateWebhookSecret()];
   const headers = signedHeaders(message, secrets);
   expect(headers['webhook-signature']).toMatch(/^v1,\S{44} v1,\S{44}$/);

@@ -97,7 +97,7 @@ describe('the end of a run', () => {
 });
 
 describe('ticks', () => {
-  test('that overlap share the due deliveries out, none twice and none left', async () => {
+  test('that overlap share the due deliveries, so that each is sent once', async () => {
     const routine = await world.createRoutine('http://unused/');
     const queued = await queueMany(routine, 60);
     await Promise.all(queued.map(({ id }) => world.passTime(id)));
@@ -132,7 +132,7 @@ describe('ticks', () => {
     expect(await claim()).toEqual([delivery]);
   });
 
-  test('start as many as live workers have slots, half of them of one organization and a quarter to one host', async () => {
+  test('start as many as live workers have slots, at most half for one organization and a quarter for one host', async () => {
     const { database } = world.deps;
     const [one, other] = [await world.createRoutine('http://unused/'), await world.createRoutine('http://unused/')];
     const hosts = ['a.example', 'b.example', 'c.example'];
@@ -194,7 +194,7 @@ describe('redelivery', () => {
     });
   });
 
-  test('of what was given up has the whole retry schedule before it, and keeps the attempts so far', async () => {
+  test('of a delivery that was given up starts the whole retry schedule again, and keeps the earlier attempts', async () => {
     const receiver = await answering(500);
     const routine = await world.createRoutine(receiver.origin);
     const delivery = await world.queue(routine, receiver.origin);

@@ -94,7 +94,7 @@ test('a delivery is one workflow with one activity, and only its id crosses Temp
   expect(scheduled).toHaveLength(1);
 });
 
-test('a workflow never fails for a fault of the receiver', async () => {
+test('a workflow never fails because of the receiver', async () => {
   const receiver = await startReceiver((_, response) => {
     response.writeHead(410).end();
   });

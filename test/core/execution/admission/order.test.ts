@@ -313,7 +313,7 @@ test('starts that fail here and there keep no other run from its start', async (
   expect(started).toHaveLength(60);
 });
 
-test('where every start fails Temporal is away, and admission leaves it after a few', async () => {
+test('if every start fails, Temporal is away, and admission stops after a few', async () => {
   const [routine] = await organizations(1);
   await room(500);
   const ids = await waitingRuns(routine!, 300);

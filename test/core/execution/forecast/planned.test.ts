@@ -301,7 +301,9 @@ async function performQueued(database: Database, routineId: string): Promise<boo
   };
   const costUsd = costOf(USAGE, OPTION.prices);
   const record = { ...attempt, response, messages: [], costUsd, warnings: [] };
-  return (await recordStepAndSuccess(database, record, success('Done.'))) !== undefined;
+  return (
+    (await recordStepAndSuccess(database, record, success('Done.'), { keepsSeen: false, isAlone: true })) !== undefined
+  );
 }
 
 /** Sets the clock on a connection of the pool, which takes a tenth of the time that one of its own does. */

@@ -124,7 +124,7 @@ describe('the briefing', () => {
     expect(briefing).toContain('900 seconds; 50000 tokens of input and output; 800 tokens of output a step\n');
   });
 
-  test('says how to end only where finish is on offer', () => {
+  test('says how to end only if the run has finish', () => {
     expect(rendered(RUN)?.briefing).not.toContain('finish');
     const tools = [...RUN.tools, { name: 'finish' }];
     expect(rendered({ ...RUN, tools, outcomeRule: 'required' })?.briefing).toContain(

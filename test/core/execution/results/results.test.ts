@@ -75,7 +75,7 @@ test('results come newest first, each with its kind and the lines that are new',
   expect(await newest(key, `?since=${encodeURIComponent(runs[0].finishedAt)}`)).toEqual([results[0]]);
 });
 
-test('typed data says what differs by its key, and that nothing does', async ({ service, bob }) => {
+test('typed data shows the differences by its key, or says that there are none', async ({ service, bob }) => {
   const key = await bob.key();
   const routine = await typedRoutine(service, key);
   await routine.run(prices({ tea: 3, milk: 1 }));

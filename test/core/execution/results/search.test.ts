@@ -48,7 +48,11 @@ test('runs and results are found by what they say, in upper or lower case, and b
   expect((await key.get('/v1/runs?q=%20')).status).toBe(400);
 });
 
-test('the runs of one routine are searched, and a project finds nothing of another', async ({ service, ada, bob }) => {
+test('the runs of one routine can be searched, and a search finds no runs of another project', async ({
+  service,
+  ada,
+  bob,
+}) => {
   const key = await ada.key();
   const [mine, other] = [await createRoutine(key), await createRoutine(key)];
   const word = marker();

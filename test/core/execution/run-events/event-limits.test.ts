@@ -85,7 +85,7 @@ test('a stream ends when its person signs out, and the streams of other sessions
   expect((await next).data.state).toBe('cancelled');
 });
 
-test('a stream ends when its person is no member of the organization any more', async ({ service }) => {
+test('a stream ends when its person leaves the organization', async ({ service }) => {
   const cleo = await signUp(service);
   const { data: run } = await cleo.session.post(`/v1/routines/${await createRoutine(cleo.session)}/run`);
   const stream = await follow(cleo.session, run.id);

@@ -85,7 +85,7 @@ async function setState({ id }: Planted, state: string): Promise<void> {
   await changeRuns(testDatabase.database, id, { state });
 }
 
-const follower = { credential: 'key_one', organizationId: 'org_one' };
+const follower = { credential: 'key_one', organizationId: 'org_one', wantsText: false };
 
 /** Follows a run and collects the names of what comes; resolves when the stream has ended. */
 async function collect(feed: RunFeed, run: Planted, names: string[] = []): Promise<string[]> {
@@ -96,20 +96,21 @@ async function collect(feed: RunFeed, run: Planted, names: string[] = []): Promi
     signal,
   });
   for await (const event of events!) {
-    if (event.event === 'step') names.push(String(event.data.index));
+    if (event.event === 'step' || event.event === 'text') names.push(String(event.data.index));
     else names.push(event.event === 'state' ? event.data.state : event.data.reason);
   }
   return names;
 }
 
-const start = { steps: 0, state: undefined };
-const queued = { steps: 0, state: 'queued' } as const;
+const text = { attempt: 0, piece: 0 };
+const start = { steps: 0, state: undefined, text };
+const queued = { steps: 0, state: 'queued', text } as const;
 
 /** Follows a run up to its first state, and returns the watch. */
 async function followQueued(feed: RunFeed, run: Planted, signal = new AbortController().signal) {
   const watch = await feed.follow(run, follower, signal);
   expect(await watch.changed(start)).toBe(true);
-  expect((await watch.read(-1)).run.state).toBe('queued');
+  expect((await watch.read(start)).run.state).toBe('queued');
   return watch;
 }
 
@@ -127,7 +128,7 @@ test('a follower hears of a change, not of its absence, and nothing more once it
   expect(heard).toBe(false);
   await setState(run, 'running');
   expect(await change).toBe(true);
-  const last = watch.changed({ steps: 0, state: 'running' });
+  const last = watch.changed({ ...start, state: 'running' });
   gone.abort();
   expect(await last).toBe(false);
   const onRecord = () => testDatabase.database.row`select from run_followers where credential = 'key_one'`;
@@ -227,7 +228,7 @@ test('what one follower has read is still news for another that has not', async 
   await setState(run, 'running');
   const second = await feed.follow(run, follower, signal);
   await second.changed(start);
-  expect((await second.read(-1)).run.state).toBe('running');
+  expect((await second.read(start)).run.state).toBe('running');
   expect(await heard).toBe(true);
 });
 
@@ -249,7 +250,7 @@ test('streams that a dead process has left count until their lease is over, and 
   const { database } = testDatabase;
   const feed = startFeed({ limits: { perCredential: 1 } });
   const run = await queuedRun();
-  const left = { credential: 'key_left', organizationId: 'org_left' };
+  const left = { credential: 'key_left', organizationId: 'org_left', wantsText: false };
   await database.run`insert into run_followers values (gen_random_uuid(), 'org_left', 'key_left', now() + interval '1 hour')`;
   const { signal } = new AbortController();
   await expect(feed.follow(run, left, signal)).rejects.toMatchObject({ code: 'rate_limited' });

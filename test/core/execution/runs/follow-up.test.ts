@@ -108,7 +108,7 @@ test('an answer is no result: it proves nothing, is no news, reaches no webhook 
   expect(next.briefing).not.toContain('Tea costs 3.');
 });
 
-test('a question of a key that may not write routines is material, and a failed answer is no failure', async ({
+test('a question of a key that may not write routines is material, and a failed answer is not a failure of the routine', async ({
   service,
   ada,
 }) => {
@@ -130,7 +130,7 @@ test('a question of a key that may not write routines is material, and a failed 
   expect([refused.status, refused.body.error.code]).toEqual([403, 'insufficient_scope']);
 });
 
-test('what cannot be asked about is refused with the reason', async ({ service, ada, bobsKey }) => {
+test('a question about a result that allows none is refused with the reason', async ({ service, ada, bobsKey }) => {
   const key = await ada.key();
   const id = await createRoutine(key);
   const run = await runOnce(key, id);

@@ -30,7 +30,7 @@ test('the effort of a routine is sent with each of its steps, and nothing where 
   expect(without.bodies[0]).not.toHaveProperty('reasoning_effort');
 });
 
-test('a model that refuses the effort runs without it, and is known to take none', async ({ own, asked }) => {
+test('a model that refuses the effort runs without it, and this is remembered', async ({ own, asked }) => {
   const { run, bodies } = await asked(own, { ...MODEL, effort: 'low' }, 'openai');
   expect(run.state).toBe('succeeded');
   expect(bodies.map(({ reasoning_effort: effort }) => effort)).toEqual(['low', undefined]);

@@ -53,7 +53,7 @@ test('a schema whose property is named like the limit switches off nothing, for 
   }
 });
 
-test('what one organization was refused holds for it alone', async ({ person, bob, meeting }) => {
+test('a refusal that one organization got applies to it alone', async ({ person, bob, meeting }) => {
   const [hers, his] = [await person.key(), await bob.key()];
   const first = await meeting(hers, LIMITED, [unsupported('stream_options')]);
   expect(first.run.state).toBe('succeeded');
@@ -122,7 +122,7 @@ test.for([
   },
 );
 
-test('a server that takes no limit is called without where nothing rests on one', async ({ service }) => {
+test('a server that accepts no limit is called without one if no budget needs it', async ({ service }) => {
   const mark = marker();
   for (const refusal of NO_LIMIT) {
     service.gateway.control.script({ marker: mark, behaviour: { kind: 'error', status: 400, ...refusal } });

@@ -16,7 +16,7 @@ const STRUCTURED = {
 const CALCULATE = { builtInTools: ['calculate'] };
 const CALL = { name: 'calculate', arguments: { operation: 'sum', values: [1, 2] } };
 
-/** Of an organization that has learned nothing yet. */
+/** A person whose organization has learned nothing yet. */
 const newcomers = test.extend('newcomer', ({ service }) => signUp(service));
 
 /** Runs a routine whose model meets these behaviours in turn; returns the run and the bodies of its requests. */

@@ -109,7 +109,7 @@ test('a process that dies after its claim leaves the row to the next one, and on
   }
   await workOff(service.deps, { [deadly]: recording((tx, key) => leave(tx, deadly, key)) }, deadly);
   expect(await rowsOf(service, deadly)).toMatchObject([
-    { isFailed: true, error: 'all attempts were broken off on our side' },
+    { isFailed: true, error: 'the service broke off all attempts' },
   ]);
   expect(await effects(service, deadly)).toEqual([]);
 });

@@ -16,7 +16,7 @@ test.each([
   expect(splitAddress(shown).shown).toBe(shown);
 });
 
-test('an address as it is shown is told from one that can be called', () => {
+test('an address in its shown form is told apart from one that can be called', () => {
   expect(isRedacted('https://a.example/?key=[redacted]')).toBe(true);
   expect(isRedacted('https://a.example/?key=%5Bredacted%5D')).toBe(false);
   expect(isRedacted('https://a.example/?a=1&&[redacted]')).toBe(true);

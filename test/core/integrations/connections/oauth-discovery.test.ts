@@ -88,7 +88,7 @@ function guardedBut(home: Receiver): OutboundClient {
     request: (options) => clientFor(options.url).request(options),
     fetch: (input, init) => clientFor(input).fetch(input, init),
     fetchWithin: (limits) => (input, init) => clientFor(input).fetchWithin(limits)(input, init),
-    checkUrl: (url) => clientFor(url).checkUrl(url),
+    urlFault: (url) => clientFor(url).urlFault(url),
   };
 }
 

@@ -216,7 +216,7 @@ test('a state is good for ten minutes', async () => {
   await changeFlows(fixture.service.deps.database, EVERY, { expiresAt: ago('1 second') });
   const late = await comeBack(query);
   expect(late.status).toBe(409);
-  expect(late.body.error.message).toBe('This sign-in is over or was not begun here; start it again.');
+  expect(late.body.error.message).toBe('This sign-in has ended or was not started here; start it again.');
 });
 
 test('a provider that says no is reported in our words', async () => {

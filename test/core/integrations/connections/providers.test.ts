@@ -8,7 +8,6 @@ import { createOAuthSource } from '#core/integrations/connections/oauth/source.t
 import { startSignIn } from '#core/integrations/connections/oauth/start.ts';
 import { connectWithKey } from '#core/integrations/connections/providers/connect-with-key.ts';
 import { loadProviders, readProvider } from '#core/integrations/connections/providers/catalogue.ts';
-import { select } from '#core/integrations/connections/providers/accounts.ts';
 import { loadConfig } from '#lib/config/index.ts';
 import { newId } from '#lib/ids.ts';
 import { signUp, type Person } from '#test/support/people.ts';
@@ -296,13 +295,4 @@ test('a client id without its secret is a fault of the configuration that names 
   expect(() => loadConfig('api', environment)).toThrow(/CONNECTION_GITHUB_CLIENT_SECRET: required/);
   expect(() => loadConfig('api', environment)).toThrow(/CONNECTION_SLACK_CLIENT_ID: required/);
   expect(() => loadConfig('api', environment)).not.toThrow(/canary/);
-});
-
-test('a path selects through lists and leaves out what is not there', () => {
-  const value = { a: [{ b: [1, 2] }, { c: 0 }, { b: [3] }], d: { e: 'f' } };
-  expect(select(value, 'a.*.b.*')).toEqual([1, 2, 3]);
-  expect(select(value, 'd.e')).toEqual(['f']);
-  expect(select(value, '')).toEqual([value]);
-  expect(select(value, 'd.*')).toEqual([]);
-  expect(select(value, 'constructor.name')).toEqual([]);
 });

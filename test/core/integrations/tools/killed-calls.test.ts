@@ -51,7 +51,7 @@ async function startOrders(): Promise<NodeProcess> {
   return started;
 }
 
-/** What is killed, and how far the call is by then; the first three are those of each change. */
+/** The killed process, and how far the call is by then. Each change runs only the first three. */
 const KILLS = [
   { victim: 'worker', moment: 'acted' },
   { victim: 'tool server', moment: 'acted' },

@@ -130,7 +130,7 @@ test('starting again replaces the attempt, and of many at once one is left', asy
   expect(states.filter((state) => state === 'pending')).toHaveLength(1);
 });
 
-test('who starts over and over is asked to wait', async () => {
+test('a person who starts again and again is asked to wait', async () => {
   for (let turn = 0; turn < 20; turn += 1) {
     expect((await startDevice(ada.session)).status).toBe(201);
   }

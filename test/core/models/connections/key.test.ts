@@ -142,7 +142,7 @@ test('a key in the address is refused', async () => {
   expect(answer.status).toBe(400);
 });
 
-test('who has keys tried over and over is asked to wait', async () => {
+test('a person who tries keys again and again is asked to wait', async () => {
   const statuses: number[] = [];
   for (let turn = 0; turn < 21; turn += 1) {
     statuses.push((await connectWithKey(ada.session, `sk-guess-${turn}-0123456789`)).status);

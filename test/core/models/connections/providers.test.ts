@@ -140,7 +140,7 @@ test('with no provider at all, descriptors and lists are there, and nothing can 
   }
 });
 
-test('a runtime that is away is said so, and an attempt waits for it', async () => {
+test('a message says that the runtime is away, and an attempt waits for it', async () => {
   const { data } = await startDevice(ada.session);
   const away = await replicaWith({ MODEL_RUNTIME_URL: `https://127.0.0.1:${await freePort()}` });
   for (const answer of [

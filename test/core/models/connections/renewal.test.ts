@@ -114,7 +114,7 @@ test.for([
   },
 );
 
-test('a renewal whose outcome is unknown is not sent again by those who waited for it', async () => {
+test('callers that waited for a renewal with an unknown outcome do not send it again', async () => {
   const { control } = fixture.authorizationServer;
   await expireIn(10);
   control.tokenDelayMs = 500;

@@ -132,7 +132,7 @@ test('three accounts side by side, of which an API key may see the list', async 
   expect((await key.get(`/v1/model-connections/${keyed.data.id}/models`)).data).toEqual(MODELS);
 });
 
-test('credentials, codes and verifiers are in no row as they are', async () => {
+test('no row contains credentials, codes or verifiers in clear', async () => {
   const { session } = await newOwner(fixture);
   const started = await startDevice(session);
   const key = goodKey(fixture);

@@ -224,7 +224,7 @@ test('where no source has ever given a list, 503 names each with what came back,
     const { status, body } = await client.get('/v1/models');
     expect([status, body.error.code]).toEqual([503, 'models_unavailable']);
     expect(body.error.message).toBe(
-      `No list of models has come yet. first at ${refusing}/v1 answered 401: the key in FIRST_KEY was refused. ` +
+      `No list of models has arrived yet. first at ${refusing}/v1 answered 401: the key in FIRST_KEY was refused. ` +
         `Ollama at ${awayUrl} refused the connection. Is it running?`,
     );
     expect((await client.get('/v1/model-sources')).status).toBe(200);

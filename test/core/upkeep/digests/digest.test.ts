@@ -45,7 +45,7 @@ test('one mail has all that is new: what changed, failed, is partly done or the 
   expect(text).toContain('$0.12');
   expect(text).toContain('Weekly report - First result');
   expect(text).toContain('Visits 1,388');
-  expect(text).toContain('Audit - Done in part');
+  expect(text).toContain('Audit - Succeeded in part');
   expect(text).toContain('Sources - Failed');
   expect(text).not.toContain('secret plans');
   expect(text).toContain('1 routine had nothing new.');
@@ -65,6 +65,29 @@ test('one mail has all that is new: what changed, failed, is partly done or the 
   expect(await newsTo(mailbox, owner)).toHaveLength(1);
   const { data } = await owner.session.get(digestOf(owner));
   expect(Date.parse(data.nextAt)).toBeGreaterThan(Date.now());
+});
+
+test('a result that a later run has overtaken says since when it is over, below what holds', async ({
+  service,
+  mailbox,
+  person,
+}) => {
+  const owner = await person();
+  await choose(owner);
+  const pages = await routineOf(service, owner, 'Page check');
+  const before = { minutes: 4_000, outcome: 'nothing_to_report', result: 'All pages answer.' };
+  await ended(service, pages, before);
+  const report = await routineOf(service, owner, 'Weekly report');
+  await ended(service, report, { minutes: 50, result: 'Sales 31' });
+  await ended(service, pages, { minutes: 40, result: 'The sign-up page answers 404.' });
+  await ended(service, pages, { ...before, minutes: 10, outcomeSummary: 'All six pages answer again.' });
+  await fallDueOnce(service, owner);
+  await sendNow(service);
+  const [mail] = await newsTo(mailbox, owner);
+  const text = mail?.text ?? '';
+  expect(text).toContain('Page check - Over');
+  expect(text).toMatch(/Over since .*: All six pages answer again\./);
+  expect(text.indexOf('Weekly report')).toBeLessThan(text.indexOf('Page check'));
 });
 
 test('what was read, or is not new, makes no mail, and the digest goes on', async ({ service, mailbox, person }) => {

@@ -57,7 +57,8 @@ export async function askToConfirm(page: Page, tool: string): Promise<Locator> {
 
 /** Confirms what was asked, with a limit of calls. */
 export async function confirmWithLimit(page: Page, question: Locator, calls: number): Promise<void> {
+  await question.getByRole('button', { name: 'Limits' }).click();
   await question.getByLabel('Calls in one run, at most').fill(String(calls));
-  await question.getByRole('button', { name: 'Let it run by itself' }).click();
+  await question.getByRole('button', { name: 'Allow for this routine' }).click();
   await page.getByText(`${calls} a run`).waitFor();
 }

@@ -7,20 +7,20 @@ export interface Question {
   readonly description: ReactNode;
   /** The action as a verb: "Archive routine". */
   readonly action: string;
-  /** `primary` for what can be undone after all. */
+  /** `primary` for an action that can be undone. */
   readonly kind?: 'danger' | 'primary';
-  /** A choice that goes with it. */
+  /** A choice next to the question. */
   readonly option?: { readonly label: string; readonly description: string };
 }
 
 export interface Asked extends Question {
-  /** Does it; the dialog stays while this lasts, and shows its error. */
+  /** Does it; the dialog stays open until it is done, and shows its error. */
   readonly confirm: (option: boolean) => Promise<unknown>;
 }
 
 let show: ((asked: Asked) => void) | undefined;
 
-/** Sets the dialog that shows questions. Returns what takes it away. */
+/** Sets the dialog that shows questions. Returns a function that removes it. */
 export function showQuestionsBy(dialog: (asked: Asked) => void): () => void {
   show = dialog;
   return () => {

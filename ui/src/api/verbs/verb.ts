@@ -5,18 +5,18 @@ import { ask, type Question } from './ask.ts';
 
 type Sent = 'post' | 'put' | 'patch' | 'delete';
 
-/** Something that a person does with one thing, declared once for its buttons, its menus, its key and the palette. */
+/** An action on one thing, declared once for its buttons, menus, key and the palette. */
 export interface Verb<Of, M extends Sent, P extends PathOf<M>> {
   readonly method: M;
   readonly path: P;
   readonly label: string;
   readonly icon: LucideIcon;
-  /** Does it with the row that has the focus. */
+  /** The key that does it with the focused row. */
   readonly key?: string;
   readonly danger?: boolean;
-  /** Says why it cannot be done with this thing now. */
+  /** Returns the reason why it cannot be done now. */
   readonly unless?: (of: Of) => string | undefined;
-  /** Asked before what cannot simply be undone. */
+  /** Asked before an action that cannot simply be undone. */
   readonly question?: (of: Of) => Question;
   /** @param option whether the option of the question was chosen */
   readonly input: (of: Of, option: boolean) => InputOf<P, M>;
@@ -35,7 +35,7 @@ export function verb<Of>() {
   ): { method: M; path: P } & S => ({ method, path, ...said });
 }
 
-/** A verb on a page: its words, and what does it. */
+/** A verb on a page: its words and its action. */
 export interface Doing<Of, D = unknown> {
   readonly label: string;
   readonly icon: LucideIcon;

@@ -75,7 +75,7 @@ export default function NewCiSignIn({ onClose }: { readonly onClose: () => void 
       </Field>
       <Field
         label="Subject"
-        description="The sub of its tokens: which repository and branch. Between two colons, one * stands for any text."
+        description="The sub of its tokens, which names repository and branch. Between two colons, one * matches any text."
         error={errors.subjectPattern?.message}
       >
         <Input {...form.register('subjectPattern')} placeholder={EXAMPLES[system]} autoComplete="off" />

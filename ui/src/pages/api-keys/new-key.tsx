@@ -28,7 +28,7 @@ const NEW: { name: string; scopes: string; expiresAt: Expiry } = {
 };
 
 export interface NewKeyProps {
-  /** The key whose place it takes, and whose name, scopes and duration it gets at first. */
+  /** The key that the new one replaces; its name, scopes and duration are the defaults. */
   readonly replaces: Shape<'ApiKey'> | undefined;
   readonly onClose: () => void;
   /** Gets the plaintext, which cannot be read again. */

@@ -137,7 +137,7 @@ const REVOKE = verb<ApiKey>()('delete', '/v1/api-keys/{apiKeyId}', {
     title: `Revoke ${apiKey.name}?`,
     description: (
       <>
-        <LastUse apiKey={apiKey} /> What uses it is refused from its next request on. This cannot be undone.
+        <LastUse apiKey={apiKey} /> Programs that use it are refused from their next request on. This cannot be undone.
       </>
     ),
     action: 'Revoke key',
@@ -161,7 +161,7 @@ function LastUse({ apiKey: { prefix, lastUsedAt } }: { readonly apiKey: ApiKey }
 interface CreatedKeyProps {
   /** The plaintext, while it is shown. */
   readonly secret: string | undefined;
-  /** The key that still works beside it. */
+  /** The older key that still works. */
   readonly replaces: Shape<'ApiKey'> | undefined;
   readonly onClose: () => void;
 }

@@ -56,7 +56,7 @@ const SCOPE_CHOICES: readonly ScopeChoice[] = [
   { scope: 'connections:read', writes: false },
   {
     scope: 'runs:write',
-    note: 'Values that it gives for a run are material, not instructions, unless it may change routines too.',
+    note: 'The model treats the values that it gives for a run as material, not as instructions, unless the key may also change routines.',
     writes: true,
   },
   { scope: 'routines:write', writes: true },

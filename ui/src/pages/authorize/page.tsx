@@ -50,7 +50,7 @@ function NotReadable({ error }: { readonly error: ApiError }) {
     return (
       <AuthFrame
         title="This request has expired"
-        description="It held for ten minutes. Connect again from your assistant."
+        description="It was valid for ten minutes. Connect again from your assistant."
         footer={<TextLink to="/">Go to your routines</TextLink>}
       />
     );
@@ -74,7 +74,7 @@ function Wrong({ error = '' }: { readonly error: string | undefined }) {
   return (
     <AuthFrame
       title="This assistant cannot be connected"
-      description={words ?? 'What it asked for is incomplete or wrong. Connect again from there.'}
+      description={words ?? 'Its request is incomplete or wrong. Connect again from there.'}
       footer={<TextLink to="/">Go to your routines</TextLink>}
     />
   );

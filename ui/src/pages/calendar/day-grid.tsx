@@ -106,7 +106,7 @@ interface EntryBoxProps {
   readonly projectId: string;
 }
 
-/** Shows what one routine does on one day. */
+/** Shows the runs of one routine on one day. */
 function EntryBox({ entry, projectId }: EntryBoxProps) {
   const [isOpen, setOpen] = useState(false);
   const { routineId, routineName, moments } = entry;
@@ -147,7 +147,7 @@ function EntryBox({ entry, projectId }: EntryBoxProps) {
   );
 }
 
-/** Shows what one routine does on one day in a line; its dot is that of the worst run. */
+/** Shows the runs of one routine on one day in a line. Its dot shows the state of the worst run. */
 function EntryLine({ entry: { routineId, routineName, moments }, projectId }: EntryBoxProps) {
   const worst = WORST.find((tone) => moments.some(({ state }) => toneOf(state) === tone));
   const shown = moments.find(({ state }) => toneOf(state) === worst) ?? moments[0];

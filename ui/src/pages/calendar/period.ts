@@ -11,7 +11,7 @@ export interface Period {
   readonly after: Date;
 }
 
-/** Returns the week that a day of the address lies in, or the weeks that its month touches, in the reader's zone. */
+/** Returns the week of the address's day, or all weeks of its month, in the reader's time zone. */
 export function periodOf(view: View, text: string | undefined, now = new Date()): Period {
   const at = dayStart(text) ?? now;
   if (view !== 'month') {

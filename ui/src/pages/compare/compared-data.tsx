@@ -15,7 +15,9 @@ export interface ComparedDataProps {
   readonly after: Shape<'RunDetail'>;
 }
 
-/** Shows the data of two runs by key: the later one as a table whose rows say what differs from the earlier one. */
+/**
+ * Shows the data of two runs by key: the later one as a table, whose rows show the differences from the earlier one.
+ */
 export function ComparedData({ before, after }: ComparedDataProps) {
   const { routineId, routineRevision: revision } = after;
   const version = useRead(

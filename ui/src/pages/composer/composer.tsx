@@ -71,7 +71,7 @@ export function Composer({ editor, routine, runId, cancel }: ComposerProps) {
               </Lazily>
             </Box>
           </Section>
-          <Section title="Settings" description="Good as they are for most routines.">
+          <Section title="Settings" description="Most routines need no change here.">
             <Lazily skeleton={<Skeleton className="h-60 rounded-lg" />}>
               <Settings routine={routine} />
             </Lazily>
@@ -134,7 +134,7 @@ function SaveBar({
   );
 }
 
-/** Says before saving what saving does. */
+/** Says before saving how saving changes the routine. */
 function consequenceOf(changed: Editor['changed'], routine: ComposerProps['routine']): string {
   if (routine === undefined) return 'Saved as a draft. It runs on schedule once it is activated.';
   if (changed.length === 0) return 'Nothing has changed.';

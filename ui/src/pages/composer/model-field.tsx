@@ -28,7 +28,8 @@ export default function ModelField({ routineId }: { readonly routineId: string |
     account:
       option.connectionId === null ? nameOfSource(option) : (labels.get(option.connectionId) ?? 'Personal account'),
   }));
-  const chosen = options.find((option) => model !== null && isOf(option, model));
+  const isDefault = model === null && routineId === undefined;
+  const chosen = isDefault ? options[0] : options.find((option) => model !== null && isOf(option, model));
   if (models.error !== null && models.data === undefined) {
     return <ErrorState error={models.error} onRetry={models.refetch} title="The models could not be read" />;
   }
@@ -57,6 +58,7 @@ export default function ModelField({ routineId }: { readonly routineId: string |
       </Field>
       {chosen !== undefined && (
         <p className="text-sm text-muted">
+          {isDefault && 'Chosen for you; any other will do. '}
           {chosen.account}. {pricesInWords(chosen)}
           {chosen.contextTokens !== null && `, context ${shortCount(chosen.contextTokens)}`}.
         </p>

@@ -26,6 +26,11 @@ export function NewRoutinePage() {
     <>
       <PageHeader
         title="New routine"
+        actions={
+          <ButtonLink to="/p/$projectId/start" params={{ projectId }}>
+            Templates
+          </ButtonLink>
+        }
         back={{
           label: 'Routines',
           link: { to: '/p/$projectId/routines', params: { projectId } },
@@ -63,13 +68,16 @@ function NewRoutine({ initial }: { initial: RoutineForm }) {
     done: 'Draft saved',
     showsError: true,
   });
+  const models = useRead('/v1/models', {}, { staleMs: 60_000 });
   const run = useVerb(RUN_NOW, { showsError: true });
   const editor = useEditor({
     initial,
     isSaved: false,
     onSave: async ({ model, ...fields }) => {
+      // The form shows the first model until another is chosen.
+      const chosen = model ?? referenceTo(models.data?.[0]);
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the server says what is missing, a model too
-      const body = { ...fields, model } as Shape<'CreateRoutine'>;
+      const body = { ...fields, model: chosen } as Shape<'CreateRoutine'>;
       const made = await create.sendAsync({ body });
       const { webhookSecret: shown } = made;
       if (shown != null) {
@@ -113,6 +121,12 @@ function NewRoutine({ initial }: { initial: RoutineForm }) {
       />
     </>
   );
+}
+
+function referenceTo(option: Shape<'ModelOption'> | undefined): Shape<'ModelReference'> | null {
+  if (option === undefined) return null;
+  const { provider, connectionId, modelId } = option;
+  return { provider, connectionId, modelId };
 }
 
 /** Has the shape of the composer. */

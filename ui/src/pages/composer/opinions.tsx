@@ -8,7 +8,7 @@ import { Time } from '#ui/parts/time.tsx';
 const LOOKED_AT = 50;
 const SHOWN = 5;
 
-/** Shows what readers said of the last results, so that the instructions can take it up. */
+/** Shows what readers said about the last results, so that the author can change the instructions. */
 export default function Opinions({ routineId }: { readonly routineId: string }) {
   const projectId = useProjectId();
   const runs = useRead('/v1/routines/{routineId}/runs', { path: { routineId }, query: { limit: LOOKED_AT } });
@@ -19,7 +19,7 @@ export default function Opinions({ routineId }: { readonly routineId: string }) 
   return (
     <section aria-labelledby="opinions" className="rounded-lg border border-line bg-surface px-4 py-3">
       <h2 id="opinions" className="text-sm font-medium text-ink">
-        What readers said of its results
+        What readers said about its results
       </h2>
       <ul className="mt-2 flex flex-col gap-2">
         {said.map(({ id, useful, note, by, at }) => (

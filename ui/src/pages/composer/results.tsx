@@ -150,7 +150,7 @@ function blank(type: Check['type']): Check {
   }
 }
 
-/** A result that is data by a schema, and what tells the items of a list in it apart. */
+/** A result that is data with a schema, and the key that tells the items of a list in it apart. */
 function TypedResult() {
   const { setValue, formState } = useFormContext<RoutineForm>();
   const schema = useWatch<RoutineForm, 'resultSchema'>({ name: 'resultSchema' });

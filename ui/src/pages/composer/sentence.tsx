@@ -10,7 +10,7 @@ import { Textarea } from '#ui/parts/input.tsx';
 import { Box } from '#ui/parts/page.tsx';
 import type { RoutineForm } from './form.ts';
 
-/** Takes a sentence and fills the form with what was understood; every field can be changed below. */
+/** Takes a sentence and fills the form from it; every field can be changed below. */
 export function Sentence({ form }: { readonly form: UseFormReturn<RoutineForm> }) {
   const [sentence, setSentence] = useState('');
   const draft = useSend('post', '/v1/routines/draft', {
@@ -26,7 +26,7 @@ export function Sentence({ form }: { readonly form: UseFormReturn<RoutineForm> }
   return (
     <Box className="mb-8 flex flex-col gap-3">
       <Field
-        label="What shall it do, and when?"
+        label="What should it do, and when?"
         description="A sentence is enough. It fills the form below; nothing is saved."
       >
         <Textarea

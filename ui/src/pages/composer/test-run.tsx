@@ -4,17 +4,18 @@ import { useState } from 'react';
 import type { FollowStatus } from '#ui/api/follow.ts';
 import { sentence } from '#ui/api/form.ts';
 import { useProjectId } from '#ui/api/project.ts';
-import { useRunEvents } from '#ui/api/run-events.ts';
+import { useRunEvents, withPiece, type LiveText as SaidSoFar } from '#ui/api/run-events.ts';
 import { refresh } from '#ui/api/send.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { CANCEL_RUN } from '#ui/api/verbs/runs.ts';
 import { useVerb } from '#ui/api/verbs/verb.ts';
 import { money, plural, shortCount } from '#ui/format/numbers.ts';
-import { isOver, stepBadgeOf, tookOf, WARNINGS } from '#ui/format/run-words.ts';
+import { calledWith, isOver, stepBadgeOf, tookOf, WARNINGS } from '#ui/format/run-words.ts';
 import { duration } from '#ui/format/times.ts';
 import { ActivationOffer } from '#ui/parts/activation-offer.tsx';
 import { Button, ButtonLink } from '#ui/parts/button.tsx';
 import { RichText } from '#ui/parts/lazily.tsx';
+import { LiveText } from '#ui/parts/live-text.tsx';
 import { Dot, StateBadge, toneOf } from '#ui/parts/state.tsx';
 import { VerbButton } from '#ui/parts/verb-button.tsx';
 
@@ -63,7 +64,7 @@ export default function TestRun({ runId, onTest, isStarting, isDirty }: TestRunP
   );
 }
 
-function Progress({ followed: { run, steps, status }, runId }: { followed: FollowedRun; runId: string }) {
+function Progress({ followed: { run, steps, status, live }, runId }: { followed: FollowedRun; runId: string }) {
   const projectId = useProjectId();
   const cancel = useVerb(CANCEL_RUN);
   const state = run?.state ?? 'queued';
@@ -96,19 +97,20 @@ function Progress({ followed: { run, steps, status }, runId }: { followed: Follo
         </p>
       )}
       <Steps run={run} steps={steps} isEnded={isEnded} />
+      {live !== undefined && !isEnded && <LiveText text={live.text} />}
       {run !== undefined && isEnded && <Ending run={run} />}
     </div>
   );
 }
 
-function Steps({ run, steps, isEnded }: Omit<FollowedRun, 'status'> & { isEnded: boolean }) {
+function Steps({ run, steps, isEnded }: Pick<FollowedRun, 'run' | 'steps'> & { isEnded: boolean }) {
   if (steps.length === 0 && isEnded) return null;
   return (
     <ol className="flex flex-col gap-1 border-b border-line px-4 py-2.5 text-sm">
       {steps.map((step) => (
         <li key={step.index} className="flex items-center gap-2">
           <Dot tone={toneOf(stepBadgeOf(step, run))} />
-          <span className="min-w-0 grow truncate text-ink">{step.tool === null ? 'Model' : step.tool.name}</span>
+          <span className="min-w-0 grow truncate text-ink">{step.tool === null ? 'Model' : calledWith(step.tool)}</span>
           <span className="shrink-0 text-xs text-muted tabular">
             {step.tool === null && `${shortCount(step.usage.totalTokens)} tokens · `}
             {tookOf(step)}
@@ -175,9 +177,10 @@ interface FollowedRun {
   readonly run: Shape<'Run'> | undefined;
   readonly steps: readonly Step[];
   readonly status: FollowStatus;
+  readonly live: SaidSoFar | undefined;
 }
 
-const NOTHING: FollowedRun = { run: undefined, steps: [], status: 'connecting' };
+const NOTHING: FollowedRun = { run: undefined, steps: [], status: 'connecting', live: undefined };
 
 /** Follows a test run by its events alone until it ends. */
 function useTestRunEvents(runId: string | undefined, onEnd: () => void): FollowedRun {
@@ -193,8 +196,9 @@ function useTestRunEvents(runId: string | undefined, onEnd: () => void): Followe
       if (status === 'ended') onEnd();
     },
     onState: (run) => change(() => ({ run })),
-    onStep: (step) => change(({ steps }) => ({ steps: withStep(steps, step) })),
-    onRead: (run) => change(() => ({ run, steps: run.steps })),
+    onStep: (step) => change(({ steps }) => ({ steps: withStep(steps, step), live: undefined })),
+    onText: (piece) => change(({ live }) => ({ live: withPiece(live, piece) })),
+    onRead: (run) => change(() => ({ run, steps: run.steps, live: undefined })),
   });
   return followed.of === runId ? followed : NOTHING;
 }

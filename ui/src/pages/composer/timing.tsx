@@ -11,7 +11,7 @@ import type { RoutineForm } from './form.ts';
 import { Group } from './group.tsx';
 import { FieldOf, messageAt, useMessageAt } from './value-field.tsx';
 
-/** The window of the schedule, and what happens to runs that meet or are late. */
+/** The window of the schedule, and the rules for runs that overlap or are late. */
 export function Timing() {
   return (
     <Group title="When">

@@ -9,7 +9,7 @@ export interface Editor {
   readonly form: UseFormReturn<RoutineForm>;
   /** The fields with unsaved changes. */
   readonly changed: readonly (keyof RoutineForm)[];
-  /** Whether there are any, at the time of asking. */
+  /** Returns true if there are unsaved changes at the time of the call. */
   readonly isDirty: () => boolean;
   readonly save: () => Promise<void>;
   /** Saves the changes and starts a run. */

@@ -20,7 +20,7 @@ export function FieldOf({ name, cards = false }: FieldOfProps) {
   return <Choice name={name} cards={cards} />;
 }
 
-/** A text or a number; empty means none, or that there is no such limit. */
+/** A text or a number; empty means that there is no value or no limit. */
 function Written({ name }: FieldOfProps) {
   const { register } = useFormContext<RoutineForm>();
   const { kind, unit, placeholder, help, default: unset } = declared(name) ?? BARE;

@@ -218,7 +218,7 @@ function DeleteConnection({ connection, open, onClose, onDeleted }: DeleteConnec
       title={`Delete ${connection.name}?`}
       description={
         connection.auth === 'oauth'
-          ? 'Its sign-in is taken back at the provider, where that can be done, and erased here.'
+          ? 'Its sign-in is revoked at the provider, if the provider supports that, and erased here.'
           : 'Its credentials are erased. This cannot be undone.'
       }
       action="Delete connection"

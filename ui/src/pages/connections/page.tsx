@@ -15,7 +15,7 @@ import { Returned } from './returned.tsx';
 
 const { useSearch } = getRouteApi('/account/p/$projectId/connections');
 
-/** Lists what routines of this project can reach, and what else can be connected. */
+/** Lists the connections of this project, and other services that can be connected. */
 export function ConnectionsPage() {
   const returned = useSearch();
   const connections = useList('/v1/connections', {}, { everyMs: 30_000 });

@@ -87,7 +87,7 @@ function NotFound({ error }: { readonly error: ApiError }) {
       return (
         <AuthFrame
           title="This code has expired"
-          description="It held for ten minutes. Start the sign-in in your terminal again, and use the new code."
+          description="It was valid for ten minutes. Start the sign-in in your terminal again, and use the new code."
           footer={<TextLink to="/device">Enter another code</TextLink>}
         />
       );

@@ -96,7 +96,7 @@ function Entries({ all, urgent, projectId }: EntriesProps) {
   );
 }
 
-/** Entries that are shown at first: the week and what comes next should not be far below. */
+/** Entries shown at first, so that the week and the next runs are not far below. */
 const FIRST = 6;
 
 const BOXED = 'rounded-lg border border-line bg-surface px-4 py-3 text-base text-muted';

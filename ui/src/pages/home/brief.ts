@@ -5,19 +5,16 @@ type Result = Shape<'Result'>;
 /** Results of one routine, the latest first. */
 export type Group = readonly [Result, ...Result[]];
 
-/** Unread results by what they ask of the reader. */
+/** Unread results, grouped by urgency. */
 export interface Brief {
-  /** Whose model says that a person should act. */
+  /** Results whose model asks a person to act. */
   readonly urgent: readonly Group[];
   readonly fresh: readonly Group[];
-  /** Overtaken by a later run: what they say is over. */
+  /** Results that a later run has overtaken. */
   readonly over: readonly Group[];
 }
 
-/**
- * Sorts unread results by what they ask of the reader. A routine that needs attention because it fails stands there, and
- * not among the news as well.
- */
+/** Groups unread results by urgency. A routine that is listed as failing is not repeated among the news. */
 export function briefOf(results: readonly Result[], attention: Shape<'Attention'> | undefined): Brief {
   const named = new Set(
     [...(attention?.failed ?? []), ...(attention?.stopped ?? [])].map(({ routineId }) => routineId),
@@ -32,7 +29,7 @@ export function briefOf(results: readonly Result[], attention: Shape<'Attention'
   };
 }
 
-/** Puts the results of a routine together, in the order of the latest of each. */
+/** Groups results by routine, in the order of the latest of each. */
 export function groupsOf(results: readonly Result[]): readonly Group[] {
   const groups = Map.groupBy(results, ({ routineId }) => routineId).values();
   return [...groups].flatMap(([latest, ...earlier]): Group[] => (latest === undefined ? [] : [[latest, ...earlier]]));
@@ -49,7 +46,7 @@ interface Counts {
 
 const WORDS = ['no', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten'];
 
-/** Says in one sentence what the reader finds: "One thing needs you, two are new, three are quiet." */
+/** Summarizes Home in one sentence: "One thing needs you, two are new, three are quiet." */
 export function headlineOf({ needs, fresh, over, quiet, more }: Counts): string {
   const are = (count: number, what: string) =>
     count === 0 ? [] : [`${words(count)} ${count === 1 ? 'is' : 'are'} ${what}`];

@@ -16,7 +16,7 @@ interface Item {
  * Shows the steps to a first scheduled routine and marks the finished ones. Disappears for good when all are finished.
  */
 export function Checklist({ projectId }: { readonly projectId: string }) {
-  // A browser that has seen them done asks no more, so that archiving the only routine brings no beginner back.
+  // This browser remembers that all steps were done, so that archiving the only routine does not show them again.
   const [isOver] = useState(() => localStorage.getItem(keyOf(projectId)) !== null);
   return isOver ? null : <Steps projectId={projectId} />;
 }
@@ -31,7 +31,7 @@ function Steps({ projectId }: { readonly projectId: string }) {
   useEffect(() => {
     if (isOver) localStorage.setItem(keyOf(projectId), 'done');
   }, [isOver, projectId]);
-  // Renders nothing before it is known, so that the list does not flash by for a user who has done it all.
+  // Renders nothing until that is known, so that the list does not flash for a user who has done everything.
   if (done === undefined) return null;
   const items = itemsOf(projectId, done);
   const next = items.findIndex(({ isDone }) => !isDone);
@@ -84,7 +84,7 @@ function Mark({ item, number }: { item: Item; number: number }) {
 }
 
 interface Done {
-  /** The newest routine, which the next steps are about. */
+  /** The newest routine, to which the next steps lead. */
   readonly routineId: string | undefined;
   readonly made: boolean;
   readonly run: boolean;
@@ -94,7 +94,7 @@ interface Done {
 
 const REFRESH = { everyMs: 30_000 } as const;
 
-/** Asks the server for each step whether there is one routine or run that proves it; undefined until all is known. */
+/** Asks the server for each step whether a routine or run proves it; undefined until all are known. */
 function useDone(): Done | undefined {
   const made = useRead('/v1/routines', { query: { limit: 1 } }, REFRESH);
   const run = useRead('/v1/runs', { query: { state: 'succeeded', limit: 1 } }, REFRESH);

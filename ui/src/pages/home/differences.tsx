@@ -1,62 +1,15 @@
 import type { Shape } from '#ui/api/types.ts';
 import { drawn } from '#ui/format/drawn.ts';
-import { isRecord } from '#ui/format/json-pointer.ts';
-import { isNumber } from '#ui/format/exact-number.ts';
 import { plural } from '#ui/format/numbers.ts';
-import { plainText as typedText } from '#ui/format/typed-values.ts';
 import { cx } from '#ui/parts/cx.ts';
+import type { Difference, Sign } from './difference-words.ts';
 
 type Result = Shape<'Result'>;
-
-type Sign = '+' | '−' | '~';
-
-interface Difference {
-  readonly sign: Sign;
-  /** A line of a table has more than one. */
-  readonly cells: readonly string[];
-}
-
-/**
- * Returns how a result differs from the one before, in words; of a first result's data all is added. What is said
- * already is left out.
- */
-export function differencesOf({ kind, changes, lines }: Result, said: string): readonly Difference[] {
-  if (kind === 'failed' || kind === 'unchanged') return [];
-  const key = changes?.by?.key.split('/').at(-1);
-  const rows = (items: readonly unknown[] | undefined) => items?.map((item) => [itemInWords(item, key)]);
-  const all: readonly (readonly [Sign, readonly string[]])[] = [
-    ...(rows(changes?.added) ?? lines?.added.map(cellsOf) ?? []).map((cells) => ['+', cells] as const),
-    ...(rows(changes?.removed) ?? lines?.removed.map(cellsOf) ?? []).map((cells) => ['−', cells] as const),
-    ...(changes?.changed ?? []).map((item) => ['~', [changeInWords(item, key)]] as const),
-  ];
-  // Beside differences only its first line is shown.
-  const known = lettersOf(said.split('\n', 1)[0] ?? '');
-  return all
-    .map(([sign, cells]) => ({ sign, cells }))
-    .filter(({ cells }) => {
-      const letters = lettersOf(cells.join(''));
-      // A line of marks alone says nothing to a reader.
-      return letters !== '' && !known.includes(letters) && !(known.length > SENTENCE && letters.includes(known));
-    });
-}
-
-/** Letters from which on a line that holds them all says the same: a shorter one may be a heading. */
-const SENTENCE = 20;
-
-/** Returns the letters and digits of a text, by which two are compared. */
-function lettersOf(text: string): string {
-  return text.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, '');
-}
-
-/** Takes a line apart into the cells of a table, each without the marks of Markdown. */
-function cellsOf(line: string): readonly string[] {
-  return plainText(line).split(CELL_GAP);
-}
 
 const MOST_LINES = 4;
 const KINDS = ['added', 'removed', 'changed'] as const;
 
-/** Shows what came, went and is otherwise, each with a sign of its own beside its color. */
+/** Shows added, removed and changed lines, each with a sign as well as a color. */
 export function Differences({
   found,
   result: { changes, lines },
@@ -68,7 +21,7 @@ export function Differences({
   const given = { changed: [], added: [], removed: [], ...(changes ?? lines) };
   const counts = { changed: 0, added: 0, removed: 0, ...(changes ?? lines)?.counts };
   const shown = found.slice(0, MOST_LINES);
-  // What is said already is left out of those found, and is not one more.
+  // Differences that were left out because they are shown do not count as further ones.
   const beyond = KINDS.reduce((sum, kind) => sum + counts[kind] - given[kind].length, 0);
   const left = beyond + found.length - shown.length;
   return (
@@ -95,84 +48,8 @@ export function Differences({
   );
 }
 
-const SIGNS: Readonly<Record<Difference['sign'], readonly [word: string, color: string]>> = {
+const SIGNS: Readonly<Record<Sign, readonly [word: string, color: string]>> = {
   '+': ['New', 'text-good-ink'],
   '−': ['Gone', 'text-bad-ink'],
   '~': ['Changed', 'text-warn-ink'],
 };
-
-const CELL_GAP = ' · ';
-
-/** Takes the marks of Markdown off, and lines without a letter or digit. */
-export function plainText(markdown: string): string {
-  return markdown
-    .split('\n')
-    .map((line) =>
-      line
-        .replace(/^\s*(?:#{1,6}\s+|>\s*|[-*+]\s+|\d+[.)]\s+)+/, '')
-        .replaceAll(/!?\[([^\]]*)\]\([^)]*\)/g, '$1')
-        .replaceAll(/\*\*|__|`|(?<![\p{L}\p{N}])\*(?=\S)|(?<=\S)\*(?![\p{L}\p{N}])/gu, '')
-        // The cells of a table's row stand beside each other.
-        .replaceAll(/^\s*\||\|\s*$/g, '')
-        .replaceAll(/\s*\|\s*/g, CELL_GAP)
-        .trim(),
-    )
-    .filter((line) => /[\p{L}\p{N}]/u.test(line))
-    .join('\n');
-}
-
-/** Writes an item of data in words: "Bookbright Assistant, 12 USD". Its key is left out where it has a name besides. */
-function itemInWords(item: unknown, key: string | undefined): string {
-  if (!isRecord(item)) return shown(item);
-  const name = nameOf(item, key);
-  const currency = Object.keys(item).find((each) => /^currency$/i.test(each));
-  const rest = Object.entries(item)
-    .filter(([field, value]) => field !== key && field !== currency && value !== name && isShort(value))
-    .map(([field, value]) => valueInWords(field, value, currency === undefined ? undefined : item[currency]));
-  return [name, ...rest].join(', ');
-}
-
-/** A text stands for itself; a number and a choice need the name of their field, and a sum its currency. */
-function valueInWords(field: string, value: unknown, currency: unknown): string {
-  if (typeof value === 'string') return shown(value);
-  if (typeof currency === 'string' && isNumber(value)) return `${shown(value)} ${currency}`;
-  return `${wordsOf(field)} ${shown(value)}`;
-}
-
-function changeInWords({ key, before, after }: Shape<'ChangedItem'>, keyField: string | undefined): string {
-  if (!isRecord(before) || !isRecord(after)) {
-    return [key, `${shown(before)} → ${shown(after)}`].filter((part) => part !== null).join(': ');
-  }
-  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
-  const differing = names
-    .filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]))
-    .map((name) => `${wordsOf(name)} ${shown(before[name])} → ${shown(after[name])}`);
-  return `${key === null ? '' : `${nameOf(after, keyField)}: `}${differing.join(', ')}`;
-}
-
-/** Returns what an item is called: its name or title, else its key, else its first text. */
-function nameOf(item: Readonly<Record<string, unknown>>, key: string | undefined): string {
-  const named = Object.entries(item).find(([field, value]) => /^(?:name|title|label)$/i.test(field) && isText(value));
-  const first = named?.[1] ?? (key === undefined ? undefined : item[key]) ?? Object.values(item).find(isText);
-  return shown(first);
-}
-
-function isText(value: unknown): boolean {
-  return typeof value === 'string' && value !== '';
-}
-
-function isShort(value: unknown): boolean {
-  return value !== null && value !== '' && (typeof value !== 'object' || isNumber(value));
-}
-
-/** Returns the words of a field: `unitPrice` and `unit_price` are "unit price". */
-function wordsOf(field: string): string {
-  return field
-    .replaceAll(/(?<=[a-z])(?=[A-Z])/g, ' ')
-    .replaceAll('_', ' ')
-    .toLowerCase();
-}
-
-function shown(value: unknown): string {
-  return value === undefined || value === null ? 'none' : typedText(value);
-}

@@ -21,7 +21,7 @@ import { useBrief, useMarkRead } from './use-brief.ts';
 type Unread = Shape<'UnreadResults'>;
 
 const REFRESH = { everyMs: 15_000 } as const;
-/** Routines that are shown at first: what needs attention should not be far below. */
+/** Routines that are shown at first, so that the sections below stay near. */
 const FIRST = 8;
 
 /** Shows new results since the last visit, the most important first. */
@@ -60,6 +60,9 @@ export function News({ projectId }: { readonly projectId: string }) {
             {counts.worthReading > 0 && <WorthReading projectId={projectId} />}
             {counts.worthReading === 0 && <NothingNew counts={counts} projectId={projectId} />}
             {counts.unchanged > 0 && <Unchanged counts={counts} projectId={projectId} />}
+            <Fold className="mt-2" summary={<span className="text-sm text-muted">What you have read</span>}>
+              <ResultList projectId={projectId} unread="false" />
+            </Fold>
           </>
         )}
       </Await>
@@ -72,7 +75,7 @@ function WorthReading({ projectId }: { readonly projectId: string }) {
   const mark = useMarkRead();
   const again = useVerb(RUN_AGAIN);
   const [isLong, setLong] = useState(false);
-  // The row sums up earlier results of the same routine, so they are marked as read too.
+  // A row also stands for earlier results of the same routine, so they are marked as read too.
   const read = (runId: string) => {
     const group = groupsOf(list.data ?? []).find(([latest]) => latest.runId === runId) ?? [];
     const runIds = group.map((result) => result.runId);
@@ -98,7 +101,7 @@ function WorthReading({ projectId }: { readonly projectId: string }) {
               />
             ))}
           </ul>
-          {shown.length === 0 && <p className="text-sm text-muted">All that is new stands above.</p>}
+          {shown.length === 0 && <p className="text-sm text-muted">Everything new is above.</p>}
           <div className="mt-2 flex flex-wrap items-center justify-between gap-3">
             <p className="flex flex-wrap items-center gap-1.5 text-xs text-faint max-sm:hidden">
               <Kbd>J</Kbd> <Kbd>K</Kbd> next and previous <Kbd>E</Kbd> mark as read <Kbd>A</Kbd> run again
@@ -121,7 +124,7 @@ function WorthReading({ projectId }: { readonly projectId: string }) {
   );
 }
 
-/** Says that all is read, and what came last. */
+/** Says that everything is read, and names the latest result. */
 function NothingNew({ counts, projectId }: { counts: Unread; projectId: string }) {
   const latest = useRead('/v1/results', { query: { limit: 5 } }, REFRESH);
   return (
@@ -157,19 +160,20 @@ function Unchanged({ counts, projectId }: { counts: Unread; projectId: string })
         </span>
       }
     >
-      <UnchangedList projectId={projectId} />
+      <ResultList projectId={projectId} unread="true" />
     </Fold>
   );
 }
 
-function UnchangedList({ projectId }: { readonly projectId: string }) {
-  const list = useList('/v1/results', {
-    query: { unread: 'true', worthReading: 'false', limit: 20 },
-  });
+/** Lists unread results that say nothing new, or read ones that did. */
+function ResultList({ projectId, unread }: { readonly projectId: string; readonly unread: 'true' | 'false' }) {
+  const worthReading = unread === 'true' ? 'false' : 'true';
+  const list = useList('/v1/results', { query: { unread, worthReading, limit: 20 } });
   return (
     <Await of={list} skeleton={<SkeletonRows rows={2} />} errorTitle="Results could not be read">
       {(results) => (
         <>
+          {results.length === 0 && <p className="text-sm text-muted">Nothing yet.</p>}
           <ShortRows results={results} projectId={projectId} />
           {list.hasMore && (
             <p className="text-sm text-muted">

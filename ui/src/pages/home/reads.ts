@@ -7,7 +7,7 @@ export const NEWS = ['/v1/results', { query: { unread: 'true', worthReading: 'tr
 export const ATTENTION = ['/v1/attention', {}] as const;
 export const WEEK = ['/v1/results/days', { query: { timezone: VIEWER_ZONE } }] as const;
 
-/** Entries of a list of what runs or comes next. */
+/** Entries of a list of runs that run now or come next. */
 export const SHOWN = 8;
 export const RUNNING = ['/v1/runs', { query: { state: 'running', limit: SHOWN } }] as const;
 
@@ -24,14 +24,16 @@ export function usageUpTo(day: string) {
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 
-/** Returns the read of what falls due within an hour: the same for a minute, and so one response. */
+/** Returns the read of the runs due within an hour. It is the same for a minute, so all callers share one response. */
 export function dueAfter(now: number) {
   const minute = Math.floor(now / MINUTE_MS) * MINUTE_MS;
   const [from, to] = [new Date(minute), new Date(minute + HOUR_MS)];
   return ['/v1/schedules/occurrences', { query: { from: from.toISOString(), to: to.toISOString() } }] as const;
 }
 
-/** Begins all that Home reads while its code loads, from top to bottom, as a browser has few requests under way at once. */
+/**
+ * Starts all reads of Home while its code loads, from top to bottom, because a browser allows few concurrent requests.
+ */
 export function readHomeAhead(client: QueryClient, projectId: string): void {
   const ahead = aheadOf(client, projectId);
   const now = new Date();

@@ -10,7 +10,8 @@ import { Badge, type Tone } from '#ui/parts/state.tsx';
 import { RowLink } from '#ui/parts/table.tsx';
 import { Time } from '#ui/parts/time.tsx';
 import { VerbButton } from '#ui/parts/verb-button.tsx';
-import { Differences, differencesOf, plainText } from './differences.tsx';
+import { differencesOf, plainText } from './difference-words.ts';
+import { Differences } from './differences.tsx';
 import type { Group } from './brief.ts';
 
 type Result = Shape<'Result'>;
@@ -30,7 +31,9 @@ interface ItemProps {
   readonly again: Doing<{ id: string }>;
 }
 
-/** Shows the latest result of a routine: its beginning and its differences, or since when it is over. */
+/**
+ * Shows the latest result of a routine: its beginning and its differences, or the time from which it is out of date.
+ */
 export function ResultRow({ results: [result, ...earlier], projectId, onRead, again }: ItemProps) {
   const { overtakenBy } = result;
   const [label, tone] = overtakenBy === null ? looksOf(result) : OVER;
@@ -54,7 +57,7 @@ export function ResultRow({ results: [result, ...earlier], projectId, onRead, ag
         </span>
       </div>
       {overtakenBy !== null && (
-        <div className="mt-1 flex min-w-0 gap-1.5 text-sm text-ink">
+        <div className="mt-1 flex min-w-0 gap-1.5 text-sm text-ink max-sm:flex-col">
           <span className="shrink-0 text-muted">
             {overtakenBy.versionChanged ? 'With other instructions since' : 'Over since'}{' '}
             <Time at={overtakenBy.finishedAt} />:
@@ -83,7 +86,7 @@ function looksOf({ urgency, kind }: Result): readonly [label: string, tone: Tone
   return urgency === 'high' ? URGENT : KINDS[kind];
 }
 
-/** Returns the beginning of a text, or the reason why there is none. Data is summed up by its differences. */
+/** Returns the beginning of a text, or the reason for its absence. Data is summarized by its differences. */
 function textOf(result: Result): string {
   const { kind, outcomeSummary, excerpt, changes } = result;
   if (outcomeSummary !== null) return plainText(outcomeSummary);

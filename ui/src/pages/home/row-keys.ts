@@ -1,10 +1,7 @@
 import { useEffect, useEffectEvent, useRef } from 'react';
 import { CHORD_MS, isBusy } from '#ui/parts/keys.ts';
 
-/**
- * Listens for the keys of the results on the page: `j` and `k` move the focus between them, the others act on the one
- * that has it.
- */
+/** Handles the keys for results: `j` and `k` move the focus between them, the others act on the focused one. */
 export function useRowKeys(actions: Readonly<Record<string, (runId: string) => void>>): void {
   const chordUntil = useRef(0);
   const onKeyDown = useEffectEvent((event: KeyboardEvent) => {
@@ -20,7 +17,7 @@ export function useRowKeys(actions: Readonly<Record<string, (runId: string) => v
       const runId = items[at]?.dataset['run'];
       const act = actions[event.key];
       if (runId === undefined || act === undefined) return;
-      // Its row is about to go.
+      // The row is about to disappear.
       if (event.key === 'e') move(at + 1 < items.length ? at + 1 : at - 1);
       act(runId);
     }

@@ -11,7 +11,7 @@ import { Row } from './row.tsx';
 
 const REFRESH_MS = 10_000;
 
-/** Lists what runs now and what starts within the hour. */
+/** Lists the runs under way and the runs that start within the hour. */
 export function Upcoming({ projectId }: { readonly projectId: string }) {
   const running = useRead(...RUNNING, { everyMs: REFRESH_MS });
   const now = useNow(60_000).getTime();

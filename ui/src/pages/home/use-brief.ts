@@ -11,7 +11,7 @@ const REFRESH = { everyMs: 15_000 } as const;
 export function useBrief() {
   const list = useList(...NEWS, REFRESH);
   const attention = useRead(...ATTENTION, REFRESH);
-  // Without the news it is better to name a failure twice than never.
+  // While the list of problems is missing, naming a failure twice is better than never.
   return { list, attention, brief: briefOf(list.data ?? [], attention.data) };
 }
 

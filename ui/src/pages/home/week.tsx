@@ -33,7 +33,7 @@ export function Week({ projectId }: { readonly projectId: string }) {
                     <span className="sr-only">
                       {dayInWords(startsAt, 'long')}: {plural(succeeded, 'run')} succeeded, {count(failed)} failed
                     </span>
-                    <div aria-hidden className="flex h-16 w-full max-w-10 flex-col justify-end">
+                    <div aria-hidden className="flex h-8 w-full max-w-8 flex-col justify-end">
                       <div className="rounded-t-xs bg-bad" style={{ height: heightOf(failed, most) }} />
                       <div className="bg-good" style={{ height: heightOf(succeeded, most) }} />
                       <div className="h-px shrink-0 bg-edge" />
@@ -61,7 +61,7 @@ export function Week({ projectId }: { readonly projectId: string }) {
   );
 }
 
-/** Returns the height of a bar; the smallest share is still to be seen. */
+/** Returns the height of a bar; the smallest share stays visible. */
 function heightOf(value: number, most: number): string {
   return value === 0 ? '0' : `${Math.max((value / most) * 100, 4)}%`;
 }

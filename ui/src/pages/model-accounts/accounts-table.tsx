@@ -133,7 +133,7 @@ function AccountState({ account }: { readonly account: Account }) {
 
 const REVOCATIONS: Readonly<Record<NonNullable<Account['revocation']>['providerRevocation'], string>> = {
   pending: 'the provider is being told',
-  revoked: 'taken back at the provider too',
+  revoked: 'revoked at the provider too',
   unsupported: 'its credential is erased',
   failed: 'its credential is erased; the provider could not be reached',
 };

@@ -151,8 +151,8 @@ function RevokeDialog({
             )}
           </p>
           <p className="mt-2">
-            Runs that are under way cannot call it any more. Its credential is taken back at {account.providerName}{' '}
-            where that can be done, and erased here. To use it again, connect it again.
+            Runs that are under way cannot call it any more. Its credential is revoked at {account.providerName} XX To
+            use it again, connect it again.
           </p>
         </>
       }

@@ -114,7 +114,10 @@ function textsOf({ contextTokens, maxOutputTokens, prices }: Option) {
   };
 }
 
-/** Reads "128,000"; null for an empty text. A text that is no number is sent unchanged, for the server to refuse. */
+/**
+ * Reads "128,000"; null for an empty text. It sends a text that is not a number unchanged, so that the server refuses
+ * it.
+ */
 function numberOf(text: string): number | null {
   const digits = text.replaceAll(/[\s,]/g, '');
   if (digits === '') return null;

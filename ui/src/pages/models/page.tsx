@@ -32,7 +32,7 @@ export function ModelsPage() {
   const close = () => setOpened(undefined);
   return (
     <>
-      <PageHeader title="Models" description="What routines can run on, and what is known of it." />
+      <PageHeader title="Models" description="The models that routines can run on, and what is known about them." />
       <Section title="Sources" description="The servers that this service asks for models.">
         <Await of={sources} skeleton={<SkeletonRows rows={2} />} errorTitle="The sources could not be read">
           {(rows) =>

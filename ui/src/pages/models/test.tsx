@@ -31,7 +31,7 @@ export function TestDialog({ option: { modelId, name }, onClose }: TestDialogPro
       onClose={onClose}
       size="md"
       title={`Test ${name}`}
-      description="Three short requests to the model. What it can do is remembered for all routines."
+      description="Sends three short requests to the model. What it can do is stored for all routines."
       actions={
         <>
           <Button onClick={onClose}>Close</Button>

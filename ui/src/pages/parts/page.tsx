@@ -131,7 +131,7 @@ function Overlays() {
         onConfirm={close}
         name="Website"
         title="Delete this project?"
-        description="Its API keys are revoked and its credentials erased at once. What runs said is erased later."
+        description="Its API keys are revoked and its credentials erased at once. The content of its runs is erased later."
         action="Delete project"
       />
       <ShowOnce

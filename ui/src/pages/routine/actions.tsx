@@ -16,7 +16,7 @@ const RunDialog = lazy(() => import('./run-dialog.tsx'));
 
 type Opened = 'run' | 'backfill' | 'secret';
 
-/** Offers what can be done with a routine in its present state. */
+/** Offers the actions that are possible in the present state of a routine. */
 export function Actions({ routine }: { readonly routine: Shape<'RoutineDetail'> }) {
   const { id: routineId, state, webhookUrl, variables, overridable } = routine;
   const projectId = useProjectId();

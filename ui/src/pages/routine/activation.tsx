@@ -20,7 +20,7 @@ const REASONS: Readonly<Record<NonNullable<Routine['activation']['reason']>, str
   successful_run_required: 'Run it first: a run of this version has to succeed.',
   routine_archived: 'It is archived.',
   definition_unreadable: 'A newer release wrote it, and this one cannot read all of it.',
-  schedule_ended: 'Its schedule has ended. Change when it ends first.',
+  schedule_ended: 'Its schedule has ended. Change its end first.',
   allowance_exceeded: 'The plan allows no more active routines.',
 };
 
@@ -104,7 +104,7 @@ function OverLimit({ routineId }: { readonly routineId: string }) {
 
 function activeLine({ activation: { reason }, state }: Routine): string {
   if (reason !== null) return REASONS[reason];
-  return state === 'paused' ? 'Paused; ready to go on' : 'Ready to go on its schedule';
+  return state === 'paused' ? 'Paused; ready to continue' : 'Ready to go on its schedule';
 }
 
 function Step({

@@ -34,7 +34,7 @@ export default function DataTab({ routine }: { readonly routine: Shape<'RoutineD
       {(found) =>
         found.field === null ? (
           <EmptyState icon={ChartLine} title="No numbers yet">
-            When runs bring data with numbers, their course stands here.
+            When results contain numbers, this page shows how they change.
           </EmptyState>
         ) : (
           <Numbers name={routine.name} series={found} field={found.field} onField={setField} />

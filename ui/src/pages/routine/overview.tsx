@@ -13,6 +13,7 @@ import { Badge } from '#ui/parts/state.tsx';
 import { Time } from '#ui/parts/time.tsx';
 import { Activation } from './activation.tsx';
 import { Forecast } from './forecast.tsx';
+import { LastResult } from './last-result.tsx';
 
 type Routine = Shape<'RoutineDetail'>;
 
@@ -21,6 +22,7 @@ export function Overview({ routine }: { readonly routine: Routine }) {
   return (
     <div className="grid gap-x-8 gap-y-8 lg:grid-cols-[minmax(0,1fr)_20rem]">
       <div className="min-w-0">
+        <LastResult routineId={routine.id} />
         <Activation routine={routine} />
         <Instructions routine={routine} />
         <Section title="Settings" boxed>

@@ -131,7 +131,7 @@ function Attention({ routine }: { routine: Shape<'RoutineDetail'> }) {
       {stateReason !== null && <Notice tone="warn">{stateReasonInWords(stateReason)}</Notice>}
       {webhookFailedAt !== null && (
         <Notice tone="warn">
-          Its receiver said that the webhook is gone, so deliveries have stopped. Save the webhook again to go on.
+          Its receiver said that the webhook is gone, so deliveries have stopped. Save the webhook again to continue.
         </Notice>
       )}
       {others.map(({ message }) => (

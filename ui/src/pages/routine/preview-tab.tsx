@@ -64,7 +64,7 @@ function Texts({ preview, hasGate }: { preview: Preview; hasGate: boolean }) {
   return (
     <Section
       title="The text for the model"
-      description={hasGate ? 'The gate is not asked by a preview, so what it would see is left out.' : undefined}
+      description={hasGate ? 'A preview does not ask the gate, so the answer of the gate is left out.' : undefined}
     >
       <ul className="rounded-lg border border-line bg-surface">
         <Text label="Preamble" note="the same for every run" text={preamble} />
@@ -186,7 +186,7 @@ function Variables({ routine: { variables }, preview, onChange }: VariablesProps
     onChange(Object.fromEntries(Object.entries(given).filter(([name, value]) => value !== variables[name]))),
   );
   return (
-    <Section title="With other values" description="Nothing of it is saved." boxed>
+    <Section title="With other values" description="These values are not saved." boxed>
       <form onSubmit={(event) => void submit(event)} className="flex flex-col gap-3">
         {names.map((name) => (
           <Field key={name} label={<code className="text-xs font-normal">{name}</code>}>

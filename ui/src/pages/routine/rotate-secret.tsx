@@ -12,7 +12,7 @@ export interface RotateSecretProps {
   readonly onClose: () => void;
 }
 
-/** Replaces the webhook secret in two steps: what will happen, then the new one, once. */
+/** Replaces the webhook secret in two steps: first it explains the change, then it shows the new secret once. */
 export default function RotateSecret({ routineId, onClose }: RotateSecretProps) {
   const [force, setForce] = useState(false);
   const rotate = useSend('post', '/v1/routines/{routineId}/webhook-secret', {
@@ -37,7 +37,7 @@ export default function RotateSecret({ routineId, onClose }: RotateSecretProps) 
       open
       onClose={onClose}
       title="Replace the webhook secret?"
-      description="For 24 hours each delivery carries two signatures, one by the new secret and one by the old, so that your receiver misses none while you change it over. Then the old one signs no more."
+      description="For 24 hours each delivery carries two signatures, one by the new secret and one by the old, so that your receiver misses none while you change the secret there. After that the old secret is no longer used."
       actions={
         <>
           <Button onClick={onClose}>Cancel</Button>

@@ -43,7 +43,7 @@ export default function RunDialog({ routineId, variables, overridable, onClose }
       open
       onClose={onClose}
       title="Run once"
-      description="Nothing of it is saved in the routine."
+      description="These values are not saved in the routine."
       actions={
         <>
           <Button onClick={onClose}>Cancel</Button>

@@ -3,7 +3,7 @@ import { useList } from '#ui/api/read.ts';
 import { useProjectId } from '#ui/api/project.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { money, shortCount } from '#ui/format/numbers.ts';
-import { atOf, starterOf, tookOf } from '#ui/format/run-words.ts';
+import { atOf, newsBadgeOf, starterOf, tookOf } from '#ui/format/run-words.ts';
 import { CompareLink } from '#ui/parts/compare-link.tsx';
 import { Await, EmptyState } from '#ui/parts/feedback.tsx';
 import { OutcomeLine } from '#ui/parts/outcome-line.tsx';
@@ -70,7 +70,7 @@ const COLUMNS: readonly Column<Run>[] = [
     header: 'State',
     width: 'w-36',
     bare: true,
-    cell: (run) => <StateBadge state={run.outcome ?? run.state} />,
+    cell: (run) => <StateBadge state={newsBadgeOf(run)} />,
   },
   {
     key: 'said',

@@ -26,7 +26,11 @@ export default function ToolsTab({ routine }: { readonly routine: Shape<'Routine
     );
   }
   return (
-    <Section title="What a run may call" description="Without asking anybody, as each was confirmed." actions={manage}>
+    <Section
+      title="What a run may call"
+      description="A person has confirmed each, so a run does not ask again."
+      actions={manage}
+    >
       <ul className="divide-y divide-line rounded-lg border border-line bg-surface">
         {routine.callableTools.map(({ name, connectionId }) => (
           <li key={name} className="flex min-h-11 flex-wrap items-center gap-x-3 px-4 py-2">

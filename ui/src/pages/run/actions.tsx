@@ -1,12 +1,11 @@
 import { useNavigate } from '@tanstack/react-router';
-import { ExternalLink, Pin, PinOff } from 'lucide-react';
+import { Pin, PinOff } from 'lucide-react';
 import { useSend } from '#ui/api/send.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { CANCEL_RUN, RUN_AGAIN } from '#ui/api/verbs/runs.ts';
 import { useVerb } from '#ui/api/verbs/verb.ts';
 import { isOver } from '#ui/format/run-words.ts';
 import { IconButton } from '#ui/parts/button.tsx';
-import { Tooltip } from '#ui/parts/tooltip.tsx';
 import { VerbButton } from '#ui/parts/verb-button.tsx';
 
 export interface ActionsProps {
@@ -14,7 +13,7 @@ export interface ActionsProps {
   readonly projectId: string;
 }
 
-/** Offers what can be done with a run: keep it, look at its workflow, cancel it or repeat it. */
+/** Offers what can be done with a run: keep it, cancel it or repeat it. */
 export function Actions({ run, projectId }: ActionsProps) {
   const pin = useSend('patch', '/v1/runs/{runId}', {
     refreshes: ['/v1/runs'],
@@ -22,19 +21,6 @@ export function Actions({ run, projectId }: ActionsProps) {
   });
   return (
     <>
-      {run.workflowUrl !== null && (
-        <Tooltip text="Open its workflow in the Temporal UI">
-          <a
-            href={run.workflowUrl}
-            target="_blank"
-            rel="noreferrer noopener"
-            className="inline-flex h-8 items-center gap-1.5 rounded-md px-2.5 text-base font-medium text-muted hover:bg-hover hover:text-ink pointer-coarse:h-10"
-          >
-            <ExternalLink aria-hidden className="size-4" strokeWidth={1.75} />
-            Temporal
-          </a>
-        </Tooltip>
-      )}
       <IconButton
         icon={run.pinned ? PinOff : Pin}
         label={run.pinned ? 'Unpin: let it be deleted with the others' : 'Pin: keep it for good'}

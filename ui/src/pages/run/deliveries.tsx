@@ -16,8 +16,8 @@ type Delivery = Shape<'WebhookDelivery'>;
 
 /** Says why the webhook was not told; that a routine has none needs no words. */
 const WITHHELD: Readonly<Record<string, string>> = {
-  no_change: 'Not told of this run: the routine delivers changes, and it brought none.',
-  not_failed: 'Not told of this run: the routine delivers failures only.',
+  no_change: 'Not told about this run: the routine delivers changes, and this run found none.',
+  not_failed: 'Not told about this run: the routine delivers failures only.',
 };
 
 /** Lists the deliveries to the routine's webhook with every attempt, or the reason for none. */
@@ -48,7 +48,7 @@ export function Deliveries({ run }: { readonly run: Run }) {
   );
 }
 
-/** Lists what was sent of the run to chats, with every attempt. */
+/** Lists the deliveries of the run to chats, with every attempt. */
 export function ChatDeliveries({ run }: { readonly run: Run }) {
   const redeliver = useSend('post', '/v1/runs/{runId}/chat-deliveries/{deliveryId}/redeliver', {
     refreshes: ['/v1/runs'],

@@ -1,9 +1,11 @@
+import { ExternalLink } from 'lucide-react';
 import { useProjectId } from '#ui/api/project.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { count, money } from '#ui/format/numbers.ts';
 import { humanize, isOver, starterOf, versionOf } from '#ui/format/run-words.ts';
 import { duration } from '#ui/format/times.ts';
 import { CodeBlock, CopyField } from '#ui/parts/copy.tsx';
+import { Fold } from '#ui/parts/fold.tsx';
 import type { Fact } from '#ui/parts/page.tsx';
 import { TextLink } from '#ui/parts/text-link.tsx';
 import { Time } from '#ui/parts/time.tsx';
@@ -14,16 +16,10 @@ type RunDetail = Shape<'RunDetail'>;
 /** Lists the facts of a run besides its texts, with the time it spent waiting and running. */
 export function Facts({ run }: { readonly run: RunDetail }) {
   const variables = Object.entries(run.variables);
+  const facts = [...timeFacts(run), ...useSourceFacts(run), ...usageFacts(run)];
   return (
     <section aria-label="Facts">
-      <dl className="grid grid-cols-2 gap-x-6 gap-y-3 sm:grid-cols-3 lg:grid-cols-1">
-        {[...timeFacts(run), ...useSourceFacts(run), ...usageFacts(run)].map(({ label, value }) => (
-          <div key={label} className="min-w-0 lg:grid lg:grid-cols-[5.5rem_1fr] lg:gap-3">
-            <dt className="text-sm text-faint">{label}</dt>
-            <dd className="min-w-0 text-sm text-ink wrap-anywhere">{value}</dd>
-          </div>
-        ))}
-      </dl>
+      <FactList facts={facts.filter(({ label }) => !DETAILS.has(label))} />
       {variables.length > 0 && (
         <>
           <h2 className="mt-6 mb-2 text-sm font-semibold text-ink">Variables of this run</h2>
@@ -37,10 +33,38 @@ export function Facts({ run }: { readonly run: RunDetail }) {
           </dl>
         </>
       )}
-      <div className="mt-4">
+      <Fold className="mt-3 -ml-3" summary={<span className="text-sm text-muted">Details</span>}>
+        <FactList facts={facts.filter(({ label }) => DETAILS.has(label))} />
         <CopyField value={run.id} label="Copy run id" />
-      </div>
+        {run.workflowUrl !== null && (
+          <a
+            href={run.workflowUrl}
+            target="_blank"
+            rel="noreferrer noopener"
+            className="inline-flex w-fit items-center gap-1.5 rounded-sm text-sm font-medium text-accent-ink hover:underline"
+          >
+            <ExternalLink aria-hidden className="size-3.5" strokeWidth={1.75} />
+            Its workflow in Temporal
+          </a>
+        )}
+      </Fold>
     </section>
+  );
+}
+
+/** Facts for those who operate the service or write the routine. */
+const DETAILS: ReadonlySet<unknown> = new Set(['Waited', 'Facts', 'Model', 'Tokens']);
+
+function FactList({ facts }: { readonly facts: readonly Fact[] }) {
+  return (
+    <dl className="grid grid-cols-2 gap-x-6 gap-y-3 sm:grid-cols-3 lg:grid-cols-1">
+      {facts.map(({ label, value }) => (
+        <div key={label} className="min-w-0 lg:grid lg:grid-cols-[5.5rem_1fr] lg:gap-3">
+          <dt className="text-sm text-faint">{label}</dt>
+          <dd className="min-w-0 text-sm text-ink wrap-anywhere">{value}</dd>
+        </div>
+      ))}
+    </dl>
   );
 }
 

@@ -1,7 +1,7 @@
 import { useReducer, useState } from 'react';
 import type { FollowStatus } from '#ui/api/follow.ts';
 import { useRead, type Loaded } from '#ui/api/read.ts';
-import { useRunEvents } from '#ui/api/run-events.ts';
+import { useRunEvents, withPiece, type LiveText, type TextPiece } from '#ui/api/run-events.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { asksForTools, isOver } from '#ui/format/run-words.ts';
 
@@ -11,6 +11,8 @@ export interface FollowedRun {
   readonly run: Loaded<RunDetail>;
   /** State of the event stream; undefined while the run is not followed. */
   readonly status: FollowStatus | undefined;
+  /** What the model step under way has said. */
+  readonly live: string | undefined;
 }
 
 const QUEUED_MS = 5_000;
@@ -43,10 +45,15 @@ export function useFollowedRun(runId: string): FollowedRun {
       // Events name only steps that are over; the detail has the calls that the model asks for.
       if (asksForTools(step)) read.refetch();
     },
+    onText: (piece) => dispatch({ kind: 'text', piece }),
     onRead: (next) => dispatch({ kind: 'read', run: next }),
   });
 
-  return { run: { ...read, data: run }, status: isOpen ? status : undefined };
+  return {
+    run: { ...read, data: run },
+    status: isOpen ? status : undefined,
+    live: isOpen ? seen.live?.text : undefined,
+  };
 }
 
 /** Returns the interval for reading data that the events lack. */
@@ -64,25 +71,28 @@ function intervalOf(run: RunDetail): number | false {
 type Run = Shape<'Run'>;
 type Step = Shape<'Step'>;
 
-/** State and steps that the events of a run have brought since its detail was read. */
+/** State, steps and text that the events of a run have brought since its detail was read. */
 interface Seen {
   readonly run: Partial<RunDetail> | undefined;
   readonly steps: ReadonlyMap<number, Step>;
+  readonly live: LiveText | undefined;
 }
 
-const NOTHING_SEEN: Seen = { run: undefined, steps: new Map() };
+const NOTHING_SEEN: Seen = { run: undefined, steps: new Map(), live: undefined };
 
 type Told =
   | { readonly kind: 'state'; readonly run: Run }
   | { readonly kind: 'step'; readonly step: Step }
+  | { readonly kind: 'text'; readonly piece: TextPiece }
   | { readonly kind: 'read'; readonly run: RunDetail };
 
 function see(seen: Seen, told: Told): Seen {
   if (told.kind === 'state') return { ...seen, run: { ...seen.run, ...told.run } };
+  if (told.kind === 'text') return { ...seen, live: withPiece(seen.live, told.piece) };
   if (told.kind === 'step') {
-    return { ...seen, steps: new Map(seen.steps).set(told.step.index, told.step) };
+    return { ...seen, live: undefined, steps: new Map(seen.steps).set(told.step.index, told.step) };
   }
-  return { run: told.run, steps: new Map(told.run.steps.map((step) => [step.index, step])) };
+  return { live: undefined, run: told.run, steps: new Map(told.run.steps.map((step) => [step.index, step])) };
 }
 
 /** Merges a detail with later events; once the detail itself says that the run is over, nothing is newer. */

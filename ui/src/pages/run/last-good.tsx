@@ -11,16 +11,16 @@ import { tookMs } from './step-time.ts';
 
 type RunDetail = Shape<'RunDetail'>;
 
-/** Shows what differs from the last earlier run that succeeded. */
+/** Shows the differences from the last earlier run that succeeded. */
 export function LastGood({ run }: { readonly run: RunDetail }) {
   const { lastGoodRunId: runId } = run;
   const good = useRead('/v1/runs/{runId}', { path: { runId: runId ?? '' } }, { enabled: runId !== null });
-  // A reader of the run does not need the error of a side note.
+  // A reader of the run does not need an error of this side note.
   if (good.error !== null) return null;
   return (
     <section className="mt-6" aria-labelledby="last-good">
       <h2 id="last-good" className="mb-2 text-sm font-semibold text-ink">
-        Against the last good run
+        Compared with the last good run
       </h2>
       {runId === null ? (
         <p className="text-sm text-muted">None has succeeded before this one.</p>
@@ -75,7 +75,7 @@ interface Difference {
 /** Share below which two amounts count as equal. */
 const NOTABLE = 0.2;
 
-/** Lists what differs between two runs of a routine: their inputs, and amounts that are far apart. */
+/** Lists the differences between two runs of a routine: their inputs, and amounts that are far apart. */
 function differencesOf(run: RunDetail, good: RunDetail): readonly Difference[] {
   const found: Difference[] = [];
   const texts = (label: string, of: (each: RunDetail) => string) => {

@@ -8,7 +8,7 @@ import { Field, FormError } from '#ui/parts/field.tsx';
 import { Textarea } from '#ui/parts/input.tsx';
 import { Time } from '#ui/parts/time.tsx';
 
-/** Asks whether a result was useful, and why; the answer stands beside the instructions when they are edited. */
+/** Asks whether a result was useful, and why. The composer shows the answer next to the instructions. */
 export function Opinion({ run }: { readonly run: Shape<'RunDetail'> }) {
   const { verdict } = run;
   const [note, setNote] = useState<string>();

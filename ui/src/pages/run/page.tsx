@@ -9,6 +9,7 @@ import { exactTime } from '#ui/format/times.ts';
 import { ActivationOffer } from '#ui/parts/activation-offer.tsx';
 import { Await, Notice } from '#ui/parts/feedback.tsx';
 import { cx } from '#ui/parts/cx.ts';
+import { LiveText } from '#ui/parts/live-text.tsx';
 import { Box, PageHeader, Section } from '#ui/parts/page.tsx';
 import { Skeleton, SkeletonRows, SkeletonText } from '#ui/parts/skeleton.tsx';
 import { StateBadge } from '#ui/parts/state.tsx';
@@ -34,7 +35,7 @@ export function RunPage() {
 }
 
 function Run({ projectId, runId }: { projectId: string; runId: string }) {
-  const { run, status } = useFollowedRun(runId);
+  const { run, status, live } = useFollowedRun(runId);
   useMarkedRead(run.data);
   const back = {
     label: 'Runs',
@@ -60,7 +61,7 @@ function Run({ projectId, runId }: { projectId: string; runId: string }) {
           <>
             <PrintHead run={detail} />
             <Nearby run={detail} />
-            <Detail run={detail} status={status} />
+            <Detail run={detail} status={status} live={live} />
           </>
         )}
       </Await>
@@ -101,15 +102,16 @@ function stateOf(run: Shape<'RunDetail'>): string {
 interface DetailProps {
   readonly run: Shape<'RunDetail'>;
   readonly status: FollowStatus | undefined;
+  readonly live: string | undefined;
 }
 
-function Detail({ run, status }: DetailProps) {
+function Detail({ run, status, live }: DetailProps) {
   // A table takes the whole width, so the facts of the run move below it.
   const isTable = run.data != null;
   return (
     <div className={cx('grid grid-cols-1 gap-x-10 gap-y-8', !isTable && 'lg:grid-cols-[minmax(0,1fr)_16rem]')}>
       <div className="min-w-0">
-        <Verdict run={run} status={status} />
+        <Verdict run={run} status={status} isWriting={live !== undefined} />
         {run.state === 'succeeded' && run.trigger === 'manual' && <ActivationOffer routineId={run.routineId} />}
         {run.contentErasedAt !== null && (
           <Notice className="mt-4">
@@ -120,6 +122,11 @@ function Detail({ run, status }: DetailProps) {
           </Notice>
         )}
         <Asked run={run} />
+        {live !== undefined && (
+          <div className="mt-6">
+            <LiveText text={live} />
+          </div>
+        )}
         <Result run={run} />
         {isOver(run) && run.result !== null && run.followsUp === null && (
           <>

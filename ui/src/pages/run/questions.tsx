@@ -15,7 +15,7 @@ import { StateBadge } from '#ui/parts/state.tsx';
 import { TextLink } from '#ui/parts/text-link.tsx';
 import { Time } from '#ui/parts/time.tsx';
 
-/** Shows what was asked about a result and answered, and takes the next question. */
+/** Shows the questions about a result with their answers, and takes the next question. */
 export function Questions({ run }: { readonly run: Shape<'RunDetail'> }) {
   const [message, setMessage] = useState('');
   const ask = useSend('post', '/v1/runs/{runId}/follow-up', {

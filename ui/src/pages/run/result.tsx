@@ -64,7 +64,7 @@ function Text({ run, text, isJson, isAlone }: TextProps) {
 interface DataProps {
   readonly run: RunDetail;
   readonly data: unknown;
-  /** Set where the result is this data and no text besides. */
+  /** Set when the result consists only of this data, without text. */
   readonly isAlone: boolean;
 }
 
@@ -112,7 +112,7 @@ function Data({ run, data, isAlone }: DataProps) {
   );
 }
 
-/** A first result has no marks, as every row would be new. */
+/** A first result has no marks, because every row would be new. */
 function marksOf(changes: AllChanges['changes'], isFirst: boolean): AllChanges['changes'] {
   return changes !== null && isFirst ? { ...changes, added: [] } : changes;
 }
@@ -149,7 +149,7 @@ function Views({ run, text, isRaw, onRaw, hasExport }: ViewsProps) {
 
 const FENCED = /^\s*```(?:json)?[ \t]*\n([\s\S]*)\n```\s*$/;
 
-/** Takes JSON out of the fence in which models like to put it. */
+/** Removes the Markdown fence in which models often put JSON. */
 function unfenced(text: string): string {
   const [, inside] = FENCED.exec(text) ?? [];
   return inside === undefined || inside.includes('```') ? text : inside;

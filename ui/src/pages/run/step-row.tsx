@@ -1,10 +1,9 @@
 import { memo } from 'react';
 import { Bot, Wrench } from 'lucide-react';
 import type { Shape } from '#ui/api/types.ts';
-import { drawn } from '#ui/format/drawn.ts';
 import { money, plural, shortCount } from '#ui/format/numbers.ts';
 import { duration } from '#ui/format/times.ts';
-import { asksForTools } from '#ui/format/run-words.ts';
+import { asksForTools, calledWith } from '#ui/format/run-words.ts';
 import { cx } from '#ui/parts/cx.ts';
 import { StateBadge } from '#ui/parts/state.tsx';
 import { Fold } from '#ui/parts/fold.tsx';
@@ -88,7 +87,7 @@ function clockOf(startedAt: string | null, now: number | undefined): string {
 }
 
 function labelOf(step: Step): string {
-  if (step.tool !== null) return drawn(step.tool.toolName ?? step.tool.name);
+  if (step.tool !== null) return calledWith(step.tool);
   const [line = ''] = (step.text ?? '').trim().split('\n', 1);
   if (line !== '') return line.replace(/^#+\s*/, '');
   if (asksForTools(step)) return 'Asked for tools';
@@ -100,7 +99,7 @@ const FILLS = { model: 'fill-accent', tool: 'fill-accent opacity-45' } as const;
 /** Colours of steps that ended otherwise than well. */
 const ENDS: Readonly<Record<string, string>> = { failed: 'fill-bad', cancelled: 'fill-idle' };
 
-/** Shows where a step lies in the duration of its run. */
+/** Shows the place of a step in the duration of its run. */
 function Bar({ step, badge, span, now }: Omit<StepRowProps, 'leftOut' | 'since' | 'textsOf'>) {
   const place = placeOf(step, span, now);
   const took = tookMs(step);
@@ -125,7 +124,7 @@ function Bar({ step, badge, span, now }: Omit<StepRowProps, 'leftOut' | 'since' 
   );
 }
 
-/** Shows what happens between the last recorded step and the next one. */
+/** Shows the work between the last recorded step and the next one. */
 export function UnderWay({
   steps,
   from,

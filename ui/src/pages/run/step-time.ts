@@ -10,7 +10,7 @@ export interface Span {
 
 /**
  * Measures from the first step, or the start of the run, to its end. While the run is open, the end is rounded up, so
- * that the bars move in few steps.
+ * that the bars move rarely.
  */
 export function spanOf(
   run: { readonly startedAt: string | null; readonly finishedAt: string | null },

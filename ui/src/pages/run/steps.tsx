@@ -12,14 +12,14 @@ import { spanOf } from './step-time.ts';
 
 type RunDetail = Shape<'RunDetail'>;
 
-/** The steps of a run one below the other, each where it lies in time. */
+/** The steps of a run, one below the other, each at its place in time. */
 export function Steps({ run }: { readonly run: RunDetail }) {
   const isRunning = run.state === 'running';
   const isOpen = !isOver(run);
   const now = useNow(isRunning ? 500 : 3_600_000).getTime();
   const { tail, isLeft, follow } = useTail(isOpen, run.steps.length);
   const { from, to } = spanOf(run, run.steps, now);
-  // The same object while it lies in the same time, so that the rows of a long run stay as they are.
+  // The same object while its times are the same, so that the rows of a long run are not redrawn.
   const span = useMemo(() => ({ from, to }), [from, to]);
   if (run.steps.length === 0 && !isRunning) return null;
   const calls = run.steps.filter(({ kind }) => kind === 'tool').length;
@@ -74,7 +74,7 @@ export function Steps({ run }: { readonly run: RunDetail }) {
   );
 }
 
-/** Tells whether the texts of a step are not in the detail of its run, which has only so many. */
+/** Tells whether the detail of the run lacks the texts of a step, because it has only so many. */
 function isLeftOut({ textsLeftOutFrom: from }: RunDetail, { index }: Shape<'Step'>): boolean {
   return from !== null && index >= from;
 }
@@ -111,9 +111,9 @@ interface Tail {
 }
 
 /**
- * Keeps the newest line in sight while the list grows, until the reader scrolls, points or moves the focus. From then
- * on the page stays in place until it is asked to follow again. A reader who has followed to the end is taken to the
- * top, to the outcome.
+ * Keeps the newest line in view while the list grows, until the reader scrolls, points or moves the focus. From then on
+ * the page stays in place until following is switched on again. At the end, a following reader is taken to the outcome
+ * at the top.
  */
 function useTail(isGrowing: boolean, length: number): Tail {
   const [isFollowing, setFollowing] = useState(true);
@@ -137,7 +137,7 @@ function useTail(isGrowing: boolean, length: number): Tail {
     const stop = () => setFollowing(false);
     addEventListener('wheel', stop, { passive: true, signal });
     addEventListener('touchmove', stop, { passive: true, signal });
-    // Also on the scroll bar and on an opened step: the line that is being read must not move away.
+    // Also on the scroll bar and on an opened step, because the line that is being read must not move away.
     addEventListener('pointerdown', stop, { signal });
     addEventListener('keydown', ({ key }) => READING_KEYS.has(key) && stop(), { signal });
     return () => leaving.abort();
@@ -153,7 +153,7 @@ function useTail(isGrowing: boolean, length: number): Tail {
   }, [isLoose]);
   const follow = () => {
     setFollowing(true);
-    // The button that was focused disappears.
+    // The focused button disappears.
     tail.current?.focus({ preventScroll: true });
   };
   return { tail, isLeft: isLoose && !isInView, follow };

@@ -2,7 +2,9 @@ import { BellRing, CircleCheck, CircleDashed, CircleMinus, CircleX, LoaderCircle
 import type { FollowStatus } from '#ui/api/follow.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { count } from '#ui/format/numbers.ts';
-import { badgeOf, faultOf, isOver, reasonOf, waitOf, WARNINGS } from '#ui/format/run-words.ts';
+import { useNow } from '#ui/format/now.ts';
+import { badgeOf, calledWith, faultOf, isOver, reasonOf, waitOf, WARNINGS } from '#ui/format/run-words.ts';
+import { duration } from '#ui/format/times.ts';
 import { cx } from '#ui/parts/cx.ts';
 import { Time } from '#ui/parts/time.tsx';
 
@@ -19,8 +21,15 @@ const LOOKS = {
   skipped: [CircleMinus, 'text-faint'],
 } as const;
 
-/** Says how the run ended and why; the first thing that a reader wants to know. */
-export function Verdict({ run, status }: { readonly run: RunDetail; readonly status: FollowStatus | undefined }) {
+interface VerdictProps {
+  readonly run: RunDetail;
+  readonly status: FollowStatus | undefined;
+  /** True once the model step under way says something. */
+  readonly isWriting: boolean;
+}
+
+/** Shows how and why the run ended, which a reader wants to know first. */
+export function Verdict({ run, ...live }: VerdictProps) {
   const looks: Readonly<Record<string, (typeof LOOKS)[keyof typeof LOOKS]>> = LOOKS;
   const [Icon, colour] = looks[badgeOf(run)] ?? looks[run.state] ?? LOOKS.queued;
   const reason = reasonOf(run);
@@ -53,7 +62,7 @@ export function Verdict({ run, status }: { readonly run: RunDetail; readonly sta
               <Time at={run.skipped.until} />.
             </p>
           )}
-          {!isOver(run) && <Progress run={run} status={status} />}
+          {!isOver(run) && <Progress run={run} {...live} />}
         </div>
       </div>
     </div>
@@ -85,22 +94,31 @@ const STREAMS: Readonly<Partial<Record<FollowStatus, string>>> = {
   refused: 'You may not follow this run any more',
 };
 
-/** Returns the number of the first open step, or of the one after the last. */
-function stepNumber({ steps }: RunDetail): number {
-  const open = steps.findIndex(({ finishedAt }) => finishedAt === null);
-  return open === -1 ? steps.length + 1 : open + 1;
+/** Says what the first open step does, or the one after the last. */
+function underWay({ steps }: RunDetail, isWriting: boolean): string {
+  const at = steps.findIndex(({ finishedAt }) => finishedAt === null);
+  const call = steps[at]?.tool;
+  const does = call != null ? `Calling ${calledWith(call)}` : isWriting ? 'Writing' : 'Waiting for the model';
+  return `${does} · step ${(at === -1 ? steps.length : at) + 1}`;
 }
 
-function Progress({ run, status }: { run: RunDetail; status: FollowStatus | undefined }) {
+/** Counts the time since the run began. It is not read out: that would be each second. */
+function Clock({ since }: { readonly since: string }) {
+  const seconds = Math.max(Math.floor((useNow(1_000).getTime() - Date.parse(since)) / 1_000), 0);
+  return (
+    <span aria-hidden className="tabular">
+      {seconds < 60 ? `${seconds} s` : duration(seconds * 1_000)}
+    </span>
+  );
+}
+
+function Progress({ run, status, isWriting }: VerdictProps) {
   const stream = status === undefined ? undefined : STREAMS[status];
   return (
     <p className="mt-1 flex flex-wrap items-center gap-x-2 text-sm text-muted">
       {run.waitingFor !== null && <span>Waiting for {waitOf(run.waitingFor)}.</span>}
-      {run.state === 'running' && (
-        <span>
-          Step {stepNumber(run)}, run begun <Time at={run.startedAt} as="relative" />.
-        </span>
-      )}
+      {run.state === 'running' && <span className="min-w-0 wrap-anywhere">{underWay(run, isWriting)}</span>}
+      {run.state === 'running' && run.startedAt !== null && <Clock since={run.startedAt} />}
       {stream !== undefined && (
         <span className="inline-flex items-center gap-1.5">
           <span

@@ -8,7 +8,7 @@ import { Input } from '#ui/parts/input.tsx';
 import { RoutineChoice } from '#ui/parts/routine-choice.tsx';
 import { Select, type Option } from '#ui/parts/select.tsx';
 
-/** What the address says that the list shows. */
+/** The filters in the address. */
 export interface Search {
   readonly q?: string | undefined;
   readonly routineId?: string | undefined;
@@ -22,11 +22,11 @@ export interface Search {
 
 export interface FilterBarProps {
   readonly search: Search;
-  /** @param replace whether the change takes the place of the address before */
+  /** @param replace true to replace the present address in the history */
   readonly onChange: (change: Search, replace?: boolean) => void;
 }
 
-/** Searches the list and narrows it down; each filter that is set is a chip, and stands in the address. */
+/** Searches and filters the list; each active filter is a chip, and is kept in the address. */
 export function FilterBar({ search, onChange }: FilterBarProps) {
   const [isOpen, setOpen] = useState(false);
   const id = useId();
@@ -71,7 +71,7 @@ export function FilterBar({ search, onChange }: FilterBarProps) {
   );
 }
 
-/** Asks once the text stands still; Back takes the whole search away, and not its letters. */
+/** Asks once the text stops changing; Back removes the whole search and not single letters. */
 function SearchBox({ search, onChange }: FilterBarProps) {
   const now = search.q ?? '';
   const [typed, setTyped] = useState(now);
@@ -93,7 +93,7 @@ function SearchBox({ search, onChange }: FilterBarProps) {
       <Input
         type="search"
         aria-label="Search runs"
-        placeholder="Search what runs said"
+        placeholder="Search the results of runs"
         maxLength={200}
         className="pl-8"
         value={typed}
@@ -103,7 +103,7 @@ function SearchBox({ search, onChange }: FilterBarProps) {
   );
 }
 
-/** Shows each filter that is set, with a button that takes it away. */
+/** Shows each active filter with a button to remove it. */
 function Chips({ search, onChange }: FilterBarProps) {
   const { routineId, backfillId, since, until } = search;
   const routine = useRead(

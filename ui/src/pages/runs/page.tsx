@@ -75,7 +75,7 @@ function queryOf({ since, until, ...rest }: Search) {
     limit: 50,
     ...rest,
     ...(from === undefined ? {} : { since: from.toISOString() }),
-    // The last day belongs to it.
+    // The last day is included.
     ...(to === undefined ? {} : { until: addDays(to, 1).toISOString() }),
   };
 }

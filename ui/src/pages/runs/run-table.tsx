@@ -2,7 +2,7 @@ import { useMemo } from 'react';
 import { useProjectId } from '#ui/api/project.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { count, money } from '#ui/format/numbers.ts';
-import { atOf, badgeOf, lineOf, starterOf, tookOf } from '#ui/format/run-words.ts';
+import { atOf, lineOf, newsBadgeOf, starterOf, tookOf } from '#ui/format/run-words.ts';
 import { CompareLink } from '#ui/parts/compare-link.tsx';
 import { StateBadge } from '#ui/parts/state.tsx';
 import { DataTable, RowLink, type Column } from '#ui/parts/table.tsx';
@@ -52,7 +52,7 @@ const COLUMNS: readonly Column<Streak>[] = [
     bare: true,
     cell: ({ run, count: occurrences }) => (
       <span className="flex items-center gap-1.5">
-        <StateBadge state={badgeOf(run)} />
+        <StateBadge state={newsBadgeOf(run)} />
         {occurrences > 1 && (
           <span className="text-xs tabular" title={`${count(occurrences)} occurrences`}>
             ×{count(occurrences)}

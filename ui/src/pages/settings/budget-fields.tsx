@@ -20,7 +20,7 @@ export function budgetTexts(budget: Budget | undefined): BudgetTexts {
   };
 }
 
-/** Reads the budget from its texts. A text that is no number is sent unchanged, for the server to refuse. */
+/** Reads the budget from its texts. It sends a text that is not a number unchanged, so that the server refuses it. */
 export function budgetOf({ tokens, cost }: BudgetTexts): Budget {
   return {
     maxTokensPerDay: numberOf(tokens),

@@ -7,7 +7,7 @@ import { SkeletonRows } from '#ui/parts/skeleton.tsx';
 
 export type Organization = Shape<'OrganizationDetail'>;
 
-/** Shows what depends on the organization of this project, once it is known. */
+/** Shows content that depends on the organization of this project, once it is known. */
 export function OfOrganization({ children }: { readonly children: (organization: Organization) => ReactNode }) {
   const project = useRead('/v1/projects/{projectId}', { path: { projectId: useProjectId() } });
   const organizationId = project.data?.organizationId;

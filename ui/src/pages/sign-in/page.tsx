@@ -7,7 +7,7 @@ const route = getRouteApi('/sign-in');
 
 const NOTICES: Readonly<Record<string, string>> = {
   'password-changed': 'Your password is changed. Every other session has ended; sign in with the new one.',
-  'address-confirmed': 'Your address is confirmed. Sign in to go on.',
+  'address-confirmed': 'Your address is confirmed. Sign in to continue.',
 };
 
 export function SignInPage() {

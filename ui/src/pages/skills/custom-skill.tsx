@@ -140,11 +140,11 @@ function DeleteSkill({ open, id, name, onClose, onDeleted }: DeleteSkillProps) {
 }
 
 function use(routines: number | undefined, hasMore: boolean): string {
-  if (routines === undefined) return 'Routines that have it attached go on without it.';
+  if (routines === undefined) return 'Routines that have it attached continue without it.';
   if (routines === 0) return 'No routine uses it.';
   const these = hasMore ? `More than ${routines} routines` : plural(routines, 'routine');
   const isOne = routines === 1 && !hasMore;
-  return `${these} ${isOne ? 'uses' : 'use'} it, and ${isOne ? 'goes' : 'go'} on without it from the next run on.`;
+  return `${these} ${isOne ? 'uses' : 'use'} it, and ${isOne ? 'continues' : 'continue'} without it from the next run on.`;
 }
 
 type Revision = Shape<'SkillRevision'>;

@@ -40,8 +40,8 @@ function Choose({ all }: { readonly all: readonly Blueprint[] }) {
   return (
     <>
       <PageHeader
-        title="Your first routine"
-        description="Work that a model does again and again, on time. Choose one to see it run; everything can be changed afterwards."
+        title="Begin with a template"
+        description="A routine is work that a model does again and again, on a schedule. Choose one to see it run. You can change everything afterwards."
         actions={
           <ButtonLink to="/p/$projectId/routines/new" params={{ projectId }}>
             Write your own
@@ -96,7 +96,7 @@ function FromBlueprint({ blueprint }: { readonly blueprint: Blueprint }) {
         title={blueprint.name}
         description={blueprint.promise}
         back={{
-          label: 'Your first routine',
+          label: 'Templates',
           link: { to: '/p/$projectId/start', params: { projectId } },
         }}
       />
@@ -150,7 +150,7 @@ function Questions({ blueprint, model }: QuestionsProps) {
       showFaults(form, error);
       return;
     }
-    // Should it not start, its own page says so, with a button to try again.
+    // If the run does not start, its own page shows that, with a button to try again.
     const started = await run.actAsync({ id: routineId }).catch(() => undefined);
     if (started === undefined) {
       await navigate({ to: '/p/$projectId/routines/$routineId', params: { projectId, routineId } });

@@ -8,6 +8,7 @@ import { isRecord } from '#ui/format/json-pointer.ts';
 import { CodeBlock } from '#ui/parts/copy.tsx';
 import { Notice } from '#ui/parts/feedback.tsx';
 import { Field } from '#ui/parts/field.tsx';
+import { Fold } from '#ui/parts/fold.tsx';
 import { FormDialog } from '#ui/parts/form-dialog.tsx';
 import { Input, Textarea } from '#ui/parts/input.tsx';
 import { KeyValue } from '#ui/parts/page.tsx';
@@ -52,7 +53,7 @@ export function ConfirmTool({ policy, connection, routineName, onReload, onClose
     }
     const { routineId, id, definitionHash } = policy;
     const maxCallsPerRun = limits.maxCallsPerRun === '' ? null : Number(limits.maxCallsPerRun);
-    // It would be sent as null, which is no limit.
+    // NaN would be sent as null, which means no limit.
     if (Number.isNaN(maxCallsPerRun)) {
       form.setError('maxCallsPerRun', { message: 'This is not a number.' });
       return;
@@ -81,7 +82,7 @@ export function ConfirmTool({ policy, connection, routineName, onReload, onClose
       }
       form={form}
       onSubmit={submit}
-      action={isChanged(policy) ? 'Confirm the new definition' : 'Let it run by itself'}
+      action={isChanged(policy) ? 'Confirm the new definition' : 'Allow for this routine'}
     >
       <KeyValue facts={factsOf(policy, connection)} />
       {policy.warnings.map(({ code, message }) => (
@@ -90,29 +91,35 @@ export function ConfirmTool({ policy, connection, routineName, onReload, onClose
         </Notice>
       ))}
       <Definition policy={policy} />
-      <Field
-        label="Calls in one run, at most"
-        optional
-        description="Empty for no limit of its own."
-        error={errors.maxCallsPerRun?.message}
-        className="max-w-80"
+      <Fold
+        className="-mx-3"
+        summary={<span className="text-sm text-ink">Limits</span>}
+        startsOpen={policy.maxCallsPerRun !== null || policy.argumentSchema !== null}
       >
-        <Input {...form.register('maxCallsPerRun')} inputMode="numeric" autoComplete="off" />
-      </Field>
-      <Field
-        label="Only with these arguments"
-        optional
-        description="A JSON Schema that every call has to satisfy besides the tool's own."
-        error={errors.argumentSchema?.message}
-      >
-        <Textarea
-          {...form.register('argumentSchema')}
-          mono
-          rows={3}
-          spellCheck={false}
-          placeholder='{ "properties": { "site": { "const": "https://example.com" } } }'
-        />
-      </Field>
+        <Field
+          label="Calls in one run, at most"
+          optional
+          description="Empty for no limit of its own."
+          error={errors.maxCallsPerRun?.message}
+          className="max-w-80"
+        >
+          <Input {...form.register('maxCallsPerRun')} inputMode="numeric" autoComplete="off" />
+        </Field>
+        <Field
+          label="Only with these arguments"
+          optional
+          description="A JSON Schema that every call has to satisfy besides the tool's own."
+          error={errors.argumentSchema?.message}
+        >
+          <Textarea
+            {...form.register('argumentSchema')}
+            mono
+            rows={3}
+            spellCheck={false}
+            placeholder='{ "properties": { "site": { "const": "https://example.com" } } }'
+          />
+        </Field>
+      </Fold>
     </FormDialog>
   );
 }
@@ -148,16 +155,17 @@ function Definition({ policy }: { readonly policy: Policy }) {
   const now = definitionText(policy);
   if (!isChanged(policy)) {
     return (
-      <div className="flex flex-col gap-1.5">
-        <p className="text-sm font-medium text-ink">What the server says of it</p>
+      <Fold className="-mx-3" summary={<span className="text-sm text-ink">What the server says about it</span>}>
         <CodeBlock label="definition" code={now} wrap maxHeight="sm" />
-      </div>
+      </Fold>
     );
   }
   if (policy.confirmedDefinition === null) {
     return (
       <>
-        <Notice tone="warn">The definition has changed since it was confirmed. What it was then is not kept.</Notice>
+        <Notice tone="warn">
+          The definition has changed since it was confirmed. The earlier definition is not kept.
+        </Notice>
         <CodeBlock label="definition" code={now} wrap maxHeight="sm" />
       </>
     );

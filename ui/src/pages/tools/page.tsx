@@ -43,7 +43,7 @@ export function ToolsPage() {
         title="Tools"
         documentTitle={routine.data === undefined ? 'Tools' : `Tools of ${routine.data.name}`}
         badge={routine.data !== undefined && <StateBadge state={routine.data.state} />}
-        description="What runs of this routine may call without asking anybody. Every change returns the routine to draft, to be run and activated again."
+        description="The tools that runs of this routine may call without asking a person. After every change the routine is a draft again, and has to be tested and activated again."
         back={{
           label: routine.data?.name ?? 'Routine',
           link: { to: '/p/$projectId/routines/$routineId', params: { projectId, routineId } },

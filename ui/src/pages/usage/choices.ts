@@ -56,7 +56,7 @@ export function useNames(splitBy: Split): (key: string | null) => string {
   };
 }
 
-/** What stands in the place of a routine for model calls outside of runs, with its name. */
+/** Names for model calls outside of runs, in place of a routine. */
 export const BESIDE_RUNS: ReadonlyMap<string, string> = new Map([
   ['model-tests', 'Tests of models'],
   ['drafts', 'Drafts of routines'],

@@ -36,7 +36,7 @@ export function UsagePage() {
           <>
             <Select
               compact
-              label="What the days are made of"
+              label="The days in detail"
               options={SPLITS}
               value={splitBy}
               onChange={(by) => void navigate({ search: (now) => ({ ...now, by }) })}

@@ -9,7 +9,7 @@ export function VerifiedPage() {
   const { error } = route.useSearch();
   if (error === undefined) {
     return (
-      <AuthFrame title="Your address is confirmed" description="Sign in to go on.">
+      <AuthFrame title="Your address is confirmed" description="Sign in to continue.">
         <div>
           <ButtonLink kind="primary" to="/sign-in" search={{ to: '/start' }}>
             Sign in
@@ -20,7 +20,7 @@ export function VerifiedPage() {
   }
   return (
     <AuthFrame
-      title="This link does not hold any more"
+      title="This link is no longer valid"
       description="It has been used, or is older than an hour. Sign in, and you can have another one mailed."
     >
       <div>

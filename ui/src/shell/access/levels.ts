@@ -24,7 +24,7 @@ export interface Level {
 
 const READING: readonly Scope[] = ['models:read', 'routines:read', 'runs:read', 'connections:read'];
 
-/** The levels, each with all of the one before. None may change which tools are there. */
+/** The levels, each including the previous one. None may change tools. */
 const LEVELS: readonly Level[] = [
   {
     value: 'read',
@@ -64,7 +64,7 @@ export function levelName(scopes: readonly Scope[]): string {
   return level?.label ?? 'More than build';
 }
 
-/** Returns true for what owners and admins alone can give. */
+/** Returns true for a level that only owners and admins can give. */
 export function isWriting({ scopes }: Pick<Level, 'scopes'>): boolean {
   return scopes.some((scope) => scope.endsWith(':write'));
 }

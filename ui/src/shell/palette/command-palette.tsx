@@ -14,7 +14,7 @@ export interface CommandPaletteProps {
   readonly onKeys: () => void;
 }
 
-/** Finds by typing every page, routine, run, skill and setting, and what can be done with them. */
+/** Finds pages, routines, runs, skills and settings by typing, and their actions. */
 export default function CommandPalette({ onClose, onKeys }: CommandPaletteProps) {
   return (
     <Dialog.Root open onOpenChange={(next) => !next && onClose()}>

@@ -29,7 +29,7 @@ export function useRoutineVerbs() {
   return [useVerb(RUN_NOW), useVerb(ACTIVATE), useVerb(PAUSE), useVerb(ARCHIVE), useVerb(RESTORE)] as const;
 }
 
-/** Lists what can be done with the routine or the run that is open. */
+/** Lists the actions for the routine or run that is open. */
 function useVerbsHere(): readonly Command[] {
   const { routineId = '', runId = '' } = useParams({ strict: false });
   const { data: routine } = useRead('/v1/routines/{routineId}', { path: { routineId } }, { enabled: routineId !== '' });
@@ -123,7 +123,7 @@ export function useCommands(onKeys: () => void): readonly Group[] {
   ];
 }
 
-/** Makes a command of a verb, where it can be done with this thing now. */
+/** Makes a command of a verb, if it is possible for this thing now. */
 export function commandOf<Of extends { readonly id: string }>(verb: Doing<Of>, of: Of, hint: string): Command[] {
   const { label, icon, reasonAgainst, act } = verb;
   return reasonAgainst(of) === undefined ? [{ value: `${label} ${of.id}`, label, hint, icon, run: () => act(of) }] : [];

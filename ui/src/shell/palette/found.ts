@@ -14,11 +14,11 @@ const SKILLS = { query: { limit: 200 } } as const;
 interface Found {
   readonly groups: readonly Group[];
   readonly isLooking: boolean;
-  /** Why a search failed. */
+  /** The reason why a search failed. */
   readonly fault: string | undefined;
 }
 
-/** Searches routines, what runs said, and skills; "pause harbour" finds what can be done with a routine. */
+/** Searches routines, summaries of runs, and skills; "pause harbour" finds actions of a routine. */
 export function useFound(text: string): Found {
   const projectId = useProjectId();
   const navigate = useNavigate();

@@ -1,9 +1,9 @@
-/** The texts by which a command is found. */
+/** The texts of a command that are searched. */
 export interface Searched {
   readonly label: string;
-  /** Shown beside the label, and searched as well. */
+  /** Shown next to the label, and searched as well. */
   readonly hint?: string;
-  /** Other words that it is found by. */
+  /** Further search words. */
   readonly words?: string;
 }
 
@@ -17,7 +17,7 @@ export function fits({ label, hint = '', words = '' }: Searched, text: string): 
 }
 
 /**
- * Reads an order: "pause harb" is the verb *Pause* for what is called "harb".
+ * Reads an order: "pause harb" is the verb *Pause* for a routine named "harb".
  * @returns undefined where the text begins with no verb
  */
 export function orderOf<V extends Pick<Searched, 'label'>>(

@@ -19,7 +19,7 @@ export default function AddDialog({ onClose }: { readonly onClose: () => void })
   const begun = useQuery({
     queryKey: ['second-factor', 'begun'],
     queryFn: async () => (await call('post', '/auth/second-factor/begin', { body: {} })).data,
-    // A secret of its own each time that the dialog is opened, and the same while it is open.
+    // A new secret each time the dialog is opened, the same one while it is open.
     gcTime: 0,
     staleTime: Number.POSITIVE_INFINITY,
     retry: false,
@@ -78,12 +78,12 @@ export default function AddDialog({ onClose }: { readonly onClose: () => void })
   );
 }
 
-/** Sets a key in groups of four, so that it is easy to type on another device. */
+/** Writes a key in groups of four, which are easy to type on another device. */
 function inGroups(secret: string): string {
   return secret.replaceAll(/(.{4})(?=.)/g, '$1 ');
 }
 
-/** Draws a QR code: dark on light in every theme, as cameras want it. */
+/** Draws a QR code dark on light in every theme, because cameras need that. */
 function QrCode({ text, label }: { readonly text: string; readonly label: string }) {
   const { data, size } = encode(text, { border: 3 });
   const dark = data.flatMap((cells, y) => cells.flatMap((isDark, x) => (isDark ? [`M${x} ${y}h1v1h-1z`] : [])));

@@ -13,7 +13,7 @@ export default function FactorDemanded() {
     <>
       <EmptyState
         icon={ShieldCheck}
-        title="This organization demands a second factor"
+        title="This organization requires a second factor"
         action={
           <Button kind="primary" onClick={() => setAdding(true)}>
             Add a second factor

@@ -52,7 +52,7 @@ test('runs of one account are let in as its provider allows, and no other run wa
   expect(await admit({})).toEqual(onBusy.slice(3, 4));
 });
 
-test('few places go to others when the oldest runs are of an account that is full', async () => {
+test('few places go to others when the oldest runs use a full account', async () => {
   const { database } = world.service.deps;
   await changeRuns(database, EVERY, { state: 'succeeded' });
   // Or the ticks that claim them would let them in.

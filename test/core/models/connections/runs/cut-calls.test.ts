@@ -65,7 +65,7 @@ test.each(['hang', 'silent'] as const)(
   60_000,
 );
 
-test('two attempts that are given the outcome of one such call count it once', async () => {
+test('two attempts that get the outcome of one such call count it once', async () => {
   const runId = await runOnAccount();
   world.rig.providers.control.script({ kind: 'silent' });
   const first = perform(runId);

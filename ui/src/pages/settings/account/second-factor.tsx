@@ -79,7 +79,7 @@ export function SecondFactor() {
         open={open === 'remove'}
         onClose={close}
         title="Remove your second factor?"
-        description="From then on your password alone signs you in. Your passkeys are removed too. Organizations that demand a second factor are closed to you until you add one again."
+        description="From then on your password alone signs you in. Your passkeys are removed too. Organizations that require a second factor are closed to you until you add one again."
         action="Remove second factor"
         busy={remove.isSending}
         onConfirm={() => remove.send({ body: {} })}

@@ -130,7 +130,7 @@ Voice: plain, no exclamation marks`;
 
 function Standing({ facts: { version, createdAt, createdBy } }: Pick<Saved, 'facts'>) {
   if (createdAt === null) {
-    return 'No facts yet: routines that ask for them get a note that there are none.';
+    return 'No facts yet. Routines that use them are told that there are none.';
   }
   return (
     <>

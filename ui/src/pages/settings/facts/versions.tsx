@@ -22,7 +22,7 @@ export function Versions() {
     query: { limit: 20 },
   });
   return (
-    <Section title="Versions" description="A run shows which of them it was told.">
+    <Section title="Versions" description="Each run shows which version it was given.">
       <Await of={versions} skeleton={<SkeletonRows rows={2} />} errorTitle="The versions could not be read">
         {(rows) => (
           <ul className="divide-y divide-line rounded-lg border border-line bg-surface">
@@ -76,7 +76,7 @@ function Difference({ version }: { readonly version: number }) {
         const isLost = before === null && version > 1;
         return (
           <>
-            {isLost && <p className="text-sm text-muted">The version before is no longer kept.</p>}
+            {isLost && <p className="text-sm text-muted">The previous version is no longer kept.</p>}
             <TextDiff label={`Version ${version}`} before={isLost ? text : (before ?? '')} after={text} />
           </>
         );

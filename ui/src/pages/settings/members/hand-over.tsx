@@ -35,7 +35,7 @@ export function HandOverDialog({ open, onClose, organizationId, members }: HandO
   };
   const handOver = async ({ userId, name }: Member) => {
     try {
-      // There is an owner at every moment: the other one first.
+      // The new owner is made first, so that there is an owner at every moment.
       await change.sendAsync({ path: { organizationId, userId }, body: { role: 'owner' } });
       await change.sendAsync({
         path: { organizationId, userId: user.id },

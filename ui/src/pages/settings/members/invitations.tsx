@@ -91,7 +91,7 @@ export function Invitations({ organization }: { readonly organization: Organizat
         {(rows) =>
           rows.length === 0 ? (
             <EmptyState icon={MailPlus} title="No open invitations">
-              Who accepts one sees all projects of the organization.
+              A person who accepts one sees all projects of the organization.
             </EmptyState>
           ) : (
             <>

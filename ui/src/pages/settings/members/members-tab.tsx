@@ -191,7 +191,10 @@ interface EndSessionsDialogProps {
   readonly onClose: () => void;
 }
 
-/** Asks before the sessions of a member end in an organization, and whether what programs may do for them ends too. */
+/**
+ * Asks before it ends the sessions of a member in an organization, and whether it should also end the access of their
+ * programs.
+ */
 function EndSessionsDialog({ member, organization, onClose }: EndSessionsDialogProps) {
   const end = useSend('delete', '/v1/organizations/{organizationId}/members/{userId}/sessions', {
     done: ({ ended, revokedKeys, disconnectedAssistants }) =>

@@ -22,7 +22,7 @@ export function DigestSection({ projectId }: { readonly projectId: string }) {
   return (
     <Section
       title="Your digest"
-      description="One mail with what is new on Home since the last one: results worth reading, and what needs attention. Digests of several projects at the same hour come as one mail. Without news there is none. Each person chooses for themselves."
+      description="One mail with what is new on Home since the last one: results worth reading, and what needs attention. Digests of several projects at the same hour come as one mail. If nothing is new, no mail is sent. Each person chooses for themselves."
     >
       <Await of={digest} skeleton={<SkeletonText lines={3} />} errorTitle="Your digest could not be read">
         {(chosen) => <DigestForm digest={chosen} projectId={projectId} />}

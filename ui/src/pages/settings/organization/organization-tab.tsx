@@ -64,13 +64,13 @@ function DemandFactor({ organization }: { readonly organization: Organization })
   const save = useSend('patch', '/v1/organizations/{organizationId}', {
     refreshes: ['/v1/organizations'],
     done: ({ requiresSecondFactor }) =>
-      requiresSecondFactor ? 'A second factor is demanded' : 'A second factor is up to each person',
+      requiresSecondFactor ? 'A second factor is required' : 'Each person decides about a second factor',
   });
   return (
     <Section title="Sign-in">
       <Switch
-        label="Demand a second factor from every member"
-        description="Who has none is led to add one, and sees nothing of the organization before. You need one yourself. API keys go on."
+        label="Require a second factor from every member"
+        description="Members without one have to add it before they see the organization. You need one yourself. API keys keep working."
         checked={organization.requiresSecondFactor}
         disabled={save.isSending}
         onChange={(requiresSecondFactor) =>

@@ -66,7 +66,7 @@ export function ProjectDialog({ project, onClose }: ProjectDialogProps) {
             </Field>
             <BudgetFields register={form.register} errors={errors} />
             <div className="grid gap-4 sm:grid-cols-2">
-              <Field label="Days until what runs said is erased" error={errors.runContentDays?.message}>
+              <Field label="Days until the content of runs is erased" error={errors.runContentDays?.message}>
                 <Input {...form.register('runContentDays')} inputMode="numeric" />
               </Field>
               <Field label="Days until runs are deleted" error={errors.runDays?.message}>

@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto';
 import { TypeID } from 'typeid-js';
-import { sql, type Database } from '#lib/database/index.ts';
+import { deleteBatch, sql, type Database, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { parseExact } from '#lib/exact-json/parse.ts';
-import { ID_PREFIX, newId } from '#lib/ids.ts';
+import { ID_PREFIX, newId, type Resource } from '#lib/ids.ts';
 import type { SecretBox } from '#lib/secrets/index.ts';
-import type { NewId } from '../route.ts';
 
 export interface StoredResponse {
   readonly status: number;
@@ -13,16 +12,16 @@ export interface StoredResponse {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-export type Claim =
+type Claim =
   | { readonly kind: 'replay'; readonly response: StoredResponse }
   | {
       readonly kind: 'first';
-      readonly newId: NewId;
+      readonly newId: (resource: Resource) => string;
       /** Keeps the response for replays. */
       store(response: StoredResponse): Promise<void>;
       /**
        * Releases the key without a response. A refused request changed nothing, so its key is forgotten. After an
-       * unknown outcome the next attempt takes the claim over at once, with the same ids.
+       * unknown outcome the next attempt takes over the claim at once, with the same ids.
        */
       release(outcome: 'refused' | 'unknown'): Promise<void>;
     };
@@ -84,4 +83,14 @@ function place(scope: string, key: string) {
 function readResponse(text: string): StoredResponse {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- sealed by `store` above and authenticated on opening
   return parseExact(text) as StoredResponse;
+}
+
+/** Deletes at most `limit` keys after a day, the time for which Stripe keeps them; returns how many. */
+export function forgetIdempotencyKeys(db: Db, limit: number): Promise<number> {
+  return deleteBatch(db, {
+    table: 'idempotency_keys',
+    where: sql`created_at < now() - interval '24 hours'`,
+    orderBy: sql`created_at`,
+    limit,
+  });
 }

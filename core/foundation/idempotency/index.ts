@@ -1,0 +1,1 @@
+export { claimIdempotencyKey, forgetIdempotencyKeys, type StoredResponse } from './idempotency.ts';

@@ -1,0 +1,141 @@
+import type { Shape } from '#ui/api/types.ts';
+import { capitalized } from '#ui/format/capitalized.ts';
+import { isRecord } from '#ui/format/json-pointer.ts';
+import { isNumber } from '#ui/format/exact-number.ts';
+import { plainText as typedText } from '#ui/format/typed-values.ts';
+
+type Result = Shape<'Result'>;
+
+export type Sign = '+' | '−' | '~';
+
+export interface Difference {
+  readonly sign: Sign;
+  /** A row of a table has several cells. */
+  readonly cells: readonly string[];
+}
+
+/**
+ * Returns the differences from the previous result in words; all data of a first result counts as added. Leaves out
+ * differences that `said` already contains.
+ */
+export function differencesOf({ kind, changes, lines }: Result, said: string): readonly Difference[] {
+  if (kind === 'failed' || kind === 'unchanged') return [];
+  const key = changes?.by?.key.split('/').at(-1);
+  const rows = (items: readonly unknown[] | undefined) => items?.map((item) => [itemInWords(item, key)]);
+  const all: readonly (readonly [Sign, readonly string[]])[] = [
+    ...(rows(changes?.added) ?? lines?.added.map(cellsOf) ?? []).map((cells) => ['+', cells] as const),
+    ...(rows(changes?.removed) ?? lines?.removed.map(cellsOf) ?? []).map((cells) => ['−', cells] as const),
+    ...(changes?.changed ?? []).map((item) => ['~', [changeInWords(item, key)]] as const),
+  ];
+  // Beside differences only the first line is shown.
+  const known = lettersOf(said.split('\n', 1)[0] ?? '');
+  return all
+    .map(([sign, cells]) => ({ sign, cells }))
+    .filter(({ cells }) => {
+      const letters = lettersOf(cells.join(''));
+      // A line of marks alone says nothing to a reader.
+      return letters !== '' && !known.includes(letters) && !(known.length > SENTENCE && letters.includes(known));
+    });
+}
+
+/** From this length on, a difference that contains the shown line counts as shown; a shorter line may be a heading. */
+const SENTENCE = 20;
+
+/** Returns the letters and digits of a text, by which two are compared. */
+function lettersOf(text: string): string {
+  return text.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, '');
+}
+
+/** Takes a line apart into the cells of a table, each without the marks of Markdown. */
+function cellsOf(line: string): readonly string[] {
+  return plainText(line).split(CELL_GAP);
+}
+
+const CELL_GAP = ' · ';
+
+/** Removes the marks of Markdown, and lines without a letter or digit. */
+export function plainText(markdown: string): string {
+  return markdown
+    .split('\n')
+    .map((line) =>
+      line
+        .replace(/^\s*(?:#{1,6}\s+|>\s*|[-*+]\s+|\d+[.)]\s+)+/, '')
+        .replaceAll(/!?\[([^\]]*)\]\([^)]*\)/g, '$1')
+        .replaceAll(/\*\*|__|`|(?<![\p{L}\p{N}])\*(?=\S)|(?<=\S)\*(?![\p{L}\p{N}])/gu, '')
+        // Cells of a table's row are joined by separators.
+        .replaceAll(/^\s*\||\|\s*$/g, '')
+        .replaceAll(/\s*\|\s*/g, CELL_GAP)
+        .trim(),
+    )
+    .filter((line) => /[\p{L}\p{N}]/u.test(line))
+    .join('\n');
+}
+
+/** Writes an item of data in words: "Bookbright Assistant, 12 USD". Its key is left out if it has a name too. */
+function itemInWords(item: unknown, key: string | undefined): string {
+  if (!isRecord(item)) return shown(item);
+  const name = nameOf(item, key);
+  const currency = Object.keys(item).find((each) => /^currency$/i.test(each));
+  const rest = Object.entries(item)
+    .filter(([field, value]) => field !== key && field !== currency && isShort(value) && !isSaid(name, value))
+    .map(([field, value]) => valueInWords(field, value, currency === undefined ? undefined : item[currency]));
+  return [name, ...rest].join(', ');
+}
+
+/** Tells whether a name has a value already, or the value is an address, which says nothing in a line. */
+function isSaid(name: string, value: unknown): boolean {
+  return typeof value === 'string' && (lettersOf(name).includes(lettersOf(value)) || URL.canParse(value));
+}
+
+/** A text needs no label; a number or a choice needs the name of its field, and an amount its currency. */
+function valueInWords(field: string, value: unknown, currency: unknown): string {
+  if (typeof value === 'string') return shown(value);
+  if (typeof currency === 'string' && isNumber(value)) return `${shown(value)} ${currency}`;
+  return `${wordsOf(field)} ${shown(value)}`;
+}
+
+function changeInWords({ key, before, after }: Shape<'ChangedItem'>, keyField: string | undefined): string {
+  if (!isRecord(before) || !isRecord(after)) {
+    return [key, `${shown(before)} → ${shown(after)}`].filter((part) => part !== null).join(': ');
+  }
+  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
+  const differing = names
+    .filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]))
+    .map((name) => `${wordsOf(name)} ${shown(before[name])} → ${shown(after[name])}`);
+  return `${key === null ? '' : `${nameOf(after, keyField)}: `}${differing.join(', ')}`;
+}
+
+/** Returns the name of an item: its name or title, else its key in words, else its first text. */
+function nameOf(item: Readonly<Record<string, unknown>>, key: string | undefined): string {
+  const named = Object.entries(item).find(([field, value]) => /^(?:name|title|label)$/i.test(field) && isText(value));
+  const keyed = key === undefined ? undefined : item[key];
+  if (named === undefined && typeof keyed === 'string' && SLUG.test(keyed)) return wordsOfSlug(keyed);
+  return shown(named?.[1] ?? keyed ?? Object.values(item).find(isText));
+}
+
+/** A key that is made of words: `bookbright/assistant-plus`. */
+const SLUG = /^[a-z]{2,}(?:[-_/][a-z0-9]+){1,5}$/;
+
+function wordsOfSlug(slug: string): string {
+  return slug.split(/[-_/]/).map(capitalized).join(' ');
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === 'string' && value !== '';
+}
+
+function isShort(value: unknown): boolean {
+  return value !== null && value !== '' && (typeof value !== 'object' || isNumber(value));
+}
+
+/** Returns the words of a field: `unitPrice` and `unit_price` are "unit price". */
+function wordsOf(field: string): string {
+  return field
+    .replaceAll(/(?<=[a-z])(?=[A-Z])/g, ' ')
+    .replaceAll('_', ' ')
+    .toLowerCase();
+}
+
+function shown(value: unknown): string {
+  return value === undefined || value === null ? 'none' : typedText(value);
+}
