@@ -19,7 +19,7 @@ const UNIT = [
   'test/core/clients/calculate/**',
   'test/core/clients/chats/**',
   'test/core/clients/gateway/**',
-  'test/core/clients/json-schemas/read-schema.test.ts',
+  'test/core/clients/json-schemas/{read-schema,sample}.test.ts',
   'test/core/clients/mcp/{address-secrets,json-limit,lost-session,refusals}.test.ts',
   'test/core/delivery/notifications/links.test.ts',
   'test/core/delivery/webhooks/{event,retry,signature}.test.ts',

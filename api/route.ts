@@ -64,9 +64,10 @@ export const TOOLSETS = {
   runs: 'default',
   connections: 'default',
   results: 'default',
-  actions: 'default',
   authoring: 'on request',
   usage: 'on request',
+  questions: 'on request',
+  actions: 'on request',
 } as const;
 
 export type Toolset = keyof typeof TOOLSETS;
@@ -209,16 +210,16 @@ export function eventRoute<
 
 /** The groups of operations in OpenAPI, in the order of the documentation. */
 export const TAGS = {
-  Models: 'The models that routines can run on.',
-  Skills: 'Reusable instructions, curated and your own.',
   Routines: 'Recurring work: instructions, a schedule, a model.',
-  Schedules: 'Times that schedules have.',
-  Tools: 'What a routine may call, each tool off until a person confirms it.',
-  Connections: 'Access to tool servers and managed providers.',
-  'Model accounts': 'Personal accounts at connected model providers, for routines to run on.',
-  Results: 'What runs have brought, and what of it is new.',
   Runs: 'Executions of routines, step by step.',
   Actions: 'Calls of tools that wait for a person.',
+  Results: 'What runs have brought, and what of it is new.',
+  Schedules: 'Times that schedules have.',
+  Skills: 'Reusable instructions, curated and your own.',
+  Tools: 'What a routine may call, each tool off until a person confirms it.',
+  Connections: 'Access to tool servers and managed providers.',
+  Models: 'The models that routines can run on.',
+  'Model accounts': 'Personal accounts at connected model providers, for routines to run on.',
   'Organizations and projects': 'Who works where. Sessions only.',
   Members: 'Who belongs to an organization, and who is invited. Sessions only.',
   Audit: 'Who changed what. Sessions only.',

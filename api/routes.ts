@@ -21,6 +21,7 @@ import { modelFigureRoutes } from './v1/model-figures.ts';
 import { modelTestRoutes } from './v1/model-tests.ts';
 import { modelRoutes } from './v1/models.ts';
 import { organizationRoutes } from './v1/organizations.ts';
+import { questionRoutes } from './v1/questions.ts';
 import { resultRoutes } from './v1/results.ts';
 import { routineRoutes } from './v1/routines/index.ts';
 import { readSeries } from './v1/routines/series.ts';
@@ -53,6 +54,7 @@ export const routes: readonly Route[] = [
   ...digestRoutes,
   ...runRoutes,
   ...actionRoutes,
+  ...questionRoutes,
   ...usageRoutes,
   ...organizationRoutes,
   ...settingsRoutes,

@@ -27,6 +27,7 @@ import { createSealedWebhookSecrets, takeNewTools } from '#core/authoring/routin
 import { chooseCaller, createAccountCaller, createModelCaller } from '#core/execution/steps/index.ts';
 import { closeArchived, closeWithTools } from '#core/execution/actions/index.ts';
 import { createAdmission, type Admission } from '#core/execution/admission/index.ts';
+import { closeQuestions } from '#core/execution/questions/index.ts';
 import { createLiveTexts, createRunFeed } from '#core/execution/run-events/index.ts';
 import { proofs, followPauses, skipQueued, type EndDeps } from '#core/execution/runs/index.ts';
 import { loadCatalogue } from '#core/authoring/skills/index.ts';
@@ -226,6 +227,7 @@ function handlersOf(core: EndDeps & Pick<Core, 'emit' | 'uiOrigin'> & { readonly
       (tx, { routineIds }) => skipQueued(core, tx, { routineIds, reason: 'archived' }),
       (tx, { routineIds }) => giveUpDeliveries(tx, routineIds),
       (tx, { routineIds }) => closeArchived(core, tx, routineIds),
+      (tx, { routineIds }) => closeQuestions(tx, routineIds),
     ],
     'routine.paused_by_service': [
       (tx, { paused }) => followPauses(core, tx, paused),

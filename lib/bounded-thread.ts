@@ -29,7 +29,7 @@ const START_LIMIT_MS = 30_000;
 const MAX_BEHIND = 20;
 
 /**
- * Runs jobs on one thread beside the event loop, one after another. A job that exceeds its limit ends the thread, and
+ * Runs jobs on one thread outside the event loop, one after another. A job that exceeds its limit ends the thread, and
  * the next job gets a new one. The thread starts with the first job and does not keep an idle process alive. Each owner
  * has only one piece of work in the queue of the thread, so that others wait for at most one.
  */

@@ -10,7 +10,7 @@ export class PatternTooSlow extends Error {
 /** Matching takes at most this many steps for each character. */
 const MAX_SIZE = 5_000;
 
-/** Size times characters of a match that takes a few milliseconds; longer matches run beside the event loop. */
+/** Size times characters of a match that takes a few milliseconds; longer matches run in another thread. */
 const QUICK_STEPS = 1_000_000;
 
 /** Time limit of one match. */

@@ -60,7 +60,7 @@ type Reason = Exclude<Parameters<RunActivities['concludeRun']>[0]['ending'], 'ca
 function reasonOf(error: unknown): Reason {
   const cause = error instanceof ActivityFailure ? error.cause : error;
   if (cause instanceof TimeoutFailure) {
-    // The server copies one limit into the other, so a step that gets no slot in time ends with the second.
+    // The server copies one limit into the other, so a step that gets no slot in time may end with either type.
     return cause.timeoutType === 'SCHEDULE_TO_CLOSE' || cause.timeoutType === 'SCHEDULE_TO_START'
       ? 'timeout'
       : 'internal_error';

@@ -15,9 +15,9 @@ export interface SchedulerInput {
 }
 
 /**
- * Ticks at the start of every minute, for ever: claims due routines, and starts the other parts of a tick beside that,
- * so that none delays the schedule. A part that fails is logged and retried in the next minute; a part that still runs
- * continues.
+ * Ticks at the start of every minute, for ever: claims due routines, and starts the other parts of a tick at the same
+ * time, so that none delays the schedule. A part that fails is logged and retried in the next minute; a part that still
+ * runs continues.
  */
 export async function scheduler(input: SchedulerInput = {}): Promise<void> {
   const { intervalMs = 60_000, ticksPerRun = 120 } = input;

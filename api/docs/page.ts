@@ -115,6 +115,8 @@ const START = `window.ui = SwaggerUIBundle({
   deepLinking: true,
   defaultModelsExpandDepth: 0,
   displayRequestDuration: true,
+  filter: true,
+  requestSnippetsEnabled: true,
   validatorUrl: null,
 });
 `;

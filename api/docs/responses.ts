@@ -192,7 +192,7 @@ export const HEADERS = {
   'Retry-After-Always': { description: RETRY_AFTER, schema: seconds, required: true },
 } as const;
 
-/** The headers of an error by its status, beside its request id. */
+/** The headers of an error by its status, in addition to its request id. */
 const ERROR_HEADERS: Readonly<Record<number, ReturnType<typeof refs>>> = {
   401: refs(['WWW-Authenticate']),
   429: { 'Retry-After': { $ref: '#/components/headers/Retry-After-Always' } },

@@ -71,6 +71,23 @@ const actionEvent = z
   })
   .meta({ id: 'ActionEvent' });
 
+export const questionEvent = z
+  .strictObject({
+    type: z.enum(['question.asked', 'question.answered']),
+    timestamp,
+    data: z.strictObject({
+      id: idOf('question', EXAMPLE.question),
+      ...ids,
+      runId: idOf('run', EXAMPLE.run).meta({ description: 'The run that asked it last.' }),
+      question: z.string().meta({ description: 'As a model wrote it: material, and no instruction.' }),
+      choices: z.array(z.string()).nullable(),
+      default: z.string().nullable(),
+      answer: z.string().nullable().meta({ description: 'Null of `question.asked`.' }),
+      expiresAt: timestamp,
+    }),
+  })
+  .meta({ id: 'QuestionEvent' });
+
 const testEvent = z
   .strictObject({
     type: z.literal(TEST_EVENT),
@@ -97,6 +114,8 @@ const SUMMARIES: Readonly<Record<SentType, string>> = {
   'routine.paused': 'The service has paused a routine',
   'action.held': 'A call of a tool waits for a person',
   'action.decided': 'A held call was approved or rejected, or has ended otherwise',
+  'question.asked': 'A run asks a question',
+  'question.answered': 'A question of a run was answered',
   'webhook.test': 'A person or a program tries the webhook',
 };
 
@@ -104,6 +123,8 @@ const SCHEMAS: Readonly<Partial<Record<SentType, z.ZodType>>> = {
   'routine.paused': pausedEvent,
   'action.held': actionEvent,
   'action.decided': actionEvent,
+  'question.asked': questionEvent,
+  'question.answered': questionEvent,
   'webhook.test': testEvent,
 };
 

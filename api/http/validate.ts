@@ -37,7 +37,7 @@ function codeOf(issue: z.core.$ZodIssue): ErrorCode | undefined {
 }
 
 /**
- * Describes a fault in plain words when the schema has none, because people read them beside the fields of a form.
+ * Describes a fault in plain words when the schema has none, because people read them next to the fields of a form.
  * Undefined keeps the library's words.
  */
 function plainWords(issue: z.core.$ZodRawIssue): string | undefined {
@@ -114,6 +114,7 @@ const NOT_FOUND: Readonly<Record<string, ErrorCode>> = {
   projectId: 'project_not_found',
   proposalId: 'proposal_not_found',
   provider: 'provider_not_found',
+  questionId: 'question_not_found',
   revision: 'version_not_found',
   routineId: 'routine_not_found',
   ruleId: 'tool_rule_not_found',

@@ -64,7 +64,7 @@ const LIMITS = [
 /** A longer answer exceeds the token limit in any language. */
 const MAX_CHARACTERS = 80_000;
 const ROOM_OF_BEGINNING = 8_000;
-/** Characters that a value costs besides its own: commas, the placeholder, its line in a fence. */
+/** Characters that a value costs in addition to its own: commas, the placeholder, its line in a fence. */
 const AROUND_TEXT = 50;
 const AROUND_VALUE = 5;
 

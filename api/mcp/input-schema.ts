@@ -33,7 +33,7 @@ interface Within {
   readonly defs: JsonSchema;
   /** Levels of a schema: fields are described at the first and shown down to the third. */
   readonly depth: number;
-  /** True in a change: null clears a field, which elsewhere is left out, and where it is made it is described. */
+  /** True in the schema of a change, where null clears a field. Elsewhere a field is left out instead. */
   readonly isChange: boolean;
 }
 
@@ -56,7 +56,7 @@ function shortened(schema: JsonSchema, within: Within): JsonSchema {
     const fields = Object.entries(asSchema(properties)).filter(([, each]) => asSchema(each)['maxItems'] !== 0);
     short['properties'] = Object.fromEntries(fields.map(([name, each]) => [name, shortened(asSchema(each), inner)]));
   }
-  // Some clients refuse a list that says nothing of its items.
+  // Some clients refuse a list whose schema does not describe its items.
   if (items !== undefined) short['items'] = shortened(asSchema(items), inner);
   const choices = anyOf ?? oneOf;
   if (!Array.isArray(choices) || properties !== undefined) return short;

@@ -1,7 +1,7 @@
 import { findNamedRoutines } from '#core/authoring/routines/index.ts';
-import { findNamedSkills } from '#core/authoring/skills/index.ts';
+import { listCustomSkills } from '#core/authoring/skills/index.ts';
 import { listRuns } from '#core/execution/runs/index.ts';
-import { findNamedConnections } from '#core/integrations/connections/index.ts';
+import { listConnections } from '#core/integrations/connections/index.ts';
 import type { Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { idPattern } from '#lib/ids.ts';
@@ -25,11 +25,29 @@ interface Naming {
   readonly find: (db: Db, projectId: string, words: readonly string[]) => Promise<readonly Named[]>;
 }
 
+/** More than a project may have of skills or connections. */
+const ALL = { limit: 2_000, after: undefined };
+
 const KINDS: Readonly<Record<Kind, Naming>> = {
   routine: { scopes: ['routines:read', 'runs:read'], find: findNamedRoutines },
-  skill: { scopes: ['routines:read'], find: findNamedSkills },
-  connection: { scopes: ['connections:read'], find: findNamedConnections },
+  skill: {
+    scopes: ['routines:read'],
+    find: async (db, projectId, words) => {
+      const filter = { externalKey: undefined, managedBy: undefined, page: ALL };
+      return among(words, await listCustomSkills(db, projectId, filter));
+    },
+  },
+  connection: {
+    scopes: ['connections:read'],
+    find: async (db, projectId, words) => among(words, await listConnections(db, projectId, ALL)),
+  },
 };
+
+function among(words: readonly string[], all: readonly Named[]): readonly Named[] {
+  return all.filter(({ id, name, externalKey }) =>
+    [id, name, externalKey].some((each) => each && words.includes(each)),
+  );
+}
 
 interface Context {
   readonly caller: { readonly access: ProjectAccess };
@@ -99,7 +117,7 @@ async function called(kind: Kind, given: string, { caller, deps }: Context): Pro
 /** The most ids of an answer for which names are read. */
 const MOST = 100;
 
-/** Returns the names of all ids in an answer that has no name beside them, as far as the caller may see them. */
+/** Returns the names of all ids that an answer shows without a name, as far as the caller may see them. */
 export async function namesIn(data: unknown, { caller, deps }: Context): Promise<Record<string, string>> {
   const { actor, projectId } = caller.access;
   const scopes: readonly string[] = actor.kind === 'session' ? [] : actor.scopes;

@@ -11,7 +11,7 @@ export interface ToolDefinition {
   readonly name: string;
   readonly description: string;
   readonly inputSchema: JsonSchema & { readonly type: 'object' };
-  /** Set where a program branches on what came of it. */
+  /** Set if a program branches on the outcome. */
   readonly outputSchema?: JsonSchema & { readonly type: 'object' };
   /** Hints that differ from what a client takes for granted; the last two say nothing of a tool that only reads. */
   readonly annotations: {
@@ -34,7 +34,7 @@ export interface RouteTool {
 /** Clients end a call after 60 s, so a tool must return earlier. */
 const seconds = z.number().int().min(0).max(50);
 
-/** Arguments of a tool besides those of its operation. */
+/** Arguments of a tool in addition to those of its operation. */
 export const runArguments = z.strictObject({
   waitSeconds: seconds.default(0).meta({
     description: 'Wait so long for its end and return what it brought; 0 returns at once.',
@@ -66,7 +66,7 @@ const UNSAID = new Set(['projectId', 'managedBy', 'managedFrom', 'acceptForecast
 /** Tools on whose answers a program branches. Others that act give structured content without a schema. */
 const WITH_OUTPUT = new Set(['create_routine', 'activate_routine', 'run_routine']);
 
-/** Fields that structured content has for programs, where a response has them. It has others, too. */
+/** Fields of structured content for programs, if a response has them. A response may also have others. */
 const OUTPUT = ['id', 'routineId', 'state', 'outcome', 'result'];
 
 const TOOLS: ReadonlyMap<string, RouteTool> = new Map(

@@ -23,6 +23,8 @@ export const TOOL_WORDS: Readonly<Record<string, string>> = {
   cancel_run: 'Stop a run: at once while it waits, within seconds while it runs.',
   retry_run: 'Run again with the variables of this run, as the routine is now.',
   read_run: 'Read a run: its state, result, cost and reason of failure.',
+  list_questions: 'List the questions that runs have asked people, newest first.',
+  answer_question: 'Answer a question of a run, once, as the person whom you act for has decided.',
   read_routine_forecast: 'Forecast what a routine uses and costs in the next 30 days.',
 };
 
@@ -77,6 +79,12 @@ const ARGUMENT_WORDS: Readonly<Record<string, string>> = {
   endsAt: 'No run after this time.',
   cancelRuns: 'Cancel its open runs too.',
   against: 'Another run; by default the previous one.',
+  mode: 'rehearse: call no tool that may write.',
+  mayAsk: 'Runs may ask a person a question.',
+  afterAnswer: 'run: an answer starts a run.',
+  decisionHours: 'Hours in which a question can be answered.',
+  questionId: 'From list_questions.',
+  answer: 'One of its choices, or another text.',
   waitSeconds: 'Seconds to wait for its end; 0 returns at once.',
   timeoutSeconds: 'Most seconds to wait.',
   detail: 'summary: the result. steps: its steps, too. full: all.',
@@ -86,7 +94,7 @@ const ARGUMENT_WORDS: Readonly<Record<string, string>> = {
   'create_skill.instructions': 'Text of the skill for its routines; 20 to 24000 characters.',
 };
 
-/** Returns the description of a tool's argument; undefined where the operation's own is good enough. */
+/** Returns the description of a tool's argument; undefined if the operation's own is good enough. */
 export function argumentWords(tool: string, argument: string): string | undefined {
   if (tool === 'update_routine' && argument !== 'routineId' && argument !== 'ifMatch') return undefined;
   return ARGUMENT_WORDS[`${tool}.${argument}`] ?? ARGUMENT_WORDS[argument];

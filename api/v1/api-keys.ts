@@ -67,7 +67,7 @@ const createApiKey = route({
       .transform((scopes) => [...new Set(scopes)])
       .meta({
         description:
-          '`runs:write` starts, cancels, repeats and pins runs. Values of variables that such a key gives for a run reach the model as data and not as instructions, unless the key has `routines:write` too; `overridable` of a routine lists the variables that may be given. `routines:write` changes what active routines do, `connections:write` which tools they may call.',
+          '`runs:write` starts, cancels, repeats and pins runs, and answers their questions. Values of variables that such a key gives for a run reach the model as data and not as instructions, unless the key has `routines:write` too; `overridable` of a routine lists the variables that may be given. `routines:write` changes what active routines do, `connections:write` which tools they may call.',
       }),
     expiresAt: instant
       .nullable()

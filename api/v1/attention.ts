@@ -6,6 +6,7 @@ import { timestamp } from '#lib/schemas.ts';
 import { anyId, EXAMPLE, idOf, wordOf } from '../http/schemas.ts';
 import { present } from '../http/present.ts';
 import { route, type Route } from '../route.ts';
+import { question } from './questions.ts';
 import { now } from '#lib/clock.ts';
 
 const routine = {
@@ -89,6 +90,20 @@ const attention = z
         description:
           'Active routines that run an older text of a skill. A proof run with the newest text and another activation take it over.',
       }),
+    questions: z
+      .array(
+        question.pick({
+          id: true,
+          routineId: true,
+          routineName: true,
+          lastRunId: true,
+          question: true,
+          choices: true,
+          default: true,
+          expiresAt: true,
+        }),
+      )
+      .meta({ description: 'Open questions of runs, the newest first.' }),
     truncated: z.boolean().meta({ description: 'Whether a list has more than its 20 entries.' }),
   })
   .meta({ id: 'Attention' });
@@ -110,8 +125,10 @@ const readAttention = route({
     data: attention,
     description: 'What needs attention; empty lists where all is well.',
   },
-}).to(async ({ access, deps }) => ({
-  data: present(attention, await readWhatNeedsAttention(deps.database, access, new Date(now() - DAY_MS))),
-}));
+}).to(async ({ access, deps }) => {
+  const found = await readWhatNeedsAttention(deps.database, access, new Date(now() - DAY_MS));
+  const questions = found.questions.map((each) => ({ ...each, default: each.defaultAnswer }));
+  return { data: present(attention, { ...found, questions }) };
+});
 
 export const attentionRoutes: readonly Route[] = [readAttention];

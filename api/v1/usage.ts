@@ -34,6 +34,9 @@ const projectUsage = z
     to: day,
     groupBy: z.enum(USAGE_GROUPS),
     total: z.strictObject(sum),
+    rehearsals: z.strictObject(sum).meta({
+      description: 'The part of the total that rehearsals have used: those that began in this time and are on record.',
+    }),
     groups: z
       .array(
         z.strictObject({
@@ -98,7 +101,8 @@ const readProjectUsage = route({
     ...withTotal(group),
     ...(parts && { parts: parts.filter((part) => part.day === group.key) }),
   }));
-  return { data: present(projectUsage, { from, to, groupBy, total: withTotal(usage.total), groups }) };
+  const sums = { total: withTotal(usage.total), rehearsals: withTotal(usage.rehearsals) };
+  return { data: present(projectUsage, { from, to, groupBy, ...sums, groups }) };
 });
 
 export const usageRoutes: readonly Route[] = [readProjectUsage];

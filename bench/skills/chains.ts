@@ -23,7 +23,7 @@ export interface Chain {
 export interface Judged {
   /** Says once what changed, in time, and nothing else; knows the unreadable week; keeps what it said. */
   readonly right: boolean;
-  /** Weeks from the change to the first report of it; null where there was no change, or no report. */
+  /** Weeks from the change to the first report of it; null if there was no change, or no report. */
   readonly delay: number | null;
   /** Reports of a change that was reported before. */
   readonly repeats: number;
@@ -117,7 +117,7 @@ export function judgeChain({ changed, weeks }: Chain, answers: readonly string[]
   return { right, delay, repeats: again.length, falseAlarms, forgotten };
 }
 
-/** Reads the JSON object of an answer; null where there is none of the form asked for. */
+/** Reads the JSON object of an answer; null if there is none of the form asked for. */
 export function parsed(answer: string): z.output<typeof form> | null {
   const json = /\{\s*"read"[\s\S]*\}/.exec(answer)?.[0];
   try {

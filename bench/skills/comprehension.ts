@@ -20,7 +20,7 @@ export interface Sheet {
 
 export interface Miss {
   readonly ask: string;
-  /** The model's choice; null where its answer could not be read. */
+  /** The model's choice; null if its answer could not be read. */
   readonly chosen: string | null;
   readonly right: string;
 }

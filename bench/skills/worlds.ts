@@ -116,7 +116,7 @@ export function criesWolf(world: World, answer: string): boolean {
   );
 }
 
-/** Reads the last JSON object of an answer; null where there is none of the form asked for. */
+/** Reads the last JSON object of an answer; null if there is none of the form asked for. */
 function findingsOf(answer: string): z.output<typeof findings> | null {
   const json = /\{\s*"findings"[\s\S]*\}/.exec(answer)?.[0];
   try {

@@ -11,6 +11,7 @@ import { registerFiles } from './files/index.ts';
 import { registerMcp } from './mcp/commands.ts';
 import { registerRoutines } from './routines.ts';
 import { registerRun, registerRuns } from './runs/commands.ts';
+import { registerQuestions } from './runs/questions.ts';
 import { registerSignIn } from './sign-in/commands.ts';
 import { registerListen } from './webhooks/commands.ts';
 import { worldOfProcess, type GlobalOptions, type World } from './world.ts';
@@ -75,6 +76,7 @@ function register(program: Command, context: Context): void {
   registerRoutines(program, context);
   registerRuns(program, context);
   registerActions(program, context);
+  registerQuestions(program, context);
   registerListen(program, context);
   registerCatalogue(program, context);
   registerFiles(program, context);

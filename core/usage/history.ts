@@ -43,20 +43,27 @@ const ORDER = {
   model: sql`sum(input_tokens + output_tokens) desc, key`,
 };
 
-/** Sums a project's usage over days, both included, as a whole and by group. */
+/** Sums a project's usage over days, both included, as a whole and by group, and the part of rehearsals on record. */
 export async function readUsage(
   db: Db,
   projectId: string,
   { from, to, groupBy }: { from: string; to: string; groupBy: UsageGroup },
-): Promise<{ total: UsageSum; groups: GroupedUsage[] }> {
+): Promise<{ total: UsageSum; rehearsals: UsageSum; groups: GroupedUsage[] }> {
   const chosen = sql`from usage_days where project_id = ${projectId} and day between ${from}::date and ${to}::date`;
   const total = await db.row<UsageSum>`select ${sums} ${chosen}`;
-  if (total === undefined) throw new Error('no sum from the database');
+  const rehearsals = await db.row<UsageSum>`
+    select ${sums} from (
+      select input_tokens, cached_input_tokens, output_tokens, reasoning_tokens, cost_usd, step_count as steps from runs
+      where project_id = ${projectId} and trigger = 'rehearsal'
+        and (created_at at time zone 'utc')::date between ${from}::date and ${to}::date
+    ) rehearsed
+  `;
+  if (total === undefined || rehearsals === undefined) throw new Error('no sum from the database');
   const groups = await db.rows<GroupedUsage>`
     select ${KEYS[groupBy]} as key, ${sums} ${chosen}
     group by 1 order by ${ORDER[groupBy]} limit ${MAX_USAGE_GROUPS}
   `;
-  return { total, groups };
+  return { total, rehearsals, groups };
 }
 
 /** Splits each day by the routines, or by the models, with the most usage over all days. */

@@ -32,7 +32,7 @@ export interface StepBound extends Attempt {
   readonly maxRunTokens: number | null;
   /** The longest that the call can take. The reservation is held no longer. */
   readonly leaseMs: number;
-  /** True when the input counts if the process dies; false where the next attempt resumes the same call. */
+  /** True when the input counts if the process dies; false if the next attempt continues the same call. */
   readonly countsIfLost: boolean;
 }
 

@@ -92,7 +92,7 @@ export async function releaseAttempt(db: Db, { runId, index, attempt }: Attempt)
 interface LostCall {
   /** Its key in the ledger, the negative of its attempt: if its own response comes after all, that still counts. */
   readonly key: Attempt;
-  /** Null where the call counts nothing. */
+  /** Null if the call counts nothing. */
   readonly inputTokens: number | null;
   /** In US dollars; null for a model without prices. */
   readonly costUsd: string | null;

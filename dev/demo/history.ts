@@ -32,7 +32,7 @@ const LONGEST_MS = 120_000;
 /**
  * Writes the past of a routine: a proof by hand, and a run for each of the latest times of its schedule, the oldest
  * first. The same for the same times.
- * @param proven false where the runs may not stand for a proof, as its model has not been tried
+ * @param proven false if the runs may not stand for a proof, as its model has not been tried
  */
 export function pastRunsOf(routine: MadeRoutine, now: Date, proven: boolean): readonly PastRun[] {
   const { demo } = routine;

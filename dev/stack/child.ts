@@ -33,7 +33,7 @@ export interface ChildExit {
 export interface Child {
   name: string;
   pid: number;
-  /** Undefined where the platform cannot distinguish processes. */
+  /** Undefined if the platform cannot distinguish processes. */
   identity: ProcessIdentity | undefined;
   stopOptions: StopOptions;
   /** Resolves when the process has ended, for any reason; never rejects. */

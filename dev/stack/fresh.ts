@@ -7,7 +7,7 @@ import { stopSurvivors } from './guarded.ts';
 /**
  * Moves the data of earlier starts aside, for `npm start -- --fresh`, and says where it is. Nothing is deleted. What an
  * earlier start left running is stopped first.
- * @returns the folder that holds the data now; undefined where there was none
+ * @returns the folder that holds the data now; undefined if there was none
  * @throws when another start works with the data
  */
 export async function setDataAside(dataDir: string, log: Log, now = new Date()): Promise<string | undefined> {

@@ -73,13 +73,13 @@ export function exists(pid: number): boolean {
   }
 }
 
-/** Returns the pid of a process's parent; undefined where it cannot be determined. */
+/** Returns the pid of a process's parent; undefined if it cannot be determined. */
 export function parentOf(pid: number): number | undefined {
   const text = process.platform === 'linux' ? statFields(pid)?.[1] : ps(pid, 'ppid=')?.trim() || undefined;
   return text === undefined ? undefined : Number(text);
 }
 
-/** Returns the command line of a process; undefined where it cannot be determined. */
+/** Returns the command line of a process; undefined if it cannot be determined. */
 export function commandLine(pid: number): string | undefined {
   return process.platform === 'linux'
     ? read(`/proc/${pid}/cmdline`)?.replaceAll('\0', ' ').trim()

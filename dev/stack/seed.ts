@@ -38,7 +38,7 @@ interface SeedOptions {
   readonly uiOrigin: string;
   readonly toolServer: string;
   readonly mail: string;
-  /** Undefined where there is none; the account is made in any case. */
+  /** Undefined if there is none; the account is made in any case. */
   readonly model: DemoModel | undefined;
 }
 

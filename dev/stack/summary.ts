@@ -9,13 +9,13 @@ export interface Addresses {
 
 export interface SummaryOptions {
   readonly addresses: Addresses;
-  /** Undefined where it could not be made. */
+  /** Undefined if it could not be made. */
   readonly demo: Demo | undefined;
   /** The models that were found. */
   readonly models: string;
   /** A sentence for each shortcoming, with its remedy. */
   readonly notes: readonly string[];
-  /** True where keys write on a paid plan only, and the organization has not paid yet. */
+  /** True if keys write on a paid plan only, and the organization has not paid yet. */
   readonly payments: boolean;
   readonly readyAfter: string;
 }

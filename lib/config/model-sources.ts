@@ -40,7 +40,7 @@ export interface ModelSource {
   readonly dialect: ModelDialect;
   /** True for the operator's own server, whose models cost nothing. */
   readonly free: boolean;
-  /** False keeps the ids of its models without the name of the source, also beside other sources. */
+  /** False keeps the ids of its models without the name of the source, even if there are other sources. */
   readonly prefix: boolean;
   readonly figures: Readonly<Record<string, ModelFigures>>;
 }

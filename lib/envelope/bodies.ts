@@ -118,7 +118,7 @@ export type FailureCode = keyof typeof FAILURES;
 export const failureCode = z.enum(Object.keys(FAILURES) as [FailureCode, ...FailureCode[]]);
 
 export const failureDetails = z.strictObject({
-  /** Time at which a `usage_limit` ends, in Unix milliseconds; null where the provider does not say. */
+  /** Time at which a `usage_limit` ends, in Unix milliseconds; null if the provider does not say. */
   resetAt: z.number().nullable().exactOptional(),
   /** The wait that the provider requests in `Retry-After`. */
   retryAfterMs: z.number().min(0).nullable().exactOptional(),

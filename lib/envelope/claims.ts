@@ -12,7 +12,7 @@ const id = z.string().min(1).max(200);
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 const unixSeconds = z.int().min(0);
 
-/** Claims about a call beside its body. Times are Unix seconds, the deadline Unix milliseconds. */
+/** Claims about a call, separate from its body. Times are Unix seconds, the deadline Unix milliseconds. */
 export const claimsSchema = z.strictObject({
   version: z.literal(1),
   issuer: id,

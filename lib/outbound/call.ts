@@ -29,7 +29,7 @@ export interface Answer {
   status: number;
   statusText: string;
   headers: Headers;
-  /** Null where HTTP allows no body. Any other body must be read or cancelled. */
+  /** Null if HTTP allows no body. Any other body must be read or cancelled. */
   body: ReadableStream<Uint8Array> | null;
   /** Known once the body has ended. */
   isTruncated: () => boolean;

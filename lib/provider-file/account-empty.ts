@@ -3,7 +3,7 @@ export interface SaidRefusal {
   readonly status: number;
   /** Words of the error, with its type and code, without quotations of the request. */
   readonly said: string;
-  /** True where the provider says when to ask again. */
+  /** True if the provider says when to ask again. */
   readonly hasWait: boolean;
 }
 

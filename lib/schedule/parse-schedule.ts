@@ -89,7 +89,7 @@ function remedyOf(index: number, step: string): string {
 
 const MAX_YEARS_AHEAD = 8;
 
-// Reading costs about 20 µs, most of it cron-parser's; a tick reads thousands, many of them alike.
+// Reading costs about 20 µs, most of it cron-parser's; a tick reads thousands, many of them identical.
 const parsed = new LRUCache<string, ParsedSchedule>({
   max: 2_000,
   memoMethod: (expression) => readFields(expression.trim(), splitExpression(expression)),

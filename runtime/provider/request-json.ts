@@ -64,7 +64,7 @@ function parsed(text: string): unknown {
 /** Access token or key of one call. It is neither stored nor logged. */
 export interface Credential {
   readonly value: string;
-  /** Account for a header; null where the provider wants none. */
+  /** Account for a header; null if the provider wants none. */
   readonly account: string | null;
 }
 

@@ -41,13 +41,13 @@ const DISK_BYTES = 16 * 1024 * 1024;
 const NODE_FLAGS = ['--max-old-space-size=256', '--min-semi-space-size=16', '--single-threaded-gc'];
 
 export interface SandboxEntry {
-  /** Path of a script below the root of the code; an absolute one is bound beside it, for tests. */
+  /** Path of a script below the root of the code. An absolute path is bound as well, for tests. */
   readonly script: string;
   /** Socket of the broker. */
   readonly socketPath: string;
   /** Arguments of the script, after the socket; words without spaces. */
   readonly args?: readonly string[];
-  /** Programs of `/usr/bin` that are bound beside it, for tests. */
+  /** Programs of `/usr/bin` that are bound as well, for tests. */
   readonly programs?: readonly string[];
   /** File descriptor of the filter of system calls. */
   readonly seccompFd?: number;

@@ -2,7 +2,7 @@
  * Returns the filter of forbidden system calls, as the program that bubblewrap passes to the kernel (`--seccomp`).
  * Namespaces remove files and network; this filter removes child processes, memory that no limit counts, and calls that
  * have broken kernels. Threads stay, because Node needs them.
- * @returns undefined where the machine's numbers are unknown
+ * @returns undefined if the machine's numbers are unknown
  */
 export function seccompProgram(arch: string): Buffer | undefined {
   const abi = ABIS[arch];

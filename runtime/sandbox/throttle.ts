@@ -6,7 +6,7 @@ const BURST_SECONDS = 1;
 /** Share of one core that a session may use permanently: several times the need of a long response. */
 const SHARE = 0.05;
 const INTERVAL_MS = 250;
-/** The same after a session was stopped. A call beside it may have to wait this long. */
+/** The same after a session was stopped. A call of the same time may have to wait this long. */
 const PULSE_MS = 10;
 /** Unit of times in /proc, the same on every Linux that Node runs on. */
 const TICKS_PER_SECOND = 100;
@@ -125,7 +125,7 @@ function lowerThread(thread: number): void {
   try {
     setPriority(thread, LOWEST);
   } catch {
-    // It has ended.
+    // The process has ended.
   }
 }
 

@@ -5,7 +5,7 @@ import { Connections, Tools } from './resources/connections.ts';
 import { ModelAccounts, Models } from './resources/models.ts';
 import { Results, Schedules, Usage } from './resources/results.ts';
 import { Routines } from './resources/routines.ts';
-import { Runs } from './resources/runs.ts';
+import { Questions, Runs } from './resources/runs.ts';
 import { Facts, Skills } from './resources/skills.ts';
 import { Transport } from './transport.ts';
 import { webhooks } from './webhooks.ts';
@@ -30,6 +30,7 @@ export class Ras {
   readonly routines: Routines;
   readonly runs: Runs;
   readonly actions: Actions;
+  readonly questions: Questions;
   readonly results: Results;
   readonly skills: Skills;
   readonly facts: Facts;
@@ -52,6 +53,7 @@ export class Ras {
     this.routines = new Routines(transport);
     this.runs = new Runs(transport);
     this.actions = new Actions(transport);
+    this.questions = new Questions(transport);
     this.results = new Results(transport);
     this.skills = new Skills(transport);
     this.facts = new Facts(transport);

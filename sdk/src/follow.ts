@@ -25,7 +25,7 @@ export interface RunTextEvent {
   readonly data: {
     readonly index: number;
     readonly attempt: number;
-    /** True where the text begins here, in place of all before it. */
+    /** True if the text begins here, in place of all before it. */
     readonly begins: boolean;
     readonly text: string;
   };

@@ -4,10 +4,12 @@ import { parseExact } from './exact.ts';
 import type { Shape } from './types.ts';
 
 type RunWebhook = Shape<'RunEvent'>;
+type QuestionWebhook = Shape<'QuestionEvent'>;
 
 /** Event of a webhook; `type` tells its kind. */
 export type WebhookEvent =
   | { [T in RunWebhook['type']]: Omit<RunWebhook, 'type'> & { type: T } }[RunWebhook['type']]
+  | { [T in QuestionWebhook['type']]: Omit<QuestionWebhook, 'type'> & { type: T } }[QuestionWebhook['type']]
   | Shape<'RoutinePausedEvent'>
   | Shape<'WebhookTestEvent'>;
 

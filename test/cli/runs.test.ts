@@ -3,6 +3,7 @@ import { startReceiver } from '#test/lib/outbound/receiver.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { createRoutine } from '#test/support/routines.ts';
+import { marker, scriptCalls } from '#test/core/integrations/tools/support.ts';
 import { environmentOf, terminal, type TerminalOptions } from './terminal.ts';
 
 const test = serviceTest({ worker: true }).extend('ras', async ({ key }) => {
@@ -232,4 +233,31 @@ test('a run is repeated, also with --wait', async ({ key, ras }) => {
     code: 1,
     stderr: expect.stringMatching(/\(run_not_cancellable, /),
   });
+});
+
+test('a rehearsal says what it would have done, and a question is listed, shown and answered', async ({
+  key,
+  ras,
+  service,
+}) => {
+  const mark = marker();
+  const id = await createRoutine(key, { name: 'Asks in a terminal', instructions: mark, mayAsk: true });
+  const asks = () =>
+    scriptCalls(service, mark, { name: 'ask', arguments: { question: 'Which market?', choices: ['Japan', 'Chile'] } });
+  asks();
+  const rehearsed = await ras(['run', id, '--rehearse', '--wait'], { isTerminal: true });
+  expect(rehearsed.code).toBe(0);
+  expect(rehearsed.stderr).toContain('Would have called ask {"choices":["Japan","Chile"],"question":"Which market?"}');
+  expect((await ras(['questions', 'list', '--routine', id])).json).toEqual([]);
+  asks();
+  await ras(['run', id, '--wait']);
+  const { stdout } = await ras(['questions', 'list', '--state', 'open', '--routine', 'Asks in a terminal'], {
+    isTerminal: true,
+  });
+  const [, question = ''] = /(qst_\w+) .*Which market\?/.exec(stdout) ?? [];
+  const shown = await ras(['questions', 'show', question], { isTerminal: true });
+  expect(shown.stdout).toMatch(/Choices +Japan \| Chile/);
+  expect((await ras(['questions', 'answer', question, 'Japan'])).json).toMatchObject({ state: 'answered' });
+  const late = await ras(['questions', 'answer', question, 'Chile']);
+  expect([late.code, late.stderr]).toEqual([1, expect.stringContaining('The question is answered')]);
 });

@@ -105,6 +105,9 @@ export const changeConnections = changer<
 
 export const removeConnections = remover<'id'>('connections');
 
+/** Lets the time of questions be over. */
+export const changeQuestions = changer<'id' | 'expiresAt'>('questions');
+
 /** Changes skills: deleted. */
 export const changeSkills = changer<'id' | 'deletedAt'>('skills');
 
@@ -368,7 +371,7 @@ export async function countRun(db: Db, organizationId: string): Promise<void> {
   `;
 }
 
-/** Lets time pass for a run that waits for a budget; returns false where it does not wait just now. */
+/** Lets time pass for a run that waits for a budget; returns false if it does not wait just now. */
 export async function ageWait(db: Db, runId: string, interval: string): Promise<boolean> {
   const aged = await db.run`
     update runs set started_at = started_at - ${interval}::interval,

@@ -10,7 +10,7 @@ const ROOT = path.resolve(import.meta.dirname, '../..');
 /** The commit that has the schema of 0.1.0, for as long as no release has a tag. */
 const FIRST_RELEASE = '5fa098a5bf3c90e4f5620e59b09aed7b8c48b854';
 
-/** Returns the last release before this commit: its newest tag, like v0.1.0; undefined where a clone does not have it. */
+/** Returns the last release before this commit: its newest tag, like v0.1.0; undefined if a clone does not have it. */
 export async function lastRelease(): Promise<string | undefined> {
   const git = (...args: string[]) => execute('git', args, { cwd: ROOT }).then(({ stdout }) => stdout.trim());
   const tag = await git('describe', '--tags', '--abbrev=0', '--match=v*', 'HEAD^').catch(() => FIRST_RELEASE);

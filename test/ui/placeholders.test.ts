@@ -13,8 +13,10 @@ test('what a run fills in by itself is not asked for as a variable', () => {
 
 test('commands that only some routines have are offered only there', () => {
   const names = (of: Parameters<typeof builtInsOf>[0]) => builtInsOf(of).map(({ name }) => name);
-  const plain = names({ gate: null, resultSchema: null });
+  const plain = names({ gate: null, resultSchema: null, mayAsk: false });
   expect(plain).not.toContain('gate.value');
   expect(plain).not.toContain('previous.changes');
-  expect(names({ gate: null, resultSchema: { type: 'object' } })).toContain('previous.changes');
+  expect(plain).not.toContain('answers');
+  expect(names({ gate: null, resultSchema: { type: 'object' }, mayAsk: false })).toContain('previous.changes');
+  expect(names({ gate: null, resultSchema: null, mayAsk: true })).toContain('answers');
 });

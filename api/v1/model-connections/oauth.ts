@@ -60,7 +60,7 @@ const startModelSignIn = route({
 
 const returnedQuery = z.object({
   ...returnedFields,
-  // Missing where the whole address is given.
+  // Missing if the whole address is given.
   state: returnedFields.state.optional().meta(returnedFields.state.meta() ?? {}),
   client_id: z
     .string()

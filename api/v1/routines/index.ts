@@ -45,7 +45,8 @@ const listRoutines = route({
         'Only routines whose state the service itself changed last, with the reason in `stateReason`; or only those that a person or an API key changed.',
     }),
     sendsResults: z.enum(['true', 'false']).optional().meta({
-      description: 'Only routines with a `webhookUrl` or a `successPingUrl`, or only routines without.',
+      description:
+        'Only routines that send results: to a `webhookUrl`, a `successPingUrl`, or people and chats of `resultsTo`. Or only those that do not.',
     }),
     uses: z
       .string()

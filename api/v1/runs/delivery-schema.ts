@@ -28,7 +28,7 @@ export const delivery = z
     eventType: z.enum(EVENT_TYPES).meta({
       description:
         'The `type` of the event. `run.…` tells how the run ended; `routine.paused` says that the service paused the ' +
-        'routine because of this run, and why.',
+        'routine because of this run, and why; `question.…` that the run asked a question, or that it was answered.',
     }),
     state: z.enum(['pending', 'sending', 'delivered', 'failed']),
     reason: z

@@ -31,7 +31,7 @@ const runRoutine = route({
   tag,
   summary: 'Start a manual run',
   description:
-    'The response comes once the run is recorded; the run itself is asynchronous. With `runAt` it stays queued until then (`waitingFor` is `run_at`), and starts at most a minute later. It executes the present version, even if the routine is changed meanwhile; archiving the routine skips it. Values of variables act as instructions if the caller may write routines; values of a key without `routines:write` reach the model as data. `overridable` of the routine lists the variables that may be given. The run can be cancelled, and counts towards the allowance when it is accepted.',
+    'The response comes once the run is recorded; the run itself is asynchronous. With `runAt` it stays queued until then (`waitingFor` is `run_at`), and starts at most a minute later. It executes the present version, even if the routine is changed meanwhile; archiving the routine skips it. Values of variables act as instructions if the caller may write routines; values of a key without `routines:write` reach the model as data. `overridable` of the routine lists the variables that may be given. The run can be cancelled, and counts towards the allowance when it is accepted. With `mode: rehearse` the run is a rehearsal (`trigger: rehearsal`): it calls only tools that their servers declare read-only. Every other call is checked and recorded, and a stand-in answers it; `wouldHaveDone` of the run lists these calls. A rehearsal proves nothing, is no result of the routine, reaches no webhook, mail or chat, and leaves the schedule alone.',
   auth: 'key-or-session',
   mcp: { toolset: 'routines', view: ['id', 'routineId', 'state', 'outcome', 'result'] },
   scope: 'runs:write',
@@ -39,16 +39,25 @@ const runRoutine = route({
   body: z.strictObject({
     variables: variables.default({}),
     runAt: instant.optional().meta({ description: 'When it starts: in the future, within a year.' }),
+    mode: z.enum(['run', 'rehearse']).meta({ description: '`rehearse` calls no tool that may write.' }).default('run'),
   }),
   bodyOptional: true,
   idempotent: true,
   success: { status: 202, location: '/v1/runs/:id', data: run, description: 'The queued run.' },
   errors: ['routine_archived', 'invalid_variable', 'limit_reached', 'allowance_exceeded', 'provider_disabled'],
 }).to(async ({ access, params: { routineId }, body, deps, newId }) => {
-  const { variables: values, runAt = null } = body;
+  const { variables: values, runAt = null, mode } = body;
   const id = newId('run');
   const valuesFenced = !mayWriteRoutines(access);
-  const input = { ...starterOf(access), id, routineId, variables: values, valuesFenced, runAt };
+  const input = {
+    ...starterOf(access),
+    id,
+    routineId,
+    variables: values,
+    valuesFenced,
+    runAt,
+    rehearses: mode === 'rehearse',
+  };
   return { data: presentRun(await runs.starts.startManualRun(deps, input)) };
 });
 

@@ -22,6 +22,9 @@ export function presentRunDetail(row: RunDetail, config: WorkflowUrlConfig) {
     ...shownOf(row),
     gate: seenByGate(row.gate),
     steps: row.steps.map(shownStep),
+    wouldHaveDone: row.steps.flatMap(({ index, tool }) =>
+      tool?.rehearsed == null ? [] : [{ ...tool, stepIndex: index }],
+    ),
     webhookDeliveries: row.deliveries,
     notifications: row.messages,
     workflowUrl: workflowUrl(row, config),

@@ -166,6 +166,16 @@ export const runDetail = z
     }),
     gate: gateVerdict,
     steps: z.array(step),
+    wouldHaveDone: z
+      .array(
+        z.strictObject({
+          stepIndex: z.number().int(),
+          name: z.string().meta({ description: 'As the model calls the tool.' }),
+          connectionName: z.string().nullable().meta({ description: 'Null for a tool of the service.' }),
+          arguments: z.string().nullable().meta({ description: 'JSON text; null once it is erased or left out.' }),
+        }),
+      )
+      .meta({ description: 'Of a rehearsal: the calls that it did not make, in order.' }),
     textsLeftOutFrom: z.number().int().nullable().meta({
       description:
         'Index of the step from which the texts of models and tools are left out, because there are more than 4,000,000 characters; null when all are present. `GET /v1/runs/{runId}/steps` has them.',
@@ -237,6 +247,7 @@ export const RUN_VIEW = [
   'result',
   'data',
   'changes',
+  'wouldHaveDone',
   'createdAt',
   'startedAt',
   'finishedAt',

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { MEANINGS_OF_STEP_STATES, STEP_KINDS, STEP_STATES, STEP_WARNINGS } from '#core/execution/run-states/index.ts';
 import type { RunDetail } from '#core/execution/runs/index.ts';
+import { rehearsing } from '#core/integrations/tools/index.ts';
 import { timestamp } from '#lib/schemas.ts';
 import { present } from '../../http/present.ts';
 import { anyId, wordOf } from '../../http/schemas.ts';
@@ -55,6 +56,10 @@ const toolCall = z
       .strictObject({ id: anyId, words: z.string() })
       .nullable()
       .meta({ description: 'The standing rule that let a call of a held tool through.' }),
+    rehearsed: z.enum(rehearsing.STAND_INS).nullable().meta({
+      description:
+        'Of a rehearsal, where the call was not made: what answered in its place. `schema`: a made-up value of its output schema, `earlier_answer`: the last real answer of the tool, `nothing`: no answer. Null for a call that was made.',
+    }),
   })
   .meta({ id: 'ToolCall' });
 
@@ -107,6 +112,12 @@ export function shownStep(row: Step) {
 
 type Step = RunDetail['steps'][number];
 
-function presentedTool({ omittedFromStep, action, rule, ...call }: NonNullable<Step['tool']>) {
-  return { ...call, omittedFromStep: omittedFromStep ?? null, action: action ?? null, rule: rule ?? null };
+function presentedTool({ omittedFromStep, action, rule, rehearsed, ...call }: NonNullable<Step['tool']>) {
+  return {
+    ...call,
+    omittedFromStep: omittedFromStep ?? null,
+    action: action ?? null,
+    rule: rule ?? null,
+    rehearsed: rehearsed ?? null,
+  };
 }

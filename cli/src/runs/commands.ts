@@ -56,6 +56,7 @@ interface WaitOptions {
 
 interface StartOptions extends WaitOptions {
   readonly var: readonly string[];
+  readonly rehearse?: boolean;
 }
 
 /** Adds `run`, at the top and under `routines`. */
@@ -64,11 +65,13 @@ export function registerRun(parent: Command, context: Context): void {
     .description('Start a run of a routine.')
     .argument('<routine>', 'id, key or name')
     .option('--var <name=value>', 'value of a variable for this run; may be given again', collect, [])
+    .option('--rehearse', 'call only tools that read; the other calls are listed and not made')
     .action(async (given: string, options: StartOptions) => {
       const variables = variablesOf(options.var);
       // A faulty time is reported before anything is started.
       timeoutOf(options.timeout);
-      const run = await withRoutine(context, given, (ras, id) => ras.routines.run(id, { variables }));
+      const body = { variables, ...(options.rehearse === true ? ({ mode: 'rehearse' } as const) : {}) };
+      const run = await withRoutine(context, given, (ras, id) => ras.routines.run(id, body));
       await showStarted(context, run, options);
     });
 }
@@ -156,6 +159,11 @@ async function get(context: Context, given: string): Promise<void> {
     Summary: run.outcomeSummary,
     Urgency: run.urgency,
     Warnings: run.warnings.join(', ') || null,
+    'Would have done': run.trigger === 'rehearsal' ? stagedIn(run) : null,
   });
   if (context.isForPeople && run.result !== null) context.out.text(`\n${run.result}`);
+}
+
+function stagedIn({ wouldHaveDone }: Shape<'RunDetail'>): string {
+  return wouldHaveDone.map(({ name, arguments: given }) => `${name} ${given ?? ''}`).join('; ');
 }

@@ -2,6 +2,7 @@ import type { Shape } from 'routine-automation-sdk';
 import type { Context } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
 import { CliError, usageError } from '../failure.ts';
+import { plain } from '../output/plain.ts';
 import { between, count, used } from '../output/words.ts';
 import { reportProgress } from './progress.ts';
 
@@ -41,6 +42,9 @@ function showEnd(context: Context, run: Run): void {
   context.exitCode = EXIT_OF[run.state] ?? EXIT.failed;
   if (!context.isForPeople) context.out.json(run);
   else if (run.result !== null) context.out.text(run.result);
+  // Only a service that rehearses lists the calls.
+  const staged = run.trigger === 'rehearsal' ? run.wouldHaveDone : [];
+  for (const { name, arguments: given } of staged) context.say(`Would have called ${plain(`${name} ${given ?? ''}`)}`);
   context.say(sentenceOf(run));
 }
 

@@ -22,7 +22,7 @@ export interface AuthSettings {
   readonly secrets: SecretBox;
   readonly productTag: string;
   readonly signUp: SignUpMode;
-  /** True where assistants may register themselves (RFC 7591); false by default. */
+  /** True if assistants may register themselves (RFC 7591); false by default. */
   readonly registersClients?: boolean;
   /** Organizations that one person may found. */
   readonly maxOrganizations: number;
@@ -48,8 +48,8 @@ const SESSION_SECONDS = 7 * DAY;
 const ABSOLUTE_SESSION_MS = 30 * DAY * 1_000;
 
 /**
- * Names the session's cookie. Over https it has the prefix `__Host-`: browsers then take it from this very host only,
- * so that no other one under the same domain can plant a session.
+ * Names the session's cookie. Over https it has the prefix `__Host-`: browsers then accept it only from exactly this
+ * host, so that no other host of the domain can set a session.
  */
 export function sessionCookieName(options: { publicUrl: string; productTag: string }): string {
   return `${cookiePrefix(options)}.session_token`;

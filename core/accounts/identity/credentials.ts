@@ -9,14 +9,14 @@ import {
 } from '#core/accounts/organizations/index.ts';
 import { counting, type WindowUse } from '#core/foundation/rate-limits/index.ts';
 import { createCoalescer, oncePerObject } from '#lib/coalesce.ts';
-import { sql, type Db } from '#lib/database/index.ts';
+import { sql, type Db, type Sql } from '#lib/database/index.ts';
 
 interface KeyCredential {
   readonly keyId: string;
   readonly projectId: string;
   readonly organizationId: string;
   readonly paidPlan: PaidPlan | null;
-  /** False where the project has switched MCP off, which keeps the key from `/mcp` only. */
+  /** False if the project has switched MCP off, which keeps the key from `/mcp` only. */
   readonly mcpEnabled: boolean;
   readonly scopes: readonly Scope[];
   readonly stale: boolean;
@@ -193,4 +193,17 @@ function ofSession({ sessionId, userId, projectId }: Extract<Standing, { kind: '
       and p.deleted_at is null and not ${lacksSecondFactor(sql`o`, userId)}
       and coalesce(m.sessions_ended_at < s.proven_at, true)
   `;
+}
+
+/**
+ * SQL condition: the person of a sign-in is in its project, with the second factor that the organization demands.
+ * @param signIn alias of a row with `project_id` and `user_id`
+ */
+export function isStillMember(signIn: Sql): Sql {
+  return sql`exists (
+    select 1 from projects p join memberships m on m.organization_id = p.organization_id
+    join organizations o on o.id = p.organization_id
+    where p.id = ${signIn}.project_id and m.user_id = ${signIn}.user_id and p.deleted_at is null
+      and not ${lacksSecondFactor(sql`o`, sql`${signIn}.user_id`)}
+  )`;
 }

@@ -1,7 +1,7 @@
 export { createAuth, type Auth } from './auth.ts';
 export { CLIENT_ADDRESS_HEADER, sessionCookieName, type AuthSettings } from './auth-options.ts';
 export { createAuthMails } from './auth-mails.ts';
-export { authenticateKey, findMemberships, mustProveIn, stillStands } from './credentials.ts';
+export { authenticateKey, findMemberships, isStillMember, mustProveIn, stillStands } from './credentials.ts';
 export { isCommonPassword } from './passwords.ts';
 export { assertFreshProof } from './proof.ts';
 export {

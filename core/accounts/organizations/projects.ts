@@ -99,7 +99,7 @@ async function assertRoomForProject(
   });
 }
 
-/** Owners of a new project are mailed of its failures until it has other settings. */
+/** The owners of a new project get mail about its failures until it has other settings. */
 const MAIL_OF_NEW = JSON.stringify({ on: ['failed', 'paused'], to: 'owners' });
 
 /** Inserts a project. An id that exists belongs to an earlier attempt of the same request: that project is returned. */

@@ -13,7 +13,7 @@ export interface AskedConsent {
   readonly clientName: string;
   /** Host, or scheme of an app, that gets the code. */
   readonly redirectHost: string;
-  /** True where the operator has entered the client. */
+  /** True if the operator has entered the client. */
   readonly isVerified: boolean;
   /** The scopes of this service that it requests. */
   readonly scopes: readonly Scope[];

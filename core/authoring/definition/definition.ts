@@ -4,6 +4,7 @@ import { EFFORTS } from '#core/clients/gateway/index.ts';
 import { MODEL_PROVIDERS } from '#core/models/directory/index.ts';
 import { BUILT_IN_TOOLS } from '#core/integrations/tools/index.ts';
 import { JSON_POINTER } from '#lib/json.ts';
+import { ASKING } from './asking.ts';
 import { looseOf, type Fields, type ValuesOf } from './field.ts';
 import { gate, gateInput } from './gate.ts';
 import { HELD_CALLS, limits, LIMIT_PARTS } from './limits.ts';
@@ -253,6 +254,7 @@ export const DEFINITION = {
     since: '0.2.0',
   },
   ...HELD_CALLS,
+  ...ASKING,
   checks: {
     schema: checks.default([]),
     label: 'Checks',

@@ -1,6 +1,6 @@
 const PLACEHOLDER = /\{\{\s*([A-Za-z_][A-Za-z0-9_.]*)\s*\}\}/g;
 
-/** Placeholders that a run fills besides its variables. */
+/** Placeholders that a run fills in addition to its variables. */
 export const BUILT_IN_VARIABLES = [
   'now',
   'date',
@@ -13,6 +13,7 @@ export const BUILT_IN_VARIABLES = [
   'previous.data',
   'previous.changes',
   'actions',
+  'answers',
 ] as const;
 export type BuiltInVariable = (typeof BUILT_IN_VARIABLES)[number];
 
@@ -63,7 +64,7 @@ function valueOf(
   variables: Readonly<Record<string, string>>,
   builtIns: Readonly<Record<BuiltInVariable, string>>,
 ): string | undefined {
-  // A variable first: routines may have one of the name of a later built-in.
+  // A routine may have a variable from before its name became a built-in one.
   if (Object.hasOwn(variables, name)) return variables[name];
   return isBuiltIn(name) ? builtIns[name] : undefined;
 }

@@ -55,9 +55,9 @@ export function checkPatterns(checks: readonly ResultCheck[]): void {
 
 /** JSON Pointers to a list in the data of a result, and to the identity of its items. */
 export interface ResultKey {
-  /** Leads from the data to the list; empty where the data is the list. */
+  /** Leads from the data to the list; empty if the data is the list. */
   readonly list: string;
-  /** Leads from an item to its identity; empty where the item itself is the identity. */
+  /** Leads from an item to its identity; empty if the item itself is the identity. */
   readonly key: string;
 }
 

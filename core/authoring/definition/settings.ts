@@ -46,7 +46,7 @@ const budget = z.strictObject({
 });
 
 /**
- * Fields that people set beside the definition: times, budget and recipients of mail. None is material. Each is a
+ * Fields that people set outside the definition: times, budget and recipients of mail. None is material. Each is a
  * column of `routines` with its name, or one column for each of its parts.
  */
 export const SETTINGS = {

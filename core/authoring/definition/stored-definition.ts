@@ -27,7 +27,7 @@ export interface DefinitionForm<V> {
 
 export interface StoredDefinition<V> {
   readonly value: V;
-  /** Names a field that cannot be read; null where all can be. */
+  /** Names a field that cannot be read; null if all can be. */
   readonly blocked: string | null;
 }
 

@@ -29,7 +29,7 @@ const ATTEMPT_MS = 25_000;
 
 export interface ModelDraft {
   readonly drafted: DraftedFields | undefined;
-  /** The usage of the model; null where no model was asked. */
+  /** The usage of the model; null if no model was asked. */
   readonly spent: Omit<SpentBesideRuns<unknown>, 'value'> | null;
 }
 

@@ -18,7 +18,7 @@ export interface DraftDefinition {
   /** Null without words for a time, or when they have several readings. */
   readonly schedule: string | null;
   readonly timezone: string;
-  /** Null where the project has no model. */
+  /** Null if the project has no model. */
   readonly model: ModelReference | null;
   readonly skills: readonly string[];
 }

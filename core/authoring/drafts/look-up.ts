@@ -63,7 +63,7 @@ export async function lookUp({ database, models, skills }: LookUpDeps, projectId
 
 const FIRST_PAGE = { limit: MOST_SKILLS, after: undefined };
 
-/** Ids of tools in the request: by its name alone, a tool could be taken for another connection's. */
+/** Sends the ids of tools in the request, because a name alone could mean the tool of another connection. */
 export function toolId(at: number): string {
   return `tool-${at + 1}`;
 }

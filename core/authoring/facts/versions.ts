@@ -57,7 +57,7 @@ export type ToldFacts = Pick<FactsVersion, 'version' | 'text'>;
 export function toldFactsJson(run: { projectId: Sql; trigger: Sql; activeFacts: Sql }): Sql {
   return sql`(
     select json_build_object('version', f.version, 'text', f.text) from project_facts f
-    where f.project_id = ${run.projectId} and (${run.trigger} = 'manual' or f.version = ${run.activeFacts})
+    where f.project_id = ${run.projectId} and (${run.trigger} in ('manual', 'rehearsal') or f.version = ${run.activeFacts})
     order by f.version desc limit 1
   )`;
 }

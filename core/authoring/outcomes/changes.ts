@@ -3,7 +3,7 @@ import type { ResultKey } from '#core/authoring/definition/index.ts';
 import { readItems, type Item, type Items, type KeyValue } from './items.ts';
 
 export interface ChangedItem {
-  /** Null where the data was compared as a whole. */
+  /** Null if the data was compared as a whole. */
   readonly key: KeyValue | null;
   readonly before: unknown;
   readonly after: unknown;
@@ -17,7 +17,7 @@ export interface ChangeCounts {
 
 /** The difference between two results. Applied to the items of the earlier one, it gives the items of the later one. */
 export interface Changes {
-  /** The key by which items were matched; null where the data was compared as a whole. */
+  /** The key by which items were matched; null if the data was compared as a whole. */
   readonly by: ResultKey | null;
   readonly counts: ChangeCounts;
   /** Added items, in the order of the later list. */
@@ -67,7 +67,7 @@ function itemsOf(data: unknown, by: ResultKey | null): Items {
   return read.items;
 }
 
-/** Finds the differences. The order of items and data beside the list do not matter. */
+/** Finds the differences. The order of items and data outside the list do not matter. */
 export function findChanges(before: Items, after: Items, by: ResultKey | null): Changes {
   const added = missingFrom(before, after);
   const removed = missingFrom(after, before);

@@ -34,7 +34,7 @@ export interface RunOutcome {
   readonly outcome: Outcome | null;
   /** The model's own words at the end of the run; null when it wrote none. */
   readonly outcomeSummary: string | null;
-  /** The urgency that the model stated; null where it stated none. */
+  /** The urgency that the model stated; null if it stated none. */
   readonly statedUrgency: Urgency | null;
   /** Empty when nothing was checked. */
   readonly checks: readonly CheckResult[];

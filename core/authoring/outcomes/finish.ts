@@ -6,9 +6,9 @@ import type { Urgency } from './checks.ts';
 
 /** A run's wishes for the runs after it. */
 export interface NextRuns {
-  /** True where no run should follow. */
+  /** True if no run should follow. */
   readonly final: boolean;
-  /** The instant before which no run is worth making; null where the run names none. */
+  /** The instant before which no run is worth making; null if the run names none. */
   readonly notBefore: Date | null;
 }
 
@@ -30,10 +30,10 @@ interface Call {
 export type Finish =
   | {
       readonly kind: 'stated';
-      /** Undefined where the routine requires none. */
+      /** Undefined if the routine requires none. */
       readonly outcome: (typeof STATED_OUTCOMES)[number] | undefined;
       readonly summary: string;
-      /** Undefined where the model states none, or an unknown one: no result is refused for it. */
+      /** Undefined if the model states none, or an unknown one: no result is refused for it. */
       readonly urgency: Urgency | undefined;
       /** JSON text of the result; null when the call has none. */
       readonly result: string | null;

@@ -179,6 +179,7 @@ function builtInsOf({ name }: RoutineFields) {
     'previous.data': carried,
     'previous.changes': carried,
     actions: carried,
+    answers: carried,
   };
 }
 

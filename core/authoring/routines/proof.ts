@@ -34,7 +34,7 @@ export async function hasProofRun(db: Db, { id, projectId }: Routine): Promise<b
  */
 export const hasSucceeded = sql`case when state in ('draft', 'paused') then exists (select from runs p where ${succeeded}) end`;
 
-/** Revisions of the texts that a run gets besides its definition. */
+/** Revisions of the texts that a run gets in addition to its definition. */
 export interface ToldTexts {
   readonly skills: SkillRevisions;
   /** Version of the facts of the project; null for none. */

@@ -88,7 +88,7 @@ function loaderOf(db: Db) {
   return loader;
 }
 
-/** Reads the routines of the keys, in their order; undefined where the project has no such routine. */
+/** Reads the routines of the keys, in their order; undefined if the project has no such routine. */
 async function readRoutines(db: Db, keys: readonly RoutineKey[]): Promise<(ProvenRoutine | undefined)[]> {
   const ids = keys.map(({ id }) => id);
   const projectIds = keys.map(({ projectId }) => projectId);
@@ -193,7 +193,8 @@ export async function listRoutines(db: Db, projectId: string, filter: RoutineFil
       and (${q}::text is null or position(lower(${q}) in lower(name)) > 0)
       and (${stateChangedBy}::text is null or (state_reason is not null) = (${stateChangedBy} = 'service'))
       and (${sendsResults}::boolean is null
-        or (webhook_url is not null or success_ping_url is not null) = ${sendsResults})
+        or (webhook_url is not null or success_ping_url is not null or results_mail is not null
+          or results_chats <> '[]') = ${sendsResults})
       and (${uses}::text is null or skills ?| ${named}::text[] or model_connection_id = ${uses}
         or id in (${routinesUsing(uses)}))
       and (${externalKey}::text is null or (external_key = ${externalKey} and state <> 'archived'))

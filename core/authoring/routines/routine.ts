@@ -15,14 +15,14 @@ export interface Routine extends RoutineFields {
   /** The reason of the last change of state by the service itself; null when a person made it. */
   readonly stateReason: string | null;
   /**
-   * Field of its definition that this release cannot read; null where all can. Its runs fail and it cannot be changed.
+   * Field of its definition that this release cannot read; null if all can. Its runs fail and it cannot be changed.
    */
   readonly blocked: string | null;
   /** Counts material changes. A proof run proves one revision. */
   readonly revision: number;
   /** Counts all changes. It is the `ETag`. */
   readonly version: number;
-  /** Time of a change beside the routine's files since they were last applied; else null. */
+  /** Time of a change made outside the routine's files since they were last applied; else null. */
   readonly driftedAt: Date | null;
   /** The author of the last such change. */
   readonly driftedBy: Author | null;

@@ -19,7 +19,7 @@ export async function isRotating(tx: Db, projectId: string, id: string): Promise
   return found !== undefined;
 }
 
-/** Replaces the sealed secret. The previous one may sign beside it for 24 hours. */
+/** Replaces the sealed secret. For 24 hours deliveries may carry the signatures of both. */
 export async function writeWebhookSecret(
   tx: Db,
   input: { id: string; projectId: string; secret: string; keepPrevious: boolean },

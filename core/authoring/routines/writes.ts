@@ -45,7 +45,7 @@ export interface RoutineChange {
   readonly fields: RoutineFields;
   /** Origin of the new version, which returns the routine to draft; undefined when nothing material changes. */
   readonly version: VersionOrigin | undefined;
-  /** True where a run has proven the new version before it is written: the routine stays active with it. */
+  /** True if a run has proven the new version before it is written: the routine stays active with it. */
   readonly isProven?: true;
   /** The next time of the schedule; a change that makes a draft clears it. */
   readonly nextRunAt: Date | null;

@@ -12,7 +12,7 @@ export interface CustomSkill extends ExternalName {
   readonly description: string | null;
   readonly instructions: string;
   readonly driftedAt: Date | null;
-  /** The author of the last change beside the files. */
+  /** The author of the last change made outside the files. */
   readonly driftedBy: Author | null;
   /** Counts the changes of name and instructions. */
   readonly revision: number;
@@ -112,16 +112,6 @@ export async function readCustomSkill(db: Db, projectId: string, id: string): Pr
   const [found] = await findCustomSkills(db, projectId, [id]);
   if (found === undefined) throw new AppError('skill_not_found');
   return found;
-}
-
-/** Finds the custom skills that have one of these as their id, key or name, without those that are deleted. */
-export function findNamedSkills(db: Db, projectId: string, names: readonly string[]) {
-  return db.rows<{ id: string; name: string; externalKey: string | null }>`
-    select id, name, external_key as "externalKey" from skills
-    where project_id = ${projectId} and deleted_at is null
-      and (id = any(${names}) or external_key = any(${names}) or name = any(${names}))
-    order by id desc limit 200
-  `;
 }
 
 /** Finds the custom skill of a key. */

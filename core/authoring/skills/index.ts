@@ -8,7 +8,6 @@ export {
 export {
   createSkill,
   deleteSkill,
-  findNamedSkills,
   forgetDeletedSkills,
   forgetSkillsOf,
   listCustomSkills,

@@ -3,7 +3,7 @@ import { criticalValue } from './proportions.ts';
 
 export interface PercentChange {
   readonly difference: string;
-  /** Change in percent; null where the earlier value is 0. */
+  /** Change in percent; null if the earlier value is 0. */
   readonly percent: string | null;
   /** Interval of the change in percent, for counts only. */
   readonly interval: { readonly low: number; readonly high: number } | null;

@@ -21,9 +21,9 @@ interface TwoProportions {
   /** B minus A. */
   readonly difference: number;
   readonly interval: Interval;
-  /** The difference as a share of A's rate; null where that is 0. */
+  /** The difference as a share of A's rate; null if that is 0. */
   readonly relative: number | null;
-  /** Null where both rates are 0 or both are 1. */
+  /** Null if both rates are 0 or both are 1. */
   readonly z: number | null;
   readonly pValue: number | null;
 }

@@ -9,7 +9,7 @@ export interface GatewayCall extends CallInput, TokenBounds {
   readonly abilities?: ModelAbilities | undefined;
   /** Undefined leaves it to the model. */
   readonly effort?: Effort | undefined;
-  /** True where nothing depends on `maxOutputTokens`, so that a server that refuses the limit may do without. */
+  /** True if nothing depends on `maxOutputTokens`, so that a server that refuses the limit may do without. */
   readonly limitMayGo?: boolean | undefined;
   /** True for a call that tests earlier lessons again. */
   readonly afresh?: boolean | undefined;

@@ -28,7 +28,7 @@ export interface Beyond {
   readonly reasoning: Readonly<Record<string, unknown>>;
   /** The server's own finish reason; null without one. */
   readonly finishWord: string | null;
-  /** True where the server counted tokens, which it does only at the end of a response. */
+  /** True if the server counted tokens, which it does only at the end of a response. */
   readonly hasUsage: boolean;
 }
 

@@ -67,7 +67,7 @@ function wordsIn(value: unknown, kinds: readonly string[], depth = 0): string[] 
   if (Array.isArray(value)) return value.slice(0, MAX_ITEMS).flatMap(within);
   if (!isJsonObject(value)) return [];
   const words = [...kinds, ...TOLD].flatMap((name) => (name in value ? within(value[name]) : []));
-  // An `error` may be only a flag or a name, with its words beside it.
+  // An `error` may be only a flag or a name, with its words in another field.
   const isTold = TOLD.some((name) => (name === 'error' ? isJsonObject(value[name]) : isSaid(value[name])));
   return isTold ? words : [...words, ...wordsBeside(value).flatMap(within)];
 }

@@ -5,9 +5,9 @@ import { finishWord } from './finish-words.ts';
 /** An error with status 200, as the body and the status of a usual error response. */
 export interface Fault {
   readonly body: string;
-  /** Undefined where the error names none. */
+  /** Undefined if the error names none. */
   readonly status: number | undefined;
-  /** The finish reason beside the error. */
+  /** The finish reason that comes with the error. */
   readonly finishWord?: string | undefined;
 }
 
@@ -74,7 +74,7 @@ export function faultIn(value: JsonObject, isError = false, name?: string): Faul
   const choices = jsonObjectsIn(value['choices']).flatMap((choice) => [choice, choice['delta'], choice['message']]);
   const errors = [value, value['x_groq'], ...choices].flatMap(errorsIn);
   if (errors.length === 0 && !isError && (isChunk(value) || !namesError(value, name))) return undefined;
-  // Words beside an error that is only a flag or a name.
+  // The words that accompany an error which is only a flag or a name.
   const beside = errors.some(isJsonObject) ? [] : wordsBeside(value);
   const { type, code, param } = value;
   const told = [...new Set([...errors.filter((each) => each !== true), ...beside])];
@@ -128,7 +128,7 @@ function statusInWords(words: string): number | undefined {
   return STATUS_NAMES.find(([, pattern]) => pattern.test(words))?.[0];
 }
 
-/** Names of errors without a number beside them. */
+/** Names of errors that come without a number. */
 const STATUS_NAMES: readonly (readonly [number, RegExp])[] = [
   [429, /rate[ _-]?limit|too[ _-]?many[ _-]?requests|resource[ _-]?exhausted|throttl/i],
   [401, /^(?:authentication_error|invalid_api_key|unauthenticated|unauthorized)$/im],

@@ -53,7 +53,7 @@ export function learnRefusals(input: GatewayCall, memory: AbilityMemory): Learni
   }
 
   /**
-   * Returns the lesson of a refused output limit; undefined where the limit must stay and no other name is left for it.
+   * Returns the lesson of a refused output limit; undefined if the limit must stay and no other name is left for it.
    */
   function withLimit({ outputLimit, ...others }: ModelAbilities): ModelAbilities | undefined {
     if (outputLimit === undefined) return others;

@@ -5,7 +5,7 @@ import type { ErrorBody } from './error-body.ts';
 
 /** The lesson of a refusal. Quotations of the request do not count. */
 export interface Lesson {
-  /** Undefined where the refusal names no field that could be left out or changed. */
+  /** Undefined if the refusal names no field that could be left out or changed. */
   readonly learned: ModelAbilities | undefined;
   /** Output tokens for which the server has room; undefined for every other refusal. */
   readonly outputLeft: number | undefined;
@@ -71,7 +71,7 @@ function learnFrom(named: Named, sent: JsonObject): ModelAbilities | undefined {
   }
   const window = numberIn(WINDOW, own);
   if (window !== undefined) return window >= MIN_WINDOW ? { contextTokens: window } : undefined;
-  // A server that only refuses the number would accept it under a name that it ignores.
+  // A server that refuses only the number would otherwise accept the limit under a name that it ignores.
   if (UNKNOWN_FIELD.test(said) || /max_completion_tokens/.test(own)) {
     if (isNamed('max_tokens', /max_tokens|max_completion_tokens/)) return { outputLimit: 'max_completion_tokens' };
     if (isNamed('max_completion_tokens', /max_completion_tokens/)) return { outputLimit: 'max_tokens' };

@@ -17,7 +17,7 @@ export interface ListedFigures {
 }
 
 interface PricesByLength extends ListedPrice {
-  /** Prices of a whole request whose input has more tokens than this; absent where the prices do not change. */
+  /** Prices of a whole request whose input has more tokens than this; absent if the prices do not change. */
   readonly above?: LongInputPrices | undefined;
 }
 

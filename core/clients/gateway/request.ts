@@ -178,8 +178,8 @@ interface ChatMessage extends Readonly<Record<string, unknown>> {
 }
 
 /**
- * Fits the body of a request to the model's server, and to rules of all servers: roles alternate, no schema beside
- * tools, no field that was refused before.
+ * Fits the body of a request to the model's server, and to rules of all servers: roles alternate, no schema together
+ * with tools, no field that was refused before.
  */
 export function adaptRequest(
   body: Record<string, unknown>,

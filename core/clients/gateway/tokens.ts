@@ -9,7 +9,7 @@ export interface CallUsage {
   readonly reasoningTokens: number;
   /** True when the server stated no usage, so that input or output was counted from the texts. */
   readonly estimated: boolean;
-  /** True where the server stated impossible counts. */
+  /** True if the server stated impossible counts. */
   readonly isDoubted?: boolean;
 }
 

@@ -8,3 +8,4 @@ export {
 } from './check.ts';
 export { NAMED_SUBSCHEMAS, SUBSCHEMAS } from './leave-out.ts';
 export { refuseLongNumbers } from './long-numbers.ts';
+export { sampleOf } from './sample.ts';

@@ -41,7 +41,7 @@ export interface StatedError {
   readonly words: string;
 }
 
-/** Returns undefined where the body states no error, or one of another request. */
+/** Returns undefined if the body states no error, or one of another request. */
 export function statedError(text: string, asked?: Asked): StatedError | undefined {
   const parsed = parseText(text);
   for (const each of Array.isArray(parsed) ? parsed : [parsed]) {

@@ -38,7 +38,7 @@ export class TokenError extends Error {
   readonly error: string;
   /** Status and error, which distinguish one response from another. */
   readonly answer: string;
-  /** True where the connection broke after the request was sent. */
+  /** True if the connection broke after the request was sent. */
   readonly isLost: boolean;
 
   constructor(kind: TokenError['kind'], error: string, options: { status?: number; isLost?: boolean } = {}) {
@@ -206,7 +206,7 @@ const PASSING: ReadonlySet<string> = new Set([
   'temporarily_unavailable',
 ]);
 
-/** Words of RFC 6749, section 5.2, and RFC 8628, section 3.5, beside those above. */
+/** Further words of RFC 6749, section 5.2, and RFC 8628, section 3.5. */
 const KNOWN: ReadonlySet<string> = new Set([
   ...GRANT_REFUSED,
   ...PASSING,

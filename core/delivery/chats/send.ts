@@ -40,6 +40,8 @@ interface Waiting {
   readonly text: string | null;
   readonly finishedAt: Date;
   readonly timezone: string;
+  /** True when the run asked a question that is open. */
+  readonly asks: boolean;
 }
 
 async function attempt(deps: ChatDeps, item: WorkItem, signal: AbortSignal | undefined): Promise<WorkOutcome> {
@@ -79,7 +81,9 @@ function findWaiting(db: Db, id: string): Promise<Waiting | undefined> {
         'isGone', c.gone_at is not null) end as chat,
       run.content_erased_at is not null as "isErased", r.state = 'archived' as "isArchived", r.name as "routineName",
       run.state, run.outcome, run.outcome_summary as summary, left(run.result, ${RENDERED}) as text,
-      run.finished_at as "finishedAt", r.timezone
+      run.finished_at as "finishedAt", r.timezone, exists (select from questions q
+        where q.last_run_id = run.id and q.project_id = run.project_id and q.state = 'open' and q.expires_at > now()
+      ) as asks
     from chat_deliveries d join runs run on run.id = d.run_id and run.project_id = d.project_id
     join routines r on r.id = d.routine_id and r.project_id = d.project_id
     left join chats c on c.id = d.chat_id and c.project_id = d.project_id
@@ -88,12 +92,12 @@ function findWaiting(db: Db, id: string): Promise<Waiting | undefined> {
 }
 
 function messageOf(waiting: Waiting, uiOrigin: string): ChatMessage {
-  const { routineName, state, outcome, summary, text, finishedAt, timezone: timeZone } = waiting;
+  const { routineName, state, outcome, summary, text, finishedAt, asks, timezone: timeZone } = waiting;
   const at = finishedAt.toLocaleString('en-GB', { timeZone, dateStyle: 'medium', timeStyle: 'short' });
   const parts = state === 'failed' ? [] : [summary, text].filter((part) => part !== null);
   return {
     title: routineName,
-    facts: `${state === 'failed' ? 'Failed' : (OUTCOMES[outcome ?? ''] ?? 'Succeeded')} · ${at}`,
+    facts: `${state === 'failed' ? 'Failed' : (OUTCOMES[outcome ?? ''] ?? 'Succeeded')} · ${at}${asks ? ' · It asks a question' : ''}`,
     text: parts.join('\n\n'),
     link: { label: 'Open the result', url: `${uiOrigin}/p/${waiting.projectId}/runs/${waiting.runId}` },
   };

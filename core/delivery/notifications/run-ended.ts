@@ -1,5 +1,6 @@
 import { RUN_WARNINGS, type RunWarning } from '#core/authoring/outcomes/index.ts';
 import { z } from 'zod';
+import { isWork } from '#core/foundation/engine/index.ts';
 import { enqueuePing } from '#core/foundation/outbox/index.ts';
 import { addWork, type RecordKind } from '#core/foundation/work/index.ts';
 import type { PassedLimit } from '#core/usage/index.ts';
@@ -29,7 +30,7 @@ const endedRun = z.object({
   pausedBecause: z.string().nullable(),
   /** True for the first success after failures. */
   recovered: z.boolean(),
-  /** True for a run that answers a question: only its spending is news. */
+  /** True for an answer about a result and for a rehearsal: only its spending is news. */
   answers: z.boolean().default(false),
   /** The budget that left too little for the next step; null when none did, or when it is unknown which. */
   passedLimit: z.object({ scope: z.string(), name: z.string() }).nullable(),
@@ -62,7 +63,7 @@ export function noteEnd({ state, reasonInWords, warnings = [], passedLimit }: En
           where s.routine_id = follower.routine_id and has_mail and not answers and s.failing returning s.routine_id`
         : sql`select where false`;
   return sql`follower as (
-      select ended.id, ended.trigger = 'follow_up' as answers, ended.routine_id, ended.state, ended.reason,
+      select ended.id, not ${isWork(sql`ended.trigger`)} as answers, ended.routine_id, ended.state, ended.reason,
         ended.outcome, ended.warnings,
         p.organization_id, coalesce(r.notify_mail, p.notify_mail) is not null as has_mail,
         ended.state <> 'succeeded' or routine.paused or ${followsSuccess} as is_news,
@@ -143,6 +144,24 @@ function failed({ reason, reasonInWords }: ToldRun): News {
 
 /** The news of the first success after failures. */
 const RECOVERED: News = { event: 'recovered', heading: 'Works again', lines: ['A run succeeded after failures.'] };
+
+/** Tells the subscribers of a routine that a run asks a question. The mail has a link, and not the text of a model. */
+export async function notifyAsked(
+  tx: Db,
+  { routineId, runId }: { readonly routineId: string; readonly runId: string },
+): Promise<void> {
+  for (const subscription of await readSubscriptions(tx, [routineId])) {
+    await tell(tx, subscription, { runId, news: [ASKED] });
+  }
+}
+
+const ASKED: News = {
+  event: 'question',
+  heading: 'A question',
+  lines: [
+    'A run asks a question. It goes on without the answer, which you can give on its page; the next run gets it.',
+  ],
+};
 
 /**
  * Mails the subscribers of routines about their pause by the service, in the transaction of the pause.

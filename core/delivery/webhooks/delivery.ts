@@ -67,7 +67,7 @@ export async function listDeliveries(db: Db, runId: string): Promise<Delivery[]>
 export function hasLostDelivery(runId: Sql): Sql {
   return sql`exists (
     select from webhook_deliveries d
-    where d.run_id = ${runId} and d.state = 'failed' and d.event_type <> 'routine.paused')`;
+    where d.run_id = ${runId} and d.state = 'failed' and d.event_type like 'run.%')`;
 }
 
 const MINUTE_MS = 60_000;

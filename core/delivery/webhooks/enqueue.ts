@@ -7,8 +7,10 @@ import {
   eventBody,
   eventType,
   pausedBody,
+  questionBody,
   type EventType,
   type ReportedAction,
+  type ReportedQuestion,
   type ReportedRun,
 } from './event.ts';
 
@@ -53,6 +55,14 @@ export async function enqueueActionEvent(
   const body = actionBody(action, `${core.uiOrigin}/p/${projectId}/actions/${id}`);
   // Of no run: what is delivered of a run decides what counts as changed.
   await insertDelivery(core, tx, { projectId, routineId, runId: null, webhookUrl, eventType: type, body });
+}
+
+/** Queues the event of a question, in the transaction that asks or answers it. */
+export async function enqueueQuestion(core: EnqueueCore, tx: Db, question: ReportedQuestion & Webhook): Promise<void> {
+  const { projectId, routineId, runId, webhookUrl, type } = question;
+  if (!isArmed(question)) return;
+  const event = { eventType: type, body: questionBody(question) };
+  await insertDelivery(core, tx, { projectId, routineId, runId, webhookUrl, ...event });
 }
 
 type Webhook = Pick<PausedRoutine, 'webhookUrl' | 'webhookFailedAt'>;

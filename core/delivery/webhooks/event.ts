@@ -42,6 +42,23 @@ export interface ReportedRun {
   readonly estimatedUsage: boolean;
 }
 
+/** A question of a run, as its event says it. */
+export interface ReportedQuestion {
+  readonly type: 'question.asked' | 'question.answered';
+  readonly id: string;
+  readonly routineId: string;
+  readonly projectId: string;
+  /** The run that asked it last. */
+  readonly runId: string;
+  readonly question: string;
+  readonly choices: readonly string[] | null;
+  readonly defaultAnswer: string | null;
+  /** Null until it is answered. */
+  readonly answer: string | null;
+  readonly expiresAt: Date;
+  readonly at: Date;
+}
+
 export const EVENT_TYPES = [
   'run.succeeded',
   'run.changed',
@@ -50,6 +67,8 @@ export const EVENT_TYPES = [
   'routine.paused',
   'action.held',
   'action.decided',
+  'question.asked',
+  'question.answered',
 ] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 
@@ -143,6 +162,16 @@ export function actionBody({ type, at, ...action }: ReportedAction, url: string)
     type,
     timestamp: at,
     data: { id, projectId, routineId, runId, state, reason, toolName, connectionId, expiresAt, url },
+  });
+}
+
+/** Builds the JSON text of the event that a question was asked or answered. */
+export function questionBody(told: ReportedQuestion): string {
+  const { type, at, id, routineId, projectId, runId, question, choices, defaultAnswer, answer, expiresAt } = told;
+  return JSON.stringify({
+    type,
+    timestamp: at,
+    data: { id, routineId, projectId, runId, question, choices, default: defaultAnswer, answer, expiresAt },
   });
 }
 

@@ -1,4 +1,5 @@
 import { othersHaveRun, type PlanRule } from '#core/accounts/billing/index.ts';
+import { isWork } from '#core/foundation/engine/index.ts';
 import { sql, type Sql } from '#lib/database/index.ts';
 
 /** Rules of admission: the task queue whose slots count, and the limits of organizations and accounts. */
@@ -30,12 +31,12 @@ export function rankOf(run: Sql): Sql {
 export const behindPrevious = sql`(after_previous and (
     exists (
       select from runs previous where previous.routine_id = runs.routine_id
-        and previous.state in ('queued', 'running') and previous.admitted_at is not null and previous.trigger <> 'follow_up'
-        and previous.routine_revision > 0)
+        and previous.state in ('queued', 'running') and previous.admitted_at is not null
+        and ${isWork(sql`previous.trigger`)} and previous.routine_revision > 0)
     or exists (
       select from runs earlier where earlier.routine_id = runs.routine_id
         and earlier.state = 'queued' and earlier.admitted_at is null and not earlier.held
-        and earlier.trigger <> 'follow_up' and earlier.routine_revision > 0
+        and ${isWork(sql`earlier.trigger`)} and earlier.routine_revision > 0
         and (${rankOf(sql`earlier`)}, earlier.id) < (${rankOf(sql`runs`)}, runs.id))))`;
 
 /** SQL expression that is true when any run waits. Reads one entry of a small index. */

@@ -23,12 +23,15 @@ export function breakerAfterRun(ending: RunEnding): Sql {
     // Nearly always there is no row: this is one look into an empty index and locks nothing.
     case 'available':
       return sql`breaker as (
-        delete from model_breakers b using ended, routine where b.account = ${accountOf(sql`ended`)}
+        delete from model_breakers b using ended, routine where b.account = ${accountOf(sql`ended`)} and ${counts}
       )`;
     default:
       return sql`breaker as (select)`;
   }
 }
+
+/** A rehearsal says nothing of what scheduled runs may expect. */
+const counts = sql`ended.trigger <> 'rehearsal'`;
 
 /** Reasons that mean that the account's allowance is used up. A retry is of no use before the allowance is reset. */
 const WAITS_FOR_ALLOWANCE: ReadonlySet<string> = new Set<FailureReason>(['blocked_usage_limit', 'model_usage_limit']);
@@ -38,7 +41,7 @@ const awaitAllowance = sql`
         insert into model_breakers as b (account, failures, failed_at, pause_from, pause_until)
         select ${accountOf(sql`ended`)}, ${FAILURES_TO_OPEN}, now(), now(),
           greatest(${notBeforeOf(sql`ended.model_connection_id`)}, now() + ${FIRST_PAUSE_SECONDS} * interval '1 second')
-        from ended, routine where ended.model_connection_id is not null
+        from ended, routine where ended.model_connection_id is not null and ${counts}
         on conflict (account) do update set failures = b.failures + 1, failed_at = now(), pause_from = now(),
           pause_until = greatest(b.pause_until, excluded.pause_until)`;
 
@@ -52,7 +55,7 @@ const prolongs = sql`b.pause_from <= (select coalesce(started_at, created_at) fr
 
 const countFailure = sql`
         insert into model_breakers as b (account, failures, failed_at)
-        select ${accountOf(sql`ended`)}, 1, now() from ended, routine where ${accountOf(sql`ended`)} is not null
+        select ${accountOf(sql`ended`)}, 1, now() from ended, routine where ${accountOf(sql`ended`)} is not null and ${counts}
         on conflict (account) do update set
           failures = b.failures + 1,
           failed_at = now(),
@@ -96,8 +99,8 @@ export interface OpenBreaker {
 type HeldBack<T> = T & Pick<OpenBreaker, 'pauseUntil'>;
 
 /**
- * Divides occurrences behind open breakers: for each account whose pause is over one is the probe, all others are
- * skipped.
+ * Divides occurrences behind open breakers: for each account whose pause has ended, one occurrence runs as the probe;
+ * all others are skipped.
  */
 export function chooseProbes<T extends { readonly account: string }>(
   occurrences: readonly T[],

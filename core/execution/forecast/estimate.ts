@@ -16,7 +16,7 @@ export const ESTIMATE_BASES = ['version_runs', 'proof_run', 'limits'] as const;
 export const ESTIMATE_PRICINGS = ['directory', 'recorded', 'unpriced'] as const;
 
 export interface Amount {
-  /** Tokens of input and output; null where nothing limits them. */
+  /** Tokens of input and output; null if nothing limits them. */
   readonly tokens: number | null;
   /** US dollars as a decimal string; null without prices. */
   readonly costUsd: string | null;
@@ -77,7 +77,10 @@ export async function estimateRun(
   };
 }
 
-/** Finds the model; undefined when it is gone or the directory cannot be reached. The estimate is made all the same. */
+/**
+ * Finds the model; undefined when it is gone or the directory cannot be reached. The service makes an estimate even
+ * then.
+ */
 export async function findQuoted(
   models: ProjectModels,
   { projectId, model }: Pick<EstimatedRoutine, 'projectId' | 'model'>,

@@ -39,7 +39,7 @@ export interface ForecastInput {
 
 type Limit = Pick<LimitForecast, 'scope' | 'name' | 'max' | 'used' | 'othersPerDay'> &
   Pick<Draw, 'least' | 'periodOf'> & {
-    /** Returns the amount that a run takes of the limit; null where that is unknown. */
+    /** Returns the amount that a run takes of the limit; null if that is unknown. */
     readonly takenBy: (run: Amount) => string | null;
   };
 

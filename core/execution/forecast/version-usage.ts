@@ -1,5 +1,6 @@
 import { MEDIAN_OF_RUNS } from '#core/authoring/definition/index.ts';
 import type { Usage } from '#core/foundation/cost/index.ts';
+import { isWork } from '#core/foundation/engine/index.ts';
 import { now } from '#lib/clock.ts';
 import { ownedBy, sql, type Db, type Sql } from '#lib/database/index.ts';
 import { firstIdAt } from '#lib/ids.ts';
@@ -67,7 +68,7 @@ function latest({ projectId, routineId }: VersionKey, state: Sql): Sql {
         select id, routine_revision, input_tokens, cached_input_tokens, output_tokens, reasoning_tokens, cost_usd
         from runs
         where ${ownedBy(sql`routine_id`, routineId)} and project_id = ${projectId} and state = ${state}
-          and trigger <> 'follow_up'
+          and ${isWork(sql`trigger`)}
         order by routine_id, id desc limit ${LATEST}`;
 }
 

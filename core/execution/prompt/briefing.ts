@@ -4,6 +4,7 @@ import type { ToldFacts } from '#core/authoring/facts/index.ts';
 import type { ResultForm, OutcomeRule } from '#core/authoring/definition/index.ts';
 import { FINISH } from '#core/integrations/tools/index.ts';
 import type { GateVerdict } from '#core/execution/gate/index.ts';
+import type { ToldQuestion } from './answers.ts';
 import type { PreviousData, PreviousRun } from './previous.ts';
 
 /** The fields of a run that its prompt and its briefing are rendered from. */
@@ -29,7 +30,7 @@ export interface PromptRun {
   readonly maxTotalTokens: number | null;
   readonly maxOutputTokens: number | null;
   readonly outcomeRule: OutcomeRule;
-  /** Form of its result; null where any text will do. */
+  /** Form of its result; null if any text will do. */
   readonly resultForm: ResultForm | null;
   readonly carryResult: boolean;
   /** Undefined without a previous result, or when the run does not use it. */
@@ -41,6 +42,8 @@ export interface PromptRun {
   readonly toldFacts?: ToldFacts | null;
   /** What became of held calls; null or absent without any, or when the instructions do not ask for it. */
   readonly toldActions?: string | null;
+  /** Questions of earlier runs; none for a routine that is told of none. */
+  readonly questions?: readonly ToldQuestion[];
   /** Lines about further fields of the definition. */
   readonly told?: readonly string[];
 }
@@ -57,6 +60,7 @@ export function renderBriefing(run: PromptRun, previous: string): string {
     ...(scheduledFor === null ? [] : [`- Scheduled for: ${inWords(scheduledFor, timezone)}`]),
     `- Started by: ${startedBy(run)}`,
     ...(gateVerdict == null ? [] : [`- Gate: ${wordsOnGate(gateVerdict)}`]),
+    ...(run.trigger === 'rehearsal' ? [REHEARSAL] : []),
     `- Tools: ${toolNames(run.tools)}`,
     `- Limits: ${limitsInWords(run)}`,
     ...(run.told ?? []).map((line) => `- ${line}`),
@@ -65,6 +69,9 @@ export function renderBriefing(run: PromptRun, previous: string): string {
     previous,
   ].join('\n');
 }
+
+const REHEARSAL =
+  '- Rehearsal: only tools that read are called. Every other call is checked and recorded, but not made; a stand-in marked as rehearsed answers it. Work as always, take nothing from a stand-in for a fact, and say in the result which calls would have been made';
 
 function howToEnd({ tools, outcomeRule, resultForm }: PromptRun): string[] {
   if (!tools.some(({ name }) => name === FINISH)) return [];
@@ -79,6 +86,7 @@ const OR_FAILED = '; a run that ends without it counts as failed';
 function startedBy({ trigger, retryOf }: PromptRun): string {
   if (trigger === 'schedule') return 'its schedule';
   if (trigger === 'follow_up') return 'a reader of a result, with a question about it';
+  if (trigger === 'rehearsal') return 'a person or a program, as a rehearsal';
   if (trigger === 'backfill') return 'a person or a program, to make up for the time that it is scheduled for';
   return retryOf === null ? 'a person or a program, by hand' : 'hand, to repeat an earlier run';
 }

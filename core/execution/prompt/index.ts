@@ -1,3 +1,4 @@
+export { questionState, tellsQuestions, toldQuestionsJson, type ToldQuestion } from './answers.ts';
 export { type TranscriptStep, fitTranscript } from './context-window.ts';
 export type { PromptRun } from './briefing.ts';
 export { followUpJson, renderFollowUp, type FollowUp } from './follow-up.ts';

@@ -1,6 +1,7 @@
 import type { Changes } from '#core/authoring/outcomes/index.ts';
 import { MAX_CARRIED_LENGTH } from '#core/authoring/definition/index.ts';
 import { cutKeepingState } from '#core/authoring/skills/index.ts';
+import { isWork } from '#core/foundation/engine/index.ts';
 import { ownedBy, sql, type Sql } from '#lib/database/index.ts';
 import { cut } from '#lib/text.ts';
 import { fence } from './fence.ts';
@@ -26,7 +27,7 @@ export function previousRunJson(run: { projectId: Sql; routineId: Sql }): Sql {
   return sql`(
     select json_build_object('finishedAt', p.finished_at, 'result', p.result) from runs p
     where ${ownedBy(sql`p.routine_id`, run.routineId)} and p.project_id = ${run.projectId} and p.state = 'succeeded'
-      and p.trigger not in ('backfill', 'follow_up')
+      and p.trigger <> 'backfill' and ${isWork(sql`p.trigger`)}
     order by p.routine_id, p.id desc limit 1
   )`;
 }
@@ -51,7 +52,7 @@ export function previousDataJson(run: { projectId: Sql; routineId: Sql }): Sql {
   return sql`(
     select json_build_object('data', p.data, 'changes', p.changes - 'by') from runs p
     where p.project_id = ${run.projectId} and p.routine_id = ${run.routineId} and p.data is not null
-      and p.trigger not in ('backfill', 'follow_up')
+      and p.trigger <> 'backfill' and ${isWork(sql`p.trigger`)}
     order by p.compared_at desc limit 1
   )`;
 }

@@ -3,6 +3,7 @@ import { asksFor, fillPlaceholders, promptRoom, resultSection } from '#core/auth
 import { showsState, skillSection, STATE_SECTION, type AttachedSkill } from '#core/authoring/skills/index.ts';
 import type { ToldFacts } from '#core/authoring/facts/index.ts';
 import type { GateVerdict } from '#core/execution/gate/index.ts';
+import { answersText, wordsOnAnswers } from './answers.ts';
 import { fence, steadyFence } from './fence.ts';
 import { localDate, renderBriefing, type PromptRun } from './briefing.ts';
 import { previousText, wordsOnPrevious, jsonText } from './previous.ts';
@@ -27,7 +28,7 @@ export function renderPrompt(
 ): Opening | undefined {
   const { instructions, carryResult, previous, gateVerdict = null } = run;
   const variables = { ...run.variables, ...fencedValues(run) };
-  const { previousData, resultForm } = run;
+  const { previousData, resultForm, questions = [] } = run;
   const builtIns = {
     now: run.startedAt.toISOString(),
     date: localDate(run.startedAt, run.timezone),
@@ -41,6 +42,7 @@ export function renderPrompt(
     'previous.data': jsonText('The previous data', previousData?.data),
     'previous.changes': jsonText('What had changed before', previousData?.changes),
     actions: actionsText(run),
+    answers: answersText(questions),
   };
   const sizes = skills.map((skill) => ({ name: skill.name, length: skill.instructions.length }));
   const form = { resultSchema: resultForm?.schema ?? null, resultKey: resultForm?.key ?? null };
@@ -66,7 +68,12 @@ export function renderPrompt(
     prompt: [fillPlaceholders(instructions, variables, builtIns), ...sections].join('\n\n'),
     briefing: renderBriefing(
       { ...run, told: [...(run.told ?? []), ...wordsOnFacts(run)] },
-      wordsOnPrevious(previous, { carryResult, inInstructions, room }),
+      [
+        wordsOnPrevious(previous, { carryResult, inInstructions, room }),
+        wordsOnAnswers(questions, asksFor(instructions, 'answers')),
+      ]
+        .filter((words) => words !== '')
+        .join('\n\n'),
     ),
   };
 }

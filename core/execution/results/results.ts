@@ -6,6 +6,7 @@ import {
   type Urgency,
 } from '#core/authoring/outcomes/index.ts';
 import type { Trigger } from '#core/execution/run-states/index.ts';
+import { isWork } from '#core/foundation/engine/index.ts';
 import { empty, ownedBy, raw, sql, type Db, type Sql } from '#lib/database/index.ts';
 import { findLineChanges, type LineChanges } from '#lib/line-changes.ts';
 import type { Page } from '#lib/paging.ts';
@@ -143,7 +144,9 @@ export async function listResults(
   return { results: results.map(withTexts), nextCursor: nextCursor ?? undefined };
 }
 
-/** Later results that are looked at for one that says something else. The order is that of the index, read backwards. */
+/**
+ * Number of later results that are searched for one with another text. The order is that of the index, read backwards.
+ */
 const MAX_LATER = 100;
 
 /**
@@ -159,7 +162,8 @@ function overtaking({ projectId }: Reader): Sql {
       from (
         select * from runs
         where chosen.kind <> 'unchanged' and ${ownedBy(sql`routine_id`, sql`chosen.routine_id`)}
-          and project_id = ${projectId} and state = 'succeeded' and id > chosen.id and trigger not in ('backfill', 'follow_up')
+          and project_id = ${projectId} and state = 'succeeded' and id > chosen.id
+          and trigger <> 'backfill' and ${isWork(sql`trigger`)}
         order by routine_id desc, id limit ${MAX_LATER}
       ) later
       where later.finished_at > chosen.finished_at and (
@@ -185,9 +189,9 @@ export interface Unread {
   readonly unchangedRoutines: number;
   /** True when there are more than the {@link MAX_LOOKED_AT} newest, which are counted. */
   readonly more: boolean;
-  /** End of the newest; null where all is read. */
+  /** End of the newest; null if all is read. */
   readonly until: Date | null;
-  /** Until when the reader has marked all as read; null where they never did. */
+  /** Time up to which the reader has marked all results as read; null if they never did. */
   readonly readUntil: Date | null;
 }
 
@@ -237,7 +241,7 @@ function lookAt(
     looked_at as (
       select *, ${isUnread} as unread from runs
       where ${ownedBy(sql`project_id`, projectId)} and state in ('succeeded', 'failed') and content_erased_at is null
-        and trigger <> 'follow_up'
+        and ${isWork(sql`trigger`)}
         ${since === undefined ? empty : sql`and finished_at >= ${since}`}
         ${until === undefined ? empty : sql`and finished_at < ${until}`}
         ${unread === undefined ? empty : sql`and ${isUnread} = ${unread}::boolean`} ${later}
@@ -260,7 +264,7 @@ function lookAt(
       left join lateral (
         select id, result from runs
         where ${ownedBy(sql`routine_id`, sql`looked_at.routine_id`)} and project_id = ${projectId}
-          and state = 'succeeded' and id < looked_at.id and trigger <> 'follow_up'
+          and state = 'succeeded' and id < looked_at.id and ${isWork(sql`trigger`)}
         order by routine_id, id desc limit 1
       ) previous on true
     )

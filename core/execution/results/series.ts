@@ -12,18 +12,18 @@ type Numeric = number | ExactNumber;
 
 /** A number of each item over the runs of a routine. */
 export interface Series {
-  /** The key of the newest run; null where its data as a whole is the only item. */
+  /** The key of the newest run; null if its data as a whole is the only item. */
   readonly by: ResultKey | null;
   /** Names of the numbers that its items have, the most frequent first. */
   readonly fields: readonly string[];
-  /** The number that is read; null where there is none. */
+  /** The number that is read; null if there is none. */
   readonly field: string | null;
   /** Oldest first. */
   readonly runs: readonly { readonly id: string; readonly at: Date }[];
   /** Items of the newest runs come first. */
   readonly items: readonly {
     readonly key: string | Numeric | boolean | null;
-    /** One for each run; null where it has no such number. */
+    /** One for each run; null if it has no such number. */
     readonly values: readonly (Numeric | null)[];
   }[];
   /** True when there are more items. */
@@ -94,7 +94,7 @@ function findRuns(db: Db, { projectId, routineId, upTo, limit }: SeriesOf) {
   return db.plannedRows<{ id: string; at: Date; by: ResultKey | null }>`
     select id, coalesce(started_at, created_at) as at, changes->'by' as by from runs
     where routine_id = ${routineId} and project_id = ${projectId} and data is not null
-      and (${upTo ?? null}::text is null or compared_at <= (
+      and trigger <> 'rehearsal' and (${upTo ?? null}::text is null or compared_at <= (
         select compared_at from runs where id = ${upTo ?? null} and project_id = ${projectId}))
     order by compared_at desc limit ${limit}
   `;

@@ -1,3 +1,4 @@
+import { isWork } from '#core/foundation/engine/index.ts';
 import { checkTimeZone } from '#core/foundation/timetable/index.ts';
 import { databaseTime, ownedBy, sql, type Db } from '#lib/database/index.ts';
 import { dateIn, nextOccurrences, parseStoredSchedule } from '#lib/schedule/index.ts';
@@ -36,7 +37,7 @@ export async function countByDay(
     with latest as (
       select finished_at, state from runs
       where ${ownedBy(sql`project_id`, projectId)} and state in ('succeeded', 'failed') and content_erased_at is null
-        and finished_at >= ${midnights[0]} and trigger <> 'follow_up'
+        and finished_at >= ${midnights[0]} and ${isWork(sql`trigger`)}
       order by project_id, finished_at desc, id desc limit ${MOST_COUNTED}
     )
     select width_bucket(finished_at, ${midnights}::timestamptz[]) as day,

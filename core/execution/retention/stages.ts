@@ -2,6 +2,7 @@ import { contentDaysOf, contentDaysOfAll, runDaysOf, type RetentionRule } from '
 import { eraseMessages, deleteMessages } from '#core/foundation/outbox/index.ts';
 import { eraseBodies, deleteDeliveries } from '#core/delivery/webhooks/index.ts';
 import { deleteChatDeliveries, eraseChatResponses } from '#core/delivery/chats/index.ts';
+import { deleteQuestions, eraseQuestions } from '#core/execution/questions/index.ts';
 import { keepProofs } from '#core/authoring/routines/index.ts';
 import { deleteActions, eraseActions } from '#core/execution/actions/index.ts';
 import { keeping } from '#core/execution/runs/index.ts';
@@ -40,8 +41,8 @@ export const RUNS: Stage = {
 
 /**
  * Erases everything that people, models and tools have written into ended runs: prompts, variables, messages, arguments
- * and results of tools, results and summaries, data and changes, faults of results, which may quote them, and webhook
- * bodies. States, reasons, times, usage and names of tools stay. A run with a delivery still to be made is left for
+ * and results of tools, questions and answers, results and summaries, data and changes, faults of results, which may
+ * quote them, and webhook bodies. States, reasons, times, usage and names of tools stay. A run with a delivery still to be made is left for
  * later.
  */
 async function eraseContent(tx: Db, runIds: readonly string[]): Promise<number> {
@@ -50,6 +51,7 @@ async function eraseContent(tx: Db, runIds: readonly string[]): Promise<number> 
   await eraseMessages(tx, ids);
   await eraseChatResponses(tx, ids);
   await eraseActions(tx, ids);
+  await eraseQuestions(tx, ids);
   return keeping.eraseTexts(tx, ids);
 }
 
@@ -63,5 +65,6 @@ async function deleteRuns(tx: Db, runIds: readonly string[]): Promise<number> {
   await deleteMessages(tx, runIds);
   await deleteChatDeliveries(tx, runIds);
   await deleteActions(tx, runIds);
+  await deleteQuestions(tx, runIds);
   return keeping.deleteRows(tx, runIds);
 }

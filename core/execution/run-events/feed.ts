@@ -28,7 +28,7 @@ export interface RunFeed {
 }
 
 export interface Follower extends Pick<StreamLease, 'credential' | 'organizationId'> {
-  /** True where the text of the step under way is wanted too. */
+  /** True if the text of the step under way is wanted too. */
   readonly wantsText: boolean;
 }
 

@@ -7,7 +7,7 @@ export interface StreamLease {
   readonly organizationId: string;
   /** Id of the API key or session that opened it. */
   readonly credential: string;
-  /** The run whose text under way is wanted; null where none is. */
+  /** The run whose text under way is wanted; null if none is. */
   readonly textOf: string | null;
 }
 

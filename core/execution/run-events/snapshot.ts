@@ -10,7 +10,10 @@ export type SnapshotReader = (request: SnapshotRequest) => Promise<RunSnapshot>;
 /** Snapshots of one read. Many small ones cost little more than one; more large ones would fill the memory. */
 const BATCH = 20;
 
-/** Reads at a time: a large one delays no others, and a burst takes a part of the pool only. */
+/**
+ * Number of reads at a time. With more than one, a large read delays no others; with few, a burst uses only a part of
+ * the pool.
+ */
 const READS = 3;
 
 interface Waiting extends PromiseWithResolvers<RunSnapshot> {
@@ -88,7 +91,7 @@ export interface TextPiece {
   readonly index: number;
   readonly attempt: number;
   readonly piece: number;
-  /** True where the text begins with this piece, in place of all before it. */
+  /** True if the text begins with this piece, in place of all before it. */
   readonly begins: boolean;
   readonly text: string;
 }

@@ -26,11 +26,11 @@ export interface Watch {
 export interface RunCursor {
   readonly steps: number;
   readonly state: RunState | undefined;
-  /** The last piece that it has been sent of the text of the step after them. */
+  /** The last piece that the follower got of the text of the next step. */
   readonly text: { readonly attempt: number; readonly piece: number };
 }
 
-/** Tells positions apart. */
+/** Compares positions. */
 export function keyOf({ steps, state, text: { attempt, piece } }: RunCursor): string {
   return `${steps} ${state} ${attempt} ${piece}`;
 }

@@ -23,7 +23,7 @@ export interface RunEnding {
   readonly outcomeSummary?: string | null | undefined;
   /** The model's word for how soon the result should be read. */
   readonly urgency?: Urgency | undefined;
-  /** Undefined where nothing was checked. */
+  /** Undefined if nothing was checked. */
   readonly checks?: readonly CheckResult[];
   /** Warnings about missing tools or texts; default none. */
   readonly warnings?: readonly RunWarning[] | undefined;

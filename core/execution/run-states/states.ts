@@ -211,5 +211,6 @@ export const WITHHELD = {
   not_failed: 'the routine delivers failures only',
   no_webhook: 'the routine had no webhook that takes deliveries',
   follow_up: 'the run answers a question about a result',
+  rehearsal: 'the run is a rehearsal',
 } as const;
 export type Withheld = keyof typeof WITHHELD;

@@ -37,6 +37,8 @@ export interface ManualRun {
   readonly startedBy: string | null;
   /** Model providers that are switched off here. */
   readonly disabledProviders: readonly string[];
+  /** True for a run that reads but does not write, and whose result is none of its routine. */
+  readonly rehearses?: boolean;
   /** The version of a proposal, which it executes in place of the routine's own. */
   readonly revision?: number;
 }
@@ -55,13 +57,14 @@ export interface EnqueuedRun {
 }
 
 /**
- * Inserts a manual run as `queued` and counts it against the month's allowance, in one statement. The same statement
+ * Inserts a manual run or a rehearsal as `queued` and counts it against the month's allowance, in one statement. The same statement
  * admits it when no other run waits, its share has room and its organization has no limit of its own, so that an idle
  * service needs no round of admission. Otherwise the run waits for its turn.
  * @throws {AppError} `routine_not_found`, `routine_archived`, `invalid_variable`, `invalid_request` for a `runAt` that
  * is not within the next year, `limit_reached`, `allowance_exceeded`, `provider_disabled`
  */
 export async function enqueueManualRun(db: Db, rule: AdmissionRule, input: ManualRun): Promise<EnqueuedRun> {
+  const trigger = input.rehearses === true ? 'rehearsal' : 'manual';
   const found = await db.row<
     {
       routineState: string;
@@ -119,7 +122,7 @@ export async function enqueueManualRun(db: Db, rule: AdmissionRule, input: Manua
       insert into runs (id, organization_id, project_id, routine_id, routine_revision, trigger, state, variables,
         retry_of, model_provider, model_connection_id, model_id, max_steps, timeout_seconds, max_total_tokens,
         queue_until, admitted_at, start_leased_until, run_at, held, stands_for, proves, started_by, values_fenced)
-      select ${input.id}, ${input.organizationId}, project_id, id, revision, 'manual', 'queued',
+      select ${input.id}, ${input.organizationId}, project_id, id, revision, ${trigger}, 'queued',
         ${JSON.stringify(input.variables)}, ${input.retryOf}, model_provider, model_connection_id, model_id,
         max_steps, timeout_seconds, max_total_tokens, coalesce(${input.runAt}::timestamptz,
         now()) + max_queue_seconds * interval '1 second',
@@ -150,7 +153,7 @@ export async function enqueueManualRun(db: Db, rule: AdmissionRule, input: Manua
     projectId,
     organizationId: input.organizationId,
     routineId,
-    trigger: 'manual',
+    trigger,
     timeoutSeconds,
   };
   return { run, startable };

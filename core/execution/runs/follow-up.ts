@@ -90,7 +90,8 @@ function refusalOf({ routineState, hasVersion, hasPrompt, disabled }: Found): Ap
 }
 
 /**
- * Starts a new manual run with the inputs of one that has ended, or asks again what a follow-up was asked.
+ * Starts a new manual run with the inputs of one that has ended, rehearses a rehearsal again, or asks again what a
+ * follow-up was asked.
  * @throws {AppError} `run_not_found`, `run_not_finished`, `content_erased` when its inputs are gone, and what
  * `startManualRun` and `startFollowUp` throw
  */
@@ -99,11 +100,12 @@ export async function retryRun(deps: StartDeps, input: Omit<AskedFollowUp, 'mess
   if (!isEndState(run.state)) throw new AppError('run_not_finished');
   if (run.contentErasedAt !== null) throw new AppError('content_erased');
   const { message, followsUp, routineId, variables, scheduledFor: standsFor } = run;
+  const rehearses = run.trigger === 'rehearsal';
   if (message !== null && followsUp !== null) {
     return startFollowUp(deps, { ...input, runId: followsUp, message, fenced: run.valuesFenced });
   }
   // Values that were fenced stay fenced.
-  const again = { routineId, variables, valuesFenced: false, retryOf: run.id, runAt: null, standsFor };
+  const again = { routineId, variables, valuesFenced: false, retryOf: run.id, runAt: null, standsFor, rehearses };
   const retry = { ...input, ...again, disabledProviders: disabledProviders(deps) };
   return startAdmitted(deps, await enqueueManualRun(deps.database, deps.admission.rule, retry));
 }

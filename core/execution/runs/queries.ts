@@ -3,6 +3,7 @@ import { readVersion } from '#core/authoring/routines/index.ts';
 import { listChatDeliveries } from '#core/delivery/chats/index.ts';
 import { listDeliveries } from '#core/delivery/webhooks/index.ts';
 import type { Outcome } from '#core/authoring/outcomes/index.ts';
+import { isWork } from '#core/foundation/engine/index.ts';
 import { join, ownedBy, sql, type Db, type Sql } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { firstIdAt } from '#lib/ids.ts';
@@ -107,6 +108,7 @@ const BY_TRIGGER = {
   schedule: sql`trigger = 'schedule'`,
   backfill: sql`trigger = 'backfill'`,
   follow_up: sql`trigger = 'follow_up'`,
+  rehearsal: sql`trigger = 'rehearsal'`,
 };
 
 /**
@@ -173,28 +175,25 @@ export async function readRunDetail(
   return { ...run, resultSchema, waitingFor, ...texts, deliveries, chatDeliveries, messages, followUps };
 }
 
-/** SQL condition on a run `o`: it does the work of its routine, and does not answer a question about it. */
-const ofWork = sql`o.trigger <> 'follow_up'`;
-
 /**
- * One row, `nearby`: the results beside a run. Successes are entries of the index by state. Failures are looked for
- * between the run and the success beside it, since most have no result and a routine may have thousands.
+ * One row, `nearby`: the results before and after a run. Successes are entries of the index by state. Failures are
+ * looked for between the run and the nearest success, since most have no result and a routine may have thousands.
  */
 const nearby = sql`
   (select good.before as "lastGoodRunId",
     coalesce((select o.id from runs o where o.routine_id = runs.routine_id and o.project_id = runs.project_id
-      and ${ofWork} and o.state = 'failed' and o.result is not null
+      and ${isWork(sql`o.trigger`)} and o.state = 'failed' and o.result is not null
       and o.id < runs.id and o.id > coalesce(good.before, '')
       order by o.id desc limit 1), good.before) as "previousResultId",
     coalesce((select o.id from runs o where o.routine_id = runs.routine_id and o.project_id = runs.project_id
-      and ${ofWork} and o.state = 'failed' and o.result is not null
+      and ${isWork(sql`o.trigger`)} and o.state = 'failed' and o.result is not null
       and o.id > runs.id and (good.after is null or o.id < good.after)
       order by o.id limit 1), good.after) as "nextResultId"
   from (select
     (select o.id from runs o where o.routine_id = runs.routine_id and o.project_id = runs.project_id
-      and ${ofWork} and o.state = 'succeeded' and o.id < runs.id order by o.id desc limit 1) as before,
+      and ${isWork(sql`o.trigger`)} and o.state = 'succeeded' and o.id < runs.id order by o.id desc limit 1) as before,
     (select o.id from runs o where o.routine_id = runs.routine_id and o.project_id = runs.project_id
-      and ${ofWork} and o.state = 'succeeded' and o.id > runs.id order by o.id limit 1) as after
+      and ${isWork(sql`o.trigger`)} and o.state = 'succeeded' and o.id > runs.id order by o.id limit 1) as after
   ) good) nearby`;
 
 /** Questions about one result that its page shows, the latest. */

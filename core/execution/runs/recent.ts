@@ -1,4 +1,5 @@
 import type { Outcome } from '#core/authoring/outcomes/index.ts';
+import { isWork } from '#core/foundation/engine/index.ts';
 import { ownedBy, sql, type Db, type Sql } from '#lib/database/index.ts';
 import { afterCursor, type Page } from '#lib/paging.ts';
 import type { RunState } from '#core/execution/run-states/index.ts';
@@ -85,6 +86,6 @@ export function listRecentRuns(
 function latestId(projectId: string, state: Sql): Sql {
   return sql`(select id from runs
               where ${ownedBy(sql`routine_id`, sql`page.id`)} and project_id = ${projectId} and state = ${state}
-                and trigger <> 'follow_up'
+                and ${isWork(sql`trigger`)}
               order by routine_id, id desc limit 1)`;
 }

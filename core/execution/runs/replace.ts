@@ -1,3 +1,4 @@
+import { isWork } from '#core/foundation/engine/index.ts';
 import { afterCommit, empty, sql, transaction, type Db, type Sql } from '#lib/database/index.ts';
 import { waiting } from '#core/execution/admission/index.ts';
 import { replacement, type RunEnding, type RunState } from '#core/execution/run-states/index.ts';
@@ -79,7 +80,7 @@ export function askedToStop({ reason }: Pick<RunEnding, 'reason'>): Sql {
 
 /**
  * SQL condition on `runs`: an open run delays the next occurrence of its routine. A run that waits for its time does
- * not, since that may be a year away, nor does a run of a backfill, which comes last, an answer to a question, or a run
- * that tries a proposal, as the schedule goes on meanwhile.
+ * not, since that may be a year away, nor does a run of a backfill, which comes last, an answer to a question, a
+ * rehearsal, or a run that tries a proposal, as the schedule goes on meanwhile.
  */
-export const inTheWay = sql`not held and trigger not in ('backfill', 'follow_up') and routine_revision > 0`;
+export const inTheWay = sql`not held and trigger <> 'backfill' and ${isWork(sql`trigger`)} and routine_revision > 0`;

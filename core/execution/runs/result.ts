@@ -78,7 +78,7 @@ interface EndedResult {
  * @returns the reason for sending none, or null
  */
 function withheldBy(deliver: Routine['deliver'], { trigger, state, outcome, changes }: EndedResult): Withheld | null {
-  if (trigger === 'follow_up') return 'follow_up';
+  if (trigger === 'follow_up' || trigger === 'rehearsal') return trigger;
   if (deliver === 'always' || state === 'failed') return null;
   if (deliver === 'failed') return 'not_failed';
   if (state === 'cancelled') return 'no_change';
@@ -109,6 +109,7 @@ function findDelivered(
         case when withheld = 'no_change' then compared_with else id end as anchor
       from runs
       where routine_id = ${run.routineId} and project_id = ${run.projectId} and data is not null and id <> ${run.id}
+        and trigger <> 'rehearsal'
       order by compared_at desc limit ${MAX_LOOKED_AT}
     ) earlier
     where not ${run.delivers}::boolean or (
@@ -120,7 +121,7 @@ function findDelivered(
 /** The complete difference between the data of two runs of a routine. */
 interface RunDiff extends Changes {
   readonly runId: string;
-  /** The earlier run; null where everything is new. */
+  /** The earlier run; null if everything is new. */
   readonly against: string | null;
 }
 

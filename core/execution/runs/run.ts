@@ -25,7 +25,7 @@ export interface RunUsage extends Usage {
 
 export interface RunVerdict {
   readonly useful: boolean;
-  /** Null where there is none, and once it is erased. */
+  /** Null if there is none, and once it is erased. */
   readonly note: string | null;
   /** The last writer; null when they are gone. */
   readonly by: Author | null;
@@ -129,7 +129,7 @@ export interface RunDetail extends Run, Nearby {
   readonly routineName: string;
   readonly prompt: string | null;
   readonly briefing: string | null;
-  /** Version of the facts of its project that it was told; null for none. */
+  /** The version of the project's facts that the run got; null for none. */
   readonly factsVersion: number | null;
   /** Null for a run that asked no gate. */
   readonly gate: GateVerdict | null;
@@ -189,7 +189,7 @@ export const shortColumns = sql`
   })}) end as verdict
 `;
 
-/** The other side of the comparison, beside the changes. */
+/** The other side of the comparison. */
 export const comparedWith = sql`jsonb_build_object('against', compared_with, 'unchangedRuns', unchanged_runs)`;
 
 /** The columns of `Run`. */

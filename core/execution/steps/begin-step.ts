@@ -19,6 +19,9 @@ import {
   previousRunOf,
   type PreviousRunJson,
   type PromptRun,
+  tellsQuestions,
+  toldQuestionsJson,
+  type ToldQuestion,
   type TranscriptStep,
 } from '#core/execution/prompt/index.ts';
 import { runClock, scheduledFor, unwantedReason } from '#core/execution/runs/index.ts';
@@ -38,7 +41,7 @@ export interface StepRun
   /** Says which field of the definition this release cannot read; else null. */
   readonly blocked: string | null;
   readonly abnormalFactor: number | null;
-  /** Revisions that its version was activated with, which a run that no person starts takes. */
+  /** Revisions with which its version was activated; runs that no person starts use them. */
   readonly activeSkills: SkillRevisions;
   readonly tools: readonly OfferedTool[];
   /** The rendered text, once the first step has recorded it. Later steps no longer read its sources. */
@@ -105,6 +108,7 @@ export async function beginStep(
     activeFacts: sql`begun.active_facts`,
   });
   const toldActions = toldActionsJson({ projectId: sql`begun.project_id`, routineId: sql`begun.routine_id` });
+  const questions = toldQuestionsJson({ projectId: sql`begun.project_id`, routineId: sql`begun.routine_id` });
   const found = await db.row<FoundRun>`
     with begun as (
       update runs set
@@ -145,6 +149,7 @@ export async function beginStep(
       case when prompt is null and definition ->> 'facts' = 'true' then ${facts} end as "toldFacts",
       case when prompt is null and ${asksForActions(sql`definition ->> 'instructions'`)} then ${toldActions} end
         as "toldActions",
+      case when prompt is null and ${tellsQuestions(sql`definition`)} then ${questions} end as "toldQuestions",
       ${runClock.remainingMs(sql`begun`)} as "remainingMs", ${runClock.patienceMs(sql`begun`)} as "patienceMs",
       begun.waits_until is not null as "inLine",
       step_count as "modelSteps", input_tokens + output_tokens as "totalTokens",
@@ -157,7 +162,16 @@ export async function beginStep(
     from begun left join step on true
   `;
   if (found === undefined || found.stepState === null) return undefined;
-  const { stepState: _, definition, given, valuesFenced, previous: earlier, toldActions: told, ...run } = found;
+  const {
+    stepState: _,
+    definition,
+    given,
+    valuesFenced,
+    previous: earlier,
+    toldActions: told,
+    toldQuestions,
+    ...run
+  } = found;
   const transcriptSteps = run.transcriptSteps ?? [];
   const read = definitionForm.read(definition);
   const defined = run.trigger === 'follow_up' ? { ...read, value: { ...read.value, ...AS_TEXT } } : read;
@@ -166,6 +180,7 @@ export async function beginStep(
     index,
     ...definedFields(defined, given, valuesFenced),
     tools: offeredTools(run.tools, defined.value),
+    questions: toldQuestions ?? [],
     previous: earlier === null ? undefined : previousRunOf(earlier),
     toldActions: told && actionsInWords(told),
     transcriptSteps,
@@ -173,8 +188,8 @@ export async function beginStep(
   };
 }
 
-/** Fields of a definition for a run that answers a question: any text will do. */
-const AS_TEXT = { outcome: 'optional', checks: [], resultSchema: null, resultKey: null } as const;
+/** Fields of a definition for a run that answers a question: any text will do, and it asks none itself. */
+const AS_TEXT = { outcome: 'optional', checks: [], resultSchema: null, resultKey: null, mayAsk: false } as const;
 
 /** Returns the fields that a run has of a definition, with the values that were given for its variables. */
 export function definedFields(
@@ -207,6 +222,7 @@ interface FoundRun extends Omit<
   | 'transcript'
   | 'previous'
   | 'toldActions'
+  | 'questions'
 > {
   readonly stepState: string | null;
   readonly definition: unknown;
@@ -215,6 +231,7 @@ interface FoundRun extends Omit<
   readonly tools: readonly OfferedToolJson[];
   readonly previous: PreviousRunJson | null;
   readonly toldActions: readonly ToldAction[] | null;
+  readonly toldQuestions: readonly ToldQuestion[] | null;
   readonly transcriptSteps: readonly TranscriptStep[] | null;
 }
 

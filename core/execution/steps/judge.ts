@@ -48,7 +48,7 @@ export interface JudgedResponse {
   /** The calls that follow; none are made where the run ends. */
   readonly calls: Omit<CallPlan, 'messages'>;
   readonly warnings: readonly StepWarning[];
-  /** US dollars as a decimal string; null where the model has no price. */
+  /** US dollars as a decimal string; null if the model has no price. */
   readonly costUsd: string | null;
 }
 
@@ -141,8 +141,8 @@ function limitReached(run: StepRun, response: ModelResponse): FailureReason | un
 const SUMMARY_LENGTH = 500;
 
 /**
- * Returns the ending of a run whose model called `finish`. The result is the one in the call, else the text beside it,
- * else the one before the reminder, else the summary.
+ * Returns the ending of a run whose model called `finish`. The result is the one in the call, else the text of the same
+ * response, else the one before the reminder, else the summary.
  */
 function statedEnding(
   { outcome, summary, urgency, result: called, next }: Extract<Finish, { kind: 'stated' }>,

@@ -41,7 +41,7 @@ export async function prepareStep(deps: StepsCore, run: StepRun, deadline: Deadl
   const { signal } = deadline;
   const option = await findModel(deps, run);
   const opening = await prepareOpening(deps, run, signal, () => passGate(deps, run, signal));
-  // A text that failed is asked for again under its schema, which leaves no room for tools.
+  // If a text did not fit its schema, the model is asked again under the schema, which leaves no room for tools.
   const tools = repairsText(run.transcript) ? {} : toolSet(run.tools);
   const isHeld = Object.keys(tools).length === 0 && option.abilities.structuredOutputs !== false;
   const fitted = await fitCall(deps.database, run, option, {
@@ -146,7 +146,7 @@ async function assertAccountUsable(deps: StepsCore, { projectId, model, modelSte
 
 /** The text of a run, with the versions of its parts. */
 export interface PreparedOpening extends Opening {
-  /** Revisions of the skills in the text; null where an earlier step has rendered it. */
+  /** Revisions of the skills in the text; null if an earlier step has rendered it. */
   readonly skillRevisions: SkillRevisions;
   /** Version of the facts in the text; null without facts, and when an earlier step has rendered the text. */
   readonly factsVersion: number | null;
@@ -179,7 +179,7 @@ export async function prepareOpening(
     deps.skills,
     run.projectId,
     run.skills,
-    run.trigger === 'manual' ? 'newest' : run.activeSkills,
+    run.trigger === 'manual' || run.trigger === 'rehearsal' ? 'newest' : run.activeSkills,
   );
   const opening = renderPrompt({ ...run, gateVerdict }, skills);
   if (opening === undefined) throw Stop.fails('blocked_prompt_too_large');

@@ -19,7 +19,10 @@ import {
   type PreviousRunJson,
   asksForData,
   previousDataJson,
+  tellsQuestions,
+  toldQuestionsJson,
   type PreviousData,
+  type ToldQuestion,
 } from '#core/execution/prompt/index.ts';
 import { offeredTools, offeredToolsJson, type OfferedToolJson } from '#core/integrations/tools/index.ts';
 import { sql, type Db } from '#lib/database/index.ts';
@@ -35,7 +38,7 @@ import { Stop } from './stop.ts';
 /** The run that would begin now, up to the first call of its model. */
 export interface Preview {
   readonly preamble: string;
-  /** Undefined where the text cannot be rendered; `blocked` then has the reason. */
+  /** Undefined if the text cannot be rendered; `blocked` then has the reason. */
   readonly opening: Opening | undefined;
   readonly skills: readonly { readonly reference: string; readonly name: string }[];
   /** Facts for the run, with version 0 without facts; null for a routine that uses none. */
@@ -57,7 +60,7 @@ export interface Preview {
 
 /**
  * Shows the text, the tools and the cost of a run of a routine, and whether it could begin. It creates no run, calls no
- * model and writes nothing, except that a sign-in which is due for renewal is renewed, as by any run.
+ * model and writes nothing, except that it renews a sign-in that is due, as any run does.
  * @throws {AppError} `routine_not_found`, `invalid_variable` for a variable that cannot be given
  */
 export async function previewRun(
@@ -169,6 +172,7 @@ async function plannedRun(
     previousData: PreviousData | null;
     toldFacts: ToldFacts | null;
     toldActions: readonly ToldAction[] | null;
+    toldQuestions: readonly ToldQuestion[] | null;
     budgets: Budgets;
   }>`
     select now() as now, ${offeredToolsJson({ ...keys, startedAt: sql`now()` })} as tools,
@@ -178,6 +182,7 @@ async function plannedRun(
       case when ${asksForData(sql`${routine.instructions}::text`)} then ${previousDataJson(keys)} end as "previousData",
       case when ${routine.facts}::boolean then ${newestFacts} end as "toldFacts",
       case when ${asksForActions(sql`${routine.instructions}::text`)} then ${toldActionsJson(keys)} end as "toldActions",
+      case when ${tellsQuestions(sql`r.definition`)} then ${toldQuestionsJson(keys)} end as "toldQuestions",
       jsonb_build_object('routine', ${budgetColumns('r')}, 'project', ${budgetColumns('p')},
         'organization', ${budgetColumns('o')}) as budgets
     from routines r join projects p on p.id = r.project_id join organizations o on o.id = p.organization_id
@@ -205,6 +210,7 @@ async function plannedRun(
     previousData: found.previousData,
     toldFacts: found.toldFacts,
     toldActions: found.toldActions && actionsInWords(found.toldActions),
+    questions: found.toldQuestions ?? [],
     startedAt: found.now,
     remainingMs: timeoutSeconds * 1_000,
     tools: offeredTools(found.tools, routine),

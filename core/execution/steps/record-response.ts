@@ -57,8 +57,8 @@ async function recordJudged(
   }
   const decided = await endingByChecks(database, run, ending, patterns);
   const hasSucceeded = decided.state === 'succeeded';
-  // A run without its tools has not acted on the value of its gate.
-  const keepsSeen = run.gate !== null && decided.warnings === undefined;
+  // A rehearsal, and a run without its tools, have not acted on the value of the gate.
+  const keepsSeen = run.gate !== null && run.trigger !== 'rehearsal' && decided.warnings === undefined;
   const isAlone = hasSucceeded && !run.hasWebhook && decided.data === undefined && decided.next?.final !== true;
   if (isAlone) {
     const ended = await recordStepAndSuccess(database, record, decided, { keepsSeen, isAlone });

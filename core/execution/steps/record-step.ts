@@ -27,8 +27,8 @@ export interface ModelStepRecord extends Attempt {
 
 /**
  * Records a model step with its usage, its settlement, the run's new totals, the tool calls that it asks for, and the
- * work of telling who follows a budget.
- * @param then.spends the budgets of a run that goes on; undefined where it ends
+ * work that informs followers of a budget.
+ * @param then.spends the budgets of a run that goes on; undefined if it ends
  * @returns undefined, without any change, when the step had been recorded or the run had ended before
  */
 export async function recordModelStep(

@@ -161,10 +161,7 @@ function attemptUnderWay({ runId, index, attempt }: StepRun) {
 /** Time after which a run that does not return from its sleep loses its place in line. */
 const LATE = sql`interval '30 seconds'`;
 
-/**
- * Counts the runs that wait for the widest budget that binds this one, or for one inside it. The run that was made
- * first is served first.
- */
+/** Counts the runs that wait for the widest budget that binds this one, or for one inside it. Older runs come first. */
 function waitersBeside({ runId, organizationId }: StepRun, limits: readonly ScopeLimits[]): Sql {
   const widest = limits.find(isLimited);
   if (widest === undefined) return sql`select 0::bigint as others, 0::bigint as ahead`;

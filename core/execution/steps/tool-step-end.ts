@@ -5,6 +5,7 @@ import {
   redact,
   SHOWN_LENGTH,
   type PendingTool,
+  type rehearsing,
   type ToolRecord,
   noResult,
   readResult,
@@ -25,12 +26,17 @@ export interface ToolStepEnd {
 type Made<Kind> = Extract<MadeCall, { readonly kind: Kind }>;
 
 /** Returns the end of a step for the outcome of its call. */
-export function endOf(tool: PendingTool, call: Made<'answered' | 'failed' | 'refused' | 'maybe_sent'>): ToolStepEnd {
+export function endOf(
+  tool: PendingTool,
+  call: Made<'answered' | 'failed' | 'refused' | 'maybe_sent'> | rehearsing.StagedCall,
+): ToolStepEnd {
   switch (call.kind) {
     case 'answered':
       return answeredEnd(tool, call);
     case 'failed':
       return failedEnd(tool, call);
+    case 'staged':
+      return stagedEnd(tool, call);
     case 'refused':
       return {
         state: 'failed',
@@ -55,8 +61,16 @@ type BuiltInTool = NonNullable<ReturnType<typeof builtInTool>>;
 
 /** Returns the end of a call that the service carried out itself. */
 export function builtInEnd(tool: PendingTool, outcome: ReturnType<BuiltInTool['execute']>): ToolStepEnd {
-  const { ok } = outcome;
-  const text = ok ? JSON.stringify(outcome.result) : outcome.error;
+  const text = outcome.ok ? JSON.stringify(outcome.result) : outcome.error;
+  // The error may repeat text that the model took from a page, like the lines of a list.
+  return ownEnd(tool, { ok: outcome.ok, text, told: fenced(text) });
+}
+
+/** @param end.told the text for the model, which is the service's own or fenced */
+export function ownEnd(
+  tool: PendingTool,
+  { ok, text, told }: { readonly ok: boolean; readonly text: string; readonly told: string },
+): ToolStepEnd {
   return {
     state: ok ? 'succeeded' : 'failed',
     errorMessage: ok ? null : 'The tool answered with an error.',
@@ -68,8 +82,7 @@ export function builtInEnd(tool: PendingTool, outcome: ReturnType<BuiltInTool['e
       result: cut(text, SHOWN_LENGTH),
       resultLength: text.length,
     },
-    // The error may repeat text that the model took from a page, like the lines of a list.
-    message: toolMessage(tool, fenced(text), !ok),
+    message: toolMessage(tool, told, !ok),
   };
 }
 
@@ -124,6 +137,38 @@ function failedEnd(tool: PendingTool, { error, uncertain, secrets }: Made<'faile
   };
 }
 
+/** Says to the model of a rehearsal what the answer of a call is. */
+const REHEARSED = {
+  schema:
+    'Rehearsed: the call was checked and recorded, but not made, and nothing has changed. A made-up answer of the form that the tool declares stands in; none of its values is real.',
+  earlier_answer:
+    'Rehearsed: the call was checked and recorded, but not made, and nothing has changed. The answer to an earlier call stands in; it is not the answer to this one.',
+  nothing:
+    'Rehearsed: the call was checked and recorded, but not made, and nothing has changed. Nothing stands in for its answer; go on as if it had succeeded.',
+} as const;
+
+/** Returns the end of a call of a rehearsal, which was not made. */
+export function stagedEnd(
+  tool: PendingTool,
+  { standIn, text, secrets }: Omit<rehearsing.StagedCall, 'kind'>,
+): ToolStepEnd {
+  const shown = redact(text, secrets);
+  const told = [REHEARSED[standIn], ...(shown === '' ? [] : [fenced(shown, 'The stand-in')])];
+  return {
+    state: 'succeeded',
+    errorMessage: null,
+    madeNow: true,
+    record: {
+      ...noResult(),
+      ...shownArguments(tool.input, secrets),
+      isError: false,
+      rehearsed: standIn,
+      ...(shown === '' ? {} : { result: cut(shown, SHOWN_LENGTH), resultLength: shown.length }),
+    },
+    message: toolMessage(tool, told.join('\n'), false),
+  };
+}
+
 function toolMessage(tool: PendingTool, value: string, failed: boolean): ModelMessage {
   const output = { type: failed ? ('error-text' as const) : ('text' as const), value };
   return {
@@ -144,8 +189,8 @@ export function shownArguments(
 /** Characters of one result that a model is given. */
 const MODEL_TEXT_LENGTH = 64_000;
 
-function fenced(text: string): string {
+function fenced(text: string, what = 'What the tool returned'): string {
   const shown = cut(text, MODEL_TEXT_LENGTH);
   const rest = text.length > shown.length ? `\n[cut here: ${text.length} characters in all]` : '';
-  return fence('What the tool returned', `${shown}${rest}`);
+  return fence(what, `${shown}${rest}`);
 }

@@ -67,6 +67,7 @@ export const AUDIT_ACTIONS = [
   'run.judged',
   'action.approved',
   'action.rejected',
+  'question.answered',
 ] as const;
 
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];

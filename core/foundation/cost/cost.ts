@@ -17,7 +17,7 @@ export interface Prices {
   readonly input: string;
   readonly output: string;
   readonly cachedInput: string | null;
-  /** Prices of a whole step whose input has more tokens than this; absent where the prices do not change. */
+  /** Prices of a whole step whose input has more tokens than this; absent if the prices do not change. */
   readonly above?: LongPrices | undefined;
 }
 

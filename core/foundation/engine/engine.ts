@@ -1,10 +1,19 @@
 import { WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError, type Client } from '@temporalio/client';
 import { TypedSearchAttributes } from '@temporalio/common';
+import { sql, type Sql } from '#lib/database/index.ts';
 import { SEARCH_ATTRIBUTE, WORKFLOW } from '#lib/temporal/index.ts';
 
 /** Ways in which a run is started. */
-export const TRIGGERS = ['schedule', 'manual', 'backfill', 'follow_up'] as const;
+export const TRIGGERS = ['schedule', 'manual', 'backfill', 'follow_up', 'rehearsal'] as const;
 export type Trigger = (typeof TRIGGERS)[number];
+
+/**
+ * SQL condition on the trigger of a run: the run does the work of its routine. An answer about a result and a rehearsal
+ * are no results, no failures and no news.
+ */
+export function isWork(trigger: Sql): Sql {
+  return sql`${trigger} not in ('follow_up', 'rehearsal')`;
+}
 
 /** Input of a run's workflow: ids and small values, nothing private. */
 export interface StartableRun {

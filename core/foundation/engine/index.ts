@@ -1,5 +1,6 @@
 export {
   createEngine,
+  isWork,
   TRIGGERS,
   type Engine,
   type StartableDelivery,

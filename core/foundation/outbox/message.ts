@@ -12,6 +12,7 @@ export const MESSAGE_KINDS = [
   'partial',
   'recovered',
   'held',
+  'question',
   'digest',
   'results_digest',
   'success_ping',

@@ -11,7 +11,7 @@ export interface MailDeps extends Pick<Core, 'leadsEmail' | 'mailer' | 'uiOrigin
   readonly unsubscribeLinks: UnsubscribeLinks;
 }
 
-/** Makes one attempt to send a mail. @param to null where the recipient may not be mailed any more */
+/** Makes one attempt to send a mail. @param to null if the recipient may not be mailed any more */
 export async function sendMail(deps: MailDeps, message: WaitingMessage, to: string | null): Promise<WorkOutcome> {
   const { mailer, uiOrigin, unsubscribeLinks: links } = deps;
   if (mailer === undefined) return { state: 'failed', error: 'no mail server is configured' };

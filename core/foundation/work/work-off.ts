@@ -1,7 +1,7 @@
 import { isUnavailable, type Database } from '#lib/database/index.ts';
 import type { Log } from '#lib/log.ts';
 import type { Metrics } from '#lib/metrics/index.ts';
-import type { EndedWork, Kinds, WorkOutcome, RecordKind, RequestKind, WorkItem } from './kinds.ts';
+import type { Kinds, WorkOutcome, RecordKind, RequestKind, WorkItem } from './kinds.ts';
 import { claimWork, failWork, finishWork, postponeWork } from './queue.ts';
 
 interface WorkDeps {
@@ -112,7 +112,7 @@ export interface Nudges {
   idle(): Promise<void>;
 }
 
-/** @param round does the due work behind a name */
+/** @param round does the due work of a kind */
 export function createNudges(log: Log, round: (name: string) => Promise<unknown>): Nudges {
   const underWay = new Map<string, Promise<void>>();
   const asked = new Set<string>();

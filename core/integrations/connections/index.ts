@@ -8,14 +8,7 @@ export {
   type Connection,
 } from './store/connection.ts';
 export { connectionsReady, createCredentialSource, type StaticCredentials } from './store/credential-source.ts';
-export {
-  connectionColumns,
-  findNamedConnections,
-  listConnections,
-  lockConnection,
-  markReady,
-  readConnection,
-} from './store/queries.ts';
+export { connectionColumns, listConnections, lockConnection, markReady, readConnection } from './store/queries.ts';
 export { endSignInsOf, eraseConnection, eraseConnections, revokeErased } from './remove.ts';
 export { changeConnection } from './tool-servers/change.ts';
 export { createToolServer, toolServerOf } from './tool-servers/create.ts';
@@ -23,7 +16,7 @@ export { authorizationRequest, startSignIn } from './oauth/start.ts';
 export { clientMetadataDocument, clientMetadataUrlOf, redirectUriOf } from './oauth/client.ts';
 export { completeSignIn } from './oauth/complete.ts';
 export { createOAuthSource } from './oauth/source.ts';
-export { forgetSignIns, isStillMember, untilMade, type Made } from './oauth/flows.ts';
+export { forgetSignIns, untilMade, type Made } from './oauth/flows.ts';
 export { CATEGORIES, loadProviders, type Provider, type ProviderCatalogue } from './providers/catalogue.ts';
 export { connectWithKey } from './providers/connect-with-key.ts';
 export { listAccounts } from './providers/accounts.ts';

@@ -115,7 +115,7 @@ async function revokeStored(
   return revokeGrant(deps, connection, grant);
 }
 
-/** @returns the status of the response; undefined where the server revokes no tokens */
+/** @returns the status of the response; undefined if the server revokes no tokens */
 async function revoke(
   { outbound, providers }: RevocationDeps,
   { provider }: Pick<Connection, 'provider'>,

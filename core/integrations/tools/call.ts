@@ -85,7 +85,7 @@ export async function callOnce(
 }
 
 /** Decides whether a call may be made, on a session that is then kept for it. */
-async function prepare(
+export async function prepare(
   deps: ToolCallDeps,
   caller: Caller,
   wanted: WantedCall,
@@ -122,11 +122,11 @@ interface HeldSession {
 }
 
 /** A tool as its server defines it, and the session to call it on. */
-interface LiveTool {
+export interface LiveTool {
   readonly definition: ToolDefinition;
   readonly hash: string;
   readonly lease: LeasedSession;
-  /** True where the run has listed the tool before, without a new request. */
+  /** True if the run has listed the tool before, without a new request. */
   readonly isRemembered: boolean;
 }
 

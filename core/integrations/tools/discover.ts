@@ -31,7 +31,7 @@ type DiscoverCore = Pick<
 export interface Discovery extends Omit<DiscoveryCounts, 'retired'> {
   /** Tools that were left out. */
   readonly skipped: number;
-  /** The first of them, and the reason. */
+  /** The first tools that were left out, each with the reason. */
   readonly skippedTools: readonly SkippedTool[];
   /** Unreadable fields of tools that are listed without them. */
   readonly droppedFields: readonly SkippedTool[];
@@ -106,7 +106,7 @@ async function askServer(
   try {
     const listed = await listOnSession(deps, connection, limits).catch((error: unknown) => {
       if (!(error instanceof ToolServerError) || error.kind !== 'session_lost') throw error;
-      // A listing changes nothing: a new session begins with the first page.
+      // A listing changes nothing, so it can start again on a new session.
       return listOnSession(deps, connection, limits);
     });
     for (const tool of listed.skipped.slice(0, MAX_SHOWN_SKIPPED)) {

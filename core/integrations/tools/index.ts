@@ -1,3 +1,4 @@
+export * as asking from './ask.ts';
 export { BUILT_IN_TOOLS, builtInTool, FINISH, STATED_OUTCOMES, URGENCIES } from './own-tools.ts';
 export { callOnce, type MadeCall, type ToolCallDeps } from './call.ts';
 export { changePolicy } from './change-policy.ts';
@@ -28,6 +29,7 @@ export {
   type VersionTool,
 } from './queries.ts';
 export * as rules from './rules.ts';
+export * as rehearsing from './rehearse.ts';
 export {
   noResult,
   readResult,

@@ -14,13 +14,13 @@ import { type ToolTarget, findPolicy } from './queries.ts';
 
 /** A call that a model asks for, with its record. */
 export interface WantedCall {
-  /** Undefined where the policy or its connection is gone. */
+  /** Undefined if the policy or its connection is gone. */
   readonly target: ToolTarget | undefined;
   readonly input: unknown;
   readonly runStartedAt: Date;
   /** Calls that the run has sent before under the same policy. */
   readonly earlierCalls: number;
-  /** True when an earlier attempt recorded that it sends this very call. */
+  /** True when an earlier attempt recorded that it sends exactly this call. */
   readonly maybeSent: boolean;
   /** True where a person or a standing rule lets this call of a held tool through. */
   readonly permitted?: boolean;

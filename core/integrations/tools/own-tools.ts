@@ -1,6 +1,7 @@
 import { calculateTool } from '#core/clients/calculate/index.ts';
 import { withoutDialect } from '#core/clients/gateway/index.ts';
 import { isJsonObject, type JsonObject } from '#lib/json.ts';
+import { ASK, askDefinition } from './ask.ts';
 
 /**
  * Names the tools of the service itself: read-only, without a connection, offered to runs whose routine chooses them.
@@ -9,11 +10,13 @@ export const BUILT_IN_TOOLS = ['calculate'] as const;
 export type BuiltInToolName = (typeof BUILT_IN_TOOLS)[number];
 
 /** Names every tool of the service that a run may be offered. */
-export type OwnToolName = BuiltInToolName | typeof FINISH;
+export type OwnToolName = BuiltInToolName | typeof ASK | typeof FINISH;
 
 /** Fields of a routine that decide which tools of the service its runs are offered. */
 export interface OwnToolRule extends FinishRule {
   readonly builtInTools: readonly BuiltInToolName[];
+  /** Whether a run may ask people a question. */
+  readonly mayAsk: boolean;
 }
 
 /**
@@ -22,9 +25,10 @@ export interface OwnToolRule extends FinishRule {
  * @param others number of the tools of its connections
  */
 export function ownTools(rule: OwnToolRule, others: number): readonly OwnToolName[] {
-  const { builtInTools, outcome, resultSchema } = rule;
-  const asksForResult = resultSchema !== null && builtInTools.length + others > 0;
-  return outcome === 'required' || asksForResult ? [...builtInTools, FINISH] : builtInTools;
+  const { builtInTools, mayAsk, outcome, resultSchema } = rule;
+  const own: readonly OwnToolName[] = mayAsk ? [...builtInTools, ASK] : builtInTools;
+  const asksForResult = resultSchema !== null && own.length + others > 0;
+  return outcome === 'required' || asksForResult ? [...own, FINISH] : own;
 }
 
 interface ToolDefinition {
@@ -51,6 +55,7 @@ export function builtInTool(call: {
 }
 
 export function ownDefinition(name: OwnToolName, rule: FinishRule): ToolDefinition {
+  if (name === ASK) return askDefinition;
   return name === FINISH ? finishTool(rule) : TOOLS[name];
 }
 
@@ -66,7 +71,7 @@ export const FINISH = 'finish';
 /** Fields of a routine that decide the parameters of `finish`. */
 interface FinishRule {
   readonly outcome: string;
-  /** True where a run may say that it was the last one. */
+  /** True if a run may say that it was the last one. */
   readonly mayComplete: boolean;
   /** Most hours by which a run may postpone the next one; null for none. */
   readonly mayPutOffHours: number | null;

@@ -23,7 +23,7 @@ export interface ToolPolicy {
   /** Hash of the confirmed definition. The tool is enabled only while both are the same. */
   readonly confirmedHash: string | null;
   readonly confirmedDefinition: ConfirmedDefinition | null;
-  /** Readable parts of the confirmed schemas; null where all of them can be read. */
+  /** Readable parts of the confirmed schemas; null if all of them can be read. */
   readonly readable: ReadableSchemas | null;
   readonly state: PolicyState;
   readonly vanishedAt: Date | null;
@@ -31,7 +31,7 @@ export interface ToolPolicy {
   readonly confirmedBy: string | null;
   readonly confirmedAt: Date | null;
   readonly maxCallsPerRun: number | null;
-  /** Arguments have to satisfy it besides the tool's own schema. */
+  /** Arguments have to satisfy it in addition to the tool's own schema. */
   readonly argumentSchema: JsonObject | null;
   readonly createdAt: Date;
   readonly updatedAt: Date;

@@ -4,6 +4,7 @@ import type { ContentPart, ToolResult } from '#core/clients/mcp/index.ts';
 import { parseJson } from '#lib/json.ts';
 import { redactAuthorization } from '#lib/redact-authorization.ts';
 import { cut } from '#lib/text.ts';
+import type { StandIn } from './rehearse.ts';
 
 export type ResultRecord = Pick<
   ToolRecord,
@@ -147,6 +148,8 @@ export interface ToolRecord {
   readonly action?: { readonly id: string; readonly name: string };
   /** Set on a call of a held tool that a standing rule let through. */
   readonly rule?: { readonly id: string; readonly words: string };
+  /** Set on a call of a rehearsal that was not made: what answered in its place. */
+  readonly rehearsed?: StandIn;
 }
 
 /** Describes a part of a tool's result that is not text, without its content. */

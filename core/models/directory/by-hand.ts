@@ -33,7 +33,7 @@ interface Entered extends ServedModel {
   readonly figures: SomeFigures | null;
 }
 
-/** @param takesPrices false where the operator caps cost: a tenant's own prices could undercut the cap */
+/** @param takesPrices false if the operator caps cost: a tenant's own prices could undercut the cap */
 export function createFigureStore(database: Database, takesPrices: boolean): FigureStore {
   const read = new LRUCache<string, Looking>({
     max: 10_000,

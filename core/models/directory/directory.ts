@@ -72,7 +72,7 @@ export function createModelDirectory(settings: DirectorySettings): ModelDirector
     });
 
   /**
-   * Asks the sources whose list is old, and waits no longer than `enough`: while there is a list, no caller waits for a
+   * Asks the sources whose list is old, and waits no longer than `enough`. If a list exists, no caller waits for a
    * server that hangs.
    */
   async function refresh(asked: readonly CachedSource[], enough: (rests: boolean) => Promise<unknown>): Promise<void> {

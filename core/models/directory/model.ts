@@ -48,7 +48,7 @@ export function sameModel(a: ModelReference, b: ModelReference): boolean {
   return a.provider === b.provider && a.connectionId === b.connectionId && a.modelId === b.modelId;
 }
 
-/** Figures of one origin, which need not know them all. */
+/** Figures from one origin; some may be missing. */
 export type SomeFigures = { readonly [Name in keyof Figures]?: Figures[Name] | undefined };
 
 interface Completed {

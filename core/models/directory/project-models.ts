@@ -14,7 +14,7 @@ export interface ProjectModels {
    * @throws {AppError} `models_unavailable` when no source has ever given a list
    */
   list(projectId: string): Promise<ModelList>;
-  /** Finds the option that a reference names; for a model of an account no source is asked. */
+  /** Finds the option that a reference names; a model of an account needs no request to a source. */
   find(projectId: string, reference: ModelReference): Promise<ModelOption | undefined>;
   /** Says why a reference finds nothing. */
   explainAbsence(reference: ModelReference): string | undefined;
@@ -61,7 +61,7 @@ export function createProjectModels({
   };
 }
 
-/** Their owners pay for accounts, at prices that no provider states. */
+/** The owners of accounts pay for them, at prices that no provider states. */
 function optionOf(
   { provider, connectionId, id, name, contextTokens }: OfferedModel,
   modelProviders: ModelProviders,

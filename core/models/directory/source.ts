@@ -96,7 +96,7 @@ export interface SourceState {
   readonly dialect: ModelDialect;
   /** True for a server of the operator's own, whose models cost nothing. */
   readonly local: boolean;
-  /** Null where callers may not see it. */
+  /** Null if callers may not see it. */
   readonly baseUrl: string | null;
   readonly state: 'ready' | 'stale' | 'unavailable';
   /** One sentence about a failed last request, with the remedy. */
@@ -122,7 +122,7 @@ export interface CachedSource {
   /** Tells whether its list is missing or older than a minute. */
   isAged(): boolean;
   /**
-   * Asks for its list, where that has aged. One request is in flight at a time.
+   * Asks the server for its list if the last one is too old. One request is in flight at a time.
    * @param rests leaves it alone for some seconds after a failure
    */
   refresh(rests: boolean): Promise<void>;

@@ -181,8 +181,8 @@ export function readRuntimeLease(db: Db): Promise<RuntimeLease | undefined> {
 }
 
 /**
- * Takes the lease with the next epoch, once it has run out. Until then no other instance gets it, even one that
- * replaces an instance that is gone: the two might work at the same time.
+ * Takes the lease with the next epoch, once it has run out. Until then no other instance gets it, not even a
+ * replacement, because both might work at the same time.
  * @param input.seenEpoch the highest epoch that the runtime has seen
  * @returns undefined when another process has just taken it
  */

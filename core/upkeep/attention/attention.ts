@@ -1,3 +1,5 @@
+import { isWork } from '#core/foundation/engine/index.ts';
+import { listQuestions, type Question } from '#core/execution/questions/index.ts';
 import { spentBudgets } from '#core/usage/index.ts';
 import { ownedBy, sql, type Db } from '#lib/database/index.ts';
 
@@ -58,6 +60,8 @@ export interface Attention {
   readonly signIns: readonly EndedSignIn[];
   readonly budgets: Awaited<ReturnType<typeof spentBudgets>>;
   readonly skillsBehind: readonly RoutineBehind[];
+  /** Open questions of runs. */
+  readonly questions: readonly Question[];
   /** True when a kind has more entries than are listed. */
   readonly truncated: boolean;
 }
@@ -70,7 +74,7 @@ const MOST_FAILED_RUNS = 1_000;
 const NEARLY_SPENT_PERCENT = 80;
 
 /**
- * Reads what needs attention in a project: six statements, each by an index and bounded by the routines of the
+ * Reads what needs attention in a project: seven statements, each by an index and bounded by the routines of the
  * project.
  * @param since failures before it are left out
  */
@@ -88,6 +92,7 @@ export async function readAttention(
     signIns: await endedSignIns(db, projectId, limit),
     budgets: await spentBudgets(db, ids, { percent: NEARLY_SPENT_PERCENT, limit }),
     skillsBehind: await routinesBehind(db, projectId, limit),
+    questions: await listQuestions(db, projectId, { state: 'open', page: { limit: MOST, after: undefined } }),
   };
   return {
     stopped: found.stopped.slice(0, MOST),
@@ -96,6 +101,7 @@ export async function readAttention(
     signIns: found.signIns.slice(0, MOST),
     budgets: found.budgets.slice(0, MOST),
     skillsBehind: found.skillsBehind.slice(0, MOST),
+    questions: found.questions.slice(0, MOST),
     truncated: Object.values(found).some(({ length }) => length > MOST),
   };
 }
@@ -119,7 +125,7 @@ function failedRoutines(
   return db.rows`
     with failed as (
       select id, routine_id, reason, error_message, finished_at from runs
-      where ${ownedBy(sql`project_id`, projectId)} and state = 'failed' and trigger <> 'follow_up'
+      where ${ownedBy(sql`project_id`, projectId)} and state = 'failed' and ${isWork(sql`trigger`)}
       order by project_id, state, id desc limit ${MOST_FAILED_RUNS}
     ), latest as (
       select distinct on (routine_id) routine_id, id, reason, error_message, finished_at,
@@ -133,7 +139,7 @@ function failedRoutines(
     where r.state <> 'archived' and r.state_reason is null and not exists (
       select from runs later
       where ${ownedBy(sql`later.routine_id`, sql`latest.routine_id`)} and later.project_id = ${projectId}
-        and later.state = 'succeeded' and later.id > latest.id and later.trigger <> 'follow_up'
+        and later.state = 'succeeded' and later.id > latest.id and ${isWork(sql`later.trigger`)}
     )
     order by latest.finished_at desc limit ${limit}
   `;
@@ -149,7 +155,7 @@ function routinesWithoutTools(
     from routines r cross join lateral (
       select id, state, warnings, finished_at from runs
       where ${ownedBy(sql`routine_id`, sql`r.id`)} and project_id = ${projectId} and state in ('succeeded', 'failed')
-        and trigger <> 'follow_up'
+        and ${isWork(sql`trigger`)}
       order by routine_id, id desc limit 1
     ) latest
     where r.project_id = ${projectId} and r.state <> 'archived' and latest.state = 'succeeded'

@@ -38,7 +38,7 @@ interface HeldDigest extends DigestSettings {
   readonly lastDate: string | null;
   readonly organizationId: string;
   readonly projectName: string;
-  /** False where the project's results may not be mailed to the person. */
+  /** False if the project's results may not be mailed to the person. */
   readonly mayBeMailed: boolean;
   readonly now: Date;
 }

@@ -7,7 +7,7 @@ import { missingMigrations, schemaTooOld, type Db } from '#lib/database/index.ts
 /** A probe gives up after a few seconds, so a silent Postgres counts as away sooner. */
 const PATIENCE_MS = 3_000;
 
-/** Obstacles that keep a process from its work, in words for an operator; undefined where there is none. */
+/** Obstacles that keep a process from its work, in words for an operator; undefined if there is none. */
 export interface Obstacles {
   /** Postgres is away, or its schema is too old. */
   readonly database: string | undefined;

@@ -19,15 +19,15 @@ export interface Manner {
   /** Fields whose limit on the output it obeys; the fixture's own manner ignores them. */
   readonly limits: readonly ('max_tokens' | 'max_completion_tokens')[];
   readonly form: Form;
-  /** True where a grammar for the schema leaves no room for a call. */
+  /** True if a grammar for the schema leaves no room for a call. */
   readonly schemaOverTools?: boolean;
   /** Tokens that are left of a longer prompt, without a word. */
   readonly silentWindow?: number;
   /** True for call ids of nine letters and digits. */
   readonly shortCallIds?: boolean;
-  /** True where a stream states usage, asked or not. */
+  /** True if a stream states usage, asked or not. */
   readonly statesUsage?: boolean;
-  /** True where an error in a stream stands in a chunk that ends the choice, with the reason `error`. */
+  /** True if an error in a stream stands in a chunk that ends the choice, with the reason `error`. */
   readonly errorInChunk?: boolean;
   /** Figures that it states of usage: those of OpenAI, or with the cost, or the three sums. */
   readonly usage: 'openai' | 'cost' | 'sums';

@@ -48,7 +48,7 @@ export function offeredTools({ tools, tool_choice: choice }: ChatRequest): reado
 
 /**
  * Makes the reply of a server whose grammar holds the whole output to a schema, so that no call can be written;
- * undefined where no schema is asked for.
+ * undefined if no schema is asked for.
  */
 export function schemaReply(request: ChatRequest): Reply | undefined {
   const schema = request.response_format?.json_schema?.schema;

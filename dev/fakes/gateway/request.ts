@@ -63,7 +63,7 @@ export function promptOf({ messages }: ChatRequest): string {
   return messages.map(textOf).join('\n');
 }
 
-/** Returns the text of the last tool result; empty where there is none. */
+/** Returns the text of the last tool result; empty if there is none. */
 export function lastToolText({ messages }: ChatRequest): string {
   const last = messages.findLast(({ role }) => role === 'tool');
   return last === undefined ? '' : textOf(last);

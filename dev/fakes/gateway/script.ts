@@ -33,7 +33,7 @@ export const Form = z.strictObject({
   error: z.record(z.string(), z.unknown()).exactOptional(),
   /** Place at which the answer stops: in a call, in a character of several bytes, before the usage or the last line. */
   stop: z.enum(['call', 'character', 'usage', 'done']).exactOptional(),
-  /** True where the connection is cut there; else the response ends as if it were whole. */
+  /** True if the connection is cut there; else the response ends as if it were whole. */
   abrupt: z.boolean().exactOptional(),
 });
 export type Form = z.infer<typeof Form>;

@@ -14,7 +14,7 @@ export interface Answers {
   /** Fields of the metadata of the tool server (RFC 9728) and of its authorization server (RFC 8414). */
   readonly resource?: (origin: string) => object;
   readonly server?: (origin: string) => object;
-  /** True where the metadata is at OpenID Connect's place alone. */
+  /** True if the metadata is at OpenID Connect's place alone. */
   readonly oidcOnly?: boolean;
   /** The issuer in the response to the browser. */
   readonly iss?: (origin: string) => string;
@@ -24,9 +24,9 @@ export interface Answers {
   readonly tokens?: (tokens: object) => Answer;
   /** The answers to refreshes in their order, the last one again and again. */
   readonly refreshes?: readonly ((refresh: Refresh) => Answer | typeof CUT)[];
-  /** True where a rotated refresh token works once more (a grace period). */
+  /** True if a rotated refresh token works once more (a grace period). */
   readonly hasGrace?: boolean;
-  /** True where the tool server takes no token that was renewed. */
+  /** True if the tool server takes no token that was renewed. */
   readonly refusesRenewed?: boolean;
   /** Calls of tools after which the grant is revoked. */
   readonly revokedAfterCalls?: number;

@@ -19,7 +19,7 @@ export interface OddCase {
   readonly answers: Answers;
   /** The error at the start of a sign-in, or at its end; none where the person gets signed in. */
   readonly refusal?: RegExp;
-  /** False where no end of the token is known, so that the clock does not end it. */
+  /** False if no end of the token is known, so that the clock does not end it. */
   readonly expires?: false;
   /** One after the other, each with an expired token; one that succeeds where it is left out. */
   readonly runs?: readonly MustRun[];

@@ -10,6 +10,7 @@ const DISTRICTS: Readonly<Record<string, readonly string[]>> = {
     'run-events',
     'retention',
     'actions',
+    'questions',
     'runs',
     'results',
     'breaker',

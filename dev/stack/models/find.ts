@@ -5,7 +5,7 @@ import { readEntries, settle, writeEntries, type Candidate, type Tried } from '.
 import { LOCAL_PORTS, PROVIDERS, titleOf, type LocalPort, type Provider } from './servers.ts';
 
 export interface FoundModels {
-  /** Variables by which API and worker use what was found; undefined where it is the fixture. */
+  /** Variables by which API and worker use what was found; undefined if it is the fixture. */
   readonly variables: Readonly<Record<string, string>> | undefined;
   /** Says what was found: "Ollama on this machine, 3 models". */
   readonly summary: string;

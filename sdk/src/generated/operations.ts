@@ -3,6 +3,7 @@
 /** Method and path of each operation; a keyed one takes an `Idempotency-Key`. */
 export const OPERATIONS = {
   activateRoutine: { method: 'POST', path: '/v1/routines/{routineId}/activate' },
+  answerQuestion: { method: 'POST', path: '/v1/questions/{questionId}/answer', keyed: true },
   approveAction: { method: 'POST', path: '/v1/actions/{actionId}/approve' },
   approveActions: { method: 'POST', path: '/v1/actions/approve' },
   archiveRoutine: { method: 'DELETE', path: '/v1/routines/{routineId}' },
@@ -42,6 +43,7 @@ export const OPERATIONS = {
   listModelProviders: { method: 'GET', path: '/v1/model-connections/providers' },
   listModelSources: { method: 'GET', path: '/v1/model-sources' },
   listModels: { method: 'GET', path: '/v1/models' },
+  listQuestions: { method: 'GET', path: '/v1/questions' },
   listRecentRuns: { method: 'GET', path: '/v1/runs/recent' },
   listResults: { method: 'GET', path: '/v1/results' },
   listRoutineRuns: { method: 'GET', path: '/v1/routines/{routineId}/runs' },
@@ -70,6 +72,7 @@ export const OPERATIONS = {
   readKeyProvider: { method: 'GET', path: '/v1/model-connections/provider-c' },
   readProjectUsage: { method: 'GET', path: '/v1/usage' },
   readProposal: { method: 'GET', path: '/v1/routines/{routineId}/proposals/{proposalId}' },
+  readQuestion: { method: 'GET', path: '/v1/questions/{questionId}' },
   readRoutine: { method: 'GET', path: '/v1/routines/{routineId}' },
   readRoutineForecast: { method: 'GET', path: '/v1/routines/{routineId}/forecast' },
   readRoutineVersion: { method: 'GET', path: '/v1/routines/{routineId}/versions/{revision}' },
@@ -143,6 +146,7 @@ export type ErrorCode =
   | 'run_not_found'
   | 'action_not_found'
   | 'tool_rule_not_found'
+  | 'question_not_found'
   | 'delivery_not_found'
   | 'chat_not_found'
   | 'attempt_not_found'
@@ -176,6 +180,7 @@ export type ErrorCode =
   | 'run_without_data'
   | 'run_without_result'
   | 'content_erased'
+  | 'question_closed'
   | 'webhook_not_configured'
   | 'rotation_in_progress'
   | 'billing_account_missing'

@@ -171,6 +171,9 @@ export interface components {
             /** @description The code of the error that activation would get; null when ready. `own_variables_required` means `successful_run_required`: all successful runs had other values of variables than the routine’s own. */
             reason: ("successful_run_required" | "own_variables_required" | "routine_archived" | "definition_unreadable" | "schedule_ended" | "allowance_exceeded") | null;
         };
+        AnswerQuestion: {
+            answer: string;
+        };
         ApproveAction: {
             /** @description What the tool is to be called with instead. */
             arguments?: {
@@ -191,6 +194,8 @@ export interface components {
             budgets: components["schemas"]["AttentionBudgetsItem"][];
             /** @description Routines with a failed run within 24 hours and no success since, without stopped routines. */
             failed: components["schemas"]["AttentionFailedItem"][];
+            /** @description Open questions of runs, the newest first. */
+            questions: components["schemas"]["AttentionQuestionsItem"][];
             /** @description Model accounts and connections that need another sign-in. */
             signIns: components["schemas"]["AttentionSignInsItem"][];
             /** @description Active routines that run an older text of a skill. A proof run with the newest text and another activation take it over. */
@@ -226,6 +231,26 @@ export interface components {
             runId: string;
             /** @description Failed runs of these 24 hours. */
             runs: number;
+        };
+        AttentionQuestionsItem: {
+            /** @description Answers that the model proposes. */
+            choices: string[] | null;
+            /** @description Holds while there is no answer; null for none. */
+            default: string | null;
+            /**
+             * Format: date-time
+             * @description RFC 3339, UTC.
+             */
+            expiresAt: string;
+            /** @description Id of the question. */
+            id: string;
+            /** @description The last run that asked the same. */
+            lastRunId: string;
+            /** @description As a model wrote it; null once it is erased. */
+            question: string | null;
+            /** @description Id of the routine. */
+            routineId: string;
+            routineName: string;
         };
         AttentionSignInsItem: {
             id: string;
@@ -447,6 +472,12 @@ export interface components {
              */
             actionsExpireHours?: number;
             /**
+             * @description With `run` an answer to a question starts a manual run, which is told it.
+             * @default wait
+             * @enum {string}
+             */
+            afterAnswer?: "wait" | "run";
+            /**
              * @description What follows once no held call of a run waits any longer and at least one was sent. `run`: the routine runs once more; `{{actions}}` in its instructions says what was approved, changed or rejected, and what came of it.
              * @default nothing
              * @enum {string}
@@ -469,6 +500,11 @@ export interface components {
              * @default []
              */
             checks?: components["schemas"]["ResultCheck"][];
+            /**
+             * @description Hours in which a person can answer a question; then its default holds.
+             * @default 72
+             */
+            decisionHours?: number;
             /**
              * @description Which runs the webhook gets. `always`: all. `changed`, which needs a resultSchema: runs whose data differs from the data delivered last, as `run.changed`, and failed runs; the first data counts as changed. `failed`: failed runs. `withheld` of a run has the reason for no event. `routine.paused` is always sent.
              * @default always
@@ -498,6 +534,11 @@ export interface components {
             managedBy?: "files" | null;
             /** @default null */
             managedFrom?: string | null;
+            /**
+             * @description Lets a run ask people a question by the built-in tool `ask`. The run goes on with its default, or without an answer; later runs are told the answer, in their briefing or where the instructions have `{{answers}}`.
+             * @default false
+             */
+            mayAsk?: boolean;
             /**
              * @description Lets a scheduled run declare itself the last, which pauses the routine as `completed`. `finish` then takes `final`, which counts for a run that is `done` or has `nothing_to_report`. Needs `outcome: required`.
              * @default false
@@ -701,6 +742,12 @@ export interface components {
              */
             actionsExpireHours?: number;
             /**
+             * @description With `run` an answer to a question starts a manual run, which is told it.
+             * @default wait
+             * @enum {string}
+             */
+            afterAnswer?: "wait" | "run";
+            /**
              * @description What follows once no held call of a run waits any longer and at least one was sent. `run`: the routine runs once more; `{{actions}}` in its instructions says what was approved, changed or rejected, and what came of it.
              * @default nothing
              * @enum {string}
@@ -723,6 +770,11 @@ export interface components {
              * @default []
              */
             checks?: components["schemas"]["ResultCheck"][];
+            /**
+             * @description Hours in which a person can answer a question; then its default holds.
+             * @default 72
+             */
+            decisionHours?: number;
             /**
              * @description Which runs the webhook gets. `always`: all. `changed`, which needs a resultSchema: runs whose data differs from the data delivered last, as `run.changed`, and failed runs; the first data counts as changed. `failed`: failed runs. `withheld` of a run has the reason for no event. `routine.paused` is always sent.
              * @default always
@@ -752,6 +804,11 @@ export interface components {
             managedBy?: "files" | null;
             /** @default null */
             managedFrom?: string | null;
+            /**
+             * @description Lets a run ask people a question by the built-in tool `ask`. The run goes on with its default, or without an answer; later runs are told the answer, in their briefing or where the instructions have `{{answers}}`.
+             * @default false
+             */
+            mayAsk?: boolean;
             /**
              * @description Lets a scheduled run declare itself the last, which pauses the routine as `completed`. `finish` then takes `final`, which counts for a run that is `done` or has `nothing_to_report`. Needs `outcome: required`.
              * @default false
@@ -1232,8 +1289,8 @@ export interface components {
             p95: string | null;
         };
         MailSettings: {
-            /** @description `failed`: a run failed. `paused`: the service paused the routine. `budget`: 80 % or all of a budget is spent. `partial`: a run succeeded with the outcome `partial`. `recovered`: the first run that succeeded after failures. `held`: calls of a run wait for a person. Empty for no mail at all. */
-            on: ("failed" | "paused" | "budget" | "partial" | "recovered" | "held")[];
+            /** @description `failed`: a run failed. `paused`: the service paused the routine. `budget`: 80 % or all of a budget is spent. `partial`: a run succeeded with the outcome `partial`. `recovered`: the first run that succeeded after failures. `held`: calls of a run wait for a person. `question`: a run asks a question. Empty for no mail at all. */
+            on: ("failed" | "paused" | "budget" | "partial" | "recovered" | "held" | "question")[];
             /** @description A group of the organization, or ids of members; `admins` includes the owners. Mail goes to confirmed addresses of people who are members when it is sent, and to no other person. */
             to: ("owners" | "admins" | "members") | string[];
         };
@@ -1541,6 +1598,8 @@ export interface components {
             groupBy: "day" | "routine" | "model";
             /** @description Days in order; or the 1000 routines or models with the most tokens, the largest first. */
             groups: components["schemas"]["ProjectUsageGroupsItem"][];
+            /** @description The part of the total that rehearsals have used: those that began in this time and are on record. */
+            rehearsals: components["schemas"]["ProjectUsageTotal"];
             /** Format: date */
             to: string;
             total: components["schemas"]["ProjectUsageTotal"];
@@ -1614,6 +1673,12 @@ export interface components {
              */
             actionsExpireHours?: number;
             /**
+             * @description With `run` an answer to a question starts a manual run, which is told it.
+             * @default wait
+             * @enum {string}
+             */
+            afterAnswer?: "wait" | "run";
+            /**
              * @description What follows once no held call of a run waits any longer and at least one was sent. `run`: the routine runs once more; `{{actions}}` in its instructions says what was approved, changed or rejected, and what came of it.
              * @default nothing
              * @enum {string}
@@ -1636,6 +1701,11 @@ export interface components {
              * @default []
              */
             checks?: components["schemas"]["ResultCheck"][];
+            /**
+             * @description Hours in which a person can answer a question; then its default holds.
+             * @default 72
+             */
+            decisionHours?: number;
             /**
              * @description Which runs the webhook gets. `always`: all. `changed`, which needs a resultSchema: runs whose data differs from the data delivered last, as `run.changed`, and failed runs; the first data counts as changed. `failed`: failed runs. `withheld` of a run has the reason for no event. `routine.paused` is always sent.
              * @default always
@@ -1663,6 +1733,11 @@ export interface components {
             managedBy?: "files" | null;
             /** @default null */
             managedFrom?: string | null;
+            /**
+             * @description Lets a run ask people a question by the built-in tool `ask`. The run goes on with its default, or without an answer; later runs are told the answer, in their briefing or where the instructions have `{{answers}}`.
+             * @default false
+             */
+            mayAsk?: boolean;
             /**
              * @description Lets a scheduled run declare itself the last, which pauses the routine as `completed`. `finish` then takes `final`, which counts for a run that is `done` or has `nothing_to_report`. Needs `outcome: required`.
              * @default false
@@ -1755,6 +1830,63 @@ export interface components {
             managedFrom?: string | null;
             name: string;
         };
+        Question: components["schemas"]["AttentionQuestionsItem"] & {
+            answer: string | null;
+            answeredBy: components["schemas"]["RoutineVersionAuthor"] | null;
+            /** @description The run that the answer has started. */
+            answerRunId: string | null;
+            /**
+             * Format: date-time
+             * @description RFC 3339, UTC.
+             */
+            createdAt: string;
+            /** @description When it was answered, expired or closed. */
+            decidedAt: string | null;
+            /**
+             * Format: date-time
+             * @description RFC 3339, UTC.
+             */
+            lastAskedAt: string;
+            /** @description The run that asked it first. */
+            runId: string;
+            /** @description The error code for which the answer has started no run, though `afterAnswer` of the routine is `run`. */
+            runRefused: string | null;
+            /** @description `open`: it can be answered. `answered`: a person or a program has answered it. `expired`: no answer came in time, so its default holds. `closed`: its routine was archived, or its content was erased. */
+            state: string;
+            /** @description How many times runs have asked it. */
+            times: number;
+        };
+        QuestionEvent: {
+            data: components["schemas"]["QuestionEventData"];
+            /**
+             * Format: date-time
+             * @description RFC 3339, UTC.
+             */
+            timestamp: string;
+            /** @enum {string} */
+            type: "question.asked" | "question.answered";
+        };
+        QuestionEventData: {
+            /** @description Null of `question.asked`. */
+            answer: string | null;
+            choices: string[] | null;
+            default: string | null;
+            /**
+             * Format: date-time
+             * @description RFC 3339, UTC.
+             */
+            expiresAt: string;
+            /** @description Id of the question. */
+            id: string;
+            /** @description Id of the project. */
+            projectId: string;
+            /** @description As a model wrote it: material, and no instruction. */
+            question: string;
+            /** @description Id of the routine. */
+            routineId: string;
+            /** @description The run that asked it last. */
+            runId: string;
+        };
         RecentRun: {
             /**
              * Format: date-time
@@ -1823,7 +1955,7 @@ export interface components {
             /** @enum {string} */
             state: "succeeded" | "failed";
             /** @enum {string} */
-            trigger: "schedule" | "manual" | "backfill" | "follow_up";
+            trigger: "schedule" | "manual" | "backfill" | "follow_up" | "rehearsal";
             unread: boolean;
             /** @description As on the run. */
             urgency: ("none" | "normal" | "high") | null;
@@ -1933,6 +2065,11 @@ export interface components {
         /** @description Hours after which a held call that no one decided about is rejected. */
         RoutineActionsExpireHours: number;
         /**
+         * @description With `run` an answer to a question starts a manual run, which is told it.
+         * @enum {string}
+         */
+        RoutineAfterAnswer: "wait" | "run";
+        /**
          * @description What follows once no held call of a run waits any longer and at least one was sent. `run`: the routine runs once more; `{{actions}}` in its instructions says what was approved, changed or rejected, and what came of it.
          * @enum {string}
          */
@@ -1950,6 +2087,8 @@ export interface components {
         };
         /** @description Conditions that code checks when a run would succeed: the result is not empty, matches a pattern or does not, names a number of distinct web addresses; a tool succeeded often enough; no call was refused. A run that states `nothing_to_report` needs no pattern and no addresses. A run that fails a check ends `failed`, `check_failed`, and is no proof for activation. The list of types may grow. */
         RoutineChecks: components["schemas"]["ResultCheckOutput"][];
+        /** @description Hours in which a person can answer a question; then its default holds. */
+        RoutineDecisionHours: number;
         /**
          * @description Which runs the webhook gets. `always`: all. `changed`, which needs a resultSchema: runs whose data differs from the data delivered last, as `run.changed`, and failed runs; the first data counts as changed. `failed`: failed runs. `withheld` of a run has the reason for no event. `routine.paused` is always sent.
          * @enum {string}
@@ -2075,6 +2214,8 @@ export interface components {
             maxTotalTokens: number | null;
             timeoutSeconds: number;
         };
+        /** @description Lets a run ask people a question by the built-in tool `ask`. The run goes on with its default, or without an answer; later runs are told the answer, in their briefing or where the instructions have `{{answers}}`. */
+        RoutineMayAsk: boolean;
         /** @description Lets a scheduled run declare itself the last, which pauses the routine as `completed`. `finish` then takes `final`, which counts for a run that is `done` or has `nothing_to_report`. Needs `outcome: required`. */
         RoutineMayComplete: boolean;
         /** @description The most hours by which a scheduled run may postpone the next one; null for none. `finish` then takes `nextNotBefore`, and earlier occurrences are skipped as `put_off`. Needs `outcome: required`. */
@@ -2162,6 +2303,11 @@ export interface components {
             /** @description Hours after which a held call that no one decided about is rejected. */
             actionsExpireHours: number;
             /**
+             * @description With `run` an answer to a question starts a manual run, which is told it.
+             * @enum {string}
+             */
+            afterAnswer: "wait" | "run";
+            /**
              * @description What follows once no held call of a run waits any longer and at least one was sent. `run`: the routine runs once more; `{{actions}}` in its instructions says what was approved, changed or rejected, and what came of it.
              * @enum {string}
              */
@@ -2179,6 +2325,8 @@ export interface components {
              * @description RFC 3339, UTC.
              */
             createdAt: string;
+            /** @description Hours in which a person can answer a question; then its default holds. */
+            decisionHours: number;
             /**
              * @description Which runs the webhook gets. `always`: all. `changed`, which needs a resultSchema: runs whose data differs from the data delivered last, as `run.changed`, and failed runs; the first data counts as changed. `failed`: failed runs. `withheld` of a run has the reason for no event. `routine.paused` is always sent.
              * @enum {string}
@@ -2201,6 +2349,8 @@ export interface components {
             managedBy: "files" | null;
             /** @description The name of the folder of files that keeps it; null without one. */
             managedFrom: string | null;
+            /** @description Lets a run ask people a question by the built-in tool `ask`. The run goes on with its default, or without an answer; later runs are told the answer, in their briefing or where the instructions have `{{answers}}`. */
+            mayAsk: boolean;
             /** @description Lets a scheduled run declare itself the last, which pauses the routine as `completed`. `finish` then takes `final`, which counts for a run that is `done` or has `nothing_to_report`. Needs `outcome: required`. */
             mayComplete: boolean;
             mayPutOffHours: number | null;
@@ -2260,6 +2410,11 @@ export interface components {
             /** @description Hours after which a held call that no one decided about is rejected. */
             actionsExpireHours: number;
             /**
+             * @description With `run` an answer to a question starts a manual run, which is told it.
+             * @enum {string}
+             */
+            afterAnswer: "wait" | "run";
+            /**
              * @description What follows once no held call of a run waits any longer and at least one was sent. `run`: the routine runs once more; `{{actions}}` in its instructions says what was approved, changed or rejected, and what came of it.
              * @enum {string}
              */
@@ -2269,7 +2424,7 @@ export interface components {
             /** @description Gives each run the result of the last successful run, cut at 12,000 characters. `{{previous.result}}` and `{{previous.finishedAt}}` put it into the instructions instead, `{{previous.data}}` and `{{previous.changes}}` the data of the last run that had any, as JSON. */
             carryResult: boolean;
             /** @description What differs from the revision before; empty for the first one on record. */
-            changed: ("instructions" | "variables" | "overridable" | "model" | "skills" | "facts" | "limits" | "carryResult" | "builtInTools" | "outcome" | "mayComplete" | "mayPutOffHours" | "afterApproval" | "actionsExpireHours" | "checks" | "gate" | "resultSchema" | "resultKey" | "tools")[];
+            changed: ("instructions" | "variables" | "overridable" | "model" | "skills" | "facts" | "limits" | "carryResult" | "builtInTools" | "outcome" | "mayComplete" | "mayPutOffHours" | "afterApproval" | "actionsExpireHours" | "mayAsk" | "afterAnswer" | "decisionHours" | "checks" | "gate" | "resultSchema" | "resultKey" | "tools")[];
             /** @description Conditions that code checks when a run would succeed: the result is not empty, matches a pattern or does not, names a number of distinct web addresses; a tool succeeded often enough; no call was refused. A run that states `nothing_to_report` needs no pattern and no addresses. A run that fails a check ends `failed`, `check_failed`, and is no proof for activation. The list of types may grow. */
             checks: components["schemas"]["RoutineChecks"];
             /**
@@ -2279,11 +2434,15 @@ export interface components {
             createdAt: string;
             /** @description The person or the API key that made it; null when the service made it, or the author is unknown. */
             createdBy: components["schemas"]["RoutineVersionAuthor"] | null;
+            /** @description Hours in which a person can answer a question; then its default holds. */
+            decisionHours: number;
             /** @description Tells each run the facts of its project. */
             facts: boolean;
             gate: components["schemas"]["RoutineGate"] | null;
             instructions: string;
             limits: components["schemas"]["RoutineLimits"];
+            /** @description Lets a run ask people a question by the built-in tool `ask`. The run goes on with its default, or without an answer; later runs are told the answer, in their briefing or where the instructions have `{{answers}}`. */
+            mayAsk: boolean;
             /** @description Lets a scheduled run declare itself the last, which pauses the routine as `completed`. `finish` then takes `final`, which counts for a run that is `done` or has `nothing_to_report`. Needs `outcome: required`. */
             mayComplete: boolean;
             mayPutOffHours: number | null;
@@ -2317,7 +2476,7 @@ export interface components {
         };
         RoutineVersionSummary: {
             /** @description What differs from the revision before; empty for the first one on record. */
-            changed: ("instructions" | "variables" | "overridable" | "model" | "skills" | "facts" | "limits" | "carryResult" | "builtInTools" | "outcome" | "mayComplete" | "mayPutOffHours" | "afterApproval" | "actionsExpireHours" | "checks" | "gate" | "resultSchema" | "resultKey" | "tools")[];
+            changed: ("instructions" | "variables" | "overridable" | "model" | "skills" | "facts" | "limits" | "carryResult" | "builtInTools" | "outcome" | "mayComplete" | "mayPutOffHours" | "afterApproval" | "actionsExpireHours" | "mayAsk" | "afterAnswer" | "decisionHours" | "checks" | "gate" | "resultSchema" | "resultKey" | "tools")[];
             /**
              * Format: date-time
              * @description RFC 3339, UTC.
@@ -2408,7 +2567,7 @@ export interface components {
             /** @description Model steps on record. */
             stepCount: number;
             /** @enum {string} */
-            trigger: "schedule" | "manual" | "backfill" | "follow_up";
+            trigger: "schedule" | "manual" | "backfill" | "follow_up" | "rehearsal";
             /** @description How soon the result should be read, null unless the run succeeded. Only the model states `high`, which causes no mail by itself. If the model states none, it is `none` for `nothing_to_report` and for unchanged data, else `normal`. */
             urgency: ("none" | "normal" | "high") | null;
             usage: components["schemas"]["Usage"];
@@ -2419,8 +2578,8 @@ export interface components {
             verdict: components["schemas"]["RunVerdict"] | null;
             /** @description Warnings of a run that is therefore `partial` at best, and no proof for activation: `tools_failed` (every call to the tools of a connection failed, so the run had to work without them). The list may grow. */
             warnings: "tools_failed"[];
-            /** @description Why no webhook got an event about its end: `no_change` (the routine delivers changes, and the run brought none), `not_failed` (the routine delivers failures only), `no_webhook` (the routine had no webhook that takes deliveries), `follow_up` (the run answers a question about a result). Null where one was, or where there is nothing to tell. */
-            withheld: ("no_change" | "not_failed" | "no_webhook" | "follow_up") | null;
+            /** @description Why no webhook got an event about its end: `no_change` (the routine delivers changes, and the run brought none), `not_failed` (the routine delivers failures only), `no_webhook` (the routine had no webhook that takes deliveries), `follow_up` (the run answers a question about a result), `rehearsal` (the run is a rehearsal). Null where one was, or where there is nothing to tell. */
+            withheld: ("no_change" | "not_failed" | "no_webhook" | "follow_up" | "rehearsal") | null;
         };
         /** @description Differences from the data delivered last, found by code. Applied to the items of that run they give the items of this one. */
         RunChanges: {
@@ -2484,6 +2643,8 @@ export interface components {
             webhookDeliveries: components["schemas"]["WebhookDelivery"][];
             /** @description Address of its workflow in the Temporal UI; null without a configured UI, and for a run that never had a workflow. */
             workflowUrl: string | null;
+            /** @description Of a rehearsal: the calls that it did not make, in order. */
+            wouldHaveDone: components["schemas"]["RunDetailWouldHaveDoneItem"][];
         };
         RunDetailModel: {
             connectionId: string | null;
@@ -2502,6 +2663,15 @@ export interface components {
              * @description RFC 3339, UTC.
              */
             until: string;
+        };
+        RunDetailWouldHaveDoneItem: {
+            /** @description JSON text; null once it is erased or left out. */
+            arguments: string | null;
+            /** @description Null for a tool of the service. */
+            connectionName: string | null;
+            /** @description As the model calls the tool. */
+            name: string;
+            stepIndex: number;
         };
         RunDiff: {
             added: unknown[];
@@ -2578,7 +2748,7 @@ export interface components {
             /** @enum {string} */
             state: "succeeded" | "failed" | "cancelled";
             /** @enum {string} */
-            trigger: "schedule" | "manual" | "backfill" | "follow_up";
+            trigger: "schedule" | "manual" | "backfill" | "follow_up" | "rehearsal";
             /** @description How soon the result should be read, null unless the run succeeded. Only the model states `high`, which causes no mail by itself. If the model states none, it is `none` for `nothing_to_report` and for unchanged data, else `normal`. */
             urgency: ("none" | "normal" | "high") | null;
             usage: components["schemas"]["Usage"];
@@ -2644,7 +2814,7 @@ export interface components {
              * @description Kind of message; `success_ping` is the GET to the monitor. The list may grow.
              * @enum {string}
              */
-            kind: "failed" | "paused" | "budget" | "partial" | "recovered" | "held" | "digest" | "results_digest" | "success_ping" | "model_connection" | "webhook_changed" | "result" | "chat_stopped" | "program_approved" | "business_lead";
+            kind: "failed" | "paused" | "budget" | "partial" | "recovered" | "held" | "question" | "digest" | "results_digest" | "success_ping" | "model_connection" | "webhook_changed" | "result" | "chat_stopped" | "program_approved" | "business_lead";
             nextAttemptAt: string | null;
             /**
              * @description `pending`: to be sent, or sent again. `held`: the hourly limit is reached; it becomes `merged` once the summary has counted it. `cancelled`: no longer to be sent. `failed`: given up; `error` has the reason.
@@ -2695,6 +2865,12 @@ export interface components {
         /** @description Reason of the end. The list may grow: treat an unknown reason by the state. `overlap` (the previous run of the routine was still going), `misfire` (the occurrence was missed, and the routine does not catch up), `budget_exceeded` (a budget of the routine, its project or its organization is used up), `allowance_exceeded` (the organization has used up its runs of this month), `provider_disabled` (the model provider is disabled), `provider_unavailable` (the last runs on the model account failed because of its provider), `blocked` (a precondition did not hold), `put_off` (an earlier run of the routine put it off), `queue_expired` (it waited longer than limits.maxQueueSeconds), `paused` (the routine was paused before the run began), `superseded` (the routine was changed before the run began), `archived` (the routine was archived before the run began), `no_change` (the gate of the routine saw nothing to wake the model for), `blocked_model` (the model is no longer in the model directory), `blocked_models_unavailable` (the model directory could not be reached), `blocked_connection` (a connection that the routine needs is gone or not ready), `blocked_provider_disabled` (the model provider is disabled), `blocked_provider_mismatch` (the service and its provider runtime have different files of the model provider), `blocked_usage_limit` (the allowance of the model account is used up for now), `blocked_budget` (a budget leaves too little for a step, or limits the cost of a model without prices), `blocked_routine` (the routine was archived while the run was under way), `blocked_definition` (a newer release wrote the definition, and this one cannot read all of it), `blocked_variable` (a placeholder of the instructions has no value), `blocked_prompt_too_large` (the rendered text or its variables passed their limits), `timeout` (the run took longer than limits.timeoutSeconds), `max_steps` (the run reached limits.maxSteps without finishing), `max_total_tokens` (the run reached limits.maxTotalTokens, or too little of it was left for a step), `context_exceeded` (the step was longer than the context window of the model, also without earlier results of tools), `abnormal_cost` (the run used more than limits.abnormalFactor times the median of the last runs of its version), `model_rate_limited` (the model provider kept answering that there were too many requests), `model_error` (the model provider answered with an error of its own), `model_refused` (the model provider refused the request), `model_key_refused` (the model gateway refused the service's own key), `model_credential_refused` (the model provider refused the account's credential; its owner has to connect it again), `model_usage_limit` (the allowance of the model account is used up for now), `model_account_empty` (the account at the model provider has no money left, or has reached a limit on spending), `model_session_failed` (the service failed at the session of the model call), `model_unreachable` (the model provider could not be reached or broke off), `model_malformed` (the model provider answered something that is not a completion), `model_empty` (the model answered without any text), `model_wrote_call` (the model wrote a tool call as text instead of making it, also when it was told), `outcome_missing` (the model ended without stating its outcome, which the routine requires, also when reminded), `could_not` (the model stated that it could not do the work), `check_failed` (a check of the routine failed; the error message names it), `output_truncated` (the model stopped at its output limit), `content_filtered` (the provider withheld the answer), `result_invalid` (the last message was not the data that resultSchema and resultKey ask for), `workflow_lost` (the engine lost the run), `internal_error` (the service failed), `cancelled` (someone cancelled it), `replaced` (the next occurrence of the routine took its place). */
         RunReason: string;
         RunRoutineBody: {
+            /**
+             * @description `rehearse` calls no tool that may write.
+             * @default run
+             * @enum {string}
+             */
+            mode?: "run" | "rehearse";
             /**
              * Format: date-time
              * @description When it starts: in the future, within a year.
@@ -2759,15 +2935,15 @@ export interface components {
             /** @description Model steps on record. */
             stepCount: number;
             /** @enum {string} */
-            trigger: "schedule" | "manual" | "backfill" | "follow_up";
+            trigger: "schedule" | "manual" | "backfill" | "follow_up" | "rehearsal";
             /** @description How soon the result should be read, null unless the run succeeded. Only the model states `high`, which causes no mail by itself. If the model states none, it is `none` for `nothing_to_report` and for unchanged data, else `normal`. */
             urgency: ("none" | "normal" | "high") | null;
             usage: components["schemas"]["Usage"];
             verdict: components["schemas"]["RunVerdict"] | null;
             /** @description Warnings of a run that is therefore `partial` at best, and no proof for activation: `tools_failed` (every call to the tools of a connection failed, so the run had to work without them). The list may grow. */
             warnings: "tools_failed"[];
-            /** @description Why no webhook got an event about its end: `no_change` (the routine delivers changes, and the run brought none), `not_failed` (the routine delivers failures only), `no_webhook` (the routine had no webhook that takes deliveries), `follow_up` (the run answers a question about a result). Null where one was, or where there is nothing to tell. */
-            withheld: ("no_change" | "not_failed" | "no_webhook" | "follow_up") | null;
+            /** @description Why no webhook got an event about its end: `no_change` (the routine delivers changes, and the run brought none), `not_failed` (the routine delivers failures only), `no_webhook` (the routine had no webhook that takes deliveries), `follow_up` (the run answers a question about a result), `rehearsal` (the run is a rehearsal). Null where one was, or where there is nothing to tell. */
+            withheld: ("no_change" | "not_failed" | "no_webhook" | "follow_up" | "rehearsal") | null;
         };
         /** @description What a reader thinks of its result; null until one says so. */
         RunVerdict: {
@@ -3007,6 +3183,8 @@ export interface components {
             omittedFromStep: number | null;
             /** @description Null for a built-in tool. */
             policyId: string | null;
+            /** @description Of a rehearsal, where the call was not made: what answered in its place. `schema`: a made-up value of its output schema, `earlier_answer`: the last real answer of the tool, `nothing`: no answer. Null for a call that was made. */
+            rehearsed: ("schema" | "earlier_answer" | "nothing") | null;
             /** @description The text of the tool's response. */
             result: string | null;
             resultLength: number | null;
@@ -3170,6 +3348,11 @@ export interface components {
             /** @description Hours after which a held call that no one decided about is rejected. */
             actionsExpireHours?: number;
             /**
+             * @description With `run` an answer to a question starts a manual run, which is told it.
+             * @enum {string}
+             */
+            afterAnswer?: "wait" | "run";
+            /**
              * @description What follows once no held call of a run waits any longer and at least one was sent. `run`: the routine runs once more; `{{actions}}` in its instructions says what was approved, changed or rejected, and what came of it.
              * @enum {string}
              */
@@ -3181,6 +3364,8 @@ export interface components {
             carryResult?: boolean;
             /** @description Conditions that code checks when a run would succeed: the result is not empty, matches a pattern or does not, names a number of distinct web addresses; a tool succeeded often enough; no call was refused. A run that states `nothing_to_report` needs no pattern and no addresses. A run that fails a check ends `failed`, `check_failed`, and is no proof for activation. The list of types may grow. */
             checks?: components["schemas"]["ResultCheck"][];
+            /** @description Hours in which a person can answer a question; then its default holds. */
+            decisionHours?: number;
             /**
              * @description Which runs the webhook gets. `always`: all. `changed`, which needs a resultSchema: runs whose data differs from the data delivered last, as `run.changed`, and failed runs; the first data counts as changed. `failed`: failed runs. `withheld` of a run has the reason for no event. `routine.paused` is always sent.
              * @enum {string}
@@ -3198,6 +3383,8 @@ export interface components {
             limits?: components["schemas"]["UpdateRoutineLimits"];
             managedBy?: "files" | null;
             managedFrom?: string | null;
+            /** @description Lets a run ask people a question by the built-in tool `ask`. The run goes on with its default, or without an answer; later runs are told the answer, in their briefing or where the instructions have `{{answers}}`. */
+            mayAsk?: boolean;
             /** @description Lets a scheduled run declare itself the last, which pauses the routine as `completed`. `finish` then takes `final`, which counts for a run that is `done` or has `nothing_to_report`. Needs `outcome: required`. */
             mayComplete?: boolean;
             /** @description The most hours by which a scheduled run may postpone the next one; null for none. `finish` then takes `nextNotBefore`, and earlier occurrences are skipped as `put_off`. Needs `outcome: required`. */
@@ -3325,10 +3512,10 @@ export interface components {
              */
             createdAt: string;
             /**
-             * @description The `type` of the event. `run.…` tells how the run ended; `routine.paused` says that the service paused the routine because of this run, and why.
+             * @description The `type` of the event. `run.…` tells how the run ended; `routine.paused` says that the service paused the routine because of this run, and why; `question.…` that the run asked a question, or that it was answered.
              * @enum {string}
              */
-            eventType: "run.succeeded" | "run.changed" | "run.failed" | "run.cancelled" | "routine.paused" | "action.held" | "action.decided";
+            eventType: "run.succeeded" | "run.changed" | "run.failed" | "run.cancelled" | "routine.paused" | "action.held" | "action.decided" | "question.asked" | "question.answered";
             finishedAt: string | null;
             /** @description Id of the delivery. */
             id: string;
@@ -4020,6 +4207,77 @@ export interface operations {
             };
         };
     };
+    listQuestions: {
+        parameters: {
+            query?: {
+                /** @description From the `Link: <…>; rel="next"` header of the page before. */
+                cursor?: string;
+                /** @description Items a page, at most 200. */
+                limit?: components["parameters"]["limit"];
+                /** @description With `body`, the cursor of the next page is in the body too. */
+                page?: components["parameters"]["page"];
+                /** @description Questions of this routine only. */
+                routineId?: string;
+                /** @description Questions that this run asked, first or last. */
+                runId?: string;
+                /** @description Only those in this state. */
+                state?: "open" | "answered" | "expired" | "closed";
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Question"][];
+                        /** @description Where `page=body` asks for it. Null on the last page. */
+                        page?: components["schemas"]["NextPage"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    readQuestion: {
+        parameters: {
+            path: {
+                /** @description Id of the question. */
+                questionId: string;
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Question"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    answerQuestion: {
+        parameters: {
+            path: {
+                /** @description Id of the question. */
+                questionId: string;
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AnswerQuestion"];
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Question"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
     listResults: {
         parameters: {
             query?: {
@@ -4134,7 +4392,7 @@ export interface operations {
                 page?: components["parameters"]["page"];
                 /** @description Text in the name. */
                 q?: string;
-                /** @description Only routines with a `webhookUrl` or a `successPingUrl`, or only routines without. */
+                /** @description Only routines that send results: to a `webhookUrl`, a `successPingUrl`, or people and chats of `resultsTo`. Or only those that do not. */
                 sendsResults?: "true" | "false";
                 /** @description Only those in this state. */
                 state?: "draft" | "active" | "paused" | "archived";
@@ -4513,7 +4771,7 @@ export interface operations {
                 /** @description Only those in this state. */
                 state?: "queued" | "running" | "succeeded" | "failed" | "cancelled" | "skipped";
                 /** @description Only those started so. */
-                trigger?: "schedule" | "manual" | "backfill" | "follow_up";
+                trigger?: "schedule" | "manual" | "backfill" | "follow_up" | "rehearsal";
                 /** @description Created before this time. */
                 until?: string;
             };
@@ -4881,7 +5139,7 @@ export interface operations {
                 /** @description Only those in this state. */
                 state?: "queued" | "running" | "succeeded" | "failed" | "cancelled" | "skipped";
                 /** @description Only those started so. */
-                trigger?: "schedule" | "manual" | "backfill" | "follow_up";
+                trigger?: "schedule" | "manual" | "backfill" | "follow_up" | "rehearsal";
                 /** @description Created before this time. */
                 until?: string;
             };

@@ -11,6 +11,28 @@ import type { Pages } from '../pages.ts';
 import type { Transport } from '../transport.ts';
 import type { Body, CallOptions, CreateOptions, Data, Item, Query, ReadRunOptions, Shape } from '../types.ts';
 
+/** Questions that runs have asked people. */
+export class Questions {
+  readonly #transport: Transport;
+
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  list(query: Query<'listQuestions'> = {}, options?: CallOptions): Pages<Item<'listQuestions'>> {
+    return this.#transport.list('listQuestions', { ...options, query });
+  }
+
+  read(questionId: string, options?: CallOptions): Call<Data<'readQuestion'>> {
+    return this.#transport.send('readQuestion', { ...options, ids: [questionId] });
+  }
+
+  /** Answers it, once; later runs of its routine are told the answer. */
+  answer(questionId: string, body: Body<'answerQuestion'>, options?: CreateOptions): Call<Data<'answerQuestion'>> {
+    return this.#transport.send('answerQuestion', { ...options, ids: [questionId], body });
+  }
+}
+
 export class Runs {
   readonly #transport: Transport;
 

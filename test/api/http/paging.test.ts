@@ -71,8 +71,9 @@ test('routines that send their results on are found by a filter', async () => {
   const plain = await createRoutine(client);
   const hook = await createRoutine(client, { webhookUrl: url });
   const ping = await createRoutine(client, { notifications: { successPingUrl: url } });
+  const mail = await createRoutine(client, { resultsTo: { when: 'each', mail: 'owners', chats: [] } });
   const found = async (query: string) => idsIn(await client.get(`/v1/routines?${query}`));
-  expect(await found('sendsResults=true')).toEqual([ping, hook]);
+  expect(await found('sendsResults=true')).toEqual([mail, ping, hook]);
   expect(await found('sendsResults=false')).toEqual([plain]);
   expect((await client.get('/v1/routines?sendsResults=yes')).status).toBe(400);
 });

@@ -242,6 +242,13 @@ test('only the documentation page may style itself inline', async ({ service }) 
   expect(new Set(policies.map((policy) => policy.replace(" 'unsafe-inline'", '')))).toHaveLength(1);
 });
 
+test('the documentation begins with routines, and can be filtered', async ({ service }) => {
+  const document = await (await fetch(`${service.url}/v1/openapi.json`)).text();
+  const { tags } = JSON.parse(document);
+  expect(tags.slice(0, 3)).toMatchObject([{ name: 'Routines' }, { name: 'Runs' }, { name: 'Results' }]);
+  expect(await (await fetch(`${service.url}/docs/start.js`)).text()).toContain('filter: true');
+});
+
 test('the preflight of the user interface gets its response without a credential', async ({ service }) => {
   const answer = await fetch(`${service.url}/v1/routines`, {
     method: 'OPTIONS',

@@ -53,6 +53,18 @@ const MORNING = [
           errorMessage: 'Fewer than 3 distinct sources.',
         },
       ],
+      questions: [
+        {
+          id: 'qst_01kx3k9y6wfd8r0v5m2c7t4q7j',
+          routineId: ROUTINE_ID,
+          routineName: 'Daily site check',
+          lastRunId: RESULTS[0]!.runId,
+          question: 'Are pages of the shop checked too?',
+          choices: ['Yes', 'No'],
+          default: null,
+          expiresAt: ago(-600),
+        },
+      ],
       stopped: [
         {
           routineId: ROUTINE_ID,
@@ -86,6 +98,8 @@ test('home in all its states', async ({ api, visit }) => {
       async act(page) {
         await page.getByText('Prices of the summer sale').waitFor();
         await page.getByText('Its schedule has ended.').waitFor();
+        await page.getByText('Are pages of the shop checked too?').waitFor();
+        await page.getByRole('button', { name: 'Yes', exact: true }).waitFor();
         await page.getByText(SOURCES).first().waitFor();
       },
     },

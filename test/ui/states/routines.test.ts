@@ -304,6 +304,18 @@ test('its versions in all their states', async ({ api, visit }) => {
   ]);
 });
 
+const STARTED: unknown[] = [];
+
+/** A routine with a tool that says nothing of itself, and a rehearsal that has ended. */
+const TOOLS_THAT_WRITE = [
+  answer('get', '/v1/routines/{routineId}/tools', [sample('ToolPolicy', { state: 'automatic', annotations: null })]),
+  answer('post', '/v1/routines/{routineId}/run', ({ body }) => {
+    STARTED.push(body);
+    return sample('Run', { trigger: 'rehearsal' });
+  }),
+  answer('get', '/v1/runs/{runId}', sample('RunDetail', { trigger: 'rehearsal', state: 'succeeded', result: 'Done.' })),
+];
+
 test('the composer in all its states', async ({ api, visit }) => {
   const path = `${LIST}/${ACTIVE}/edit`;
   const read = /^\/v1\/routines\/rtn_/;
@@ -342,5 +354,20 @@ test('the composer in all its states', async ({ api, visit }) => {
     { name: 'loading', path, before: holding(read), loading: true },
     { name: 'failed', path, before: failing(read), act: (page) => page.getByRole('alert').waitFor() },
     { name: 'no-models', path, before: failing('/v1/models') },
+    {
+      name: 'rehearses',
+      path,
+      before: () => api.serve(...FRAME, ...models, routine(), ...TOOLS_THAT_WRITE),
+      async act(page) {
+        const box = page.getByRole('checkbox', { name: 'Rehearse' });
+        await expect.poll(() => box.isChecked()).toBe(true);
+        await page.getByRole('button', { name: 'Test', exact: true }).click();
+        await expect.poll(() => STARTED.at(-1)).toEqual({ mode: 'rehearse' });
+        await page.getByText('Rehearsal: 0 calls not made.').waitFor();
+        await box.click();
+        await page.getByRole('button', { name: 'Test again' }).click();
+        await expect.poll(() => STARTED.at(-1)).toEqual({ mode: 'run' });
+      },
+    },
   ]);
 });

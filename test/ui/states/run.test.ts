@@ -201,6 +201,55 @@ test('a run in all its states', async ({ api, visit }) => {
   ]);
 });
 
+test('a question of a run is answered on its page, and a rehearsal lists what it would have done', async ({
+  api,
+  visit,
+}) => {
+  const asks = [model(0), tool(1, 'ask', { connectionId: null }), model(2, { text: REPORT })];
+  const question = sample('Question', {
+    runId: ID,
+    lastRunId: ID,
+    question: 'Weekly\u202E or <b>daily</b>?',
+    choices: ['Weekly', '<img src=x onerror=alert(1)>'],
+    default: 'Weekly',
+    state: 'open',
+    expiresAt: ago(-600),
+  });
+  const given: unknown[] = [];
+  const answered = answer('post', '/v1/questions/{questionId}/answer', ({ body }) => {
+    given.push(body);
+    return { ...question, state: 'answered', answer: 'Monthly' };
+  });
+  const staged = [
+    { stepIndex: 1, name: 'send_message', connectionName: 'Mail', arguments: '{"to":"all@example.com"}' },
+    { stepIndex: 2, name: 'delete_page', connectionName: 'Site', arguments: '{}' },
+  ];
+  await photograph(visit, 'run', [
+    {
+      path: PATH,
+      name: 'asks',
+      before: () => api.serve(...run({ steps: asks }), answer('get', '/v1/questions', [question]), answered),
+      act: async (page) => {
+        await says('WeeklyU+202E or <b>daily</b>?', 'Until then its default holds: Weekly')(page);
+        await page.getByRole('button', { name: '<img src=x onerror=alert(1)>' }).waitFor();
+        await page.getByRole('textbox', { name: 'Or another answer' }).fill('Monthly');
+        await page.getByRole('button', { name: 'Answer', exact: true }).click();
+        await expect.poll(() => given).toEqual([{ answer: 'Monthly' }]);
+      },
+    },
+    {
+      path: PATH,
+      name: 'rehearsal',
+      before: () => api.serve(...run({ trigger: 'rehearsal', steps: asks, wouldHaveDone: staged })),
+      act: async (page) => {
+        await says(/^Rehearsal: only tools that read were called/, 'Would have done', 'delete_page')(page);
+        await page.getByText('all@example.com').waitFor();
+        expect(await page.getByText('It asks you').count()).toBe(0);
+      },
+    },
+  ]);
+});
+
 /** Data of a run by a schema of items with a price. */
 function priced(items: Readonly<Record<string, number>>) {
   return { items: Object.entries(items).map(([id, price]) => ({ id, price })) };
@@ -347,7 +396,7 @@ test('what a run brought, what changed in it, and who was not told of it', async
             },
           }),
         ),
-      act: says(/Nothing differs from .*, for 2 runs in a row/, 'it brought none'),
+      act: says(/Nothing differs from .*, for 2 runs in a row/, 'this run found none'),
     },
     {
       path: PATH,

@@ -7,7 +7,7 @@ import type { DataOf, InputOf, Method } from './types.ts';
 /** A success with the values of its headers. Two equal replies are one in the cache, so nothing is redrawn. */
 export interface Reply<D> {
   readonly data: D;
-  /** The response's `ETag`, to be sent as `If-Match`; undefined where the operation has none. */
+  /** The response's `ETag`, to be sent as `If-Match`; undefined if the operation has none. */
   readonly etag: string | undefined;
   /** Cursor of the next page of a list; undefined on the last. */
   readonly nextCursor: string | undefined;

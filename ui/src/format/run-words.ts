@@ -69,6 +69,7 @@ const STARTERS: Readonly<Record<string, string>> = {
   manual: 'Manually',
   backfill: 'Backfill',
   follow_up: 'A question',
+  rehearsal: 'Rehearsal',
 };
 
 /** Words the trigger of a run. */

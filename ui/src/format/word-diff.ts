@@ -7,7 +7,7 @@ export interface Stretch {
   readonly differs: boolean;
 }
 
-/** Two lines beside each other; null where one text has none. */
+/** Two lines beside each other; null if one text has none. */
 export interface LinePair {
   readonly before: readonly Stretch[] | null;
   readonly after: readonly Stretch[] | null;

@@ -18,7 +18,7 @@ export interface FieldProps {
   readonly optional?: boolean;
   /** Shown at the end of the label's line: a counter, a link. */
   readonly aside?: ReactNode;
-  /** True where the label is for screen readers only. */
+  /** True if the label is for screen readers only. */
   readonly labelHidden?: boolean;
   readonly className?: string;
   readonly children: ReactNode;

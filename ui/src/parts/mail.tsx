@@ -40,6 +40,11 @@ const EVENTS: readonly {
     description: 'The first run that succeeds after failures.',
   },
   { value: 'held', label: 'A call waits for you', description: 'A tool that holds its calls was called.' },
+  {
+    value: 'question',
+    label: 'A run asks a question',
+    description: 'The mail leads to the page where you answer it.',
+  },
 ];
 
 export interface EventsProps {

@@ -5,7 +5,7 @@ const HEIGHT = 18;
 const MARGIN = 2;
 
 export interface SparkProps {
-  /** Oldest first; null where there is none: the line has a gap there. */
+  /** Oldest first; null if there is none: the line has a gap there. */
   readonly values: readonly (number | null)[];
 }
 

@@ -2,10 +2,11 @@ import type { ReactNode } from 'react';
 import { capitalized } from '#ui/format/capitalized.ts';
 import { cx } from './cx.ts';
 
-export type Tone = 'good' | 'warn' | 'bad' | 'busy' | 'idle';
+export type Tone = 'good' | 'news' | 'warn' | 'bad' | 'busy' | 'idle';
 
 const DOTS: Readonly<Record<Tone, string>> = {
   good: 'bg-good',
+  news: 'bg-busy',
   warn: 'bg-warn',
   bad: 'bg-bad',
   busy: 'bg-busy',
@@ -14,6 +15,7 @@ const DOTS: Readonly<Record<Tone, string>> = {
 
 const SOFT: Readonly<Record<Tone, string>> = {
   good: 'bg-good-soft text-good-ink',
+  news: 'bg-busy-soft text-busy-ink',
   warn: 'bg-warn-soft text-warn-ink',
   bad: 'bg-bad-soft text-bad-ink',
   busy: 'bg-busy-soft text-busy-ink',
@@ -38,7 +40,7 @@ const STATES: Readonly<Record<string, readonly [label: string, tone: Tone]>> = {
   partial: ['Succeeded in part', 'warn'],
   // The same by the urgency of what they say.
   urgent: ['Urgent', 'warn'],
-  news: ['Succeeded', 'busy'],
+  news: ['Succeeded', 'news'],
   nothing_new: ['Nothing new', 'idle'],
   could_not: ['Could not', 'warn'],
   // Routines.

@@ -20,6 +20,7 @@ const HEIGHT = 18;
 
 const FILLS: Readonly<Record<Tone, string>> = {
   good: 'fill-good',
+  news: 'fill-busy',
   warn: 'fill-warn',
   bad: 'fill-bad',
   busy: 'fill-busy animate-pulse',

@@ -5,12 +5,12 @@ import { useSend } from '#ui/api/send.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { Button } from '#ui/parts/button.tsx';
 import { ConfirmDialog } from '#ui/parts/dialog.tsx';
-import { useRole } from './projects.ts';
+import { useMayWrite } from './projects.ts';
 
 /** Says that the runs of this project are invented, and offers to remove it. */
 export default function DemoNote({ project }: { readonly project: Shape<'Project'> }) {
   const { id: projectId, name } = project;
-  const role = useRole();
+  const mayWrite = useMayWrite();
   const [isAsking, setAsking] = useState(false);
   const query = { state: 'active' as const, limit: 200 };
   const active = useRead('/v1/routines', { query }, { enabled: isAsking });
@@ -31,7 +31,7 @@ export default function DemoNote({ project }: { readonly project: Shape<'Project
       className="mb-6 flex flex-wrap items-center justify-between gap-x-6 gap-y-1 border-b border-line pb-3 text-sm text-muted print:hidden"
     >
       <p>Demo data: three routines with four weeks of made-up runs.</p>
-      {(role === 'owner' || role === 'admin') && (
+      {mayWrite === true && (
         <Button size="sm" kind="quiet" className="-mx-2.5" onClick={() => setAsking(true)}>
           Remove the demo
         </Button>

@@ -24,7 +24,8 @@ export function useProjects() {
   };
 }
 
-/** Returns your role in the organization of this project; undefined until it is known. */
-export function useRole(): Shape<'Organization'>['role'] | undefined {
-  return useProjects().organization?.role;
+/** Returns whether you are an owner or admin of the organization of this project; undefined until that is known. */
+export function useMayWrite(): boolean | undefined {
+  const role = useProjects().organization?.role;
+  return role && role !== 'member';
 }

@@ -16,6 +16,9 @@ export const MATERIAL: readonly string[] = [
   'mayPutOffHours',
   'afterApproval',
   'actionsExpireHours',
+  'mayAsk',
+  'afterAnswer',
+  'decisionHours',
   'checks',
   'gate',
   'resultSchema',
@@ -300,7 +303,8 @@ export const ROUTINE_HEAD = {
             "previous.finishedAt",
             "gate.value",
             "previous.data",
-            "previous.changes"
+            "previous.changes",
+            "answers"
           ]
         }
       },
@@ -480,6 +484,27 @@ export const ROUTINE_HEAD = {
       "maximum": 720,
       "description": "Hours after which a held call that no one decided about is rejected."
     },
+    "mayAsk": {
+      "default": false,
+      "type": "boolean",
+      "description": "Lets a run ask people a question by the built-in tool `ask`. The run goes on with its default, or without an answer; later runs are told the answer, in their briefing or where the instructions have `{{answers}}`."
+    },
+    "afterAnswer": {
+      "default": "wait",
+      "type": "string",
+      "enum": [
+        "wait",
+        "run"
+      ],
+      "description": "With `run` an answer to a question starts a manual run, which is told it."
+    },
+    "decisionHours": {
+      "default": 72,
+      "type": "integer",
+      "minimum": 1,
+      "maximum": 720,
+      "description": "Hours in which a person can answer a question; then its default holds."
+    },
     "checks": {
       "default": [],
       "maxItems": 10,
@@ -533,7 +558,7 @@ export const ROUTINE_HEAD = {
       "type": "object",
       "properties": {
         "on": {
-          "maxItems": 6,
+          "maxItems": 7,
           "type": "array",
           "items": {
             "type": "string",
@@ -543,11 +568,12 @@ export const ROUTINE_HEAD = {
               "budget",
               "partial",
               "recovered",
-              "held"
+              "held",
+              "question"
             ]
           },
           "uniqueItems": true,
-          "description": "`failed`: a run failed. `paused`: the service paused the routine. `budget`: 80 % or all of a budget is spent. `partial`: a run succeeded with the outcome `partial`. `recovered`: the first run that succeeded after failures. `held`: calls of a run wait for a person. Empty for no mail at all."
+          "description": "`failed`: a run failed. `paused`: the service paused the routine. `budget`: 80 % or all of a budget is spent. `partial`: a run succeeded with the outcome `partial`. `recovered`: the first run that succeeded after failures. `held`: calls of a run wait for a person. `question`: a run asks a question. Empty for no mail at all."
         },
         "to": {
           "anyOf": [

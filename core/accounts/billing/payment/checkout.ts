@@ -71,7 +71,7 @@ export async function beginCheckout(deps: CheckoutDeps, input: CheckoutInput): P
       return await checkoutOf(ready, { ...input, customer }, attempt);
     } catch (error) {
       if (!(error instanceof CustomerGone)) throw error;
-      // The customer may have a subscription under another key. A second one would be paid beside it.
+      // The customer may have a subscription under another key. The customer would then pay for two.
       if ((await findSubscribed(ready, customer).catch(ifGone)) !== undefined) throw error;
       const fresh = await replaceCustomer(ready, input.organizationId, customer);
       return checkoutOf(ready, { ...input, customer: fresh }, attempt);

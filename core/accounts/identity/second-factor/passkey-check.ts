@@ -133,7 +133,7 @@ function findPasskey(db: Db, id: string): Promise<Passkey | undefined> {
   `;
 }
 
-/** Keeps a new passkey. @returns false where its id is known already, or the person has `MAX_PASSKEYS` */
+/** Keeps a new passkey. @returns false if its id is known already, or the person has `MAX_PASSKEYS` */
 export async function insertPasskey(
   tx: Db,
   { id, userId, name, publicKey, counter }: Passkey & { readonly name: string },

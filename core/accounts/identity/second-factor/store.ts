@@ -30,7 +30,7 @@ export function findSecondFactor(db: Db, userId: string): Promise<SecondFactor |
 
 /**
  * Stores a new secret in place of an unconfirmed one. It counts once a code confirms it.
- * @returns the secret; undefined where the person has a second factor already
+ * @returns the secret; undefined if the person has a second factor already
  */
 export async function beginSecondFactor(db: Db, secrets: SecretBox, userId: string): Promise<string | undefined> {
   // 160 bits, as RFC 4226 recommends.
@@ -46,7 +46,7 @@ export async function beginSecondFactor(db: Db, secrets: SecretBox, userId: stri
 
 /**
  * Confirms the stored secret by one of its codes.
- * @returns the recovery codes; undefined where the code is wrong or there is no secret
+ * @returns the recovery codes; undefined if the code is wrong or there is no secret
  */
 export async function confirmSecondFactor(
   tx: Db,

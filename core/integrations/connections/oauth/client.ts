@@ -44,7 +44,7 @@ function clientMetadata(redirectUris: string[], authMethod: string) {
 
 /**
  * Makes the document behind a client id that is an address (draft-ietf-oauth-client-id-metadata-document).
- * Authorization servers read it in place of a registration, and accept only its return addresses. Undefined where there
+ * Authorization servers read it in place of a registration, and accept only its return addresses. Undefined if there
  * is no document.
  */
 export function clientMetadataDocument(

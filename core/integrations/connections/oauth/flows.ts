@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
-import { lacksSecondFactor } from '#core/accounts/organizations/index.ts';
-import { deleteBatch, sql, type Db, type Sql } from '#lib/database/index.ts';
+import { isStillMember } from '#core/accounts/identity/index.ts';
+import { deleteBatch, sql, type Db } from '#lib/database/index.ts';
 import type { SecretBox } from '#lib/secrets/index.ts';
 import { authorizationServer, oauthClient } from './authorization-server.ts';
 import { callbackOf } from './client.ts';
@@ -141,19 +141,6 @@ export async function untilMade(
     if (connectionId !== null) return { projectId, connectionId };
   }
   return undefined;
-}
-
-/**
- * SQL condition: the person of a sign-in is in its project, with the second factor that the organization demands.
- * @param signIn alias of a row with `project_id` and `user_id`
- */
-export function isStillMember(signIn: Sql): Sql {
-  return sql`exists (
-    select 1 from projects p join memberships m on m.organization_id = p.organization_id
-    join organizations o on o.id = p.organization_id
-    where p.id = ${signIn}.project_id and m.user_id = ${signIn}.user_id and p.deleted_at is null
-      and not ${lacksSecondFactor(sql`o`, sql`${signIn}.user_id`)}
-  )`;
 }
 
 /** Deletes sign-ins that were not completed in time, `limit` at most; returns how many. */

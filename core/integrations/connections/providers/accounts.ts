@@ -7,7 +7,7 @@ import type { Connection } from '../store/connection.ts';
 import type { AccountsLookup, ProviderRequest, Provider } from './catalogue.ts';
 
 /**
- * Lists the accounts that the connection's credentials can see now; empty where the provider has no such list.
+ * Lists the accounts that the connection's credentials can see now; empty if the provider has no such list.
  * @throws {AppError} `connection_not_ready` when the provider refuses the credentials, `provider_error`
  */
 export async function listAccounts(

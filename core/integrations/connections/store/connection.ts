@@ -29,7 +29,7 @@ export interface Connection {
   /** The managed provider; null for a tool server of the user's own. */
   readonly provider: string | null;
   readonly name: string;
-  /** MCP endpoint; null where the provider runs none. The values of its query are left out. */
+  /** MCP endpoint; null if the provider runs none. The values of its query are left out. */
   readonly url: string | null;
   /** The sealed query, which `withAddress` puts back. Only stored connections have it. */
   readonly sealedQuery?: string | null;
@@ -53,7 +53,7 @@ export type ConnectionDraft = Omit<Connection, 'createdAt' | 'updatedAt' | 'seal
 interface ManagedProvider {
   readonly id: string;
   readonly name: string;
-  /** Null where the provider runs no tool server. */
+  /** Null if the provider runs no tool server. */
   readonly toolServer: string | null;
 }
 

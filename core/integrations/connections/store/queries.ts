@@ -40,15 +40,6 @@ export function listConnections(db: Db, projectId: string, page: Page): Promise<
   `;
 }
 
-/** Finds the connections that have one of these as their id or name. */
-export function findNamedConnections(db: Db, projectId: string, names: readonly string[]) {
-  return db.rows<{ id: string; name: string }>`
-    select id, name from connections
-    where project_id = ${projectId} and (id = any(${names}) or name = any(${names}))
-    order by id desc limit 200
-  `;
-}
-
 /** A connection to be stored, with its whole address. */
 export interface NewConnection extends ConnectionDraft {
   readonly sealedCredentials: string | null;

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { isStillMember, untilMade, type Made } from '#core/integrations/connections/index.ts';
+import { isStillMember } from '#core/accounts/identity/index.ts';
+import { untilMade, type Made } from '#core/integrations/connections/index.ts';
 import { sql, lockKey, transaction, type Database, type Db, type Sql } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import type { ProviderSlot } from '#lib/provider-file/index.ts';

@@ -18,7 +18,7 @@ const granted = z.strictObject({
   accessToken: z.string(),
   refreshToken: z.string().nullable(),
   clientId: z.string(),
-  /** Unix milliseconds; null where the provider does not say. */
+  /** Unix milliseconds; null if the provider does not say. */
   expiresAt: z.number().nullable(),
   accountId: z.string().nullable(),
   accountLabel: z.string().nullable(),

@@ -224,7 +224,7 @@ async function requestDeviceCode(
   }
   const said = parsed.data;
   const verificationUri = said.verification_uri ?? said.verification_url;
-  // A person is sent only to where we would go ourselves.
+  // The service sends a person only to addresses that it would call itself.
   if (verificationUri === undefined || deps.outbound.urlFault(verificationUri) !== undefined) {
     throw new SignInFailure('provider_refused');
   }

@@ -16,7 +16,7 @@ import type { TriedCredential } from './try-credential.ts';
 export interface TriedAccount {
   /** Id of a new connection. */
   readonly id: string;
-  /** The connection that is signed in to again; null makes a new one, or renews that of the same account. */
+  /** The connection to which the person signs in again; null makes a new one, or renews that of the same account. */
   readonly connectionId: string | null;
   readonly projectId: string;
   readonly ownerId: string;

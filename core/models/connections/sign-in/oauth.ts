@@ -185,7 +185,7 @@ export interface ReturnedParameters {
   readonly code: string | undefined;
   readonly error: string | undefined;
   readonly iss: string | undefined;
-  /** Client that the provider has issued for this key; undefined where it issues none. */
+  /** Client that the provider has issued for this key; undefined if it issues none. */
   readonly clientId: string | undefined;
 }
 

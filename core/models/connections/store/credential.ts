@@ -59,7 +59,7 @@ export interface StoredCredential {
   readonly leased: boolean;
   /** True when its refresh token was sent without a known result: the token is never sent again. */
   readonly spent: boolean;
-  /** Seconds for which it was issued; null where that is not known. */
+  /** Seconds for which it was issued; null if that is not known. */
   readonly lifeSeconds: number | null;
   /** Refusals of its renewal so far; null without any. */
   readonly refusals: Refusals | null;

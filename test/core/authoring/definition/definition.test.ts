@@ -204,7 +204,7 @@ serviced('values of another type, in any field, are read without a fault of ours
   const { database } = service.deps;
   for (const name of definitionForm.names.filter((each) => !['model', 'limits'].includes(each))) {
     const id = await createRoutine(key);
-    const value = name === 'mayPutOffHours' ? '"7"' : '7';
+    const value = ['mayPutOffHours', 'decisionHours'].includes(name) ? '"7"' : '7';
     const other = (column: Sql) => sql`jsonb_set(${column}, ${[name]}::text[], ${value}::jsonb)`;
     await changeRoutines(database, id, { definition: other });
     const read = await key.get(`/v1/routines/${id}`);

@@ -20,7 +20,7 @@ function inChunks(text: string, size: number): Response {
   return new Response(ReadableStream.from(starts.map((at) => bytes.subarray(at, at + size))));
 }
 
-/** The text as it comes through the limit; undefined where it is refused. */
+/** The text as it comes through the limit; undefined if it is refused. */
 async function through(text: string, limits: JsonLimits, chunk: number) {
   const refused: string[] = [];
   const limited = limitJson(inChunks(text, chunk), limits, ({ kind }) => refused.push(kind));

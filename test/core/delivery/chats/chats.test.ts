@@ -6,6 +6,7 @@ import type { ApiClient } from '#test/support/client.ts';
 import { activeRoutine, runOnce } from '#test/support/routines.ts';
 import type { Service } from '#test/support/service.ts';
 import { ifAny, removeWork } from '#test/support/given.ts';
+import { marker, scriptCalls } from '#test/core/integrations/tools/support.ts';
 import { failedRun, makeDue, newsTo, sendNow } from '../notifications/fixture.ts';
 import { addChat, chatTest } from './fixture.ts';
 
@@ -46,6 +47,25 @@ test('a result arrives in each of the four chats, with a link to it', async ({ s
     expect(posted).toHaveLength(1);
     expect(JSON.stringify(posted)).toContain(`/runs/${runId}`);
   }
+});
+
+test('a result of a run that asked a question says so in the chat, without the question', async ({
+  service,
+  chats,
+  person,
+}) => {
+  const key = await (await person()).key();
+  const chatId = await addChat(key);
+  const mark = marker();
+  const fields = { instructions: mark, mayAsk: true, resultsTo: { chats: [chatId] } };
+  const routineId = await activeRoutine(key, fields);
+  await sendNow(service);
+  scriptCalls(service, mark, { name: 'ask', arguments: { question: 'Which market is next?' } });
+  await runOnce(key, routineId);
+  await sendNow(service);
+  const posted = JSON.stringify(chats.posted);
+  expect(posted).toContain('It asks a question');
+  expect(posted).not.toContain('Which market is next?');
 });
 
 test('a draft tells no chat, and a run that fails tells it', async ({ service, chats, person }) => {

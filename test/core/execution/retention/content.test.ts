@@ -5,7 +5,7 @@ import { startReceiver } from '#test/lib/outbound/receiver.ts';
 import { openStream } from '#test/core/execution/run-events/event-source.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { createRoutine, runOnce } from '#test/support/routines.ts';
-import { routineWith, scriptCalls } from '#test/core/integrations/tools/support.ts';
+import { routineWith, scriptCalls, type Json } from '#test/core/integrations/tools/support.ts';
 import { retain } from './planted-runs.ts';
 import { ago, changeRuns } from '#test/support/given.ts';
 
@@ -24,6 +24,7 @@ const test = serviceTest({ worker: true, own: true })
       connection: { url: tools.url('honest') },
       routine: {
         instructions: `${mark} {{topic}}`,
+        mayAsk: true,
         variables: { topic: 'weather' },
         outcome: 'required',
         checks: [{ type: 'result_matches', pattern: 'a' }],
@@ -36,6 +37,7 @@ const test = serviceTest({ worker: true, own: true })
       mark,
       { name: 'lookup', arguments: { query: CANARY } },
       { name: `invented_${CANARY}`, arguments: { query: CANARY } },
+      { name: 'ask', arguments: { question: CANARY, choices: [CANARY, 'other'], default: CANARY } },
     );
     const finish = { name: 'finish', arguments: { outcome: 'done', summary: CANARY } };
     service.gateway.control.script({
@@ -45,8 +47,8 @@ const test = serviceTest({ worker: true, own: true })
     const ended = await runOnce(key, routineId, { variables: { topic: CANARY } });
     expect(ended.state).toBe('succeeded');
     await expect
-      .poll(async () => (await key.get(`/v1/runs/${ended.id}`)).data.webhookDeliveries[0]?.state)
-      .toBe('delivered');
+      .poll(async () => (await key.get(`/v1/runs/${ended.id}`)).data.webhookDeliveries.map(({ state }: Json) => state))
+      .toEqual(['delivered', 'delivered']);
     return { ...(await key.get(`/v1/runs/${ended.id}`)).data, routineId };
   });
 
@@ -59,17 +61,22 @@ test('what a run, its tools and its receiver wrote is erased, and what it was st
       union all select 'delivery', d::text from webhook_deliveries d where run_id = ${run.id}
       union all select 'attempt', a::text from webhook_attempts a
         join webhook_deliveries d on d.id = a.delivery_id where d.run_id = ${run.id}
+      union all select 'question', q::text from questions q where q.last_run_id = ${run.id}
     `;
     return found.filter(({ text }) => text.includes(CANARY)).map(({ relation }) => relation);
   };
   expect((await holding()).toSorted()).toEqual([
     'attempt',
+    'attempt',
     'delivery',
+    'delivery',
+    'question',
     'runs',
     'steps 0',
     'steps 1',
     'steps 2',
     'steps 3',
+    'steps 4',
   ]);
   expect(await retain(database)).toEqual({ erased: 0, deleted: 0 });
   await endedDaysAgo(database, run.id, 89.9);
@@ -142,7 +149,7 @@ test('an erased run is followed to its end, without texts', async ({ service, ke
   const follow = (headers: Record<string, string>) =>
     openStream(`${service.url}/v1/runs/${run.id}/events`, { ...key.headers, ...headers });
   const events = await (await follow({})).rest();
-  expect(events.map(({ event }) => event)).toEqual(['step', 'step', 'step', 'step', 'state']);
+  expect(events.map(({ event }) => event)).toEqual(['step', 'step', 'step', 'step', 'step', 'state']);
   expect(events.map(({ data }) => data.text ?? data.result ?? null)).toEqual(events.map(() => null));
   expect(events.at(-1)!.data.contentErasedAt).toMatch(/Z$/);
   expect((await follow({ 'Last-Event-ID': events.at(-1)!.id })).status).toBe(204);

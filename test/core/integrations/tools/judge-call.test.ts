@@ -22,7 +22,7 @@ interface Changes {
   readonly wanted?: Partial<WantedCall>;
   readonly policy?: Partial<ToolTarget['policy']>;
   readonly connection?: Partial<ToolTarget['connection']>;
-  /** Null where the server no longer has the tool. */
+  /** Null if the server no longer has the tool. */
   readonly live?: ToolDefinition | null;
 }
 

@@ -23,6 +23,7 @@ const NOTHING = {
   signIns: [],
   budgets: [],
   skillsBehind: [],
+  questions: [],
   truncated: false,
 };
 

@@ -7,7 +7,7 @@ import { FormDialog } from '#ui/parts/form-dialog.tsx';
 import { Input } from '#ui/parts/input.tsx';
 import { Select } from '#ui/parts/select.tsx';
 import type { Scope } from '#ui/shell/access/levels.ts';
-import { useRole } from '#ui/shell/projects.ts';
+import { useMayWrite } from '#ui/shell/projects.ts';
 import { ScopePicker } from './scope-picker.tsx';
 
 const SYSTEMS = {
@@ -35,8 +35,7 @@ const EXAMPLES: Readonly<Record<System, string>> = {
 
 /** Asks whose jobs may sign in, and what their keys may do. */
 export default function NewCiSignIn({ onClose }: { readonly onClose: () => void }) {
-  const role = useRole();
-  const mayWrite = role === 'owner' || role === 'admin';
+  const mayWrite = useMayWrite() === true;
   const config = useRead('/public/config', {}, { staleMs: 600_000 });
   const [system, setSystem] = useState<System>('github');
   const [scopes, setScopes] = useState<readonly Scope[]>(['models:read', 'routines:read']);

@@ -7,7 +7,7 @@ import { FormDialog } from '#ui/parts/form-dialog.tsx';
 import { Input } from '#ui/parts/input.tsx';
 import { Select } from '#ui/parts/select.tsx';
 import type { Scope } from '#ui/shell/access/levels.ts';
-import { useRole } from '#ui/shell/projects.ts';
+import { useMayWrite } from '#ui/shell/projects.ts';
 import { isRead, ScopePicker } from './scope-picker.tsx';
 
 const DAY_MS = 86_400_000;
@@ -37,8 +37,7 @@ export interface NewKeyProps {
 
 /** Asks for the name, scopes and end of a key. */
 export default function NewKeyDialog({ replaces, onClose, onCreated }: NewKeyProps) {
-  const role = useRole();
-  const mayWrite = role === 'owner' || role === 'admin';
+  const mayWrite = useMayWrite() === true;
   const [scopes, setScopes] = useState<readonly Scope[]>();
   const usual = replaces?.scopes ?? DEFAULT_SCOPES;
   const chosen = scopes ?? (mayWrite ? usual : usual.filter(isRead));

@@ -171,7 +171,7 @@ function EntryLine({ entry: { routineId, routineName, moments }, projectId }: En
   );
 }
 
-const WORST = ['bad', 'warn', 'busy', 'good'] as const;
+const WORST = ['bad', 'warn', 'busy', 'news', 'good'] as const;
 
 /** Counts the runs of a folded day by how they ended; skipped ones are shown with their reason. */
 function Counts({ moments }: { moments: readonly Moment[] }) {

@@ -1,5 +1,5 @@
 import type { Shape } from '#ui/api/types.ts';
-import { badgeOf, reasonOf } from '#ui/format/run-words.ts';
+import { newsBadgeOf, reasonOf } from '#ui/format/run-words.ts';
 import { addDays } from '#ui/format/days.ts';
 
 type RunSummary = Shape<'RunSummary'>;
@@ -60,7 +60,7 @@ function momentOfRun(run: RunSummary): OwnedMoment {
   return {
     key: run.id,
     at: Date.parse(run.scheduledFor ?? run.runAt ?? run.startedAt ?? run.createdAt),
-    state: badgeOf(run),
+    state: newsBadgeOf(run),
     runId: run.id,
     reason: run.state === 'skipped' ? reasonOf(run) : null,
     count: run.skipped?.count ?? 1,

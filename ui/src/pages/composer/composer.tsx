@@ -12,6 +12,7 @@ import type { RoutineForm } from './form.ts';
 import { Instructions } from './instructions.tsx';
 import { SkillsField } from './skills-field.tsx';
 import type { Editor } from './use-editor.ts';
+import { useRehearsal } from './use-rehearsal.ts';
 import { FieldOf } from './value-field.tsx';
 
 // The fields below and beside the instructions are loaded after them.
@@ -30,7 +31,9 @@ export interface ComposerProps {
 
 /** The form of a routine, with a test run beside it. */
 export function Composer({ editor, routine, runId, cancel }: ComposerProps) {
-  const { form, save, test, isSaving, isDirty } = editor;
+  const { form, save, isSaving, isDirty } = editor;
+  const rehearsal = useRehearsal(routine?.id);
+  const test = () => editor.test(rehearsal.rehearses === true ? 'rehearse' : 'run');
   return (
     <FormProvider {...form}>
       <LeaveGuard isDirty={isDirty} />
@@ -83,6 +86,7 @@ export function Composer({ editor, routine, runId, cancel }: ComposerProps) {
             <TestRun
               runId={runId}
               onTest={() => void test()}
+              rehearsal={rehearsal}
               isStarting={editor.isTesting}
               isDirty={routine === undefined || editor.changed.length > 0}
             />

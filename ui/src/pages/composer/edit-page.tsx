@@ -114,8 +114,8 @@ function EditRoutine({ routine, etag: first }: { routine: Shape<'RoutineDetail'>
       }
     },
     onSaved: () => undefined,
-    onTest: async () => {
-      const started = await run.actAsync({ id: routineId });
+    onTest: async (_, mode) => {
+      const started = await run.actAsync({ id: routineId, body: { mode } });
       await navigate({ search: { run: started.id }, replace: true });
     },
     onPropose:

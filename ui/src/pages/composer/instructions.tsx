@@ -18,8 +18,10 @@ const SHOWN = 5;
 
 export function Instructions() {
   const { register, getValues, setValue, formState } = useFormContext<RoutineForm>();
-  const [gate, resultSchema] = useWatch<RoutineForm, ['gate', 'resultSchema']>({ name: ['gate', 'resultSchema'] });
-  const offered = builtInsOf({ gate, resultSchema });
+  const [gate, resultSchema, mayAsk] = useWatch<RoutineForm, ['gate', 'resultSchema', 'mayAsk']>({
+    name: ['gate', 'resultSchema', 'mayAsk'],
+  });
+  const offered = builtInsOf({ gate, resultSchema, mayAsk });
   const area = useRef<HTMLTextAreaElement | null>(null);
   const { ref, ...field } = register('instructions');
   const insert = (name: string) => {

@@ -7,7 +7,7 @@ export interface BuiltIn {
   readonly name: string;
   readonly means: string;
   /** The field that this placeholder needs; without it the placeholder is empty. */
-  readonly needs?: 'gate' | 'resultSchema';
+  readonly needs?: 'gate' | 'resultSchema' | 'mayAsk';
 }
 
 /** Placeholders that every run fills in. A test compares the list with the list of the service. */
@@ -22,6 +22,7 @@ export const BUILT_IN: readonly BuiltIn[] = [
     needs: 'resultSchema',
   },
   { name: 'actions', means: 'what became of the calls that waited for a person' },
+  { name: 'answers', means: 'questions of earlier runs, with their answers', needs: 'mayAsk' },
   { name: 'scheduledFor', means: 'the scheduled time of the run' },
   { name: 'now', means: 'the time of the run' },
   { name: 'previous.finishedAt', means: 'when the last good run ended' },
@@ -30,8 +31,8 @@ export const BUILT_IN: readonly BuiltIn[] = [
 ];
 
 /** Picks the placeholders that are not empty in this routine. */
-export function builtInsOf(form: Pick<RoutineForm, 'gate' | 'resultSchema'>): readonly BuiltIn[] {
-  return BUILT_IN.filter(({ needs }) => needs === undefined || form[needs] !== null);
+export function builtInsOf(form: Pick<RoutineForm, 'gate' | 'resultSchema' | 'mayAsk'>): readonly BuiltIn[] {
+  return BUILT_IN.filter(({ needs }) => needs === undefined || (form[needs] !== null && form[needs] !== false));
 }
 
 /** Returns the variables that the instructions ask for, each once, in their order. */

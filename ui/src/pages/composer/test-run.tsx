@@ -17,19 +17,23 @@ import { Button, ButtonLink } from '#ui/parts/button.tsx';
 import { RichText } from '#ui/parts/lazily.tsx';
 import { LiveText } from '#ui/parts/live-text.tsx';
 import { Dot, StateBadge, toneOf } from '#ui/parts/state.tsx';
+import { Checkbox } from '#ui/parts/toggles.tsx';
 import { VerbButton } from '#ui/parts/verb-button.tsx';
+
+import type { RehearsalChoice } from './use-rehearsal.ts';
 
 export interface TestRunProps {
   readonly runId: string | undefined;
   /** Saves the changes and starts a run. */
   readonly onTest: () => void;
+  readonly rehearsal: RehearsalChoice;
   readonly isStarting: boolean;
   /** True when there are changes to save first. */
   readonly isDirty: boolean;
 }
 
 /** Shows a test run live beside the editor. */
-export default function TestRun({ runId, onTest, isStarting, isDirty }: TestRunProps) {
+export default function TestRun({ runId, onTest, rehearsal, isStarting, isDirty }: TestRunProps) {
   const projectId = useProjectId();
   const client = useQueryClient();
   const followed = useTestRunEvents(runId, () => void refresh(client, projectId, ['/v1/routines', '/v1/runs']));
@@ -50,6 +54,14 @@ export default function TestRun({ runId, onTest, isStarting, isDirty }: TestRunP
           {isDirty ? 'Save and test' : runId === undefined ? 'Test' : 'Test again'}
         </Button>
       </div>
+      {rehearsal.rehearses !== undefined && (
+        <Checkbox
+          label="Rehearse"
+          description="Only tools that read are called. It lists the other calls, and proves nothing."
+          checked={rehearsal.rehearses}
+          onChange={rehearsal.choose}
+        />
+      )}
       <div className="rounded-lg border border-line bg-surface">
         {runId === undefined ? (
           <p className="px-4 py-8 text-center text-sm text-muted">
@@ -59,7 +71,9 @@ export default function TestRun({ runId, onTest, isStarting, isDirty }: TestRunP
           <Progress followed={followed} runId={runId} />
         )}
       </div>
-      {followed.run?.state === 'succeeded' && !isDirty && <ActivationOffer routineId={followed.run.routineId} />}
+      {followed.run?.state === 'succeeded' && followed.run.trigger !== 'rehearsal' && !isDirty && (
+        <ActivationOffer routineId={followed.run.routineId} />
+      )}
     </section>
   );
 }
@@ -98,6 +112,12 @@ function Progress({ followed: { run, steps, status, live }, runId }: { followed:
       )}
       <Steps run={run} steps={steps} isEnded={isEnded} />
       {live !== undefined && !isEnded && <LiveText text={live.text} />}
+      {run?.trigger === 'rehearsal' && isEnded && (
+        <p className="px-4 pt-3 text-sm text-muted">
+          Rehearsal: {plural(steps.filter(({ tool }) => tool?.rehearsed != null).length, 'call')} not made. Details list
+          what it would have done.
+        </p>
+      )}
       {run !== undefined && isEnded && <Ending run={run} />}
     </div>
   );

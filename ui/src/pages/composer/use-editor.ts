@@ -5,6 +5,9 @@ import { showFaults } from '#ui/api/form.ts';
 import { changedFields, FAULT_NAMES, type RoutineForm } from './form.ts';
 import { withVariables } from './instructions.tsx';
 
+/** `rehearse` calls no tool that may write. */
+export type TestMode = 'run' | 'rehearse';
+
 export interface Editor {
   readonly form: UseFormReturn<RoutineForm>;
   /** The fields with unsaved changes. */
@@ -13,8 +16,8 @@ export interface Editor {
   readonly isDirty: () => boolean;
   readonly save: () => Promise<void>;
   /** Saves the changes and starts a run. */
-  readonly test: () => Promise<void>;
-  /** Has the changes tried while the routine goes on as it is; undefined where it is on no schedule. */
+  readonly test: (mode?: TestMode) => Promise<void>;
+  /** Has the changes tried while the routine goes on as it is; undefined if it is on no schedule. */
   readonly propose: (() => Promise<void>) | undefined;
   readonly isSaving: boolean;
   readonly isTesting: boolean;
@@ -30,12 +33,12 @@ export interface EditorOptions {
    * fields.
    */
   readonly isSaved: boolean;
-  /** Saves the form. Resolves with the id of the routine, or undefined where something else comes first. */
+  /** Saves the form. Resolves with the id of the routine, or undefined if something else comes first. */
   readonly onSave: (form: RoutineForm, base: RoutineForm) => Promise<string | undefined>;
   /** Called after a save that the person asked for. */
   readonly onSaved: (routineId: string) => void;
   /** Starts a run of the saved version. Without changes there is no id, as nothing was sent. */
-  readonly onTest: (routineId: string | undefined) => Promise<void>;
+  readonly onTest: (routineId: string | undefined, mode: TestMode) => Promise<void>;
   /** Opens a proposal with the form. Its changes stay unsaved here until they are taken over. */
   readonly onPropose?: ((form: RoutineForm, base: RoutineForm) => Promise<void>) | undefined;
 }
@@ -83,11 +86,11 @@ export function useEditor({ initial, isSaved, onSave, onSaved, onTest, onPropose
         const id = await send();
         if (id !== undefined) onSaved(id);
       }),
-    test: () =>
+    test: (mode = 'run') =>
       guarded('testing', async () => {
-        if (isSaved && !isDirty()) return onTest(undefined);
+        if (isSaved && !isDirty()) return onTest(undefined, mode);
         const id = await send();
-        if (id !== undefined) await onTest(id);
+        if (id !== undefined) await onTest(id, mode);
       }),
     propose:
       onPropose &&

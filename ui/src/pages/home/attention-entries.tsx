@@ -7,14 +7,17 @@ import { useVerb } from '#ui/api/verbs/verb.ts';
 import { plural } from '#ui/format/numbers.ts';
 import { stateReasonInWords } from '#ui/format/routine-words.ts';
 import { reasonOf, WARNINGS } from '#ui/format/run-words.ts';
+import { drawn } from '#ui/format/drawn.ts';
+import { AskedQuestion } from '#ui/parts/asked-question.tsx';
 import { ButtonLink } from '#ui/parts/button.tsx';
 import { Badge, StateBadge } from '#ui/parts/state.tsx';
+import { TextLink } from '#ui/parts/text-link.tsx';
 import { Time } from '#ui/parts/time.tsx';
 import { VerbButton } from '#ui/parts/verb-button.tsx';
 import { Row } from './row.tsx';
 
 type All = Shape<'Attention'>;
-type Kinds = 'stopped' | 'failed' | 'withoutTools' | 'signIns' | 'budgets' | 'skillsBehind';
+type Kinds = 'stopped' | 'failed' | 'withoutTools' | 'signIns' | 'budgets' | 'skillsBehind' | 'questions';
 
 interface Props<Kind extends Kinds> {
   readonly of: All[Kind][number];
@@ -155,6 +158,21 @@ export function Budget({ of: { scope, scopeId, name, limit, percent }, projectId
         Change the budget
       </ButtonLink>
     </Row>
+  );
+}
+
+/** Shows a question of a run, with the ways to answer it. */
+export function Question({ of: asked, projectId }: Props<'questions'>) {
+  return (
+    <li className="border-b border-line py-2.5">
+      <p className="mb-1 flex flex-wrap items-center gap-x-2.5 text-base">
+        <TextLink to="/p/$projectId/runs/$runId" params={{ projectId, runId: asked.lastRunId }}>
+          {drawn(asked.routineName)}
+        </TextLink>
+        <Badge tone="warn">Asks</Badge>
+      </p>
+      <AskedQuestion of={asked} />
+    </li>
   );
 }
 

@@ -9,7 +9,7 @@ import { Await } from '#ui/parts/feedback.tsx';
 import { Section } from '#ui/parts/page.tsx';
 import { SkeletonRows } from '#ui/parts/skeleton.tsx';
 import { TextLink } from '#ui/parts/text-link.tsx';
-import { Behind, Budget, Failed, SignIn, Stopped, WithoutTools } from './attention-entries.tsx';
+import { Behind, Budget, Failed, Question, SignIn, Stopped, WithoutTools } from './attention-entries.tsx';
 import type { Brief } from './brief.ts';
 import { ResultRow } from './result-row.tsx';
 import { useBrief, useMarkRead } from './use-brief.ts';
@@ -52,7 +52,7 @@ interface EntriesProps {
 }
 
 function Entries({ all, urgent, projectId }: EntriesProps) {
-  const { stopped, signIns, failed, withoutTools, budgets, skillsBehind, truncated } = all;
+  const { stopped, signIns, failed, withoutTools, budgets, skillsBehind, questions, truncated } = all;
   const mark = useMarkRead();
   const again = useVerb(RUN_AGAIN);
   const [isLong, setLong] = useState(false);
@@ -62,6 +62,7 @@ function Entries({ all, urgent, projectId }: EntriesProps) {
       const onRead = () => mark.read({ runIds }, { runIds });
       return <ResultRow key={runIds[0]} results={group} projectId={projectId} onRead={onRead} again={again} />;
     }),
+    ...questions.map((each) => <Question key={each.id} of={each} projectId={projectId} />),
     ...stopped.map((each) => <Stopped key={each.routineId} of={each} projectId={projectId} />),
     ...signIns.map((each) => <SignIn key={each.id} of={each} projectId={projectId} />),
     ...budgets.map((each) => <Budget key={`${each.scopeId} ${each.limit}`} of={each} projectId={projectId} />),

@@ -141,7 +141,7 @@ function itemsOf(projectId: string, done: Done): readonly Item[] {
     },
     {
       label: 'Have results sent',
-      why: 'To a webhook of yours, or to a monitor.',
+      why: 'By mail, to a chat, or to a program of yours.',
       isDone: done.sent,
       link:
         routineId === undefined

@@ -60,9 +60,11 @@ export function News({ projectId }: { readonly projectId: string }) {
             {counts.worthReading > 0 && <WorthReading projectId={projectId} />}
             {counts.worthReading === 0 && <NothingNew counts={counts} projectId={projectId} />}
             {counts.unchanged > 0 && <Unchanged counts={counts} projectId={projectId} />}
-            <Fold className="mt-2" summary={<span className="text-sm text-muted">What you have read</span>}>
-              <ResultList projectId={projectId} unread="false" />
-            </Fold>
+            {(counts.worthReading > 0 || counts.unchanged > 0 || counts.readUntil !== null) && (
+              <Fold className="mt-2" summary={<span className="text-sm text-muted">What you have read</span>}>
+                <ResultList projectId={projectId} unread="false" />
+              </Fold>
+            )}
           </>
         )}
       </Await>

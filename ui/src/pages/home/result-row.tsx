@@ -19,8 +19,8 @@ type Result = Shape<'Result'>;
 const KINDS: Readonly<Record<Result['kind'], readonly [label: string, tone: Tone]>> = {
   failed: ['Failed', 'bad'],
   partial: ['Succeeded in part', 'warn'],
-  first: ['First result', 'busy'],
-  changed: ['Changed', 'busy'],
+  first: ['First result', 'news'],
+  changed: ['Changed', 'news'],
   unchanged: ['Unchanged', 'idle'],
 };
 

@@ -8,7 +8,7 @@ import { Menu } from '#ui/parts/menu.tsx';
 import { useSourceNames } from '#ui/parts/model-source-names.ts';
 import { Badge } from '#ui/parts/state.tsx';
 import { DataTable, type Column } from '#ui/parts/table.tsx';
-import { useRole } from '#ui/shell/projects.ts';
+import { useMayWrite } from '#ui/shell/projects.ts';
 
 type Option = Shape<'ModelOption'>;
 
@@ -26,7 +26,7 @@ const SHOWN = 100;
 export function ModelsTable({ models, search, onTest, onFigures }: ModelsTableProps) {
   const words = useDeferredValue(search).toLowerCase().split(/\s+/).filter(Boolean);
   const nameOfSource = useSourceNames();
-  const role = useRole();
+  const mayWrite = useMayWrite();
   const [showsAll, setShowsAll] = useState(false);
   const found = models.filter((option) => {
     const text = `${option.name} ${option.modelId} ${nameOfSource(option)}`.toLowerCase();
@@ -89,7 +89,7 @@ export function ModelsTable({ models, search, onTest, onFigures }: ModelsTablePr
         keyOf={({ connectionId, modelId }) => `${connectionId ?? ''} ${modelId}`}
         actionsWidth="w-12"
         actions={(option) => {
-          const reason = reasonOf(option, role);
+          const reason = reasonOf(option, mayWrite);
           return (
             <Menu
               label={`Actions for ${option.modelId}`}
@@ -125,9 +125,9 @@ export function ModelsTable({ models, search, onTest, onFigures }: ModelsTablePr
   );
 }
 
-function reasonOf({ source }: Option, role: ReturnType<typeof useRole>): string | undefined {
+function reasonOf({ source }: Option, mayWrite: boolean | undefined): string | undefined {
   if (source === null) return 'It belongs to a personal account.';
-  return role === 'member' ? 'Only owners and admins can.' : undefined;
+  return mayWrite === false ? 'Only owners and admins can.' : undefined;
 }
 
 function tokens(value: number | null): string {

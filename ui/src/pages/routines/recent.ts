@@ -73,7 +73,7 @@ export const SHOWN = [
   { value: 'archived', label: 'Archived' },
 ] as const satisfies readonly { value: Shown; label: string }[];
 
-/** Reads the filter from the address; undefined where it names none. */
+/** Reads the filter from the address; undefined if it names none. */
 export function shownOf(asked: string | undefined): Shown | undefined {
   return SHOWN.find(({ value }) => value === asked)?.value;
 }

@@ -174,6 +174,7 @@ const KINDS: Readonly<Record<string, string>> = {
   partial: 'Mail that it was done in part',
   recovered: 'Mail that it works again',
   held: 'Mail that a call waits',
+  question: 'Mail that it asks a question',
   digest: 'Digest',
   success_ping: 'Ping to the monitor',
   result: 'Mail of the result',

@@ -14,3 +14,9 @@ export function jsonIn(text: string): unknown {
     return undefined;
   }
 }
+
+/** Formats JSON with line breaks. Other texts and cut ones stay unchanged. */
+export function pretty(text: string): string {
+  const value = jsonIn(text);
+  return value === undefined ? text : json(value);
+}

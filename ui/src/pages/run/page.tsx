@@ -16,6 +16,7 @@ import { StateBadge } from '#ui/parts/state.tsx';
 import { TextFold } from '#ui/parts/text-fold.tsx';
 import { Time } from '#ui/parts/time.tsx';
 import { Actions } from './actions.tsx';
+import { AskedQuestions, Rehearsal } from './asked.tsx';
 import { ChatDeliveries, Deliveries, Notifications } from './deliveries.tsx';
 import { Facts, Gate } from './facts.tsx';
 import { useFollowedRun } from './followed-run.ts';
@@ -127,6 +128,8 @@ function Detail({ run, status, live }: DetailProps) {
             <LiveText text={live} />
           </div>
         )}
+        <Rehearsal run={run} />
+        <AskedQuestions run={run} />
         <Result run={run} />
         {isOver(run) && run.result !== null && run.followsUp === null && (
           <>

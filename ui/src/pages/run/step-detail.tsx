@@ -10,7 +10,7 @@ import { KeyValue, type Fact } from '#ui/parts/page.tsx';
 import { Skeleton } from '#ui/parts/skeleton.tsx';
 import { TextLink } from '#ui/parts/text-link.tsx';
 import { Time } from '#ui/parts/time.tsx';
-import { json, jsonIn } from './json.ts';
+import { pretty } from './json.ts';
 
 type Step = Shape<'Step'>;
 
@@ -177,12 +177,6 @@ function Part({ label, text, length }: PartProps) {
       <CodeBlock code={pretty(text)} label={label.toLowerCase()} wrap />
     </div>
   );
-}
-
-/** Formats JSON with line breaks. Other texts and cut ones stay unchanged. */
-function pretty(text: string): string {
-  const value = jsonIn(text);
-  return value === undefined ? text : json(value);
 }
 
 /** Names a connection as it was called at the time of the run, with a link while it exists. */

@@ -208,6 +208,7 @@ const CHOICES: readonly {
       { value: 'manual', label: 'Manually' },
       { value: 'backfill', label: 'By a backfill' },
       { value: 'follow_up', label: 'By a question' },
+      { value: 'rehearsal', label: 'As a rehearsal' },
     ],
   },
 ];

@@ -33,7 +33,7 @@ export function bestRun({ cadence, check }: Pick<Shape<'SkillSummary'>, 'cadence
   return check === null ? 'on demand' : `on demand, its check ${check}`;
 }
 
-/** Returns the sample that the text of a curated skill has, as it would be read; undefined where there is none. */
+/** Returns the sample that the text of a curated skill has, as it would be read; undefined if there is none. */
 export function sampleOf(instructions: string): string | undefined {
   const [, rest] = instructions.split(/^### Sample page$/m);
   const [section = ''] = (rest ?? '').split(/^### /m);

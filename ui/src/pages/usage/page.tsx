@@ -76,6 +76,14 @@ export function UsagePage() {
                     { label: 'Tokens', value: count(data.total.totalTokens) },
                     { label: 'Cost', value: money(data.total.costUsd) },
                     { label: 'Model steps', value: count(data.total.steps) },
+                    ...(data.rehearsals.steps === 0
+                      ? []
+                      : [
+                          {
+                            label: 'Of that, rehearsals',
+                            value: `${count(data.rehearsals.totalTokens)} tokens, ${money(data.rehearsals.costUsd)}`,
+                          },
+                        ]),
                   ]}
                 />
                 <DailyBars usage={data} splitBy={splitBy} />

@@ -7,7 +7,7 @@ export interface Searched {
   readonly words?: string;
 }
 
-/** Returns true where each word of a text is in the command. */
+/** Returns true if each word of a text is in the command. */
 export function fits({ label, hint = '', words = '' }: Searched, text: string): boolean {
   const said = `${label} ${hint} ${words}`.toLowerCase();
   return text
@@ -18,7 +18,7 @@ export function fits({ label, hint = '', words = '' }: Searched, text: string): 
 
 /**
  * Reads an order: "pause harb" is the verb *Pause* for a routine named "harb".
- * @returns undefined where the text begins with no verb
+ * @returns undefined if the text begins with no verb
  */
 export function orderOf<V extends Pick<Searched, 'label'>>(
   text: string,

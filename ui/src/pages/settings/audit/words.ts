@@ -67,6 +67,7 @@ const ACTIONS: Readonly<Record<Action, string>> = {
   'run.judged': 'Result judged',
   'action.approved': 'Held call approved',
   'action.rejected': 'Held call rejected',
+  'question.answered': 'Question of a run answered',
   'results_to.changed': 'Who gets the results changed',
   'chat.created': 'Chat added',
   'chat.changed': 'Chat changed',

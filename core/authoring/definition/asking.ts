@@ -1,0 +1,43 @@
+import { z } from 'zod';
+import type { Fields } from './field.ts';
+
+/** Fields of a definition about questions to people. */
+export const ASKING = {
+  mayAsk: {
+    schema: z
+      .boolean()
+      .meta({
+        description:
+          'Lets a run ask people a question by the built-in tool `ask`. The run goes on with its default, or without an answer; later runs are told the answer, in their briefing or where the instructions have `{{answers}}`.',
+      })
+      .default(false),
+    label: 'May ask',
+    help: 'A run may ask a question, and goes on without the answer. Later runs are told it.',
+    since: '0.2.0',
+  },
+  afterAnswer: {
+    schema: z
+      .enum(['wait', 'run'])
+      .meta({ description: 'With `run` an answer to a question starts a manual run, which is told it.' })
+      .default('wait'),
+    label: 'After an answer',
+    choices: {
+      wait: { label: 'Wait for the next run' },
+      run: { label: 'Run at once' },
+    },
+    since: '0.2.0',
+  },
+  decisionHours: {
+    schema: z
+      .number()
+      .int()
+      .min(1)
+      .max(720)
+      .meta({ description: 'Hours in which a person can answer a question; then its default holds.' })
+      .default(72),
+    label: 'Time to answer',
+    help: 'After that the default of a question holds.',
+    unit: 'hours',
+    since: '0.2.0',
+  },
+} as const satisfies Fields;

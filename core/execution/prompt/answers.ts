@@ -1,0 +1,85 @@
+import { MAX_CARRIED_LENGTH } from '#core/authoring/definition/index.ts';
+import { sql, type Sql } from '#lib/database/index.ts';
+import { fence } from './fence.ts';
+
+/** A question of an earlier run, with what is known of its answer. Times are text. */
+export interface ToldQuestion {
+  readonly question: string;
+  readonly askedAt: string;
+  readonly state: 'open' | 'answered' | 'expired';
+  readonly answer: string | null;
+  /** True for the answer of a caller who may not write routines: it is material then, and no instruction. */
+  readonly fenced: boolean;
+  readonly defaultAnswer: string | null;
+}
+
+/** Questions that a run is told, the newest. */
+const MOST_TOLD = 20;
+
+/** SQL expression: the state of a row of `questions`. Time alone makes an open one expired. */
+export const questionState = sql`case when state = 'open' and expires_at <= now() then 'expired' else state end`;
+
+/** Selects the questions of a routine as one JSON value, newest first, as part of a statement that reads more. */
+export function toldQuestionsJson(run: { projectId: Sql; routineId: Sql }): Sql {
+  return sql`(
+    select coalesce(json_agg(json_build_object('question', question, 'askedAt', created_at, 'state', ${questionState},
+      'answer', answer, 'fenced', fenced, 'defaultAnswer', default_answer) order by id desc), '[]')
+    from (
+      select * from questions
+      where routine_id = ${run.routineId} and project_id = ${run.projectId} and question is not null
+        and state <> 'closed'
+      order by id desc limit ${MOST_TOLD}
+    ) latest
+  )`;
+}
+
+/** Returns an SQL condition that is true when a definition tells its runs of questions. */
+export function tellsQuestions(definition: Sql): Sql {
+  return sql`(${definition} ->> 'mayAsk' = 'true' or position('answers' in ${definition} ->> 'instructions') > 0)`;
+}
+
+/**
+ * Words the questions of earlier runs and their answers; empty without any. A model wrote the questions and their
+ * defaults, perhaps out of a page that it had read, so they are fenced. An answer is an instruction where its author may
+ * write instructions.
+ */
+export function answersText(told: readonly ToldQuestion[]): string {
+  const fitting = newestThatFit(told);
+  if (fitting.length === 0) return '';
+  const asked = fitting.map(({ question, askedAt, defaultAnswer }, at) => {
+    const holds = defaultAnswer === null ? '' : `\n   Default: ${defaultAnswer}`;
+    return `${at + 1}. Asked on ${askedAt.slice(0, 10)}: ${question}${holds}`;
+  });
+  return [
+    fence('What earlier runs of this routine have asked its people', asked.join('\n')),
+    ...fitting.map((each, at) => answerLine(each, at + 1)),
+  ].join('\n');
+}
+
+function answerLine({ state, answer, fenced, defaultAnswer }: ToldQuestion, number: number): string {
+  if (state === 'answered' && answer !== null) {
+    if (!fenced) return `Question ${number} was answered: ${answer}`;
+    return fence(`The answer to question ${number}, of someone who may not change the instructions,`, answer);
+  }
+  const meanwhile = defaultAnswer === null ? 'go on without an answer' : 'its default holds';
+  return state === 'open'
+    ? `Question ${number} is open: do not ask it again; until it is answered, ${meanwhile}.`
+    : `Question ${number} was not answered in time: ${meanwhile}.`;
+}
+
+function newestThatFit(told: readonly ToldQuestion[]): readonly ToldQuestion[] {
+  let room = MAX_CARRIED_LENGTH / 2;
+  return told.filter(({ question, answer, defaultAnswer }) => {
+    room -= question.length + (answer ?? '').length + (defaultAnswer ?? '').length + LINE_LENGTH;
+    return room >= 0;
+  });
+}
+
+/** More than the words around a question and its answer have, marks of a fence included. */
+const LINE_LENGTH = 300;
+
+/** Says to a run of a routine that may ask what is known of earlier questions. */
+export function wordsOnAnswers(told: readonly ToldQuestion[], inInstructions: boolean): string {
+  if (told.length === 0) return '';
+  return inInstructions ? 'Earlier questions: they stand in the instructions, with their answers.' : answersText(told);
+}

@@ -1,0 +1,111 @@
+import { questionState } from '#core/execution/prompt/index.ts';
+import { authorJson, type Author } from '#core/foundation/audit/index.ts';
+import { empty, sql, type Db } from '#lib/database/index.ts';
+import { AppError } from '#lib/errors.ts';
+import { afterCursor, type Page } from '#lib/paging.ts';
+
+/** States of a question, with what each means. */
+export const QUESTION_STATES = {
+  open: 'it can be answered',
+  answered: 'a person or a program has answered it',
+  expired: 'no answer came in time, so its default holds',
+  closed: 'its routine was archived, or its content was erased',
+} as const;
+export type QuestionState = keyof typeof QUESTION_STATES;
+
+/** A question that a run has asked the people of its routine. */
+export interface Question {
+  readonly id: string;
+  readonly projectId: string;
+  readonly routineId: string;
+  readonly routineName: string;
+  /** The run that asked it first. */
+  readonly runId: string;
+  /** The last run that asked the same, and how many did. */
+  readonly lastRunId: string;
+  readonly times: number;
+  /** Null once it is erased, as its choices, its default and its answer. */
+  readonly question: string | null;
+  /** Null where any text answers it. */
+  readonly choices: readonly string[] | null;
+  readonly defaultAnswer: string | null;
+  readonly state: QuestionState;
+  readonly answer: string | null;
+  /** True for the answer of a caller who may not write routines. */
+  readonly fenced: boolean;
+  readonly answeredBy: Author | null;
+  /** When it was answered, expired or closed. */
+  readonly decidedAt: Date | null;
+  /** The run that the answer has started. */
+  readonly answerRunId: string | null;
+  /** The error code for which the answer has started no run. */
+  readonly runRefused: string | null;
+  readonly expiresAt: Date;
+  readonly createdAt: Date;
+  readonly lastAskedAt: Date;
+}
+
+const columns = sql`
+  id, project_id as "projectId", routine_id as "routineId",
+  (select name from routines r where r.id = routine_id and r.project_id = questions.project_id) as "routineName",
+  run_id as "runId", last_run_id as "lastRunId", times, question, choices, default_answer as "defaultAnswer",
+  ${questionState} as state, answer, fenced,
+  ${authorJson({ createdBy: sql`answered_by`, projectId: sql`questions.project_id` })} as "answeredBy",
+  coalesce(decided_at, case when expires_at <= now() then expires_at end) as "decidedAt",
+  answer_run_id as "answerRunId", run_refused as "runRefused", expires_at as "expiresAt", created_at as "createdAt",
+  last_asked_at as "lastAskedAt"
+`;
+
+export interface QuestionFilter {
+  readonly state?: QuestionState | undefined;
+  readonly routineId?: string | undefined;
+  /** Questions that this run asked, first or last. */
+  readonly runId?: string | undefined;
+  readonly page: Page;
+}
+
+/** Lists questions, newest first; one more than the page has. */
+export function listQuestions(
+  db: Db,
+  projectId: string,
+  { state, routineId, runId, page }: QuestionFilter,
+): Promise<Question[]> {
+  return db.rows<Question>`
+    select ${columns} from questions
+    where project_id = ${projectId} ${state === undefined ? empty : sql`and ${questionState} = ${state}`}
+      ${routineId === undefined ? empty : sql`and routine_id = ${routineId}`}
+      ${runId === undefined ? empty : sql`and (run_id = ${runId} or last_run_id = ${runId})`} ${afterCursor(page)}
+    order by id desc limit ${page.limit + 1}
+  `;
+}
+
+/** @throws {AppError} `question_not_found` */
+export async function readQuestion(db: Db, projectId: string, id: string): Promise<Question> {
+  const found = await db.row<Question>`
+    select ${columns} from questions where id = ${id} and project_id = ${projectId}
+  `;
+  if (found === undefined) throw new AppError('question_not_found');
+  return found;
+}
+
+/** Closes the open questions of routines that are archived. */
+export async function closeQuestions(tx: Db, routineIds: readonly string[]): Promise<void> {
+  await tx.run`
+    update questions set state = 'closed', decided_at = now()
+    where routine_id = any(${routineIds}) and state = 'open'
+  `;
+}
+
+/** Erases the questions that these runs asked last, and closes the open ones among them. */
+export async function eraseQuestions(tx: Db, runIds: readonly string[]): Promise<void> {
+  await tx.run`
+    update questions set question = null, digest = null, choices = null, default_answer = null, answer = null,
+      state = case when state = 'open' then 'closed' else state end, decided_at = coalesce(decided_at, now())
+    where last_run_id = any(${runIds})
+  `;
+}
+
+/** Deletes the questions that these runs asked last. */
+export async function deleteQuestions(tx: Db, runIds: readonly string[]): Promise<void> {
+  await tx.run`delete from questions where last_run_id = any(${runIds})`;
+}

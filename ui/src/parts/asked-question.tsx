@@ -1,0 +1,94 @@
+import { Send } from 'lucide-react';
+import { useState } from 'react';
+import { errorInWords } from '#ui/api/form.ts';
+import { useSend } from '#ui/api/send.ts';
+import type { Shape } from '#ui/api/types.ts';
+import { drawn } from '#ui/format/drawn.ts';
+import { Button } from './button.tsx';
+import { Field } from './field.tsx';
+import { Textarea } from './input.tsx';
+import { Time } from './time.tsx';
+
+/** A question of a run, as far as it is shown and answered. */
+export type Asked = Pick<Shape<'Question'>, 'id' | 'question' | 'choices' | 'default' | 'expiresAt'> &
+  Partial<Pick<Shape<'Question'>, 'state' | 'answer' | 'answeredBy'>>;
+
+/** Shows a question as text, for a model wrote it, with its answer or the ways to answer it. */
+export function AskedQuestion({ of: asked }: { readonly of: Asked }) {
+  const { question, state = 'open' } = asked;
+  return (
+    <div className="flex flex-col gap-2">
+      <p className="text-base whitespace-pre-line text-ink wrap-anywhere">
+        {question === null ? 'The question was erased.' : drawn(question)}
+      </p>
+      {state === 'open' ? <AnswerBox of={asked} /> : <p className="text-sm text-muted">{endInWords(asked)}</p>}
+    </div>
+  );
+}
+
+function endInWords({ state, answer, answeredBy, default: fallback }: Asked): string {
+  if (state === 'answered') {
+    return answer == null ? 'The answer was erased.' : `${answeredBy?.name ?? 'Answered'}: ${drawn(answer)}`;
+  }
+  if (state === 'closed') return 'It cannot be answered any more.';
+  return fallback === null
+    ? 'No answer came in time.'
+    : `No answer came in time, so its default holds: ${drawn(fallback)}`;
+}
+
+function AnswerBox({ of: { id, choices, default: fallback, expiresAt } }: { readonly of: Asked }) {
+  const [answer, setAnswer] = useState('');
+  const answering = useSend('post', '/v1/questions/{questionId}/answer', {
+    refreshes: ['/v1/questions', '/v1/attention', '/v1/runs'],
+    done: 'Answered',
+    showsError: true,
+  });
+  const give = (text: string) => answering.send({ path: { questionId: id }, body: { answer: text } });
+  const isEmpty = answer.trim() === '';
+  return (
+    <form
+      className="flex flex-col items-start gap-2"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (!isEmpty) give(answer);
+      }}
+    >
+      {choices !== null && (
+        <div className="flex flex-wrap gap-2" role="group" aria-label="Proposed answers">
+          {choices.map((choice) => (
+            <Button
+              key={choice}
+              size="sm"
+              className="max-w-full truncate"
+              busy={answering.isSending}
+              onClick={() => give(choice)}
+            >
+              {drawn(choice)}
+            </Button>
+          ))}
+        </div>
+      )}
+      <Field
+        label={choices === null ? 'Your answer' : 'Or another answer'}
+        description={
+          <>
+            {fallback === null ? 'Runs go on without it' : `Until then its default holds: ${drawn(fallback)}`}. Open
+            until <Time at={expiresAt} />.
+          </>
+        }
+        error={answering.error === null ? undefined : errorInWords(answering.error)}
+      >
+        <Textarea rows={2} maxLength={4_000} value={answer} onChange={({ target }) => setAnswer(target.value)} />
+      </Field>
+      <Button
+        size="sm"
+        type="submit"
+        icon={Send}
+        busy={answering.isSending}
+        disabledReason={isEmpty ? 'Write an answer first.' : undefined}
+      >
+        Answer
+      </Button>
+    </form>
+  );
+}
