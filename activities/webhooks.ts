@@ -1,5 +1,6 @@
 import { Context } from '@temporalio/activity';
 import type { Core } from '#core/core.ts';
+import { sendAction, type SendActionDeps, type SendOutcome } from '#core/execution/actions/index.ts';
 import { attemptDelivery, type AttemptDeps, type AttemptOutcome } from '#core/delivery/webhooks/index.ts';
 import { withHeartbeat } from './heartbeat.ts';
 
@@ -27,6 +28,19 @@ export function createWebhookActivities(deps: WebhookDeps): WebhookActivities {
       deps.work.nudge('deliveries');
       return outcome;
     },
+  };
+}
+
+export interface ActionActivities {
+  /** Sends an approved action, unless another workflow has it by now. */
+  sendAction(input: { actionId: string; attempt: number }): Promise<SendOutcome>;
+}
+
+/** Creates the activity of approved actions, which is served from the same queue. */
+export function createActionActivities(deps: SendActionDeps): ActionActivities {
+  return {
+    sendAction: ({ actionId: id, attempt }) =>
+      withHeartbeat(() => sendAction(deps, { id, attempt }, Context.current().cancellationSignal)),
   };
 }
 

@@ -68,6 +68,11 @@ export function credentialId({ actor }: ProjectAccess): string {
   return actor.kind === 'key' ? actor.keyId : actor.grantId;
 }
 
+/** Returns the credential of a program, which may not decide about the actions of runs that it starts; null for a person. */
+export function programOf(access: ProjectAccess): string | null {
+  return access.actor.kind === 'session' ? null : credentialId(access);
+}
+
 /** Tells whether the caller may write routines: only then may their values for a run act as instructions. */
 export function mayWriteRoutines({ actor }: ProjectAccess): boolean {
   return actor.kind === 'session' || actor.scopes.includes('routines:write');

@@ -67,6 +67,7 @@ export const TOOLSETS = {
   authoring: 'on request',
   usage: 'on request',
   questions: 'on request',
+  actions: 'on request',
 } as const;
 
 export type Toolset = keyof typeof TOOLSETS;
@@ -121,7 +122,8 @@ export type NewId = (
     | 'routine'
     | 'run'
     | 'sharedLink'
-    | 'skill',
+    | 'skill'
+    | 'toolRule',
 ) => string;
 
 export interface Reply<D> {
@@ -211,6 +213,7 @@ export function eventRoute<
 export const TAGS = {
   Routines: 'Recurring work: instructions, a schedule, a model.',
   Runs: 'Executions of routines, step by step.',
+  Actions: 'Calls of tools that wait for a person.',
   Results: 'What runs have brought, and what of it is new.',
   Schedules: 'Times that schedules have.',
   Skills: 'Reusable instructions, curated and your own.',

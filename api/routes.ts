@@ -2,6 +2,7 @@ import { healthRoutes, receivePaymentEvent, schedulerTick } from './outside/oper
 import { openSharedLink, submitBusinessLead, readPublicConfig } from './outside/public.ts';
 import { completeConnectionSignIn } from './outside/oauth.ts';
 import type { Route } from './route.ts';
+import { actionRoutes } from './v1/actions/index.ts';
 import { apiKeyRoutes } from './v1/api-keys.ts';
 import { ciTrustRoutes } from './v1/ci-trusts.ts';
 import { assistantRoutes } from './v1/assistants.ts';
@@ -52,6 +53,7 @@ export const routes: readonly Route[] = [
   ...attentionRoutes,
   ...digestRoutes,
   ...runRoutes,
+  ...actionRoutes,
   ...questionRoutes,
   ...usageRoutes,
   ...organizationRoutes,

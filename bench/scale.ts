@@ -169,6 +169,7 @@ async function admitSome({ database }: Population): Promise<void> {
 async function oneRun({ database, projectId, organizationId }: Population): Promise<void> {
   const id = newId('run');
   await enqueueManualRun(database, RULE, {
+    startedBy: null,
     id,
     projectId,
     organizationId,

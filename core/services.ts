@@ -25,6 +25,7 @@ import {
 import { observeModelCalls, watchBacklog, watchFeed, watchPool } from '#core/upkeep/observability/index.ts';
 import { createSealedWebhookSecrets, takeNewTools } from '#core/authoring/routines/index.ts';
 import { chooseCaller, createAccountCaller, createModelCaller } from '#core/execution/steps/index.ts';
+import { closeArchived, closeWithTools } from '#core/execution/actions/index.ts';
 import { createAdmission, type Admission } from '#core/execution/admission/index.ts';
 import { closeQuestions } from '#core/execution/questions/index.ts';
 import { createLiveTexts, createRunFeed } from '#core/execution/run-events/index.ts';
@@ -213,15 +214,19 @@ export async function openServices(config: ConfigOf<'worker'>, log: Log, service
 }
 
 /** Lists the handlers of each event of `core/events.ts`, in the transaction that emits it and in this order. */
-function handlersOf(core: EndDeps & Pick<Core, 'emit'> & { readonly admission: Admission }): Handlers {
+function handlersOf(core: EndDeps & Pick<Core, 'emit' | 'uiOrigin'> & { readonly admission: Admission }): Handlers {
   return {
-    'routine.changed': [(tx, { routineIds }) => skipQueued(core, tx, { routineIds, reason: 'superseded' })],
+    'routine.changed': [
+      (tx, { routineIds }) => skipQueued(core, tx, { routineIds, reason: 'superseded' }),
+      (tx, { routineIds }) => closeWithTools(core, tx, routineIds),
+    ],
     'proposal.dropped': [(tx, { routineIds, runIds }) => proofs.cancelProofs(core, tx, { routineIds, runIds })],
     'proposal.taken': [(tx, proof) => proofs.adoptProof(tx, proof)],
     'routine.paused': [(tx, { routineIds }) => skipQueued(core, tx, { routineIds, reason: 'paused' })],
     'routine.archived': [
       (tx, { routineIds }) => skipQueued(core, tx, { routineIds, reason: 'archived' }),
       (tx, { routineIds }) => giveUpDeliveries(tx, routineIds),
+      (tx, { routineIds }) => closeArchived(core, tx, routineIds),
       (tx, { routineIds }) => closeQuestions(tx, routineIds),
     ],
     'routine.paused_by_service': [

@@ -39,6 +39,15 @@ export function unseenIn(text: string): string | undefined {
   return hexadecimal === undefined ? undefined : `U+${hexadecimal}`;
 }
 
+/** Writes the characters of a JSON text that no reader sees as escapes, which mean the same. */
+export function withUnseenEscaped(json: string): string {
+  return json.replace(UNSEEN, (unseen) =>
+    Array.from({ length: unseen.length }, (_, at) => `\\u${unseen.charCodeAt(at).toString(16).padStart(4, '0')}`).join(
+      '',
+    ),
+  );
+}
+
 /** Removes invisible characters, in which a model could read commands that a person does not see. */
 export function withoutUnseen(text: string): string {
   return text.replace(UNSEEN, '');

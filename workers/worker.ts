@@ -4,7 +4,7 @@ import { ApplicationFailure, TemporalFailure } from '@temporalio/common';
 import { Worker, type NativeConnection, type WorkerOptions as SdkOptions } from '@temporalio/worker';
 import { createRunActivities, type RunActivityDeps } from '#activities/runs.ts';
 import { createSchedulingActivities } from '#activities/scheduling.ts';
-import { createWebhookActivities } from '#activities/webhooks.ts';
+import { createActionActivities, createWebhookActivities } from '#activities/webhooks.ts';
 import { keepRuntimeLease } from '#core/models/providers/index.ts';
 import type { Services } from '#core/services.ts';
 import { schedulerTaskQueue, webhookTaskQueue } from '#lib/task-queues.ts';
@@ -52,7 +52,7 @@ export interface RunningWorkers {
 
 /**
  * Creates the workers of one process: one for workflows and the steps of runs, one for ticks and one for webhook
- * attempts, each with its own slots, so that ticks and webhooks do not wait behind model calls. Any number of processes
+ * attempts and approved actions, each with its own slots, so that ticks and webhooks do not wait behind model calls. Any number of processes
  * share the queues.
  * @throws the error of a worker that could not be created, after the others have released the connection
  */
@@ -91,7 +91,7 @@ export async function createWorkers(settings: WorkerSettings): Promise<RunningWo
     Worker.create({
       ...common,
       taskQueue: webhookTaskQueue(taskQueue),
-      activities: discreet(deps.log, createWebhookActivities(deps)),
+      activities: discreet(deps.log, { ...createWebhookActivities(deps), ...createActionActivities(deps) }),
       maxConcurrentActivityTaskExecutions: settings.concurrency,
     }),
   ]);

@@ -1,2 +1,2 @@
-export { run, webhookDelivery } from './run.ts';
+export { heldAction, run, webhookDelivery } from './run.ts';
 export { scheduler } from './scheduler.ts';

@@ -71,6 +71,16 @@ export const concludePolicy: ActivityOptions = {
   summary: 'conclude',
 };
 
+/**
+ * Policy of an approved action. It is retried only when its worker died or could not write; the record then decides
+ * whether the call may be made.
+ */
+export const heldActionPolicy: ActivityOptions = {
+  startToCloseTimeout: '5m',
+  heartbeatTimeout: HEARTBEAT_TIMEOUT,
+  retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '30s', maximumAttempts: 10 },
+};
+
 /** The policy of the scheduler's activities. They are not retried: the next minute is the retry. */
 export const tickPolicy: ActivityOptions = {
   startToCloseTimeout: '5m',

@@ -9,9 +9,9 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { RunActivities } from '#activities/runs.ts';
-import type { WebhookActivities } from '#activities/webhooks.ts';
+import type { ActionActivities, WebhookActivities } from '#activities/webhooks.ts';
 import { webhookTaskQueue } from '#lib/task-queues.ts';
-import { concludePolicy, modelStepPolicy, toolCallPolicy } from './policies.ts';
+import { concludePolicy, heldActionPolicy, modelStepPolicy, toolCallPolicy } from './policies.ts';
 
 export interface RunInput {
   readonly runId: string;
@@ -90,4 +90,25 @@ export async function webhookDelivery({ deliveryId }: WebhookDeliveryInput): Pro
     summary: deliveryId,
   });
   return attemptDelivery({ deliveryId });
+}
+
+export interface HeldActionInput {
+  readonly actionId: string;
+  /** Number of this workflow of the action. */
+  readonly attempt: number;
+}
+
+/**
+ * Sends an approved action. What the server of the tool does is an outcome on record; where nothing could be sent, a
+ * tick starts another workflow.
+ */
+export async function heldAction(input: HeldActionInput): Promise<string> {
+  // Beside webhooks, whose receivers may hang too: the slots of model steps stay free.
+  const taskQueue = webhookTaskQueue(workflowInfo().taskQueue);
+  const { sendAction } = proxyActivities<ActionActivities>({
+    ...heldActionPolicy,
+    taskQueue,
+    summary: input.actionId,
+  });
+  return sendAction(input);
 }

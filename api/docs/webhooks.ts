@@ -53,6 +53,24 @@ export const pausedEvent = z
   })
   .meta({ id: 'RoutinePausedEvent' });
 
+const actionEvent = z
+  .strictObject({
+    type: z.enum(['action.held', 'action.decided']),
+    timestamp,
+    data: z.strictObject({
+      id: idOf('action', EXAMPLE.action),
+      ...ids,
+      runId: idOf('run', EXAMPLE.run),
+      state: z.string().meta({ description: 'The list may grow.', example: 'open' }),
+      reason: z.string().nullable().meta({ description: 'The list may grow.' }),
+      toolName: z.string(),
+      connectionId: idOf('connection', EXAMPLE.connection),
+      expiresAt: timestamp,
+      url: z.string().meta({ description: 'The page on which a person decides. A GET of it changes nothing.' }),
+    }),
+  })
+  .meta({ id: 'ActionEvent' });
+
 export const questionEvent = z
   .strictObject({
     type: z.enum(['question.asked', 'question.answered']),
@@ -94,6 +112,8 @@ const SUMMARIES: Readonly<Record<SentType, string>> = {
   'run.failed': 'A run has failed',
   'run.cancelled': 'A run was cancelled',
   'routine.paused': 'The service has paused a routine',
+  'action.held': 'A call of a tool waits for a person',
+  'action.decided': 'A held call was approved or rejected, or has ended otherwise',
   'question.asked': 'A run asks a question',
   'question.answered': 'A question of a run was answered',
   'webhook.test': 'A person or a program tries the webhook',
@@ -101,6 +121,8 @@ const SUMMARIES: Readonly<Record<SentType, string>> = {
 
 const SCHEMAS: Readonly<Partial<Record<SentType, z.ZodType>>> = {
   'routine.paused': pausedEvent,
+  'action.held': actionEvent,
+  'action.decided': actionEvent,
   'question.asked': questionEvent,
   'question.answered': questionEvent,
   'webhook.test': testEvent,

@@ -51,6 +51,8 @@ export const EXAMPLE = {
   routine: 'rtn_01kx3k9y6wfd8r0v5m2c7t4q4c',
   proposal: 'prp_01kx3k9y6wfd8r0v5m2c7t4q4d',
   run: 'run_01kx3k9y6wfd8r0v5m2c7t4q5d',
+  action: 'act_01kx3k9y6wfd8r0v5m2c7t4q5e',
+  toolRule: 'tru_01kx3k9y6wfd8r0v5m2c7t4q9j',
   backfill: 'bkf_01kx3k9y6wfd8r0v5m2c7t4q2k',
   skill: 'skl_01kx3k9y6wfd8r0v5m2c7t4q6e',
   delivery: 'whd_01kx3k9y6wfd8r0v5m2c7t4q7f',

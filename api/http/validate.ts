@@ -98,6 +98,7 @@ const FORMATS: Readonly<Record<string, string>> = {
 
 /** Error for each path parameter that does not exist. */
 const NOT_FOUND: Readonly<Record<string, ErrorCode>> = {
+  actionId: 'action_not_found',
   apiKeyId: 'api_key_not_found',
   ciTrustId: 'ci_trust_not_found',
   assistantId: 'assistant_not_found',
@@ -117,6 +118,7 @@ const NOT_FOUND: Readonly<Record<string, ErrorCode>> = {
   questionId: 'question_not_found',
   revision: 'version_not_found',
   routineId: 'routine_not_found',
+  ruleId: 'tool_rule_not_found',
   runId: 'run_not_found',
   sessionId: 'session_not_found',
   skillId: 'skill_not_found',

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError, Option } from 'commander';
+import { registerActions } from './actions.ts';
 import { registerCatalogue } from './catalogue.ts';
 import { registerChats } from './chats.ts';
 import { registerCompletion } from './completion.ts';
@@ -75,6 +76,7 @@ function register(program: Command, context: Context): void {
   registerRun(program, context);
   registerRoutines(program, context);
   registerRuns(program, context);
+  registerActions(program, context);
   registerQuestions(program, context);
   registerListen(program, context);
   registerCatalogue(program, context);

@@ -12,6 +12,13 @@ import { proposals } from '#core/authoring/routines/index.ts';
 import { queueSummaries, runEndedKind, spendingKind, summaryKind } from '#core/delivery/notifications/index.ts';
 import { adoptMessages, messageKinds, type MessageDeps } from '#core/foundation/outbox/index.ts';
 import { workOff, type Kinds } from '#core/foundation/work/index.ts';
+import {
+  actionHeldKind,
+  actionRunKind,
+  expireActions,
+  startDueActions,
+  type StartActionsDeps,
+} from '#core/execution/actions/index.ts';
 import { applyRetention, type RetentionDeps, type RetentionReport } from '#core/execution/retention/index.ts';
 import { expireQueued, sweepOpenRuns } from '#core/execution/runs/index.ts';
 import { releaseDue, type Admission, type AdmissionReport } from '#core/execution/admission/index.ts';
@@ -26,7 +33,9 @@ import { pauseOfDisabledProviders, reconcileNextTimes } from './reconcile.ts';
 
 export type KindDeps = AccountsCore &
   MessageDeps &
-  StartDeliveriesDeps & { readonly modelCredentials: ModelCredentials };
+  StartDeliveriesDeps &
+  StartActionsDeps &
+  Parameters<typeof actionRunKind>[0] & { readonly modelCredentials: ModelCredentials };
 
 export type TickDeps = ClaimDeps &
   RetentionDeps &
@@ -54,9 +63,9 @@ export interface TickParts {
   claim(signal: AbortSignal): Promise<ClaimReport>;
   /** Releases runs whose `runAt` has come, and starts as many as there is room for. */
   admission(): Promise<AdmissionReport>;
-  /** Starts due webhook deliveries. */
+  /** Starts approved actions and due webhook deliveries. */
   deliveries(signal: AbortSignal): Promise<number>;
-  /** Skips runs that have waited too long. */
+  /** Rejects actions that no one has decided about in time, and skips runs that have waited too long. */
   expire(signal: AbortSignal): Promise<number>;
   /** Settles proposals, releases the reservations of lost calls, repeats lost cancellations and settles lost runs. */
   sweep(signal: AbortSignal): Promise<number>;
@@ -95,8 +104,21 @@ export function createTickParts(deps: TickDeps): TickParts {
         return deps.admission.admit();
       }),
     deliveries: (signal) =>
-      measured(deps, 'deliveries', () => startDueDeliveries(deps, { signal, withinMs: DELIVERIES_MS })),
-    expire: (signal) => measured(deps, 'expire', () => expireQueued(deps, signal)),
+      measured(deps, 'deliveries', async () => {
+        const faults: unknown[] = [];
+        await tryPart(deps, faults, 'actions', () => startDueActions(deps, signal), 0);
+        const started = await startDueDeliveries(deps, { signal, withinMs: DELIVERIES_MS });
+        if (faults.length > 0) throw faults[0];
+        return started;
+      }),
+    expire: (signal) =>
+      measured(deps, 'expire', async () => {
+        const faults: unknown[] = [];
+        await tryPart(deps, faults, 'actions', () => expireActions(deps, signal), 0);
+        const expired = await expireQueued(deps, signal);
+        if (faults.length > 0) throw faults[0];
+        return expired;
+      }),
     sweep: (signal) =>
       measured(deps, 'sweep', async () => {
         const faults: unknown[] = [];
@@ -115,7 +137,7 @@ export function createTickParts(deps: TickDeps): TickParts {
         await adoptMessages(deps.database);
         // Parts that write messages come before parts that send them, and parts for which a person waits before the
         // others.
-        for (const name of ['run_ended', 'spending', 'summary', 'digest', 'result']) {
+        for (const name of ['action_run', 'action_held', 'run_ended', 'spending', 'summary', 'digest', 'result']) {
           await tryPart(deps, faults, name, () => off(name, signal, forMs), 0);
         }
         await tryPart(deps, faults, 'account', () => off('account', signal, forMs), 0);
@@ -156,13 +178,16 @@ export function kindsOf(deps: KindDeps): Kinds {
     digest: digestKind,
     result: resultKind,
     chat: chatKind(deps),
+    action_held: actionHeldKind,
+    action_run: actionRunKind(deps),
     ...accountKinds(deps),
   };
 }
 
-/** Does work at once after a transaction: starts webhook deliveries, settles proposals, or works off a kind. */
+/** Does work at once after a transaction: starts deliveries and approved actions, settles proposals, or works off a kind. */
 export function doNow(deps: KindDeps, name: string): Promise<unknown> {
   if (name === 'deliveries') return startDueDeliveries(deps);
+  if (name === 'actions') return startDueActions(deps);
   return name === 'proposals' ? proposals.settleProposals(deps) : workOff(deps, kindsOf(deps), name);
 }
 

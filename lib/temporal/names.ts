@@ -6,6 +6,7 @@ export const WORKFLOW = {
   run: 'run',
   scheduler: 'scheduler',
   webhookDelivery: 'webhookDelivery',
+  heldAction: 'heldAction',
 } as const;
 
 /** The scheduler of the default task queue. */

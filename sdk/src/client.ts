@@ -1,4 +1,5 @@
 import { fieldsOf, RasError } from './errors.ts';
+import { Actions } from './resources/actions.ts';
 import { Chats } from './resources/chats.ts';
 import { Connections, Tools } from './resources/connections.ts';
 import { ModelAccounts, Models } from './resources/models.ts';
@@ -28,6 +29,7 @@ export interface RasOptions {
 export class Ras {
   readonly routines: Routines;
   readonly runs: Runs;
+  readonly actions: Actions;
   readonly questions: Questions;
   readonly results: Results;
   readonly skills: Skills;
@@ -50,6 +52,7 @@ export class Ras {
     const transport = new Transport({ apiKey, baseUrl, timeoutMs, maxRetries, fetch, exactNumbers });
     this.routines = new Routines(transport);
     this.runs = new Runs(transport);
+    this.actions = new Actions(transport);
     this.questions = new Questions(transport);
     this.results = new Results(transport);
     this.skills = new Skills(transport);

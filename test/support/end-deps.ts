@@ -22,6 +22,7 @@ export function dyingProcess(database: Database): EndDeps {
     engine: {
       startRun: never,
       startDelivery: never,
+      startAction: never,
       cancelRun: never,
       terminateRun: never,
       workflowState: never,

@@ -116,6 +116,9 @@ export const changePolicies = changer<
   'id' | 'routineId' | 'toolName' | 'description' | 'state' | 'confirmedHash' | 'confirmedAt'
 >('tool_policies');
 
+/** Lets held calls expire, be due, or be as a worker that died has left them. */
+export const changeActions = changer<'state' | 'expiresAt' | 'startAt' | 'decidedAt'>('actions');
+
 /** Changes accounts at model providers: a credential that expires, a renewal that died, an owner who left. */
 export const changeAccounts = changer<
   | 'state'

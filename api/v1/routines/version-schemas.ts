@@ -40,6 +40,7 @@ const tool = z
       .string()
       .nullable()
       .meta({ description: 'Changes with the argument schema; null without one.' }),
+    held: z.boolean().optional().meta({ description: 'True where each of its calls waits for a person.' }),
   })
   .meta({ id: 'RoutineVersionTool' });
 

@@ -4,7 +4,7 @@ import { variables } from '#core/authoring/definition/index.ts';
 import { redeliver } from '#core/delivery/webhooks/index.ts';
 import * as runs from '#core/execution/runs/index.ts';
 import { waitForRunEnd } from '#core/execution/run-events/index.ts';
-import { credentialId, mayWriteRoutines, type ProjectAccess } from '../../access.ts';
+import { credentialId, mayWriteRoutines, type ProjectAccess, programOf } from '../../access.ts';
 import type { Deps } from '../../deps.ts';
 import { instant } from '#lib/schemas.ts';
 import { present } from '../../http/present.ts';
@@ -51,7 +51,7 @@ const runRoutine = route({
   const id = newId('run');
   const valuesFenced = !mayWriteRoutines(access);
   const input = {
-    ...tenantOf(access),
+    ...starterOf(access),
     id,
     routineId,
     variables: values,
@@ -59,7 +59,7 @@ const runRoutine = route({
     runAt,
     rehearses: mode === 'rehearse',
   };
-  return { data: presentRun(await runs.startManualRun(deps, input)) };
+  return { data: presentRun(await runs.starts.startManualRun(deps, input)) };
 });
 
 const listRoutineRuns = route({
@@ -235,7 +235,7 @@ const retryRun = route({
     'provider_disabled',
   ],
 }).to(async ({ access, params: { runId }, deps, newId }) => {
-  const input = { ...tenantOf(access), id: newId('run'), runId };
+  const input = { ...starterOf(access), id: newId('run'), runId };
   return { data: presentRun(await runs.retryRun(deps, input)) };
 });
 
@@ -282,8 +282,9 @@ export const runRoutes: readonly Route[] = [
   ...sharedLinkRoutes,
 ];
 
-function tenantOf({ projectId, organizationId, plan }: ProjectAccess) {
-  return { projectId, organizationId, plan };
+function starterOf(access: ProjectAccess) {
+  const { projectId, organizationId, plan } = access;
+  return { projectId, organizationId, plan, startedBy: programOf(access) };
 }
 
 async function listPage(

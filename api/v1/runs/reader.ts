@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import * as runs from '#core/execution/runs/index.ts';
-import { mayWriteRoutines } from '../../access.ts';
+import { mayWriteRoutines, programOf } from '../../access.ts';
 import { route } from '../../route.ts';
 import { presentRun } from './present.ts';
 import { run, runParams } from './schemas.ts';
@@ -52,7 +52,7 @@ export const followUpRun = route({
   ],
 }).to(async ({ access, params: { runId }, body: { message }, deps, newId }) => {
   const { projectId, organizationId, plan } = access;
-  const caller = { projectId, organizationId, plan };
+  const caller = { projectId, organizationId, plan, startedBy: programOf(access) };
   const input = { ...caller, id: newId('run'), runId, message, fenced: !mayWriteRoutines(access) };
   return { data: presentRun(await runs.startFollowUp(deps, input)) };
 });

@@ -48,6 +48,14 @@ const toolCall = z
       description:
         'The model step from which the result was left out of the requests, because the context window had no room; null while it is sent.',
     }),
+    action: z
+      .strictObject({ id: anyId, name: z.string().meta({ example: 'action_1' }) })
+      .nullable()
+      .meta({ description: 'Of a call that was held: the action that waits for a person. The call was not made.' }),
+    rule: z
+      .strictObject({ id: anyId, words: z.string() })
+      .nullable()
+      .meta({ description: 'The standing rule that let a call of a held tool through.' }),
     rehearsed: z.enum(rehearsing.STAND_INS).nullable().meta({
       description:
         'Of a rehearsal, where the call was not made: what answered in its place. `schema`: a made-up value of its output schema, `earlier_answer`: the last real answer of the tool, `nothing`: no answer. Null for a call that was made.',
@@ -96,14 +104,20 @@ export function shownStep(row: Step) {
   const warnings = row.state === 'outcome_unknown' ? [...row.warnings, row.state] : row.warnings;
   return {
     ...row,
-    tool: row.tool && {
-      ...row.tool,
-      omittedFromStep: row.tool.omittedFromStep ?? null,
-      rehearsed: row.tool.rehearsed ?? null,
-    },
+    tool: row.tool && presentedTool(row.tool),
     warnings: warnings.map((code) => ({ code, message: STEP_WARNINGS[code] })),
     usage: withTotal(row.usage),
   };
 }
 
 type Step = RunDetail['steps'][number];
+
+function presentedTool({ omittedFromStep, action, rule, rehearsed, ...call }: NonNullable<Step['tool']>) {
+  return {
+    ...call,
+    omittedFromStep: omittedFromStep ?? null,
+    action: action ?? null,
+    rule: rule ?? null,
+    rehearsed: rehearsed ?? null,
+  };
+}

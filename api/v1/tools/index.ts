@@ -6,6 +6,7 @@ import { listReply } from '../../http/links.ts';
 import { pageOf, pageQuery } from '../../http/schemas.ts';
 import { route, type Route } from '../../route.ts';
 import { routineParams } from '../routines/fields.ts';
+import { toolRuleRoutes } from './rules.ts';
 import {
   discoverParams,
   discovery,
@@ -130,4 +131,4 @@ function mixingWith(routine: ProvenRoutine, policy: tools.ToolPolicy): PolicyWar
   return message === undefined ? [] : [{ code: 'mixes_untrusted_and_outward', message }];
 }
 
-export const toolRoutes: readonly Route[] = [discoverTools, listTools, updateToolPolicy];
+export const toolRoutes: readonly Route[] = [discoverTools, listTools, updateToolPolicy, ...toolRuleRoutes];

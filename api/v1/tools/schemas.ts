@@ -63,7 +63,10 @@ export const toolPolicy = z
     annotations: jsonObject.nullable().meta({
       description: 'Claims of the server, such as `readOnlyHint`; they are not verified.',
     }),
-    state: z.enum(POLICY_STATES),
+    state: z.enum(POLICY_STATES).meta({
+      description:
+        '`automatic`: runs call the tool without asking. `hold`: each call waits for a person, see `GET /v1/actions`, unless a standing rule lets it through. `disabled`: the model is not offered it.',
+    }),
     definitionHash,
     confirmedHash: z
       .string()
@@ -94,7 +97,9 @@ export const policyPatch = z
     confirmAutomaticExecution: z.boolean().optional().meta({
       description: 'True lets runs call the tool, in its present definition, without asking a person.',
     }),
-    state: z.enum(POLICY_STATES).optional(),
+    state: z.enum(POLICY_STATES).optional().meta({
+      description: '`hold` confirms the present definition, as each call then waits for a person.',
+    }),
     maxCallsPerRun: maxCallsPerRun.optional(),
     argumentSchema: argumentSchema.optional(),
     definitionHash: definitionHash.optional().meta({

@@ -13,6 +13,7 @@ const PROBES: Readonly<Record<string, (ras: Ras) => PromiseLike<unknown>>> = {
   'runs:write': (ras) => ras.runs.cancel(NOTHING),
   'connections:read': (ras) => ras.connections.list({ limit: 1 }).page(),
   'connections:write': (ras) => ras.connections.delete(NOTHING),
+  'actions:write': (ras) => ras.actions.reject(NOTHING),
 };
 
 /**

@@ -16,6 +16,7 @@ export const SCOPES = [
   'runs:write',
   'connections:read',
   'connections:write',
+  'actions:write',
 ] as const;
 
 export type Scope = (typeof SCOPES)[number];

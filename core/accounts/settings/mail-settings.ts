@@ -3,7 +3,7 @@ import { sql, type Db } from '#lib/database/index.ts';
 import { invalid } from '#lib/errors.ts';
 
 /** Lists the events that people can be mailed about. */
-export const MAIL_EVENTS = ['failed', 'paused', 'budget', 'partial', 'recovered', 'question'] as const;
+export const MAIL_EVENTS = ['failed', 'paused', 'budget', 'partial', 'recovered', 'held', 'question'] as const;
 export type MailEvent = (typeof MAIL_EVENTS)[number];
 
 /** Groups of an organization's people. Owners are admins too, and both are members. */
@@ -33,7 +33,7 @@ export const mailSettings = z
         uniqueItems: true,
         description:
           '`failed`: a run failed. `paused`: the service paused the routine. `budget`: 80 % or all of a budget is spent. ' +
-          '`partial`: a run succeeded with the outcome `partial`. `recovered`: the first run that succeeded after failures. `question`: a run asks a question. Empty for no mail at all.',
+          '`partial`: a run succeeded with the outcome `partial`. `recovered`: the first run that succeeded after failures. `held`: calls of a run wait for a person. `question`: a run asks a question. Empty for no mail at all.',
         example: ['failed', 'paused'],
       }),
     to: z

@@ -7,12 +7,13 @@ import { JSON_POINTER } from '#lib/json.ts';
 import { ASKING } from './asking.ts';
 import { looseOf, type Fields, type ValuesOf } from './field.ts';
 import { gate, gateInput } from './gate.ts';
-import { limits, LIMIT_PARTS } from './limits.ts';
+import { HELD_CALLS, limits, LIMIT_PARTS } from './limits.ts';
 import { BUILT_IN_VARIABLES } from './placeholders.ts';
 import { checks } from './results.ts';
 
-/** Routines may have variables of the name `answers`, which became a built-in later. */
-const reserved: readonly string[] = BUILT_IN_VARIABLES.filter((name) => name !== 'answers');
+/** Routines may have variables of these names, which became built-ins later. */
+const LATER: readonly string[] = ['actions', 'answers'];
+const reserved: readonly string[] = BUILT_IN_VARIABLES.filter((name) => !LATER.includes(name));
 
 export const variables = z
   .record(
@@ -253,6 +254,7 @@ export const DEFINITION = {
     help: 'The most hours for which a scheduled run may put off the next one.',
     since: '0.2.0',
   },
+  ...HELD_CALLS,
   ...ASKING,
   checks: {
     schema: checks.default([]),

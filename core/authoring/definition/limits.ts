@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Said } from './field.ts';
+import type { Fields, Said } from './field.ts';
 
 /** The most runs that count for the median of `limits.abnormalFactor`. */
 export const MEDIAN_OF_RUNS = 20;
@@ -63,3 +63,31 @@ export const LIMIT_PARTS: Readonly<Record<keyof typeof limits.shape, Said>> = {
     placeholder: 'Never',
   },
 };
+
+/** Fields about calls of tools that wait for a person. */
+export const HELD_CALLS = {
+  afterApproval: {
+    schema: z
+      .enum(['nothing', 'run'])
+      .meta({
+        description:
+          'What follows once no held call of a run waits any longer and at least one was sent. `run`: the routine runs once more; `{{actions}}` in its instructions says what was approved, changed or rejected, and what came of it.',
+      })
+      .default('nothing'),
+    label: 'After approval',
+    help: 'Whether it runs once more when its held calls are decided.',
+    since: '0.2.0',
+  },
+  actionsExpireHours: {
+    schema: z
+      .number()
+      .int()
+      .min(1)
+      .max(720)
+      .meta({ description: 'Hours after which a held call that no one decided about is rejected.' })
+      .default(72),
+    label: 'Held calls expire after',
+    help: 'Hours after which a held call that no one decided about is rejected.',
+    since: '0.2.0',
+  },
+} as const satisfies Fields;

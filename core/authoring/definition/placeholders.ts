@@ -12,6 +12,7 @@ export const BUILT_IN_VARIABLES = [
   'gate.value',
   'previous.data',
   'previous.changes',
+  'actions',
   'answers',
 ] as const;
 export type BuiltInVariable = (typeof BUILT_IN_VARIABLES)[number];

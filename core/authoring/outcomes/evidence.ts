@@ -19,12 +19,12 @@ export function asksForCalls(checks: readonly ResultCheck[]): boolean {
 
 /**
  * Counts the calls of a run. All of them are recorded when its last step is. A refused call of `finish` did nothing, so
- * it does not count.
+ * it does not count; a held call has not succeeded.
  */
 export function countCalls(db: Db, runId: string): Promise<CallCount[]> {
   return db.rows<CallCount>`
     select tool->>'name' as name, tool->>'policyId' as "policyId",
-      (count(*) filter (where state = 'succeeded'))::integer as succeeded,
+      (count(*) filter (where state = 'succeeded' and not tool ? 'action'))::integer as succeeded,
       (count(*) filter (where (tool->>'rejected')::boolean or (tool->>'refused')::boolean))::integer as refused
     from steps
     where run_id = ${runId} and kind = 'tool'

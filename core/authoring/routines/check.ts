@@ -3,7 +3,7 @@ import { assertRecipients } from '#core/accounts/settings/index.ts';
 import type { ProjectModels } from '#core/models/directory/index.ts';
 import { assertUsableSchema, schemaRefusal } from '#core/clients/json-schemas/index.ts';
 import { chatsByName } from '#core/integrations/chats/index.ts';
-import { fixedCallFault } from '#core/integrations/tools/index.ts';
+import { judging } from '#core/integrations/tools/index.ts';
 import { measureSkills, type SkillCatalogue } from '#core/authoring/skills/index.ts';
 import type { Db } from '#lib/database/index.ts';
 import { AppError, invalid, type Fault } from '#lib/errors.ts';
@@ -178,6 +178,7 @@ function builtInsOf({ name }: RoutineFields) {
     'gate.value': ' '.repeat(MAX_CARRIED_LENGTH + FENCE_LENGTH),
     'previous.data': carried,
     'previous.changes': carried,
+    actions: carried,
     answers: carried,
   };
 }
@@ -232,6 +233,6 @@ export async function gateFault(
     return refused && { path: 'gate.url', message: refused.message };
   }
   if (gate.tool === null) return undefined;
-  const fault = await fixedCallFault(db, routine, gate.tool);
+  const fault = await judging.fixedCallFault(db, routine, gate.tool);
   return fault && { ...fault, path: `gate.tool.${fault.path}` };
 }

@@ -1,5 +1,5 @@
 import { authorJson, type Author } from '#core/foundation/audit/index.ts';
-import { automaticToolsJson, type VersionTool } from '#core/integrations/tools/index.ts';
+import { enabledToolsJson, type VersionTool } from '#core/integrations/tools/index.ts';
 import { sql, type Db, type Sql } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import type { Page } from '#lib/paging.ts';
@@ -19,7 +19,7 @@ export function insertVersions(origin: VersionOrigin): Sql {
         || case when tools.now <> before.tools then array['tools'] else '{}' end
       end, ${origin.actor}, ${origin.restoredFrom ?? null}::integer
     from written r
-    cross join lateral (select ${automaticToolsJson({ id: sql`r.id`, projectId: sql`r.project_id` })} as now) tools
+    cross join lateral (select ${enabledToolsJson({ id: sql`r.id`, projectId: sql`r.project_id` })} as now) tools
     left join routine_versions before on before.routine_id = r.id and before.revision = r.revision - 1
   `;
 }
@@ -92,7 +92,7 @@ export interface VersionSummary {
 /** One revision of a routine, as its runs carry it out. */
 export interface Version extends VersionSummary, Definition {
   readonly routineId: string;
-  /** The tools that were automatic, as a record only: a restoration keeps the confirmations of today. */
+  /** The tools that were enabled, as a record only: a restoration keeps the confirmations of today. */
   readonly tools: readonly VersionTool[];
   /** The field that this release cannot read; else null. */
   readonly blocked: string | null;

@@ -181,3 +181,18 @@ export async function notifyPaused(
     await tell(tx, subscription, { runId, news: [paused(routine.stateReason)] });
   }
 }
+
+/** Mails the subscribers of a routine that calls of a run wait for one of them, with a link to where they are decided. */
+export async function tellOfHeldCalls(
+  tx: Db,
+  { routineId, runId, open }: { readonly routineId: string; readonly runId: string; readonly open: number },
+): Promise<void> {
+  const [subscription] = await readSubscriptions(tx, [routineId]);
+  const calls = open === 1 ? 'A call of a tool waits' : `${open} calls of tools wait`;
+  const held: News = {
+    event: 'held',
+    heading: 'Waits for you',
+    lines: [`${calls} until a person approves or rejects it.`],
+  };
+  if (subscription !== undefined) await tell(tx, subscription, { runId, news: [held] });
+}

@@ -3,11 +3,13 @@ import type { PausedRoutine } from '#core/events.ts';
 import { afterCommit, AT_ONCE, type Db } from '#lib/database/index.ts';
 import { newId } from '#lib/ids.ts';
 import {
+  actionBody,
   eventBody,
   eventType,
   pausedBody,
   questionBody,
   type EventType,
+  type ReportedAction,
   type ReportedQuestion,
   type ReportedRun,
 } from './event.ts';
@@ -40,6 +42,19 @@ export async function enqueuePaused(
   if (!isArmed(routine)) return;
   const event = { eventType: 'routine.paused' as const, body: pausedBody(routine, runId) };
   await insertDelivery(core, tx, { projectId, routineId, runId, webhookUrl, ...event });
+}
+
+/** Queues the event of a held call, in the transaction that holds it or decides about it. */
+export async function enqueueActionEvent(
+  core: EnqueueCore & Pick<Core, 'uiOrigin'>,
+  tx: Db,
+  action: ReportedAction & Webhook,
+): Promise<void> {
+  const { id, projectId, routineId, webhookUrl, type } = action;
+  if (!isArmed(action)) return;
+  const body = actionBody(action, `${core.uiOrigin}/p/${projectId}/actions/${id}`);
+  // Of no run: what is delivered of a run decides what counts as changed.
+  await insertDelivery(core, tx, { projectId, routineId, runId: null, webhookUrl, eventType: type, body });
 }
 
 /** Queues the event of a question, in the transaction that asks or answers it. */

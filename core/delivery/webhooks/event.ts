@@ -65,13 +65,11 @@ export const EVENT_TYPES = [
   'run.failed',
   'run.cancelled',
   'routine.paused',
+  'action.held',
+  'action.decided',
   'question.asked',
   'question.answered',
-] as const satisfies readonly (
-  | `run.${ReportedRun['state'] | 'changed'}`
-  | 'routine.paused'
-  | ReportedQuestion['type']
-)[];
+] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 
 /** Type of the test event. */
@@ -139,6 +137,31 @@ export function pausedBody(routine: PausedRoutine, runId: string | null): string
       reason: routine.stateReason,
       runId,
     },
+  });
+}
+
+/** A held call of a tool that waits for a person, or was decided. */
+export interface ReportedAction {
+  readonly type: Extract<EventType, `action.${string}`>;
+  readonly id: string;
+  readonly projectId: string;
+  readonly routineId: string;
+  readonly runId: string;
+  readonly state: string;
+  readonly reason: string | null;
+  readonly toolName: string;
+  readonly connectionId: string;
+  readonly expiresAt: Date;
+  readonly at: Date;
+}
+
+/** Builds the JSON text of an event about a held call. Its arguments are only on its page. */
+export function actionBody({ type, at, ...action }: ReportedAction, url: string): string {
+  const { id, projectId, routineId, runId, state, reason, toolName, connectionId, expiresAt } = action;
+  return JSON.stringify({
+    type,
+    timestamp: at,
+    data: { id, projectId, routineId, runId, state, reason, toolName, connectionId, expiresAt, url },
   });
 }
 

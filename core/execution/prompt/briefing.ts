@@ -40,6 +40,8 @@ export interface PromptRun {
   /** True when the routine uses the facts of its project; `toldFacts` is null without facts. */
   readonly facts?: boolean;
   readonly toldFacts?: ToldFacts | null;
+  /** What became of held calls; null or absent without any, or when the instructions do not ask for it. */
+  readonly toldActions?: string | null;
   /** Questions of earlier runs; none for a routine that is told of none. */
   readonly questions?: readonly ToldQuestion[];
   /** Lines about further fields of the definition. */

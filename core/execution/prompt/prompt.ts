@@ -41,6 +41,7 @@ export function renderPrompt(
     'gate.value': gateText(gateVerdict),
     'previous.data': jsonText('The previous data', previousData?.data),
     'previous.changes': jsonText('What had changed before', previousData?.changes),
+    actions: actionsText(run),
     answers: answersText(questions),
   };
   const sizes = skills.map((skill) => ({ name: skill.name, length: skill.instructions.length }));
@@ -97,6 +98,10 @@ function wordsOnFacts({ facts = false, toldFacts = null }: PromptRun): string[] 
 
 function isBlank(told: ToldFacts | null): told is null {
   return told === null || told.text.trim() === '';
+}
+
+function actionsText({ toldActions = null }: PromptRun): string {
+  return toldActions === null ? '' : fence('What became of calls that waited for a person', toldActions);
 }
 
 function gateText(verdict: GateVerdict | null): string {

@@ -32,7 +32,7 @@ export async function answerQuestion(
     if (answered === undefined) return answeredBefore(await readQuestion(tx, projectId, id), given.answer);
     const { routineId, startsRun } = answered;
     if (startsRun) {
-      const run = await enqueueAfter(deps, tx, { ...given, routineId });
+      const run = await enqueueAfter(deps, tx, by, { ...given, routineId });
       if (typeof run === 'string') {
         await tx.run`update questions set run_refused = ${run} where id = ${id} and project_id = ${projectId}`;
       } else {
@@ -84,6 +84,7 @@ function answeredBefore(question: Question, answer: string): Question {
 async function enqueueAfter(
   deps: starts.StartDeps,
   tx: Db,
+  by: Actor,
   { runId, projectId, organizationId, plan, routineId }: GivenAnswer & { readonly routineId: string },
 ): Promise<starts.EnqueuedRun | string> {
   try {
@@ -98,6 +99,7 @@ async function enqueueAfter(
       retryOf: null,
       runAt: null,
       standsFor: null,
+      startedBy: by.kind === 'key' ? by.id : null,
       disabledProviders: starts.disabledProviders(deps),
     });
   } catch (error) {

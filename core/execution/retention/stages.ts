@@ -5,6 +5,7 @@ import { deleteChatDeliveries, eraseChatResponses } from '#core/delivery/chats/i
 import { forgetSharedLinks } from '#core/execution/shared-links/index.ts';
 import { deleteQuestions, eraseQuestions } from '#core/execution/questions/index.ts';
 import { keepProofs } from '#core/authoring/routines/index.ts';
+import { deleteActions, eraseActions } from '#core/execution/actions/index.ts';
 import { keeping } from '#core/execution/runs/index.ts';
 import { sql, type Db, type Sql } from '#lib/database/index.ts';
 
@@ -50,6 +51,7 @@ async function eraseContent(tx: Db, runIds: readonly string[]): Promise<number> 
   const ids = runIds.filter((id) => !sending.has(id));
   await eraseMessages(tx, ids);
   await eraseChatResponses(tx, ids);
+  await eraseActions(tx, ids);
   await eraseQuestions(tx, ids);
   return keeping.eraseTexts(tx, ids);
 }
@@ -64,6 +66,7 @@ async function deleteRuns(tx: Db, runIds: readonly string[]): Promise<number> {
   await deleteMessages(tx, runIds);
   await deleteChatDeliveries(tx, runIds);
   await forgetSharedLinks(tx, runIds);
+  await deleteActions(tx, runIds);
   await deleteQuestions(tx, runIds);
   return keeping.deleteRows(tx, runIds);
 }

@@ -1,8 +1,9 @@
 import type { Core } from '#core/core.ts';
 import { runsAtATimeOf, runsExceeded, takeOneRun, type Plan } from '#core/accounts/billing/index.ts';
 import type { StartableRun } from '#core/foundation/engine/index.ts';
-import { sql, type Db } from '#lib/database/index.ts';
+import { afterCommit, sql, type Db } from '#lib/database/index.ts';
 import { AppError, invalid } from '#lib/errors.ts';
+import { newId } from '#lib/ids.ts';
 import { SLOTS } from '#lib/provider-file/index.ts';
 import {
   accountPlaces,
@@ -32,6 +33,8 @@ export interface ManualRun {
   readonly runAt: Date | null;
   /** The schedule's instant of the run that it repeats, where that run had one. */
   readonly standsFor: Date | null;
+  /** The API key or the consent of an assistant that starts it; null for a person, and for the service itself. */
+  readonly startedBy: string | null;
   /** Model providers that are switched off here. */
   readonly disabledProviders: readonly string[];
   /** True for a run that reads but does not write, and whose result is none of its routine. */
@@ -118,14 +121,14 @@ export async function enqueueManualRun(db: Db, rule: AdmissionRule, input: Manua
     ), run as (
       insert into runs (id, organization_id, project_id, routine_id, routine_revision, trigger, state, variables,
         retry_of, model_provider, model_connection_id, model_id, max_steps, timeout_seconds, max_total_tokens,
-        queue_until, admitted_at, start_leased_until, run_at, held, stands_for, proves, values_fenced)
+        queue_until, admitted_at, start_leased_until, run_at, held, stands_for, proves, started_by, values_fenced)
       select ${input.id}, ${input.organizationId}, project_id, id, revision, ${trigger}, 'queued',
         ${JSON.stringify(input.variables)}, ${input.retryOf}, model_provider, model_connection_id, model_id,
         max_steps, timeout_seconds, max_total_tokens, coalesce(${input.runAt}::timestamptz,
         now()) + max_queue_seconds * interval '1 second',
         case when room.free then now() end, case when room.free then now() + ${RUN_START_LEASE} end,
         ${input.runAt}::timestamptz, ${input.runAt}::timestamptz is not null, ${input.standsFor}::timestamptz,
-        case when not ${JSON.stringify(input.variables)}::jsonb <@ accepted.variables then false end,
+        case when not ${JSON.stringify(input.variables)}::jsonb <@ accepted.variables then false end, ${input.startedBy},
         ${input.valuesFenced} or exists (select from runs repeated where repeated.id = ${input.retryOf}
           and repeated.project_id = ${input.projectId} and repeated.values_fenced)
       from accepted, allowed, room
@@ -222,4 +225,27 @@ export async function startAdmitted(deps: StartDeps, { run, startable }: Enqueue
     deps.log.warn({ err, runId: run.id }, 'a run stays queued until its workflow can be started');
   }
   return run;
+}
+
+/**
+ * Puts a run that the service starts itself on record, in the caller's transaction; its workflow begins after the commit.
+ * @throws {AppError} as `enqueueManualRun` does
+ */
+export async function startLater(
+  deps: StartDeps,
+  tx: Db,
+  of: Pick<ManualRun, 'projectId' | 'organizationId' | 'plan' | 'routineId'>,
+): Promise<void> {
+  const enqueued = await enqueueManualRun(tx, deps.admission.rule, {
+    ...of,
+    id: newId('run'),
+    variables: {},
+    valuesFenced: false,
+    retryOf: null,
+    runAt: null,
+    standsFor: null,
+    startedBy: null,
+    disabledProviders: disabledProviders(deps),
+  });
+  afterCommit(tx, () => void startAdmitted(deps, enqueued));
 }

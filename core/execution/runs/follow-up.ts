@@ -16,6 +16,8 @@ export interface AskedFollowUp {
   readonly message: string;
   /** True when the caller may not write routines: the message is then data and not an instruction. */
   readonly fenced: boolean;
+  /** As `ManualRun` has it. */
+  readonly startedBy: string | null;
 }
 
 /**
@@ -46,11 +48,11 @@ export async function startFollowUp(deps: StartDeps, input: AskedFollowUp): Prom
     ), run as (
       insert into runs (id, organization_id, project_id, routine_id, routine_revision, trigger, state, follows_up,
         message, values_fenced, variables, prompt, skill_revisions, facts_version, model_provider, model_connection_id,
-        model_id, max_steps, timeout_seconds, max_total_tokens, queue_until, proves)
+        model_id, max_steps, timeout_seconds, max_total_tokens, queue_until, proves, started_by)
       select ${id}, organization_id, project_id, routine_id, routine_revision, 'follow_up', 'queued', accepted.id,
         ${input.message}, ${input.fenced}, variables, prompt, skill_revisions, facts_version, model_provider,
         model_connection_id, model_id, max_steps, timeout_seconds, max_total_tokens,
-        now() + max_queue_seconds * interval '1 second', false
+        now() + max_queue_seconds * interval '1 second', false, ${input.startedBy}
       from accepted, allowed
       returning ${runColumns}
     )

@@ -1,7 +1,6 @@
 export { cancelRun, pauseWithRuns, stopRuns } from './cancel.ts';
 export { endedColumns, endRun, followEnd, outcomeOf, recordEnd, type EndDeps, type EndedRun } from './end-run.ts';
 export { retryRun, startFollowUp } from './follow-up.ts';
-export { startManualRun } from './enqueue.ts';
 export * as starts from './enqueue.ts';
 export * as occurrences from './occurrences.ts';
 export * as keeping from './keeping.ts';

@@ -94,7 +94,8 @@ const erasedTool = sql`jsonb_build_object(
   'arguments', null, 'argumentsLength', tool->'argumentsLength', 'isError', tool->'isError',
   'result', null, 'resultLength', tool->'resultLength',
   'structured', null, 'structuredLength', tool->'structuredLength', 'attachments', '[]'::jsonb,
-  'omittedFromStep', tool->'omittedFromStep', 'rehearsed', tool->'rehearsed')`;
+  'omittedFromStep', tool->'omittedFromStep', 'rehearsed', tool->'rehearsed')
+  || case when tool ? 'action' then jsonb_build_object('action', tool->'action') else '{}' end`;
 
 /** Deletes runs that the transaction has locked, with their steps. @returns how many there were */
 export function deleteRows(tx: Db, runIds: readonly string[]): Promise<number> {

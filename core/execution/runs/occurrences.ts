@@ -133,17 +133,17 @@ export async function countWaitingBackfills(db: Db, organizationId: string): Pro
  */
 export async function insertBackfill(
   tx: Db,
-  { backfillId, routineId, instants }: InsertedBackfill,
+  { backfillId, routineId, instants, startedBy }: InsertedBackfill,
 ): Promise<BackfillRun[]> {
   const ids = instants.map(() => newId('run')).toSorted();
   return tx.rows<BackfillRun>`
     with inserted as (
       insert into runs (id, organization_id, project_id, routine_id, routine_revision, trigger, state, backfill_id,
         stands_for, model_provider, model_connection_id, model_id, max_steps, timeout_seconds, max_total_tokens,
-        queue_until, after_previous)
+        queue_until, after_previous, started_by)
       select made.id, p.organization_id, r.project_id, r.id, r.revision, 'backfill', 'queued', ${backfillId},
         made.instant, r.model_provider, r.model_connection_id, r.model_id, r.max_steps, r.timeout_seconds,
-        r.max_total_tokens, now() + ${QUEUE_FOR}, r.overlap <> 'allow'
+        r.max_total_tokens, now() + ${QUEUE_FOR}, r.overlap <> 'allow', ${startedBy}
       from unnest(${ids}::text[], ${instants}::timestamptz[]) as made(id, instant)
       join routines r on r.id = ${routineId}
       join projects p on p.id = r.project_id
@@ -158,4 +158,6 @@ interface InsertedBackfill {
   readonly routineId: string;
   /** Instants, ascending. */
   readonly instants: readonly Date[];
+  /** The API key that asked for it; null for a person. */
+  readonly startedBy: string | null;
 }

@@ -29,6 +29,7 @@ export async function startProposal(
       retryOf: null,
       runAt: null,
       standsFor: null,
+      startedBy: input.by.kind === 'key' ? input.by.id : null,
       disabledProviders: disabledProviders(deps),
     }),
   );

@@ -7,6 +7,7 @@ import {
 } from '#core/integrations/tools/index.ts';
 import { definitionForm, type Definition, type StoredDefinition } from '#core/authoring/definition/index.ts';
 import { toldFactsJson } from '#core/authoring/facts/index.ts';
+import { actionsInWords, asksForActions, toldActionsJson, type ToldAction } from '#core/execution/actions/index.ts';
 import type { SkillRevisions } from '#core/authoring/skills/index.ts';
 import { budgetColumns, type Attempt, type Budgets } from '#core/usage/index.ts';
 import {
@@ -106,6 +107,7 @@ export async function beginStep(
     trigger: sql`begun.trigger`,
     activeFacts: sql`begun.active_facts`,
   });
+  const toldActions = toldActionsJson({ projectId: sql`begun.project_id`, routineId: sql`begun.routine_id` });
   const questions = toldQuestionsJson({ projectId: sql`begun.project_id`, routineId: sql`begun.routine_id` });
   const found = await db.row<FoundRun>`
     with begun as (
@@ -145,6 +147,8 @@ export async function beginStep(
       case when prompt is null and ${asksForData(sql`definition ->> 'instructions'`)} then ${previousData} end
         as "previousData",
       case when prompt is null and definition ->> 'facts' = 'true' then ${facts} end as "toldFacts",
+      case when prompt is null and ${asksForActions(sql`definition ->> 'instructions'`)} then ${toldActions} end
+        as "toldActions",
       case when prompt is null and ${tellsQuestions(sql`definition`)} then ${questions} end as "toldQuestions",
       ${runClock.remainingMs(sql`begun`)} as "remainingMs", ${runClock.patienceMs(sql`begun`)} as "patienceMs",
       begun.waits_until is not null as "inLine",
@@ -158,7 +162,16 @@ export async function beginStep(
     from begun left join step on true
   `;
   if (found === undefined || found.stepState === null) return undefined;
-  const { stepState: _, definition, given, valuesFenced, previous: earlier, toldQuestions, ...run } = found;
+  const {
+    stepState: _,
+    definition,
+    given,
+    valuesFenced,
+    previous: earlier,
+    toldActions: told,
+    toldQuestions,
+    ...run
+  } = found;
   const transcriptSteps = run.transcriptSteps ?? [];
   const read = definitionForm.read(definition);
   const defined = run.trigger === 'follow_up' ? { ...read, value: { ...read.value, ...AS_TEXT } } : read;
@@ -169,6 +182,7 @@ export async function beginStep(
     tools: offeredTools(run.tools, defined.value),
     questions: toldQuestions ?? [],
     previous: earlier === null ? undefined : previousRunOf(earlier),
+    toldActions: told && actionsInWords(told),
     transcriptSteps,
     transcript: transcriptSteps.flatMap(({ messages }) => messages),
   };
@@ -207,6 +221,7 @@ interface FoundRun extends Omit<
   | 'transcriptSteps'
   | 'transcript'
   | 'previous'
+  | 'toldActions'
   | 'questions'
 > {
   readonly stepState: string | null;
@@ -215,6 +230,7 @@ interface FoundRun extends Omit<
   readonly valuesFenced: boolean;
   readonly tools: readonly OfferedToolJson[];
   readonly previous: PreviousRunJson | null;
+  readonly toldActions: readonly ToldAction[] | null;
   readonly toldQuestions: readonly ToldQuestion[] | null;
   readonly transcriptSteps: readonly TranscriptStep[] | null;
 }

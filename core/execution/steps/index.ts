@@ -4,5 +4,6 @@ export { chooseCaller, type ModelCall, type ModelCaller, type ModelResponse, typ
 export { performModelStep } from './model-step.ts';
 export { type Preview, previewRun } from './preview.ts';
 export { ModelFailure, recordFailedAttempt, retryDelayMs, Stop, type StepOutcome } from './stop.ts';
-export { type ToolStepOutcome, performToolStep } from './tool-step.ts';
+export { performToolStep } from './tool-step.ts';
+export type { ToolStepOutcome } from './tool-step-record.ts';
 export { settleLostCalls } from './unanswered-calls.ts';

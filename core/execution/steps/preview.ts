@@ -1,3 +1,4 @@
+import { actionsInWords, asksForActions, toldActionsJson, type ToldAction } from '#core/execution/actions/index.ts';
 import { countInput } from '#core/clients/gateway/index.ts';
 import { gateFault, readRoutine, type ProvenRoutine } from '#core/authoring/routines/index.ts';
 import { type Gate, definitionForm } from '#core/authoring/definition/index.ts';
@@ -170,6 +171,7 @@ async function plannedRun(
     previous: PreviousRunJson | null;
     previousData: PreviousData | null;
     toldFacts: ToldFacts | null;
+    toldActions: readonly ToldAction[] | null;
     toldQuestions: readonly ToldQuestion[] | null;
     budgets: Budgets;
   }>`
@@ -179,6 +181,7 @@ async function plannedRun(
         as previous,
       case when ${asksForData(sql`${routine.instructions}::text`)} then ${previousDataJson(keys)} end as "previousData",
       case when ${routine.facts}::boolean then ${newestFacts} end as "toldFacts",
+      case when ${asksForActions(sql`${routine.instructions}::text`)} then ${toldActionsJson(keys)} end as "toldActions",
       case when ${tellsQuestions(sql`r.definition`)} then ${toldQuestionsJson(keys)} end as "toldQuestions",
       jsonb_build_object('routine', ${budgetColumns('r')}, 'project', ${budgetColumns('p')},
         'organization', ${budgetColumns('o')}) as budgets
@@ -206,6 +209,7 @@ async function plannedRun(
     previous: found.previous === null ? undefined : previousRunOf(found.previous),
     previousData: found.previousData,
     toldFacts: found.toldFacts,
+    toldActions: found.toldActions && actionsInWords(found.toldActions),
     questions: found.toldQuestions ?? [],
     startedAt: found.now,
     remainingMs: timeoutSeconds * 1_000,

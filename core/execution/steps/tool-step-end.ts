@@ -86,6 +86,19 @@ export function ownEnd(
   };
 }
 
+/** Returns the end of a call that waits for a person. */
+export function heldEnd(tool: PendingTool, action: NonNullable<ToolRecord['action']>): ToolStepEnd {
+  const { name } = action;
+  const told = `Recorded for approval as ${name}, and not done: a person decides later, after this run. Go on without its result, and say in the result what waits. A later call of this run that needs a value of its result may contain {{${name}.result./pointer}}, with a JSON Pointer.`;
+  return {
+    state: 'succeeded',
+    errorMessage: null,
+    madeNow: true,
+    record: { ...noResult(), ...shownArguments(tool.input, []), isError: false, action },
+    message: toolMessage(tool, told, false),
+  };
+}
+
 function answeredEnd(tool: PendingTool, { result, unusable, secrets }: Made<'answered'>): ToolStepEnd {
   const { record, text } = readResult(result, secrets);
   // The tool's own words stay on record for a person; the model does not get them, as they may be wrong.

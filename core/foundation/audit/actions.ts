@@ -37,6 +37,8 @@ export const AUDIT_ACTIONS = [
   'model_connection.revoked',
   'model_figures.changed',
   'policy.changed',
+  'tool_rule.created',
+  'tool_rule.revoked',
   'budget.changed',
   'retention.changed',
   'notifications.changed',
@@ -66,6 +68,8 @@ export const AUDIT_ACTIONS = [
   'run.judged',
   'result.shared',
   'result.unshared',
+  'action.approved',
+  'action.rejected',
   'question.answered',
 ] as const;
 

@@ -32,12 +32,21 @@ export interface StartableDelivery {
   readonly projectId: string;
 }
 
+/** Input of the workflow that sends an approved action; `attempt` is the number of this workflow of it. */
+export interface StartableAction {
+  readonly id: string;
+  readonly attempt: number;
+  readonly projectId: string;
+}
+
 /** Starts, cancels and looks up workflows. Every method but `isHealthy` throws when Temporal cannot be reached. */
 export interface Engine {
   /** Starts a run's workflow: an open or completed one stays unchanged, a terminated one starts again. */
   startRun(run: StartableRun): Promise<void>;
   /** Starts the workflow that makes a delivery's next attempt, unless it is open already. */
   startDelivery(delivery: StartableDelivery): Promise<void>;
+  /** Starts the workflow that sends an approved action, unless it is open already. */
+  startAction(action: StartableAction): Promise<void>;
   /** Asks the run's workflow to cancel; a missing one counts as cancelled. */
   cancelRun(runId: string): Promise<void>;
   /** Ends the run's workflow without asking it; a missing one counts as ended. */
@@ -94,6 +103,22 @@ export function createEngine(client: Client, taskQueue: string): Engine {
             workflowIdReusePolicy: 'ALLOW_DUPLICATE',
             args: [{ deliveryId: id }],
             staticSummary: `webhook delivery ${id}, attempt ${attempt}`,
+            workflowExecutionTimeout: DELIVERY_TIMEOUT,
+            priority: { fairnessKey: projectId },
+            typedSearchAttributes: new TypedSearchAttributes([{ key: SEARCH_ATTRIBUTE.project, value: projectId }]),
+          }),
+        ),
+      );
+    },
+    async startAction({ id, attempt, projectId }) {
+      await within(() =>
+        startOnce(() =>
+          client.workflow.start(WORKFLOW.heldAction, {
+            taskQueue,
+            workflowId: `${id}-${attempt}`,
+            workflowIdReusePolicy: 'REJECT_DUPLICATE',
+            args: [{ actionId: id, attempt }],
+            staticSummary: `held action ${id}`,
             workflowExecutionTimeout: DELIVERY_TIMEOUT,
             priority: { fairnessKey: projectId },
             typedSearchAttributes: new TypedSearchAttributes([{ key: SEARCH_ATTRIBUTE.project, value: projectId }]),

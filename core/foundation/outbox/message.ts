@@ -11,6 +11,7 @@ export const MESSAGE_KINDS = [
   'budget',
   'partial',
   'recovered',
+  'held',
   'question',
   'digest',
   'results_digest',

@@ -6,7 +6,7 @@ import { AppError } from '#lib/errors.ts';
 import type { JsonObject } from '#lib/json.ts';
 import { assertUsableSchema, readableSchema, schemaRefusal } from '#core/clients/json-schemas/index.ts';
 import type { LeftOutKeyword, PolicyState, ReadableSchemas, ToolPolicy } from './policy.ts';
-import { countAutomatic, holdRoutine, readPolicy, updatePolicy, type PolicyChange } from './queries.ts';
+import { countEnabled, holdRoutine, readPolicy, updatePolicy, type PolicyChange } from './queries.ts';
 
 export interface PolicyPatch {
   /** The person has seen the definition and lets the tool run without asking. */
@@ -20,7 +20,7 @@ export interface PolicyPatch {
 
 /**
  * Changes a policy. Only a confirmation makes it automatic, or widens an automatic one; without a confirmation it can
- * be made stricter. Each change is material for the routine.
+ * be made stricter, or hold each call for a person. Each change is material for the routine.
  * @throws {AppError} `routine_not_found`, `routine_archived`, `policy_not_found`, `confirmation_required`,
  * `precondition_failed`, `invalid_request`, `rate_limited` while many other schemas of the project are being checked
  */
@@ -30,7 +30,7 @@ export async function changePolicy(
 ): Promise<ToolPolicy> {
   const { projectId, routineId, patch } = input;
   // Compiling schemas takes time. It happens outside the transaction, for a change without other faults.
-  const hasSchemas = patch.confirmAutomaticExecution === true || patch.argumentSchema != null;
+  const hasSchemas = patch.confirmAutomaticExecution === true || patch.state === 'hold' || patch.argumentSchema != null;
   const checked = hasSchemas ? await transaction(database, (tx) => propose(tx, input)) : undefined;
   const readable = checked === undefined ? null : await readSchemas(checked.before, patch);
   return transaction(database, async (tx) => {
@@ -39,9 +39,7 @@ export async function changePolicy(
       throw new AppError('precondition_failed', 'The tool has changed meanwhile.');
     }
     if (isSame(before, change)) return before;
-    if (change.state === 'automatic' && before.state !== 'automatic') {
-      await assertRoomForTool(tx, routineId);
-    }
+    if (change.state !== 'disabled' && before.state === 'disabled') await assertRoomForTool(tx, routineId);
     const { by, policyId } = input;
     const after = await updatePolicy(tx, before, change, readable);
     await emit(tx, 'tools.changed', { projectId, routineIds: [routineId], reason: null, by });
@@ -81,15 +79,18 @@ function decide(before: ToolPolicy, patch: PolicyPatch, actor: string): PolicyCh
   const maxCallsPerRun = patch.maxCallsPerRun === undefined ? before.maxCallsPerRun : patch.maxCallsPerRun;
   const argumentSchema = patch.argumentSchema === undefined ? before.argumentSchema : patch.argumentSchema;
   if (confirms) {
-    if (patch.state === 'disabled') {
-      throw new AppError('invalid_request', 'state: disabled contradicts the confirmation');
+    if (patch.state === 'disabled' || patch.state === 'hold') {
+      throw new AppError('invalid_request', `state: ${patch.state} contradicts the confirmation`);
     }
-    if (before.vanishedAt !== null) {
-      throw new AppError('invalid_request', 'The server no longer has this tool; discover again.');
-    }
+    assertThere(before);
     return { state: 'automatic', confirmedBy: actor, maxCallsPerRun, argumentSchema };
   }
   const limits = { maxCallsPerRun, argumentSchema };
+  if (patch.state === 'hold') {
+    assertThere(before);
+    // A person decides about each call, so holding needs no other confirmation than this one of the definition.
+    return { state: 'hold', confirmedBy: before.state === 'hold' ? undefined : actor, ...limits };
+  }
   const asksForNothing =
     patch.state === undefined && patch.maxCallsPerRun === undefined && patch.argumentSchema === undefined;
   const automates = patch.state === 'automatic' && before.state !== 'automatic';
@@ -97,6 +98,10 @@ function decide(before: ToolPolicy, patch: PolicyPatch, actor: string): PolicyCh
   const widens = state === 'automatic' && !isStricter(before, limits);
   if (asksForNothing || automates || widens) throw new AppError('confirmation_required');
   return { state, confirmedBy: undefined, ...limits };
+}
+
+function assertThere({ vanishedAt }: ToolPolicy): void {
+  if (vanishedAt !== null) throw new AppError('invalid_request', 'The server no longer has this tool; discover again.');
 }
 
 type Limits = Pick<PolicyChange, 'maxCallsPerRun' | 'argumentSchema'>;
@@ -112,15 +117,13 @@ function isStricter(before: Limits, after: Limits): boolean {
   );
 }
 
-/** The most automatic tools: as many as model providers accept in one request. */
-const MAX_AUTOMATIC_TOOLS = 128;
+/** The most enabled tools: as many as model providers accept in one request. */
+const MAX_ENABLED_TOOLS = 128;
 
 async function assertRoomForTool(tx: Db, routineId: string): Promise<void> {
-  if ((await countAutomatic(tx, routineId)) < MAX_AUTOMATIC_TOOLS) return;
-  throw new AppError(
-    'invalid_request',
-    `A routine may have ${MAX_AUTOMATIC_TOOLS} automatic tools; disable another one first.`,
-  );
+  if ((await countEnabled(tx, routineId)) < MAX_ENABLED_TOOLS) return;
+  const message = `A routine may have ${MAX_ENABLED_TOOLS} automatic tools, held ones included; disable another one first.`;
+  throw new AppError('invalid_request', message);
 }
 
 /**
@@ -137,7 +140,7 @@ async function readSchemas(policy: ToolPolicy, patch: PolicyPatch): Promise<Read
   if (patch.argumentSchema != null) {
     await assertUsableSchema(projectId, patch.argumentSchema).catch(refusal('argumentSchema'));
   }
-  if (patch.confirmAutomaticExecution !== true) return null;
+  if (patch.confirmAutomaticExecution !== true && patch.state !== 'hold') return null;
   const read: { -readonly [Schema in 'inputSchema' | 'outputSchema']?: JsonObject } = {};
   const leftOut: LeftOutKeyword[] = [];
   for (const name of ['inputSchema', 'outputSchema'] as const) {

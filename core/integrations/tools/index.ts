@@ -3,7 +3,7 @@ export { BUILT_IN_TOOLS, builtInTool, FINISH, STATED_OUTCOMES, URGENCIES } from 
 export { callOnce, type MadeCall, type ToolCallDeps } from './call.ts';
 export { changePolicy } from './change-policy.ts';
 export { discoverTools } from './discover.ts';
-export { fixedCallFault } from './judge-call.ts';
+export * as judging from './judge-call.ts';
 export {
   callableTools,
   callableToolsJson,
@@ -16,7 +16,7 @@ export {
 } from './offered.ts';
 export { notReadOnly, POLICY_STATES, type ToolPolicy } from './policy.ts';
 export {
-  automaticToolsJson,
+  enabledToolsJson,
   toolsOfProject,
   listPolicies,
   policyUnchanged,
@@ -28,6 +28,7 @@ export {
   type ToolTarget,
   type VersionTool,
 } from './queries.ts';
+export * as rules from './rules.ts';
 export * as rehearsing from './rehearse.ts';
 export {
   noResult,

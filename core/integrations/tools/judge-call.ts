@@ -22,6 +22,8 @@ export interface WantedCall {
   readonly earlierCalls: number;
   /** True when an earlier attempt recorded that it sends exactly this call. */
   readonly maybeSent: boolean;
+  /** True where a person or a standing rule lets this call of a held tool through. */
+  readonly permitted?: boolean;
 }
 
 /** A call that may be made: its policy, its arguments, and the tool as the server defines it. */
@@ -48,6 +50,31 @@ export async function judgeCall<Found extends { readonly hash: string }>(
   wanted: WantedCall,
   findNow: (target: ToolTarget) => Promise<Found | undefined>,
 ): Promise<AllowedCall<Found> | RefusedCall | MaybeSent> {
+  const decided = await judgeOnRecord(wanted);
+  if (decided.kind !== 'recorded') return decided;
+  const { target, args } = decided;
+  const { policy } = target;
+  const found = await findNow(target);
+  if (found === undefined) return refused('tool_vanished');
+  if (found.hash !== policy.confirmedHash) return refused('tool_changed');
+  return { kind: 'allowed', policy, args, found };
+}
+
+/** A call that nothing on record forbids; its server has not been asked. */
+export interface RecordedCall {
+  readonly kind: 'recorded';
+  readonly target: ToolTarget;
+  readonly args: JsonObject;
+}
+
+/**
+ * Decides about a call by what is on record, without asking its server.
+ * @param hasPlaces true for arguments with references to later results, which no schema can check yet
+ */
+export async function judgeOnRecord(
+  wanted: WantedCall,
+  { hasPlaces = false } = {},
+): Promise<RecordedCall | RefusedCall | MaybeSent> {
   const target = confirmedInTime(wanted);
   if (wanted.maybeSent && (target === undefined || !isRepeatable(target.policy))) {
     return { kind: 'maybe_sent' };
@@ -61,19 +88,16 @@ export async function judgeCall<Found extends { readonly hash: string }>(
   const args = wanted.input;
   if (!isJsonObject(args)) return refused('arguments_no_object');
   if (connection.state !== 'ready') return refused('connection_not_ready');
-  const unfit = await unfitArguments(policy, args).catch(uncheckable);
+  const unfit = hasPlaces ? undefined : await unfitArguments(policy, args).catch(uncheckable);
   if (unfit !== undefined) return unfit;
   if (!(await canCheckResult(policy))) return refused('result_uncheckable');
-
-  const found = await findNow(target);
-  if (found === undefined) return refused('tool_vanished');
-  if (found.hash !== policy.confirmedHash) return refused('tool_changed');
-  return { kind: 'allowed', policy, args, found };
+  return { kind: 'recorded', target, args };
 }
 
 /** Returns the target if its policy was confirmed before the run began: nothing during a run extends its rights. */
-function confirmedInTime({ target, runStartedAt }: WantedCall): ToolTarget | undefined {
-  if (target === undefined || target.policy.state !== 'automatic') return undefined;
+function confirmedInTime({ target, runStartedAt, permitted = false }: WantedCall): ToolTarget | undefined {
+  if (target === undefined || target.policy.state === 'disabled') return undefined;
+  if (target.policy.state === 'hold' && !permitted) return undefined;
   const { confirmedAt } = target.policy;
   return confirmedAt !== null && confirmedAt <= runStartedAt ? target : undefined;
 }
@@ -144,6 +168,9 @@ const REFUSALS = {
   result_uncheckable: 'the output schema of the tool is not usable, so its answer could not be checked',
   tool_changed: 'the server has changed this tool since it was confirmed; it is disabled until a person looks at it',
   tool_vanished: 'the server no longer has this tool',
+  too_many_held: 'as many calls of this routine wait for a person as there may be ({}); none more is recorded',
+  arguments_too_long: 'the arguments are too long for a call that waits for a person: at most {} characters of JSON',
+  reference_unknown: '{}',
 } as const;
 export type RefusalReason = keyof typeof REFUSALS;
 
@@ -184,11 +211,17 @@ export async function fixedCallFault(
   }
   const writes = notReadOnly(policy);
   if (writes !== undefined) return { path: 'policyId', message: writes };
-  const unfit = await unfitArguments(policy, call.arguments).catch((error: unknown) => {
-    if (error instanceof SchemaBusyError || !(error instanceof SchemaError)) {
-      throw schemaRefusal(error, 'arguments');
-    }
+  const unfit = await judgeArguments(policy, call.arguments);
+  return unfit === undefined ? undefined : { path: 'arguments', message: unfit.why };
+}
+
+/**
+ * Finds why arguments that a person gives do not fit a policy, by the tool's own schema and by the one that narrows it.
+ * @throws {AppError} `rate_limited` while many other schemas of the project are being checked
+ */
+export function judgeArguments(policy: ToolPolicy, args: JsonObject): Promise<RefusedCall | undefined> {
+  return unfitArguments(policy, args).catch((error: unknown) => {
+    if (error instanceof SchemaBusyError || !(error instanceof SchemaError)) throw schemaRefusal(error, 'arguments');
     return refused('arguments_uncheckable');
   });
-  return unfit === undefined ? undefined : { path: 'arguments', message: unfit.why };
 }

@@ -52,7 +52,7 @@ export interface CallableToolJson extends Unnamed {
 }
 
 /**
- * Selects the tools that a run may use: automatic, and confirmed before the run began, so that nothing during a run
+ * Selects the tools that a run may use: enabled, and confirmed before the run began, so that nothing during a run
  * extends its rights. One JSON value, for a statement that also reads other things of the run.
  */
 export function offeredToolsJson(run: { projectId: Sql; routineId: Sql; startedAt: Sql }): Sql {
@@ -60,7 +60,7 @@ export function offeredToolsJson(run: { projectId: Sql; routineId: Sql; startedA
     select coalesce(json_agg(json_build_object(${unnamed}, 'description', p.description,
       'inputSchema', coalesce((${readableNow})->'inputSchema', p.input_schema))
     order by p.id), '[]')
-    ${automatic(run)} and p.confirmed_at <= ${run.startedAt}
+    ${enabled(run)} and p.confirmed_at <= ${run.startedAt}
   )`;
 }
 
@@ -70,21 +70,21 @@ export function callableToolsJson(routine: { projectId: Sql; routineId: Sql }): 
     select coalesce(json_agg(json_build_object(${unnamed}, 'description', left(p.description, 1000),
       'hints', json_build_object('readOnly', p.annotations->'readOnlyHint',
         'destructive', p.annotations->'destructiveHint', 'openWorld', p.annotations->'openWorldHint'))
-      order by p.id), '[]') ${automatic(routine)}
+      order by p.id), '[]') ${enabled(routine)}
   )`;
 }
 
 const unnamed = sql`'policyId', p.id, 'connectionId', p.connection_id, 'connectionName', c.name,
       'toolName', p.tool_name, 'clashes', exists (
         select 1 from tool_policies o
-        where o.routine_id = p.routine_id and o.id <> p.id and o.state = 'automatic'
+        where o.routine_id = p.routine_id and o.id <> p.id and o.state <> 'disabled'
           and left(regexp_replace(o.tool_name, '[^a-zA-Z0-9_-]', '_', 'g'), 64)
             = left(regexp_replace(p.tool_name, '[^a-zA-Z0-9_-]', '_', 'g'), 64)
       )`;
 
-function automatic({ projectId, routineId }: { projectId: Sql; routineId: Sql }): Sql {
+function enabled({ projectId, routineId }: { projectId: Sql; routineId: Sql }): Sql {
   return sql`from tool_policies p join connections c on c.id = p.connection_id
-    where p.routine_id = ${routineId} and p.project_id = ${projectId} and p.state = 'automatic'`;
+    where p.routine_id = ${routineId} and p.project_id = ${projectId} and p.state <> 'disabled'`;
 }
 
 /**

@@ -1,9 +1,12 @@
 import type { JsonObject } from '#lib/json.ts';
 
-export const POLICY_STATES = ['disabled', 'automatic'] as const;
+export const POLICY_STATES = ['disabled', 'automatic', 'hold'] as const;
 export type PolicyState = (typeof POLICY_STATES)[number];
 
-/** Lets one routine use one tool of one connection without asking a person, within limits. */
+/**
+ * Lets one routine use one tool of one connection, within limits: without asking a person, or, with the state `hold`,
+ * once a person has approved the call.
+ */
 export interface ToolPolicy {
   readonly id: string;
   readonly projectId: string;
@@ -17,7 +20,7 @@ export interface ToolPolicy {
   readonly annotations: JsonObject | null;
   /** Hash of the definition above, which is the server's latest. */
   readonly definitionHash: string;
-  /** Hash of the confirmed definition. The tool is automatic only while both are the same. */
+  /** Hash of the confirmed definition. The tool is enabled only while both are the same. */
   readonly confirmedHash: string | null;
   readonly confirmedDefinition: ConfirmedDefinition | null;
   /** Readable parts of the confirmed schemas; null if all of them can be read. */

@@ -49,9 +49,9 @@ export function toolsOfProject(db: Db, projectId: string): Promise<ProjectTool[]
   `;
 }
 
-/** Selects the ids of the routines that may call a tool of the connection automatically, as a subquery. */
+/** Selects the ids of the routines that may call a tool of the connection, as a subquery. */
 export function routinesUsing(connectionId: string | null): Sql {
-  return sql`select routine_id from tool_policies where connection_id = ${connectionId} and state = 'automatic'`;
+  return sql`select routine_id from tool_policies where connection_id = ${connectionId} and state <> 'disabled'`;
 }
 
 /**
@@ -103,18 +103,18 @@ export async function readPolicy(
   return found;
 }
 
-/** Returns an SQL condition: the policy is still automatic and unchanged since it was read. */
+/** Returns an SQL condition: the policy is still enabled and unchanged since it was read. */
 export function policyUnchanged(policy: Pick<ToolPolicy, 'id' | 'projectId' | 'updatedAt'>): Sql {
   return sql`exists (
     select 1 from tool_policies p
     where p.id = ${policy.id} and p.project_id = ${policy.projectId} and p.updated_at = ${policy.updatedAt}
-      and p.state = 'automatic' and p.confirmed_hash = p.definition_hash
+      and p.state <> 'disabled' and p.confirmed_hash = p.definition_hash
   )`;
 }
 
-export async function countAutomatic(db: Db, routineId: string): Promise<number> {
+export async function countEnabled(db: Db, routineId: string): Promise<number> {
   const found = await db.row<{ count: number }>`
-    select count(*) as count from tool_policies where routine_id = ${routineId} and state = 'automatic'
+    select count(*) as count from tool_policies where routine_id = ${routineId} and state <> 'disabled'
   `;
   return found?.count ?? 0;
 }
@@ -166,16 +166,19 @@ export interface VersionTool {
   readonly maxCallsPerRun: number | null;
   /** SHA-256 of the argument schema, which may be long; null without one. */
   readonly argumentSchemaHash: string | null;
+  /** True for a tool whose calls wait for a person; absent for an automatic one. */
+  readonly held?: boolean;
 }
 
-/** Selects the automatic tools of a routine as one JSON value, in the form of `VersionTool`. */
-export function automaticToolsJson(routine: { id: Sql; projectId: Sql }): Sql {
+/** Selects the enabled tools of a routine as one JSON value, in the form of `VersionTool`. */
+export function enabledToolsJson(routine: { id: Sql; projectId: Sql }): Sql {
   return sql`(
     select coalesce(jsonb_agg(jsonb_build_object('connectionId', p.connection_id, 'name', p.tool_name,
       'definitionHash', p.confirmed_hash, 'maxCallsPerRun', p.max_calls_per_run, 'argumentSchemaHash',
-      encode(sha256(convert_to(p.argument_schema::text, 'UTF8')), 'hex')) order by p.connection_id, p.tool_name), '[]')
+      encode(sha256(convert_to(p.argument_schema::text, 'UTF8')), 'hex')) || case p.state when 'hold' then '{"held": true}' else '{}' end::jsonb
+      order by p.connection_id, p.tool_name), '[]')
     from tool_policies p
-    where p.routine_id = ${routine.id} and p.project_id = ${routine.projectId} and p.state = 'automatic'
+    where p.routine_id = ${routine.id} and p.project_id = ${routine.projectId} and p.state <> 'disabled'
   )`;
 }
 

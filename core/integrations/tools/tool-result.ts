@@ -144,6 +144,10 @@ export interface ToolRecord {
   readonly omittedFromStep?: number;
   /** Set on a call that was refused after it had been planned. */
   readonly refused?: true;
+  /** Set on a call that was held: the action that it became, and the name by which later calls of the run refer to it. */
+  readonly action?: { readonly id: string; readonly name: string };
+  /** Set on a call of a held tool that a standing rule let through. */
+  readonly rule?: { readonly id: string; readonly words: string };
   /** Set on a call of a rehearsal that was not made: what answered in its place. */
   readonly rehearsed?: StandIn;
 }

@@ -16,7 +16,7 @@ export interface DiscoveryCounts {
   readonly changed: number;
   readonly vanished: number;
   readonly unchanged: number;
-  /** Names of automatic tools that are disabled now. */
+  /** Names of enabled tools that are disabled now. */
   readonly retired: readonly string[];
 }
 
@@ -48,7 +48,7 @@ export async function writeDiscovered(
     const names = tools.map(({ name }) => name);
     const vanished = await markVanished(tx, scope, names);
     counts.vanished = vanished.length;
-    retired.push(...vanished.filter(({ wasAutomatic }) => wasAutomatic).map(({ name }) => name));
+    retired.push(...vanished.filter(({ wasEnabled }) => wasEnabled).map(({ name }) => name));
   }
   return { ...counts, retired: retired.toSorted() };
 }
@@ -121,7 +121,7 @@ async function writeBatch(
         where found.definition_hash <> before.definition_hash) as changed,
       (select count(*) from found join before using (tool_name)
         where found.definition_hash = before.definition_hash) as unchanged,
-      array(select tool_name from before where state = 'automatic'
+      array(select tool_name from before where state <> 'disabled'
         and id in (select id from written where state = 'disabled')) as retired
   `;
   return counts ?? { added: 0, changed: 0, unchanged: 0, retired: [] };
@@ -132,7 +132,7 @@ function markVanished(
   tx: Db,
   { routineId, connectionId }: Scope,
   present: readonly string[],
-): Promise<{ name: string; wasAutomatic: boolean }[]> {
+): Promise<{ name: string; wasEnabled: boolean }[]> {
   return tx.rows`
     with gone as (
       select id, state from tool_policies
@@ -141,7 +141,7 @@ function markVanished(
     )
     update tool_policies p set vanished_at = now(), state = 'disabled', updated_at = now()
     from gone where p.id = gone.id
-    returning p.tool_name as name, gone.state = 'automatic' as "wasAutomatic"
+    returning p.tool_name as name, gone.state <> 'disabled' as "wasEnabled"
   `;
 }
 
@@ -168,7 +168,7 @@ export async function retirePolicy(
       live === undefined
         ? (await tx.run`
           update tool_policies set state = 'disabled', vanished_at = now(), updated_at = now()
-          where id = ${policy.id} and project_id = ${projectId} and state = 'automatic'
+          where id = ${policy.id} and project_id = ${projectId} and state <> 'disabled'
         `) > 0
         : (await writeDiscovered(tx, policy, { tools: [live], complete: false })).retired.length > 0;
     if (!retired) return;

@@ -66,7 +66,8 @@ export async function backfillRoutine(deps: BackfillDeps, by: Actor, input: Back
     if (made.length > 0 || instants.length === 0) return { ...known, runs: made };
     if (!acceptForecast) throw new AppError('forecast_not_accepted');
     await takeAll(tx, { organizationId, plan: planName, wanted: instants.length });
-    const runs = await occurrences.insertBackfill(tx, { backfillId: id, routineId, instants });
+    const startedBy = by.kind === 'key' ? by.id : null;
+    const runs = await occurrences.insertBackfill(tx, { backfillId: id, routineId, instants, startedBy });
     await recordProjectAudit(tx, {
       by,
       projectId,

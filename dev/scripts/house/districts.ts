@@ -10,6 +10,7 @@ const DISTRICTS: Readonly<Record<string, readonly string[]>> = {
     'run-events',
     'retention',
     'shared-links',
+    'actions',
     'questions',
     'runs',
     'results',

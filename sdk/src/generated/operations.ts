@@ -4,6 +4,8 @@
 export const OPERATIONS = {
   activateRoutine: { method: 'POST', path: '/v1/routines/{routineId}/activate' },
   answerQuestion: { method: 'POST', path: '/v1/questions/{questionId}/answer', keyed: true },
+  approveAction: { method: 'POST', path: '/v1/actions/{actionId}/approve' },
+  approveActions: { method: 'POST', path: '/v1/actions/approve' },
   archiveRoutine: { method: 'DELETE', path: '/v1/routines/{routineId}' },
   backfillRoutine: { method: 'POST', path: '/v1/routines/{routineId}/backfill', keyed: true },
   cancelRun: { method: 'POST', path: '/v1/runs/{runId}/cancel' },
@@ -17,11 +19,13 @@ export const OPERATIONS = {
   createRoutine: { method: 'POST', path: '/v1/routines', keyed: true },
   createSharedLink: { method: 'POST', path: '/v1/runs/{runId}/links', keyed: true },
   createSkill: { method: 'POST', path: '/v1/skills', keyed: true },
+  createToolRule: { method: 'POST', path: '/v1/routines/{routineId}/tools/{policyId}/rules', keyed: true },
   deleteChat: { method: 'DELETE', path: '/v1/chats/{chatId}' },
   deleteConnection: { method: 'DELETE', path: '/v1/connections/{connectionId}' },
   deleteProposal: { method: 'DELETE', path: '/v1/routines/{routineId}/proposals/{proposalId}' },
   deleteSharedLink: { method: 'DELETE', path: '/v1/runs/{runId}/links/{linkId}' },
   deleteSkill: { method: 'DELETE', path: '/v1/skills/{skillId}' },
+  deleteToolRule: { method: 'DELETE', path: '/v1/routines/{routineId}/tools/{policyId}/rules/{ruleId}' },
   diffRun: { method: 'GET', path: '/v1/runs/{runId}/diff' },
   discoverTools: { method: 'POST', path: '/v1/routines/{routineId}/connections/{connectionId}/discover' },
   draftRoutine: { method: 'POST', path: '/v1/routines/draft' },
@@ -30,6 +34,7 @@ export const OPERATIONS = {
   forecastBackfill: { method: 'GET', path: '/v1/routines/{routineId}/backfill/forecast' },
   giveVerdict: { method: 'PUT', path: '/v1/runs/{runId}/verdict' },
   listAccountModels: { method: 'GET', path: '/v1/model-connections/{connectionId}/models' },
+  listActions: { method: 'GET', path: '/v1/actions' },
   listBlueprints: { method: 'GET', path: '/v1/blueprints' },
   listChats: { method: 'GET', path: '/v1/chats' },
   listConnectionAccounts: { method: 'GET', path: '/v1/connections/{connectionId}/accounts' },
@@ -52,6 +57,7 @@ export const OPERATIONS = {
   listSharedLinks: { method: 'GET', path: '/v1/runs/{runId}/links' },
   listSkillRevisions: { method: 'GET', path: '/v1/skills/{skillId}/revisions' },
   listSkills: { method: 'GET', path: '/v1/skills' },
+  listToolRules: { method: 'GET', path: '/v1/routines/{routineId}/tools/{policyId}/rules' },
   listTools: { method: 'GET', path: '/v1/routines/{routineId}/tools' },
   markResultsRead: { method: 'POST', path: '/v1/results/read' },
   markResultsUnread: { method: 'POST', path: '/v1/results/unread' },
@@ -60,6 +66,7 @@ export const OPERATIONS = {
   previewSchedule: { method: 'GET', path: '/v1/schedules/preview' },
   putRoutine: { method: 'PUT', path: '/v1/routines/by-key/{externalKey}' },
   putSkill: { method: 'PUT', path: '/v1/skills/by-key/{externalKey}' },
+  readAction: { method: 'GET', path: '/v1/actions/{actionId}' },
   readAttention: { method: 'GET', path: '/v1/attention' },
   readChat: { method: 'GET', path: '/v1/chats/{chatId}' },
   readConnection: { method: 'GET', path: '/v1/connections/{connectionId}' },
@@ -78,6 +85,8 @@ export const OPERATIONS = {
   readSkill: { method: 'GET', path: '/v1/skills/{skillId}' },
   redeliverChat: { method: 'POST', path: '/v1/runs/{runId}/chat-deliveries/{deliveryId}/redeliver', keyed: true },
   redeliverWebhook: { method: 'POST', path: '/v1/runs/{runId}/webhook-deliveries/{deliveryId}/redeliver', keyed: true },
+  rejectAction: { method: 'POST', path: '/v1/actions/{actionId}/reject' },
+  rejectActions: { method: 'POST', path: '/v1/actions/reject' },
   restoreRoutine: { method: 'POST', path: '/v1/routines/{routineId}/restore' },
   restoreRoutineVersion: { method: 'POST', path: '/v1/routines/{routineId}/versions/{revision}/restore', keyed: true },
   retryRun: { method: 'POST', path: '/v1/runs/{runId}/retry', keyed: true },
@@ -120,6 +129,7 @@ export type ErrorCode =
   | 'insufficient_scope'
   | 'owner_required'
   | 'sharing_disabled'
+  | 'own_action'
   | 'forbidden'
   | 'origin_not_allowed'
   | 'provider_disabled'
@@ -138,6 +148,8 @@ export type ErrorCode =
   | 'version_not_found'
   | 'facts_version_not_found'
   | 'run_not_found'
+  | 'action_not_found'
+  | 'tool_rule_not_found'
   | 'question_not_found'
   | 'delivery_not_found'
   | 'chat_not_found'
@@ -163,6 +175,10 @@ export type ErrorCode =
   | 'proposal_open'
   | 'routine_archived'
   | 'external_key_taken'
+  | 'action_differs'
+  | 'action_closed'
+  | 'action_not_allowed'
+  | 'action_waits'
   | 'definition_unreadable'
   | 'run_not_cancellable'
   | 'run_not_finished'

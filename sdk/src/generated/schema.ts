@@ -11,6 +11,141 @@ export interface components {
             modelId: string;
             name: string;
         };
+        Action: {
+            /** @description Account of the connection at its provider, where it is known. */
+            account: string | null;
+            /** @description What the tool would be called with; null once it is erased. `{{act_….result./id}}` stands for a value of the result of another action. */
+            arguments: {
+                [key: string]: unknown;
+            } | null;
+            /** @description The same as JSON text, digit for digit, for people: characters that no reader sees are written as escapes. */
+            argumentsText: string | null;
+            connectionId: string;
+            connectionName: string;
+            /**
+             * Format: date-time
+             * @description RFC 3339, UTC.
+             */
+            createdAt: string;
+            decidedAt: string | null;
+            decidedBy: components["schemas"]["RoutineVersionAuthor"] | null;
+            definitionHash: string;
+            /** @description SHA-256 of what is approved: the canonical JSON (RFC 8785) of tool, definition, connection with its account, and arguments. An approval sends it as `If-Match`. */
+            digest: string;
+            errorMessage: string | null;
+            /**
+             * Format: date-time
+             * @description It is rejected, `expired`, if no one decides before.
+             */
+            expiresAt: string;
+            finishedAt: string | null;
+            /** @description Id of the action. */
+            id: string;
+            isError: boolean | null;
+            /** @description The last run that asked for the same while it was open. */
+            lastRunId: string;
+            /** @description What the model wrote beside the call. */
+            modelReason: string | null;
+            /** @description What the person wrote who rejected it. */
+            note: string | null;
+            policyId: string;
+            reason: string | null;
+            /** @description Actions whose results its arguments contain; they are made first. */
+            refersTo: string[];
+            replacedBy: string | null;
+            /** @description The action whose arguments a person changed into these. */
+            replaces: string | null;
+            /** @description Text of the tool's response, without secrets, cut at 16,000 characters. */
+            result: string | null;
+            resultLength: number | null;
+            /** @description Id of the routine. */
+            routineId: string;
+            routineName: string;
+            /** @description The run that asked first. */
+            runId: string;
+            sentAt: string | null;
+            /**
+             * @description `open`: it waits for a person. `approved`: a person has approved it, and it has not been sent. `sending`: the request is under way. `done`: the tool has carried it out. `failed`: the tool answered with an error, or the call was refused. `outcome_unknown`: it may have taken effect, and nothing says whether it did; it is not sent again. `rejected`: a person has rejected it, or it has expired. `replaced`: a person has changed its arguments; the changed call is an action of its own. `closed`: it can no longer be carried out.
+             * @enum {string}
+             */
+            state: "open" | "approved" | "sending" | "done" | "failed" | "outcome_unknown" | "rejected" | "replaced" | "closed";
+            /** @description How often the same was asked for. */
+            times: number;
+            /** @description As its server calls it. */
+            toolName: string;
+        };
+        ActionDetail: components["schemas"]["Action"] & {
+            /** @description What a person changed in the arguments, for an action that replaces another one. */
+            changes: components["schemas"]["ActionDifference"][];
+            /** @description The tool's schema of the arguments; null once the tool is gone. */
+            inputSchema: {
+                [key: string]: unknown;
+            } | null;
+            /** @description The call of this tool by the routine that was approved last. */
+            lastApproved: components["schemas"]["ActionDetailLastApproved"] | null;
+        };
+        ActionDetailLastApproved: {
+            arguments: {
+                [key: string]: unknown;
+            };
+            /**
+             * Format: date-time
+             * @description RFC 3339, UTC.
+             */
+            decidedAt: string;
+            id: string;
+        };
+        ActionDifference: {
+            /** @description Missing where it is gone. */
+            after?: unknown;
+            /** @description Missing where it is new. */
+            before?: unknown;
+            /** @description JSON Pointer (RFC 6901). */
+            path: string;
+        };
+        ActionEvent: {
+            data: components["schemas"]["ActionEventData"];
+            /**
+             * Format: date-time
+             * @description RFC 3339, UTC.
+             */
+            timestamp: string;
+            /** @enum {string} */
+            type: "action.held" | "action.decided";
+        };
+        ActionEventData: {
+            /** @description Id of the connection. */
+            connectionId: string;
+            /**
+             * Format: date-time
+             * @description RFC 3339, UTC.
+             */
+            expiresAt: string;
+            /** @description Id of the action. */
+            id: string;
+            /** @description Id of the project. */
+            projectId: string;
+            /** @description The list may grow. */
+            reason: string | null;
+            /** @description Id of the routine. */
+            routineId: string;
+            /** @description Id of the run. */
+            runId: string;
+            /** @description The list may grow. */
+            state: string;
+            toolName: string;
+            /** @description The page on which a person decides. A GET of it changes nothing. */
+            url: string;
+        };
+        /** @description Why it ended so, where no person decided it. The list may grow. `expired`: no one decided in time. `tool_changed`: the server changed or removed the tool, or its definition was confirmed again. `tool_disabled`: the tool was disabled for the routine. `connection_removed`: the connection of the tool was deleted. `connection_changed`: the connection has another account or address now. `routine_archived`: the routine was archived. `content_erased`: its arguments were erased with the texts of its run. `reference_ended`: an action that it refers to was not carried out. `reference_missing`: the result that it refers to has no such value. `call_refused`: the call was refused before it was sent. `unreachable`: the tool server could not be reached before the action expired. */
+        ActionReason: string;
+        ActionVerdict: {
+            /** @description Null where it was refused. */
+            action: components["schemas"]["Action"] | null;
+            /** @description Why it was refused; null where it was decided. */
+            error: components["schemas"]["ConnectionError"] | null;
+            id: string;
+        };
         ActivatedRoutine: components["schemas"]["Routine"] & {
             /** @description Possible faults, which do not prevent saving or running. `skill_need_unmet`: no tool seems to offer the data that a skill needs; only a hint, by names and descriptions of tools. `skill_deleted`: runs leave the skill out. `facts_missing`: the routine uses the facts of its project, which has none. `mixes_untrusted_and_outward`: a tool reads text that strangers may write, and a tool of another connection sends or changes something, by their hints and names. `forecast_over_budget`, on activation and on a change of an active routine’s schedule: a budget or the plan’s allowance runs out within 30 days. `interval_beyond_retention`: runs are further apart than content is kept, so that nothing is left to compare with. `either_day`: day of month and day of week are both restricted, and a day needs to match only one. `no_time_in_window`: the schedule has no time left before `endsAt`. */
             warnings: components["schemas"]["RoutineWarning"][];
@@ -38,6 +173,21 @@ export interface components {
         };
         AnswerQuestion: {
             answer: string;
+        };
+        ApproveAction: {
+            /** @description What the tool is to be called with instead. */
+            arguments?: {
+                [key: string]: unknown;
+            };
+        };
+        ApproveActions: {
+            actions: components["schemas"]["ApproveActionsActionsItem"][];
+        };
+        ApproveActionsActionsItem: {
+            /** @description SHA-256 of what is approved: the canonical JSON (RFC 8785) of tool, definition, connection with its account, and arguments. An approval sends it as `If-Match`. */
+            digest: string;
+            /** @description Id of the action. */
+            id: string;
         };
         Attention: {
             /** @description Budgets with at least 80 % spent in this day or month (UTC), the fullest first. */
@@ -317,11 +467,22 @@ export interface components {
         };
         CheckRoutine: {
             /**
+             * @description Hours after which a held call that no one decided about is rejected.
+             * @default 72
+             */
+            actionsExpireHours?: number;
+            /**
              * @description With `run` an answer to a question starts a manual run, which is told it.
              * @default wait
              * @enum {string}
              */
             afterAnswer?: "wait" | "run";
+            /**
+             * @description What follows once no held call of a run waits any longer and at least one was sent. `run`: the routine runs once more; `{{actions}}` in its instructions says what was approved, changed or rejected, and what came of it.
+             * @default nothing
+             * @enum {string}
+             */
+            afterApproval?: "nothing" | "run";
             /** @default {} */
             budget?: components["schemas"]["CreateRoutineBudget"];
             /**
@@ -600,11 +761,22 @@ export interface components {
         };
         CreateRoutine: {
             /**
+             * @description Hours after which a held call that no one decided about is rejected.
+             * @default 72
+             */
+            actionsExpireHours?: number;
+            /**
              * @description With `run` an answer to a question starts a manual run, which is told it.
              * @default wait
              * @enum {string}
              */
             afterAnswer?: "wait" | "run";
+            /**
+             * @description What follows once no held call of a run waits any longer and at least one was sent. `run`: the routine runs once more; `{{actions}}` in its instructions says what was approved, changed or rejected, and what came of it.
+             * @default nothing
+             * @enum {string}
+             */
+            afterApproval?: "nothing" | "run";
             /** @default {} */
             budget?: components["schemas"]["CreateRoutineBudget"];
             /**
@@ -832,6 +1004,14 @@ export interface components {
             /** @default null */
             managedFrom?: string | null;
             name: string;
+        };
+        CreateToolRule: {
+            /** @description All of them have to be met. A missing argument, one of another type, and a number of more digits than a double holds meet none. Arguments without a condition may be anything. */
+            conditions: components["schemas"]["ToolRuleCondition"][];
+            /** @description When it ends; null for never. */
+            expiresAt?: string | null;
+            /** @default null */
+            maxUses?: number | null;
         };
         DeletedConnection: components["schemas"]["Connection"] & {
             /** @description Routines that used it and went back to draft. */
@@ -1140,8 +1320,8 @@ export interface components {
             p95: string | null;
         };
         MailSettings: {
-            /** @description `failed`: a run failed. `paused`: the service paused the routine. `budget`: 80 % or all of a budget is spent. `partial`: a run succeeded with the outcome `partial`. `recovered`: the first run that succeeded after failures. `question`: a run asks a question. Empty for no mail at all. */
-            on: ("failed" | "paused" | "budget" | "partial" | "recovered" | "question")[];
+            /** @description `failed`: a run failed. `paused`: the service paused the routine. `budget`: 80 % or all of a budget is spent. `partial`: a run succeeded with the outcome `partial`. `recovered`: the first run that succeeded after failures. `held`: calls of a run wait for a person. `question`: a run asks a question. Empty for no mail at all. */
+            on: ("failed" | "paused" | "budget" | "partial" | "recovered" | "held" | "question")[];
             /** @description A group of the organization, or ids of members; `admins` includes the owners. Mail goes to confirmed addresses of people who are members when it is sent, and to no other person. */
             to: ("owners" | "admins" | "members") | string[];
         };
@@ -1519,11 +1699,22 @@ export interface components {
         };
         PutRoutine: {
             /**
+             * @description Hours after which a held call that no one decided about is rejected.
+             * @default 72
+             */
+            actionsExpireHours?: number;
+            /**
              * @description With `run` an answer to a question starts a manual run, which is told it.
              * @default wait
              * @enum {string}
              */
             afterAnswer?: "wait" | "run";
+            /**
+             * @description What follows once no held call of a run waits any longer and at least one was sent. `run`: the routine runs once more; `{{actions}}` in its instructions says what was approved, changed or rejected, and what came of it.
+             * @default nothing
+             * @enum {string}
+             */
+            afterApproval?: "nothing" | "run";
             /** @default {} */
             budget?: components["schemas"]["CreateRoutineBudget"];
             /**
@@ -1740,6 +1931,25 @@ export interface components {
             /** @enum {string} */
             state: "queued" | "running" | "succeeded" | "failed" | "cancelled" | "skipped";
         };
+        RejectAction: {
+            /**
+             * @description Why, for later runs of the routine (`{{actions}}`).
+             * @default null
+             */
+            reason?: string | null;
+        };
+        RejectActions: {
+            actions: components["schemas"]["RejectActionsActionsItem"][];
+            /**
+             * @description Why, for later runs of the routine (`{{actions}}`).
+             * @default null
+             */
+            reason?: string | null;
+        };
+        RejectActionsActionsItem: {
+            /** @description Id of the action. */
+            id: string;
+        };
         Result: {
             changes: components["schemas"]["ResultChanges"] | null;
             /** @description US dollars. */
@@ -1883,11 +2093,18 @@ export interface components {
             /** @description Values of the `{{placeholders}}` in the instructions. */
             variables: components["schemas"]["RoutineVariables"];
         };
+        /** @description Hours after which a held call that no one decided about is rejected. */
+        RoutineActionsExpireHours: number;
         /**
          * @description With `run` an answer to a question starts a manual run, which is told it.
          * @enum {string}
          */
         RoutineAfterAnswer: "wait" | "run";
+        /**
+         * @description What follows once no held call of a run waits any longer and at least one was sent. `run`: the routine runs once more; `{{actions}}` in its instructions says what was approved, changed or rejected, and what came of it.
+         * @enum {string}
+         */
+        RoutineAfterApproval: "nothing" | "run";
         RoutineBudget: {
             maxCostUsdPerMonth: string | null;
             maxTokensPerDay: number | null;
@@ -2114,11 +2331,18 @@ export interface components {
          */
         RoutineStartsAt: string;
         RoutineSummary: {
+            /** @description Hours after which a held call that no one decided about is rejected. */
+            actionsExpireHours: number;
             /**
              * @description With `run` an answer to a question starts a manual run, which is told it.
              * @enum {string}
              */
             afterAnswer: "wait" | "run";
+            /**
+             * @description What follows once no held call of a run waits any longer and at least one was sent. `run`: the routine runs once more; `{{actions}}` in its instructions says what was approved, changed or rejected, and what came of it.
+             * @enum {string}
+             */
+            afterApproval: "nothing" | "run";
             archivedAt: string | null;
             budget: components["schemas"]["RoutineBudget"];
             /** @description Read-only tools of the service itself, without connection and policy. `calculate` computes exactly: arithmetic, intervals and tests of rates, pacing, series and their forecasts, parts of a change, list and text differences. */
@@ -2214,17 +2438,24 @@ export interface components {
             [key: string]: string;
         };
         RoutineVersion: {
+            /** @description Hours after which a held call that no one decided about is rejected. */
+            actionsExpireHours: number;
             /**
              * @description With `run` an answer to a question starts a manual run, which is told it.
              * @enum {string}
              */
             afterAnswer: "wait" | "run";
+            /**
+             * @description What follows once no held call of a run waits any longer and at least one was sent. `run`: the routine runs once more; `{{actions}}` in its instructions says what was approved, changed or rejected, and what came of it.
+             * @enum {string}
+             */
+            afterApproval: "nothing" | "run";
             /** @description Read-only tools of the service itself, without connection and policy. `calculate` computes exactly: arithmetic, intervals and tests of rates, pacing, series and their forecasts, parts of a change, list and text differences. */
             builtInTools: components["schemas"]["RoutineBuiltInTools"];
             /** @description Gives each run the result of the last successful run, cut at 12,000 characters. `{{previous.result}}` and `{{previous.finishedAt}}` put it into the instructions instead, `{{previous.data}}` and `{{previous.changes}}` the data of the last run that had any, as JSON. */
             carryResult: boolean;
             /** @description What differs from the revision before; empty for the first one on record. */
-            changed: ("instructions" | "variables" | "overridable" | "model" | "skills" | "facts" | "limits" | "carryResult" | "builtInTools" | "outcome" | "mayComplete" | "mayPutOffHours" | "mayAsk" | "afterAnswer" | "decisionHours" | "checks" | "gate" | "resultSchema" | "resultKey" | "tools")[];
+            changed: ("instructions" | "variables" | "overridable" | "model" | "skills" | "facts" | "limits" | "carryResult" | "builtInTools" | "outcome" | "mayComplete" | "mayPutOffHours" | "afterApproval" | "actionsExpireHours" | "mayAsk" | "afterAnswer" | "decisionHours" | "checks" | "gate" | "resultSchema" | "resultKey" | "tools")[];
             /** @description Conditions that code checks when a run would succeed: the result is not empty, matches a pattern or does not, names a number of distinct web addresses; a tool succeeded often enough; no call was refused. A run that states `nothing_to_report` needs no pattern and no addresses. A run that fails a check ends `failed`, `check_failed`, and is no proof for activation. The list of types may grow. */
             checks: components["schemas"]["RoutineChecks"];
             /**
@@ -2276,7 +2507,7 @@ export interface components {
         };
         RoutineVersionSummary: {
             /** @description What differs from the revision before; empty for the first one on record. */
-            changed: ("instructions" | "variables" | "overridable" | "model" | "skills" | "facts" | "limits" | "carryResult" | "builtInTools" | "outcome" | "mayComplete" | "mayPutOffHours" | "mayAsk" | "afterAnswer" | "decisionHours" | "checks" | "gate" | "resultSchema" | "resultKey" | "tools")[];
+            changed: ("instructions" | "variables" | "overridable" | "model" | "skills" | "facts" | "limits" | "carryResult" | "builtInTools" | "outcome" | "mayComplete" | "mayPutOffHours" | "afterApproval" | "actionsExpireHours" | "mayAsk" | "afterAnswer" | "decisionHours" | "checks" | "gate" | "resultSchema" | "resultKey" | "tools")[];
             /**
              * Format: date-time
              * @description RFC 3339, UTC.
@@ -2295,6 +2526,8 @@ export interface components {
             connectionId: string;
             /** @description Of the definition that was confirmed. */
             definitionHash: string | null;
+            /** @description True where each of its calls waits for a person. */
+            held?: boolean;
             maxCallsPerRun: number | null;
             name: string;
         };
@@ -2612,7 +2845,7 @@ export interface components {
              * @description Kind of message; `success_ping` is the GET to the monitor. The list may grow.
              * @enum {string}
              */
-            kind: "failed" | "paused" | "budget" | "partial" | "recovered" | "question" | "digest" | "results_digest" | "success_ping" | "model_connection" | "webhook_changed" | "result" | "chat_stopped" | "program_approved" | "business_lead";
+            kind: "failed" | "paused" | "budget" | "partial" | "recovered" | "held" | "question" | "digest" | "results_digest" | "success_ping" | "model_connection" | "webhook_changed" | "result" | "chat_stopped" | "program_approved" | "business_lead";
             nextAttemptAt: string | null;
             /**
              * @description `pending`: to be sent, or sent again. `held`: the hourly limit is reached; it becomes `merged` once the summary has counted it. `cancelled`: no longer to be sent. `failed`: given up; `error` has the reason.
@@ -2986,6 +3219,8 @@ export interface components {
          */
         Timestamp: string;
         ToolCall: {
+            /** @description Of a call that was held: the action that waits for a person. The call was not made. */
+            action: components["schemas"]["ToolCallAction"] | null;
             /** @description JSON text. Here and below secrets are removed and long texts cut at 16,000 characters. */
             arguments: string | null;
             /** @description Characters before the cut. */
@@ -3008,11 +3243,17 @@ export interface components {
             /** @description The text of the tool's response. */
             result: string | null;
             resultLength: number | null;
+            /** @description The standing rule that let a call of a held tool through. */
+            rule: components["schemas"]["ToolCallRule"] | null;
             /** @description The structured content, as JSON text. */
             structured: string | null;
             structuredLength: number | null;
             /** @description As its server calls it; null if the run has no such tool. */
             toolName: string | null;
+        };
+        ToolCallAction: {
+            id: string;
+            name: string;
         };
         ToolCallAttachmentsItem: {
             bytes: number | null;
@@ -3021,6 +3262,10 @@ export interface components {
             mimeType: string | null;
             sha256: string | null;
             uri: string | null;
+        };
+        ToolCallRule: {
+            id: string;
+            words: string;
         };
         ToolPolicy: {
             /** @description Claims of the server, such as `readOnlyHint`; they are not verified. */
@@ -3062,8 +3307,11 @@ export interface components {
             } | null;
             /** @description Id of the routine. */
             routineId: string;
-            /** @enum {string} */
-            state: "disabled" | "automatic";
+            /**
+             * @description `automatic`: runs call the tool without asking. `hold`: each call waits for a person, see `GET /v1/actions`, unless a standing rule lets it through. `disabled`: the model is not offered it.
+             * @enum {string}
+             */
+            state: "disabled" | "automatic" | "hold";
             title: string | null;
             /**
              * Format: date-time
@@ -3074,6 +3322,51 @@ export interface components {
             vanishedAt: string | null;
             /** @description Warnings to read before confirming it. `mixes_untrusted_and_outward`: with this tool, runs read text that strangers may write, and a tool of another connection sends or changes something. `schema_left_out`, after confirmation: parts of its schemas cannot be read, so calls are checked against the rest. `definition_hash_missing`, in the response to a confirmation: the caller has not proven that they saw this definition. */
             warnings: components["schemas"]["PolicyWarning"][];
+        };
+        ToolRule: {
+            /** @description All of them have to be met. A missing argument, one of another type, and a number of more digits than a double holds meet none. Arguments without a condition may be anything. */
+            conditions: components["schemas"]["ToolRuleCondition"][];
+            /**
+             * Format: date-time
+             * @description RFC 3339, UTC.
+             */
+            createdAt: string;
+            /** @description Id of the person, or of the API key. */
+            createdBy: string | null;
+            /** @description Of the definition for which it was made, and with which it ends. */
+            definitionHash: string;
+            expiresAt: string | null;
+            /** @description Id of the toolRule. */
+            id: string;
+            /** @description The most calls that it lets through; null for no limit. */
+            maxUses: number | null;
+            /** @description Id of the policy. */
+            policyId: string;
+            revokedAt: string | null;
+            uses: number;
+            /** @description What it lets through, for people. */
+            words: string;
+        };
+        ToolRuleCondition: components["schemas"]["ToolRuleCondition2"] | components["schemas"]["ToolRuleCondition3"] | components["schemas"]["ToolRuleCondition4"] | components["schemas"]["ToolRuleCondition5"];
+        ToolRuleCondition2: {
+            equals: string | number | boolean | null;
+            /** @description Of an argument (RFC 6901). */
+            pointer: string;
+        };
+        ToolRuleCondition3: {
+            in: (string | number | boolean | null)[];
+            /** @description Of an argument (RFC 6901). */
+            pointer: string;
+        };
+        ToolRuleCondition4: {
+            /** @description Of an argument (RFC 6901). */
+            pointer: string;
+            prefix: string;
+        };
+        ToolRuleCondition5: {
+            atMost: number;
+            /** @description Of an argument (RFC 6901). */
+            pointer: string;
         };
         /** @description What the caller has not read, of the last 30 days. */
         UnreadResults: {
@@ -3107,11 +3400,18 @@ export interface components {
             url?: string;
         };
         UpdateRoutine: {
+            /** @description Hours after which a held call that no one decided about is rejected. */
+            actionsExpireHours?: number;
             /**
              * @description With `run` an answer to a question starts a manual run, which is told it.
              * @enum {string}
              */
             afterAnswer?: "wait" | "run";
+            /**
+             * @description What follows once no held call of a run waits any longer and at least one was sent. `run`: the routine runs once more; `{{actions}}` in its instructions says what was approved, changed or rejected, and what came of it.
+             * @enum {string}
+             */
+            afterApproval?: "nothing" | "run";
             budget?: components["schemas"]["UpdateRoutineBudget"];
             /** @description Read-only tools of the service itself, without connection and policy. `calculate` computes exactly: arithmetic, intervals and tests of rates, pacing, series and their forecasts, parts of a change, list and text differences. */
             builtInTools?: "calculate"[];
@@ -3240,8 +3540,11 @@ export interface components {
             definitionHash?: string;
             /** @description Calls of this tool in one run; null for no limit of its own. */
             maxCallsPerRun?: number | null;
-            /** @enum {string} */
-            state?: "disabled" | "automatic";
+            /**
+             * @description `hold` confirms the present definition, as each call then waits for a person.
+             * @enum {string}
+             */
+            state?: "disabled" | "automatic" | "hold";
         };
         Usage: {
             /** @description Part of the input. */
@@ -3267,7 +3570,7 @@ export interface components {
              * @description The `type` of the event. `run.…` tells how the run ended; `routine.paused` says that the service paused the routine because of this run, and why; `question.…` that the run asked a question, or that it was answered.
              * @enum {string}
              */
-            eventType: "run.succeeded" | "run.changed" | "run.failed" | "run.cancelled" | "routine.paused" | "question.asked" | "question.answered";
+            eventType: "run.succeeded" | "run.changed" | "run.failed" | "run.cancelled" | "routine.paused" | "action.held" | "action.decided" | "question.asked" | "question.answered";
             finishedAt: string | null;
             /** @description Id of the delivery. */
             id: string;
@@ -3326,6 +3629,8 @@ export interface components {
     };
     responses: never;
     parameters: {
+        /** @description Id of the action. */
+        actionId: string;
         /** @description Id of the chat. */
         chatId: string;
         /** @description Id of the connection. */
@@ -3342,6 +3647,8 @@ export interface components {
         limit: number;
         /** @description With `body`, the cursor of the next page is in the body too. */
         page: "body";
+        /** @description Id of the policy. */
+        policyId: string;
         /** @description Id of the project. */
         projectId: string;
         /** @description Id of the routine. */
@@ -3356,6 +3663,131 @@ export interface components {
     pathItems: never;
 }
 export interface operations {
+    listActions: {
+        parameters: {
+            query?: {
+                /** @description From the `Link: <…>; rel="next"` header of the page before. */
+                cursor?: string;
+                /** @description Items a page, at most 200. */
+                limit?: components["parameters"]["limit"];
+                /** @description With `body`, the cursor of the next page is in the body too. */
+                page?: components["parameters"]["page"];
+                routineId?: string;
+                runId?: string;
+                state?: "open" | "approved" | "sending" | "done" | "failed" | "outcome_unknown" | "rejected" | "replaced" | "closed";
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Action"][];
+                        /** @description Where `page=body` asks for it. Null on the last page. */
+                        page?: components["schemas"]["NextPage"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    readAction: {
+        parameters: {
+            path: {
+                /** @description Id of the action. */
+                actionId: components["parameters"]["actionId"];
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["ActionDetail"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    approveAction: {
+        parameters: {
+            path: {
+                /** @description Id of the action. */
+                actionId: components["parameters"]["actionId"];
+            };
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["ApproveAction"];
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Action"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    rejectAction: {
+        parameters: {
+            path: {
+                /** @description Id of the action. */
+                actionId: components["parameters"]["actionId"];
+            };
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["RejectAction"];
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Action"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    approveActions: {
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ApproveActions"];
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["ActionVerdict"][];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    rejectActions: {
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RejectActions"];
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["ActionVerdict"][];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
     readAttention: {
         responses: {
             200: {
@@ -4476,7 +4908,7 @@ export interface operations {
         parameters: {
             path: {
                 /** @description Id of the policy. */
-                policyId: string;
+                policyId: components["parameters"]["policyId"];
                 /** @description Id of the routine. */
                 routineId: components["parameters"]["routineId"];
             };
@@ -4491,6 +4923,83 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["ToolPolicy"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    listToolRules: {
+        parameters: {
+            query?: {
+                /** @description From the `Link: <…>; rel="next"` header of the page before. */
+                cursor?: string;
+                /** @description Items a page, at most 200. */
+                limit?: components["parameters"]["limit"];
+                /** @description With `body`, the cursor of the next page is in the body too. */
+                page?: components["parameters"]["page"];
+            };
+            path: {
+                /** @description Id of the policy. */
+                policyId: components["parameters"]["policyId"];
+                /** @description Id of the routine. */
+                routineId: components["parameters"]["routineId"];
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["ToolRule"][];
+                        /** @description Where `page=body` asks for it. Null on the last page. */
+                        page?: components["schemas"]["NextPage"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    createToolRule: {
+        parameters: {
+            path: {
+                /** @description Id of the policy. */
+                policyId: components["parameters"]["policyId"];
+                /** @description Id of the routine. */
+                routineId: components["parameters"]["routineId"];
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateToolRule"];
+            };
+        };
+        responses: {
+            201: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["ToolRule"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    deleteToolRule: {
+        parameters: {
+            path: {
+                /** @description Id of the policy. */
+                policyId: components["parameters"]["policyId"];
+                /** @description Id of the routine. */
+                routineId: components["parameters"]["routineId"];
+                /** @description Id of the toolRule. */
+                ruleId: string;
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["ToolRule"];
                         requestId: string;
                     };
                 };

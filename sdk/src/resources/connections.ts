@@ -79,4 +79,28 @@ export class Tools {
       body,
     });
   }
+
+  /** Lists the standing rules of a held tool. */
+  rules(
+    routineId: string,
+    policyId: string,
+    query: Query<'listToolRules'> = {},
+    options?: CallOptions,
+  ): Pages<Item<'listToolRules'>> {
+    return this.#transport.list('listToolRules', { ...options, ids: [routineId, policyId], query });
+  }
+
+  /** Lets calls like this through without a person. */
+  createRule(
+    routineId: string,
+    policyId: string,
+    body: Body<'createToolRule'>,
+    options?: CreateOptions,
+  ): Call<Data<'createToolRule'>> {
+    return this.#transport.send('createToolRule', { ...options, ids: [routineId, policyId], body });
+  }
+
+  revokeRule(routineId: string, policyId: string, ruleId: string, options?: CallOptions): Call<Data<'deleteToolRule'>> {
+    return this.#transport.send('deleteToolRule', { ...options, ids: [routineId, policyId, ruleId] });
+  }
 }

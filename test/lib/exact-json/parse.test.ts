@@ -100,3 +100,18 @@ test('a megabyte of zeros takes no time to speak of', () => {
   const text = `[0.${'0'.repeat(1_000_000)}1]`;
   expect(JSON.stringify(parseExact(text))).toBe(text);
 });
+
+test('canonical JSON is that of RFC 8785, section 3.2.2 to 3.2.4', () => {
+  const text = String.raw`{
+    "numbers": [333333333.33333329, 1E30, 4.50, 2e-3, 0.000000000000000000000000001],
+    "string": "\u20ac$\u000F\u000aA'\u0042\u0022\u005c\\\"\/",
+    "literals": [null, true, false]
+  }`;
+  expect(canonicalJson(JSON.parse(text))).toBe(
+    String.raw`{"literals":[null,true,false],"numbers":[333333333.3333333,1e+30,4.5,0.002,1e-27],"string":"€$\u000f\nA'B\"\\\\\"/"}`,
+  );
+  const names = { '\u20ac': 1, '\r': 2, '\ufb33': 3, '1': 4, '\ud83d\ude00': 5, '\u0080': 6, '\u00f6': 7 };
+  expect(Object.values(JSON.parse(canonicalJson(names)) as object)).toHaveLength(7);
+  const order = Array.from(canonicalJson(names).matchAll(/:(\d)/g), ([, value]) => value);
+  expect(order.join('')).toBe('2467153');
+});

@@ -94,6 +94,24 @@ export interface paths {
     "/ready": {
         get: operations["ready"];
     };
+    "/v1/actions": {
+        get: operations["listActions"];
+    };
+    "/v1/actions/{actionId}": {
+        get: operations["readAction"];
+    };
+    "/v1/actions/{actionId}/approve": {
+        post: operations["approveAction"];
+    };
+    "/v1/actions/{actionId}/reject": {
+        post: operations["rejectAction"];
+    };
+    "/v1/actions/approve": {
+        post: operations["approveActions"];
+    };
+    "/v1/actions/reject": {
+        post: operations["rejectActions"];
+    };
     "/v1/api-keys": {
         get: operations["listApiKeys"];
         post: operations["createApiKey"];
@@ -351,6 +369,13 @@ export interface paths {
     "/v1/routines/{routineId}/tools/{policyId}": {
         patch: operations["updateToolPolicy"];
     };
+    "/v1/routines/{routineId}/tools/{policyId}/rules": {
+        get: operations["listToolRules"];
+        post: operations["createToolRule"];
+    };
+    "/v1/routines/{routineId}/tools/{policyId}/rules/{ruleId}": {
+        delete: operations["deleteToolRule"];
+    };
     "/v1/routines/{routineId}/versions": {
         get: operations["listRoutineVersions"];
     };
@@ -481,8 +506,180 @@ export interface components {
             modelId: string;
             name: string;
         };
+        Action: {
+            /** @description Account of the connection at its provider, where it is known. */
+            account: string | null;
+            /** @description What the tool would be called with; null once it is erased. `{{act_….result./id}}` stands for a value of the result of another action. */
+            arguments: {
+                [key: string]: unknown;
+            } | null;
+            /** @description The same as JSON text, digit for digit, for people: characters that no reader sees are written as escapes. */
+            argumentsText: string | null;
+            connectionId: string;
+            connectionName: string;
+            createdAt: components["schemas"]["Timestamp"];
+            decidedAt: components["schemas"]["Timestamp"] | null;
+            decidedBy: components["schemas"]["RoutineVersionAuthor"] | null;
+            definitionHash: string;
+            /** @description SHA-256 of what is approved: the canonical JSON (RFC 8785) of tool, definition, connection with its account, and arguments. An approval sends it as `If-Match`. */
+            digest: string;
+            errorMessage: string | null;
+            /** @description It is rejected, `expired`, if no one decides before. */
+            expiresAt: components["schemas"]["Timestamp"];
+            finishedAt: components["schemas"]["Timestamp"] | null;
+            /** @description Id of the action. */
+            id: string;
+            isError: boolean | null;
+            /** @description The last run that asked for the same while it was open. */
+            lastRunId: string;
+            /** @description What the model wrote beside the call. */
+            modelReason: string | null;
+            /** @description What the person wrote who rejected it. */
+            note: string | null;
+            policyId: string;
+            reason: components["schemas"]["ActionReason"] | null;
+            /** @description Actions whose results its arguments contain; they are made first. */
+            refersTo: string[];
+            replacedBy: string | null;
+            /** @description The action whose arguments a person changed into these. */
+            replaces: string | null;
+            /** @description Text of the tool's response, without secrets, cut at 16,000 characters. */
+            result: string | null;
+            resultLength: number | null;
+            /** @description Id of the routine. */
+            routineId: string;
+            routineName: string;
+            /** @description The run that asked first. */
+            runId: string;
+            sentAt: components["schemas"]["Timestamp"] | null;
+            /**
+             * @description `open`: it waits for a person. `approved`: a person has approved it, and it has not been sent. `sending`: the request is under way. `done`: the tool has carried it out. `failed`: the tool answered with an error, or the call was refused. `outcome_unknown`: it may have taken effect, and nothing says whether it did; it is not sent again. `rejected`: a person has rejected it, or it has expired. `replaced`: a person has changed its arguments; the changed call is an action of its own. `closed`: it can no longer be carried out.
+             * @enum {string}
+             */
+            state: "open" | "approved" | "sending" | "done" | "failed" | "outcome_unknown" | "rejected" | "replaced" | "closed";
+            /** @description How often the same was asked for. */
+            times: number;
+            /** @description As its server calls it. */
+            toolName: string;
+        };
+        ActionDetail: {
+            /** @description Account of the connection at its provider, where it is known. */
+            account: string | null;
+            /** @description What the tool would be called with; null once it is erased. `{{act_….result./id}}` stands for a value of the result of another action. */
+            arguments: {
+                [key: string]: unknown;
+            } | null;
+            /** @description The same as JSON text, digit for digit, for people: characters that no reader sees are written as escapes. */
+            argumentsText: string | null;
+            /** @description What a person changed in the arguments, for an action that replaces another one. */
+            changes: components["schemas"]["ActionDifference"][];
+            connectionId: string;
+            connectionName: string;
+            createdAt: components["schemas"]["Timestamp"];
+            decidedAt: components["schemas"]["Timestamp"] | null;
+            decidedBy: components["schemas"]["RoutineVersionAuthor"] | null;
+            definitionHash: string;
+            /** @description SHA-256 of what is approved: the canonical JSON (RFC 8785) of tool, definition, connection with its account, and arguments. An approval sends it as `If-Match`. */
+            digest: string;
+            errorMessage: string | null;
+            /** @description It is rejected, `expired`, if no one decides before. */
+            expiresAt: components["schemas"]["Timestamp"];
+            finishedAt: components["schemas"]["Timestamp"] | null;
+            /** @description Id of the action. */
+            id: string;
+            /** @description The tool's schema of the arguments; null once the tool is gone. */
+            inputSchema: {
+                [key: string]: unknown;
+            } | null;
+            isError: boolean | null;
+            /** @description The call of this tool by the routine that was approved last. */
+            lastApproved: components["schemas"]["ActionDetailLastApproved"] | null;
+            /** @description The last run that asked for the same while it was open. */
+            lastRunId: string;
+            /** @description What the model wrote beside the call. */
+            modelReason: string | null;
+            /** @description What the person wrote who rejected it. */
+            note: string | null;
+            policyId: string;
+            reason: components["schemas"]["ActionReason"] | null;
+            /** @description Actions whose results its arguments contain; they are made first. */
+            refersTo: string[];
+            replacedBy: string | null;
+            /** @description The action whose arguments a person changed into these. */
+            replaces: string | null;
+            /** @description Text of the tool's response, without secrets, cut at 16,000 characters. */
+            result: string | null;
+            resultLength: number | null;
+            /** @description Id of the routine. */
+            routineId: string;
+            routineName: string;
+            /** @description The run that asked first. */
+            runId: string;
+            sentAt: components["schemas"]["Timestamp"] | null;
+            /**
+             * @description `open`: it waits for a person. `approved`: a person has approved it, and it has not been sent. `sending`: the request is under way. `done`: the tool has carried it out. `failed`: the tool answered with an error, or the call was refused. `outcome_unknown`: it may have taken effect, and nothing says whether it did; it is not sent again. `rejected`: a person has rejected it, or it has expired. `replaced`: a person has changed its arguments; the changed call is an action of its own. `closed`: it can no longer be carried out.
+             * @enum {string}
+             */
+            state: "open" | "approved" | "sending" | "done" | "failed" | "outcome_unknown" | "rejected" | "replaced" | "closed";
+            /** @description How often the same was asked for. */
+            times: number;
+            /** @description As its server calls it. */
+            toolName: string;
+        };
+        ActionDetailLastApproved: {
+            arguments: {
+                [key: string]: unknown;
+            };
+            decidedAt: components["schemas"]["Timestamp"];
+            id: string;
+        };
+        ActionDifference: {
+            /** @description Missing where it is gone. */
+            after?: unknown;
+            /** @description Missing where it is new. */
+            before?: unknown;
+            /** @description JSON Pointer (RFC 6901). */
+            path: string;
+        };
+        ActionEvent: {
+            data: components["schemas"]["ActionEventData"];
+            timestamp: components["schemas"]["Timestamp"];
+            /** @enum {string} */
+            type: "action.held" | "action.decided";
+        };
+        ActionEventData: {
+            /** @description Id of the connection. */
+            connectionId: string;
+            expiresAt: components["schemas"]["Timestamp"];
+            /** @description Id of the action. */
+            id: string;
+            /** @description Id of the project. */
+            projectId: string;
+            /** @description The list may grow. */
+            reason: string | null;
+            /** @description Id of the routine. */
+            routineId: string;
+            /** @description Id of the run. */
+            runId: string;
+            /** @description The list may grow. */
+            state: string;
+            toolName: string;
+            /** @description The page on which a person decides. A GET of it changes nothing. */
+            url: string;
+        };
+        /** @description Why it ended so, where no person decided it. The list may grow. `expired`: no one decided in time. `tool_changed`: the server changed or removed the tool, or its definition was confirmed again. `tool_disabled`: the tool was disabled for the routine. `connection_removed`: the connection of the tool was deleted. `connection_changed`: the connection has another account or address now. `routine_archived`: the routine was archived. `content_erased`: its arguments were erased with the texts of its run. `reference_ended`: an action that it refers to was not carried out. `reference_missing`: the result that it refers to has no such value. `call_refused`: the call was refused before it was sent. `unreachable`: the tool server could not be reached before the action expired. */
+        ActionReason: string;
+        ActionVerdict: {
+            /** @description Null where it was refused. */
+            action: components["schemas"]["Action"] | null;
+            /** @description Why it was refused; null where it was decided. */
+            error: components["schemas"]["ConnectionError"] | null;
+            id: string;
+        };
         ActivatedRoutine: {
+            actionsExpireHours: components["schemas"]["RoutineActionsExpireHours"];
             afterAnswer: components["schemas"]["RoutineAfterAnswer"];
+            afterApproval: components["schemas"]["RoutineAfterApproval"];
             archivedAt: components["schemas"]["Timestamp"] | null;
             budget: components["schemas"]["RoutineBudget"];
             builtInTools: components["schemas"]["RoutineBuiltInTools"];
@@ -601,19 +798,34 @@ export interface components {
             name: string;
             /** @description The part of the key that may be shown. */
             prefix: string;
-            scopes: ("models:read" | "routines:read" | "routines:write" | "runs:read" | "runs:write" | "connections:read" | "connections:write")[];
+            scopes: ("models:read" | "routines:read" | "routines:write" | "runs:read" | "runs:write" | "connections:read" | "connections:write" | "actions:write")[];
         };
         ApiKeyCreatedBy: {
             id: string;
             name: string;
         };
+        ApproveAction: {
+            /** @description What the tool is to be called with instead. */
+            arguments?: {
+                [key: string]: unknown;
+            };
+        };
+        ApproveActions: {
+            actions: components["schemas"]["ApproveActionsActionsItem"][];
+        };
+        ApproveActionsActionsItem: {
+            /** @description SHA-256 of what is approved: the canonical JSON (RFC 8785) of tool, definition, connection with its account, and arguments. An approval sends it as `If-Match`. */
+            digest: string;
+            /** @description Id of the action. */
+            id: string;
+        };
         ApproveAssistantConsentBody: {
             /** @description The unchanged `request` of the redirect from the authorization server. */
             oauthQuery: string;
-            scopes: ("models:read" | "routines:read" | "routines:write" | "runs:read" | "runs:write" | "connections:read" | "connections:write")[];
+            scopes: ("models:read" | "routines:read" | "routines:write" | "runs:read" | "runs:write" | "connections:read" | "connections:write" | "actions:write")[];
         };
         ApproveTerminalSignInBody: {
-            scopes: ("models:read" | "routines:read" | "routines:write" | "runs:read" | "runs:write" | "connections:read" | "connections:write")[];
+            scopes: ("models:read" | "routines:read" | "routines:write" | "runs:read" | "runs:write" | "connections:read" | "connections:write" | "actions:write")[];
         };
         AskedConsent: {
             clientId: string;
@@ -622,7 +834,7 @@ export interface components {
             isVerified: boolean;
             /** @description Where the browser is led afterwards, with the code. */
             redirectHost: string;
-            scopes: ("models:read" | "routines:read" | "routines:write" | "runs:read" | "runs:write" | "connections:read" | "connections:write")[];
+            scopes: ("models:read" | "routines:read" | "routines:write" | "runs:read" | "runs:write" | "connections:read" | "connections:write" | "actions:write")[];
         };
         Assistant: {
             clientName: string;
@@ -633,7 +845,7 @@ export interface components {
             isVerified: boolean;
             /** @description Written at most once a minute. */
             lastUsedAt: components["schemas"]["Timestamp"] | null;
-            scopes: ("models:read" | "routines:read" | "routines:write" | "runs:read" | "runs:write" | "connections:read" | "connections:write")[];
+            scopes: ("models:read" | "routines:read" | "routines:write" | "runs:read" | "runs:write" | "connections:read" | "connections:write" | "actions:write")[];
         };
         Attention: {
             /** @description Budgets with at least 80 % spent in this day or month (UTC), the fullest first. */
@@ -725,7 +937,7 @@ export interface components {
         };
         AuditEvent: {
             /** @enum {string} */
-            action: "organization.created" | "organization.renamed" | "organization.deleted" | "organization.second_factor_set" | "project.created" | "project.renamed" | "project.deleted" | "member.joined" | "member.role_changed" | "member.removed" | "member.left" | "member.sessions_ended" | "member.second_factor_added" | "member.second_factor_removed" | "member.recovery_code_used" | "member.recovery_codes_replaced" | "member.passkey_added" | "member.passkey_removed" | "invitation.created" | "invitation.deleted" | "api_key.created" | "api_key.revoked" | "ci_trust.created" | "ci_trust.deleted" | "assistant.approved" | "assistant.connected" | "assistant.disconnected" | "mcp.switched" | "sharing.switched" | "connection.created" | "connection.changed" | "connection.deleted" | "model_connection.created" | "model_connection.changed" | "model_connection.revoked" | "model_figures.changed" | "policy.changed" | "budget.changed" | "retention.changed" | "notifications.changed" | "plan.changed" | "skill.created" | "skill.changed" | "skill.deleted" | "facts.changed" | "routine.changed" | "routine.activated" | "routine.skills_updated" | "routine.facts_updated" | "routine.deactivated" | "routine.paused" | "routine.archived" | "routine.restored" | "routine.backfilled" | "webhook.changed" | "webhook_secret.rotated" | "success_ping.changed" | "results_to.changed" | "chat.created" | "chat.changed" | "chat.deleted" | "run.pinned" | "run.unpinned" | "run.judged" | "result.shared" | "result.unshared" | "question.answered";
+            action: "organization.created" | "organization.renamed" | "organization.deleted" | "organization.second_factor_set" | "project.created" | "project.renamed" | "project.deleted" | "member.joined" | "member.role_changed" | "member.removed" | "member.left" | "member.sessions_ended" | "member.second_factor_added" | "member.second_factor_removed" | "member.recovery_code_used" | "member.recovery_codes_replaced" | "member.passkey_added" | "member.passkey_removed" | "invitation.created" | "invitation.deleted" | "api_key.created" | "api_key.revoked" | "ci_trust.created" | "ci_trust.deleted" | "assistant.approved" | "assistant.connected" | "assistant.disconnected" | "mcp.switched" | "sharing.switched" | "connection.created" | "connection.changed" | "connection.deleted" | "model_connection.created" | "model_connection.changed" | "model_connection.revoked" | "model_figures.changed" | "policy.changed" | "tool_rule.created" | "tool_rule.revoked" | "budget.changed" | "retention.changed" | "notifications.changed" | "plan.changed" | "skill.created" | "skill.changed" | "skill.deleted" | "facts.changed" | "routine.changed" | "routine.activated" | "routine.skills_updated" | "routine.facts_updated" | "routine.deactivated" | "routine.paused" | "routine.archived" | "routine.restored" | "routine.backfilled" | "webhook.changed" | "webhook_secret.rotated" | "success_ping.changed" | "results_to.changed" | "chat.created" | "chat.changed" | "chat.deleted" | "run.pinned" | "run.unpinned" | "run.judged" | "result.shared" | "result.unshared" | "action.approved" | "action.rejected" | "question.answered";
             /** @description Who, and from where. */
             actor: components["schemas"]["AuditEventActor"];
             createdAt: components["schemas"]["Timestamp"];
@@ -1031,11 +1243,22 @@ export interface components {
         };
         CheckRoutine: {
             /**
+             * @description Hours after which a held call that no one decided about is rejected.
+             * @default 72
+             */
+            actionsExpireHours?: number;
+            /**
              * @description With `run` an answer to a question starts a manual run, which is told it.
              * @default wait
              * @enum {string}
              */
             afterAnswer?: "wait" | "run";
+            /**
+             * @description What follows once no held call of a run waits any longer and at least one was sent. `run`: the routine runs once more; `{{actions}}` in its instructions says what was approved, changed or rejected, and what came of it.
+             * @default nothing
+             * @enum {string}
+             */
+            afterApproval?: "nothing" | "run";
             /** @default {} */
             budget?: components["schemas"]["CreateRoutineBudget"];
             /**
@@ -1186,7 +1409,7 @@ export interface components {
             key: string;
             /** @description Id of the project. */
             projectId: string;
-            scopes: ("models:read" | "routines:read" | "routines:write" | "runs:read" | "runs:write" | "connections:read" | "connections:write")[];
+            scopes: ("models:read" | "routines:read" | "routines:write" | "runs:read" | "runs:write" | "connections:read" | "connections:write" | "actions:write")[];
         };
         CiTrust: {
             /** @description The `aud` that the job asks its CI system for. */
@@ -1199,7 +1422,7 @@ export interface components {
             /** @description The `iss` of the ID tokens. */
             issuer: string;
             name: string;
-            scopes: ("models:read" | "routines:read" | "routines:write" | "runs:read" | "runs:write" | "connections:read" | "connections:write")[];
+            scopes: ("models:read" | "routines:read" | "routines:write" | "runs:read" | "runs:write" | "connections:read" | "connections:write" | "actions:write")[];
             subjectPattern: string;
         };
         ConfirmedDefinition: {
@@ -1305,7 +1528,7 @@ export interface components {
              *       "runs:write"
              *     ]
              */
-            scopes?: ("models:read" | "routines:read" | "routines:write" | "runs:read" | "runs:write" | "connections:read" | "connections:write")[];
+            scopes?: ("models:read" | "routines:read" | "routines:write" | "runs:read" | "runs:write" | "connections:read" | "connections:write" | "actions:write")[];
         };
         CreateChat: {
             name: string;
@@ -1318,7 +1541,7 @@ export interface components {
             /** @description The `iss` of the ID tokens. */
             issuer: string;
             name: string;
-            scopes: ("models:read" | "routines:read" | "routines:write" | "runs:read" | "runs:write" | "connections:read" | "connections:write")[];
+            scopes: ("models:read" | "routines:read" | "routines:write" | "runs:read" | "runs:write" | "connections:read" | "connections:write" | "actions:write")[];
             /** @description Matches the `sub` of the ID tokens. Between two colons, one `*` stands for any text. */
             subjectPattern: string;
         };
@@ -1348,7 +1571,7 @@ export interface components {
             name: string;
             /** @description The part of the key that may be shown. */
             prefix: string;
-            scopes: ("models:read" | "routines:read" | "routines:write" | "runs:read" | "runs:write" | "connections:read" | "connections:write")[];
+            scopes: ("models:read" | "routines:read" | "routines:write" | "runs:read" | "runs:write" | "connections:read" | "connections:write" | "actions:write")[];
         };
         CreatedInvitation: {
             createdAt: components["schemas"]["Timestamp"];
@@ -1376,7 +1599,9 @@ export interface components {
             role: "owner" | "admin" | "member";
         };
         CreatedRoutine: {
+            actionsExpireHours: components["schemas"]["RoutineActionsExpireHours"];
             afterAnswer: components["schemas"]["RoutineAfterAnswer"];
+            afterApproval: components["schemas"]["RoutineAfterApproval"];
             archivedAt: components["schemas"]["Timestamp"] | null;
             budget: components["schemas"]["RoutineBudget"];
             builtInTools: components["schemas"]["RoutineBuiltInTools"];
@@ -1477,11 +1702,22 @@ export interface components {
         };
         CreateRoutine: {
             /**
+             * @description Hours after which a held call that no one decided about is rejected.
+             * @default 72
+             */
+            actionsExpireHours?: number;
+            /**
              * @description With `run` an answer to a question starts a manual run, which is told it.
              * @default wait
              * @enum {string}
              */
             afterAnswer?: "wait" | "run";
+            /**
+             * @description What follows once no held call of a run waits any longer and at least one was sent. `run`: the routine runs once more; `{{actions}}` in its instructions says what was approved, changed or rejected, and what came of it.
+             * @default nothing
+             * @enum {string}
+             */
+            afterApproval?: "nothing" | "run";
             /** @default {} */
             budget?: components["schemas"]["CreateRoutineBudget"];
             /**
@@ -1708,6 +1944,14 @@ export interface components {
             /** @default null */
             managedFrom?: string | null;
             name: string;
+        };
+        CreateToolRule: {
+            /** @description All of them have to be met. A missing argument, one of another type, and a number of more digits than a double holds meet none. Arguments without a condition may be anything. */
+            conditions: components["schemas"]["ToolRuleCondition"][];
+            /** @description When it ends; null for never. */
+            expiresAt?: string | null;
+            /** @default null */
+            maxUses?: number | null;
         };
         DecidedConsent: {
             /** @description Address to which the browser goes. */
@@ -2117,8 +2361,8 @@ export interface components {
             p95: string | null;
         };
         MailSettings: {
-            /** @description `failed`: a run failed. `paused`: the service paused the routine. `budget`: 80 % or all of a budget is spent. `partial`: a run succeeded with the outcome `partial`. `recovered`: the first run that succeeded after failures. `question`: a run asks a question. Empty for no mail at all. */
-            on: ("failed" | "paused" | "budget" | "partial" | "recovered" | "question")[];
+            /** @description `failed`: a run failed. `paused`: the service paused the routine. `budget`: 80 % or all of a budget is spent. `partial`: a run succeeded with the outcome `partial`. `recovered`: the first run that succeeded after failures. `held`: calls of a run wait for a person. `question`: a run asks a question. Empty for no mail at all. */
+            on: ("failed" | "paused" | "budget" | "partial" | "recovered" | "held" | "question")[];
             /** @description A group of the organization, or ids of members; `admins` includes the owners. Mail goes to confirmed addresses of people who are members when it is sent, and to no other person. */
             to: ("owners" | "admins" | "members") | string[];
         };
@@ -2631,11 +2875,22 @@ export interface components {
         };
         PutRoutine: {
             /**
+             * @description Hours after which a held call that no one decided about is rejected.
+             * @default 72
+             */
+            actionsExpireHours?: number;
+            /**
              * @description With `run` an answer to a question starts a manual run, which is told it.
              * @default wait
              * @enum {string}
              */
             afterAnswer?: "wait" | "run";
+            /**
+             * @description What follows once no held call of a run waits any longer and at least one was sent. `run`: the routine runs once more; `{{actions}}` in its instructions says what was approved, changed or rejected, and what came of it.
+             * @default nothing
+             * @enum {string}
+             */
+            afterApproval?: "nothing" | "run";
             /** @default {} */
             budget?: components["schemas"]["CreateRoutineBudget"];
             /**
@@ -2860,6 +3115,25 @@ export interface components {
             /** @description Ten, shown once: only their hashes are kept. Each signs in once. */
             recoveryCodes: string[];
         };
+        RejectAction: {
+            /**
+             * @description Why, for later runs of the routine (`{{actions}}`).
+             * @default null
+             */
+            reason?: string | null;
+        };
+        RejectActions: {
+            actions: components["schemas"]["RejectActionsActionsItem"][];
+            /**
+             * @description Why, for later runs of the routine (`{{actions}}`).
+             * @default null
+             */
+            reason?: string | null;
+        };
+        RejectActionsActionsItem: {
+            /** @description Id of the action. */
+            id: string;
+        };
         RemovedMember: {
             /** @description Connections whose last sign-in was the person’s: runs no longer act as them, and another person must sign in. */
             connections: components["schemas"]["EndedSignIn"][];
@@ -3028,7 +3302,9 @@ export interface components {
             projectId: string;
         };
         RotatedRoutine: {
+            actionsExpireHours: components["schemas"]["RoutineActionsExpireHours"];
             afterAnswer: components["schemas"]["RoutineAfterAnswer"];
+            afterApproval: components["schemas"]["RoutineAfterApproval"];
             archivedAt: components["schemas"]["Timestamp"] | null;
             budget: components["schemas"]["RoutineBudget"];
             builtInTools: components["schemas"]["RoutineBuiltInTools"];
@@ -3101,7 +3377,9 @@ export interface components {
             force?: boolean;
         };
         Routine: {
+            actionsExpireHours: components["schemas"]["RoutineActionsExpireHours"];
             afterAnswer: components["schemas"]["RoutineAfterAnswer"];
+            afterApproval: components["schemas"]["RoutineAfterApproval"];
             archivedAt: components["schemas"]["Timestamp"] | null;
             budget: components["schemas"]["RoutineBudget"];
             builtInTools: components["schemas"]["RoutineBuiltInTools"];
@@ -3164,11 +3442,18 @@ export interface components {
             webhookFailedAt: components["schemas"]["Timestamp"] | null;
             webhookUrl: components["schemas"]["RoutineWebhookUrl"] | null;
         };
+        /** @description Hours after which a held call that no one decided about is rejected. */
+        RoutineActionsExpireHours: number;
         /**
          * @description With `run` an answer to a question starts a manual run, which is told it.
          * @enum {string}
          */
         RoutineAfterAnswer: "wait" | "run";
+        /**
+         * @description What follows once no held call of a run waits any longer and at least one was sent. `run`: the routine runs once more; `{{actions}}` in its instructions says what was approved, changed or rejected, and what came of it.
+         * @enum {string}
+         */
+        RoutineAfterApproval: "nothing" | "run";
         RoutineBudget: {
             maxCostUsdPerMonth: string | null;
             maxTokensPerDay: number | null;
@@ -3190,8 +3475,10 @@ export interface components {
          */
         RoutineDeliver: "always" | "changed" | "failed";
         RoutineDetail: {
+            actionsExpireHours: components["schemas"]["RoutineActionsExpireHours"];
             activation: components["schemas"]["Activation"];
             afterAnswer: components["schemas"]["RoutineAfterAnswer"];
+            afterApproval: components["schemas"]["RoutineAfterApproval"];
             archivedAt: components["schemas"]["Timestamp"] | null;
             budget: components["schemas"]["RoutineBudget"];
             builtInTools: components["schemas"]["RoutineBuiltInTools"];
@@ -3435,7 +3722,9 @@ export interface components {
         RoutineSkipDates: string[];
         RoutineStartsAt: components["schemas"]["Timestamp"];
         RoutineSummary: {
+            actionsExpireHours: components["schemas"]["RoutineActionsExpireHours"];
             afterAnswer: components["schemas"]["RoutineAfterAnswer"];
+            afterApproval: components["schemas"]["RoutineAfterApproval"];
             archivedAt: components["schemas"]["Timestamp"] | null;
             budget: components["schemas"]["RoutineBudget"];
             builtInTools: components["schemas"]["RoutineBuiltInTools"];
@@ -3501,11 +3790,13 @@ export interface components {
             [key: string]: string;
         };
         RoutineVersion: {
+            actionsExpireHours: components["schemas"]["RoutineActionsExpireHours"];
             afterAnswer: components["schemas"]["RoutineAfterAnswer"];
+            afterApproval: components["schemas"]["RoutineAfterApproval"];
             builtInTools: components["schemas"]["RoutineBuiltInTools"];
             carryResult: components["schemas"]["RoutineCarryResult"];
             /** @description What differs from the revision before; empty for the first one on record. */
-            changed: ("instructions" | "variables" | "overridable" | "model" | "skills" | "facts" | "limits" | "carryResult" | "builtInTools" | "outcome" | "mayComplete" | "mayPutOffHours" | "mayAsk" | "afterAnswer" | "decisionHours" | "checks" | "gate" | "resultSchema" | "resultKey" | "tools")[];
+            changed: ("instructions" | "variables" | "overridable" | "model" | "skills" | "facts" | "limits" | "carryResult" | "builtInTools" | "outcome" | "mayComplete" | "mayPutOffHours" | "afterApproval" | "actionsExpireHours" | "mayAsk" | "afterAnswer" | "decisionHours" | "checks" | "gate" | "resultSchema" | "resultKey" | "tools")[];
             checks: components["schemas"]["RoutineChecks"];
             createdAt: components["schemas"]["Timestamp"];
             /** @description The person or the API key that made it; null when the service made it, or the author is unknown. */
@@ -3542,7 +3833,7 @@ export interface components {
         };
         RoutineVersionSummary: {
             /** @description What differs from the revision before; empty for the first one on record. */
-            changed: ("instructions" | "variables" | "overridable" | "model" | "skills" | "facts" | "limits" | "carryResult" | "builtInTools" | "outcome" | "mayComplete" | "mayPutOffHours" | "mayAsk" | "afterAnswer" | "decisionHours" | "checks" | "gate" | "resultSchema" | "resultKey" | "tools")[];
+            changed: ("instructions" | "variables" | "overridable" | "model" | "skills" | "facts" | "limits" | "carryResult" | "builtInTools" | "outcome" | "mayComplete" | "mayPutOffHours" | "afterApproval" | "actionsExpireHours" | "mayAsk" | "afterAnswer" | "decisionHours" | "checks" | "gate" | "resultSchema" | "resultKey" | "tools")[];
             createdAt: components["schemas"]["Timestamp"];
             /** @description The person or the API key that made it; null when the service made it, or the author is unknown. */
             createdBy: components["schemas"]["RoutineVersionAuthor"] | null;
@@ -3557,6 +3848,8 @@ export interface components {
             connectionId: string;
             /** @description Of the definition that was confirmed. */
             definitionHash: string | null;
+            /** @description True where each of its calls waits for a person. */
+            held?: boolean;
             maxCallsPerRun: number | null;
             name: string;
         };
@@ -3909,7 +4202,7 @@ export interface components {
              * @description Kind of message; `success_ping` is the GET to the monitor. The list may grow.
              * @enum {string}
              */
-            kind: "failed" | "paused" | "budget" | "partial" | "recovered" | "question" | "digest" | "results_digest" | "success_ping" | "model_connection" | "webhook_changed" | "result" | "chat_stopped" | "program_approved" | "business_lead";
+            kind: "failed" | "paused" | "budget" | "partial" | "recovered" | "held" | "question" | "digest" | "results_digest" | "success_ping" | "model_connection" | "webhook_changed" | "result" | "chat_stopped" | "program_approved" | "business_lead";
             nextAttemptAt: components["schemas"]["Timestamp"] | null;
             /**
              * @description `pending`: to be sent, or sent again. `held`: the hourly limit is reached; it becomes `merged` once the summary has counted it. `cancelled`: no longer to be sent. `failed`: given up; `error` has the reason.
@@ -4048,7 +4341,9 @@ export interface components {
             type: "run.succeeded" | "run.changed" | "run.failed" | "run.cancelled";
         };
         SavedRoutine: {
+            actionsExpireHours: components["schemas"]["RoutineActionsExpireHours"];
             afterAnswer: components["schemas"]["RoutineAfterAnswer"];
+            afterApproval: components["schemas"]["RoutineAfterApproval"];
             archivedAt: components["schemas"]["Timestamp"] | null;
             budget: components["schemas"]["RoutineBudget"];
             builtInTools: components["schemas"]["RoutineBuiltInTools"];
@@ -4544,6 +4839,8 @@ export interface components {
          */
         Timestamp: string;
         ToolCall: {
+            /** @description Of a call that was held: the action that waits for a person. The call was not made. */
+            action: components["schemas"]["ToolCallAction"] | null;
             /** @description JSON text. Here and below secrets are removed and long texts cut at 16,000 characters. */
             arguments: string | null;
             /** @description Characters before the cut. */
@@ -4566,11 +4863,17 @@ export interface components {
             /** @description The text of the tool's response. */
             result: string | null;
             resultLength: number | null;
+            /** @description The standing rule that let a call of a held tool through. */
+            rule: components["schemas"]["ToolCallRule"] | null;
             /** @description The structured content, as JSON text. */
             structured: string | null;
             structuredLength: number | null;
             /** @description As its server calls it; null if the run has no such tool. */
             toolName: string | null;
+        };
+        ToolCallAction: {
+            id: string;
+            name: string;
         };
         ToolCallAttachmentsItem: {
             bytes: number | null;
@@ -4579,6 +4882,10 @@ export interface components {
             mimeType: string | null;
             sha256: string | null;
             uri: string | null;
+        };
+        ToolCallRule: {
+            id: string;
+            words: string;
         };
         ToolPolicy: {
             /** @description Claims of the server, such as `readOnlyHint`; they are not verified. */
@@ -4616,14 +4923,58 @@ export interface components {
             } | null;
             /** @description Id of the routine. */
             routineId: string;
-            /** @enum {string} */
-            state: "disabled" | "automatic";
+            /**
+             * @description `automatic`: runs call the tool without asking. `hold`: each call waits for a person, see `GET /v1/actions`, unless a standing rule lets it through. `disabled`: the model is not offered it.
+             * @enum {string}
+             */
+            state: "disabled" | "automatic" | "hold";
             title: string | null;
             updatedAt: components["schemas"]["Timestamp"];
             /** @description When a discovery no longer found the tool. */
             vanishedAt: components["schemas"]["Timestamp"] | null;
             /** @description Warnings to read before confirming it. `mixes_untrusted_and_outward`: with this tool, runs read text that strangers may write, and a tool of another connection sends or changes something. `schema_left_out`, after confirmation: parts of its schemas cannot be read, so calls are checked against the rest. `definition_hash_missing`, in the response to a confirmation: the caller has not proven that they saw this definition. */
             warnings: components["schemas"]["PolicyWarning"][];
+        };
+        ToolRule: {
+            /** @description All of them have to be met. A missing argument, one of another type, and a number of more digits than a double holds meet none. Arguments without a condition may be anything. */
+            conditions: components["schemas"]["ToolRuleCondition"][];
+            createdAt: components["schemas"]["Timestamp"];
+            /** @description Id of the person, or of the API key. */
+            createdBy: string | null;
+            /** @description Of the definition for which it was made, and with which it ends. */
+            definitionHash: string;
+            expiresAt: components["schemas"]["Timestamp"] | null;
+            /** @description Id of the toolRule. */
+            id: string;
+            /** @description The most calls that it lets through; null for no limit. */
+            maxUses: number | null;
+            /** @description Id of the policy. */
+            policyId: string;
+            revokedAt: components["schemas"]["Timestamp"] | null;
+            uses: number;
+            /** @description What it lets through, for people. */
+            words: string;
+        };
+        ToolRuleCondition: components["schemas"]["ToolRuleCondition2"] | components["schemas"]["ToolRuleCondition3"] | components["schemas"]["ToolRuleCondition4"] | components["schemas"]["ToolRuleCondition5"];
+        ToolRuleCondition2: {
+            equals: string | number | boolean | null;
+            /** @description Of an argument (RFC 6901). */
+            pointer: string;
+        };
+        ToolRuleCondition3: {
+            in: (string | number | boolean | null)[];
+            /** @description Of an argument (RFC 6901). */
+            pointer: string;
+        };
+        ToolRuleCondition4: {
+            /** @description Of an argument (RFC 6901). */
+            pointer: string;
+            prefix: string;
+        };
+        ToolRuleCondition5: {
+            atMost: number;
+            /** @description Of an argument (RFC 6901). */
+            pointer: string;
         };
         /** @description What the caller has not read, of the last 30 days. */
         UnreadResults: {
@@ -4705,11 +5056,18 @@ export interface components {
             mail?: components["schemas"]["MailSettings"] | null;
         };
         UpdateRoutine: {
+            /** @description Hours after which a held call that no one decided about is rejected. */
+            actionsExpireHours?: number;
             /**
              * @description With `run` an answer to a question starts a manual run, which is told it.
              * @enum {string}
              */
             afterAnswer?: "wait" | "run";
+            /**
+             * @description What follows once no held call of a run waits any longer and at least one was sent. `run`: the routine runs once more; `{{actions}}` in its instructions says what was approved, changed or rejected, and what came of it.
+             * @enum {string}
+             */
+            afterApproval?: "nothing" | "run";
             budget?: components["schemas"]["UpdateRoutineBudget"];
             /** @description Read-only tools of the service itself, without connection and policy. `calculate` computes exactly: arithmetic, intervals and tests of rates, pacing, series and their forecasts, parts of a change, list and text differences. */
             builtInTools?: "calculate"[];
@@ -4837,8 +5195,11 @@ export interface components {
             definitionHash?: string;
             /** @description Calls of this tool in one run; null for no limit of its own. */
             maxCallsPerRun?: number | null;
-            /** @enum {string} */
-            state?: "disabled" | "automatic";
+            /**
+             * @description `hold` confirms the present definition, as each call then waits for a person.
+             * @enum {string}
+             */
+            state?: "disabled" | "automatic" | "hold";
         };
         UpdateUserBody: {
             name: string;
@@ -4874,7 +5235,7 @@ export interface components {
              * @description The `type` of the event. `run.…` tells how the run ended; `routine.paused` says that the service paused the routine because of this run, and why; `question.…` that the run asked a question, or that it was answered.
              * @enum {string}
              */
-            eventType: "run.succeeded" | "run.changed" | "run.failed" | "run.cancelled" | "routine.paused" | "question.asked" | "question.answered";
+            eventType: "run.succeeded" | "run.changed" | "run.failed" | "run.cancelled" | "routine.paused" | "action.held" | "action.decided" | "question.asked" | "question.answered";
             finishedAt: components["schemas"]["Timestamp"] | null;
             /** @description Id of the delivery. */
             id: string;
@@ -4925,6 +5286,8 @@ export interface components {
     };
     responses: never;
     parameters: {
+        /** @description Id of the action. */
+        actionId: string;
         /** @description Id of the chat. */
         chatId: string;
         /** @description Id of the connection. */
@@ -4945,6 +5308,8 @@ export interface components {
         organizationId: string;
         /** @description With `body`, the cursor of the next page is in the body too. */
         page: "body";
+        /** @description Id of the policy. */
+        policyId: string;
         /** @description Id of the project. */
         projectId: string;
         /** @description Id of the routine. */
@@ -5417,6 +5782,130 @@ export interface operations {
             };
         };
     };
+    listActions: {
+        parameters: {
+            query?: {
+                /** @description From the `Link: <…>; rel="next"` header of the page before. */
+                cursor?: string;
+                /** @description Items a page, at most 200. */
+                limit?: components["parameters"]["limit"];
+                /** @description With `body`, the cursor of the next page is in the body too. */
+                page?: components["parameters"]["page"];
+                routineId?: string;
+                runId?: string;
+                state?: "open" | "approved" | "sending" | "done" | "failed" | "outcome_unknown" | "rejected" | "replaced" | "closed";
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Action"][];
+                        page?: components["schemas"]["NextPage"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    readAction: {
+        parameters: {
+            path: {
+                /** @description Id of the action. */
+                actionId: components["parameters"]["actionId"];
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["ActionDetail"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    approveAction: {
+        parameters: {
+            path: {
+                /** @description Id of the action. */
+                actionId: components["parameters"]["actionId"];
+            };
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["ApproveAction"];
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Action"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    rejectAction: {
+        parameters: {
+            path: {
+                /** @description Id of the action. */
+                actionId: components["parameters"]["actionId"];
+            };
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["RejectAction"];
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Action"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    approveActions: {
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ApproveActions"];
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["ActionVerdict"][];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    rejectActions: {
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RejectActions"];
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["ActionVerdict"][];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
     listApiKeys: {
         parameters: {
             query?: {
@@ -5572,7 +6061,7 @@ export interface operations {
         parameters: {
             query: {
                 /** @description Only this kind of change. */
-                action?: "organization.created" | "organization.renamed" | "organization.deleted" | "organization.second_factor_set" | "project.created" | "project.renamed" | "project.deleted" | "member.joined" | "member.role_changed" | "member.removed" | "member.left" | "member.sessions_ended" | "member.second_factor_added" | "member.second_factor_removed" | "member.recovery_code_used" | "member.recovery_codes_replaced" | "member.passkey_added" | "member.passkey_removed" | "invitation.created" | "invitation.deleted" | "api_key.created" | "api_key.revoked" | "ci_trust.created" | "ci_trust.deleted" | "assistant.approved" | "assistant.connected" | "assistant.disconnected" | "mcp.switched" | "sharing.switched" | "connection.created" | "connection.changed" | "connection.deleted" | "model_connection.created" | "model_connection.changed" | "model_connection.revoked" | "model_figures.changed" | "policy.changed" | "budget.changed" | "retention.changed" | "notifications.changed" | "plan.changed" | "skill.created" | "skill.changed" | "skill.deleted" | "facts.changed" | "routine.changed" | "routine.activated" | "routine.skills_updated" | "routine.facts_updated" | "routine.deactivated" | "routine.paused" | "routine.archived" | "routine.restored" | "routine.backfilled" | "webhook.changed" | "webhook_secret.rotated" | "success_ping.changed" | "results_to.changed" | "chat.created" | "chat.changed" | "chat.deleted" | "run.pinned" | "run.unpinned" | "run.judged" | "result.shared" | "result.unshared" | "question.answered";
+                action?: "organization.created" | "organization.renamed" | "organization.deleted" | "organization.second_factor_set" | "project.created" | "project.renamed" | "project.deleted" | "member.joined" | "member.role_changed" | "member.removed" | "member.left" | "member.sessions_ended" | "member.second_factor_added" | "member.second_factor_removed" | "member.recovery_code_used" | "member.recovery_codes_replaced" | "member.passkey_added" | "member.passkey_removed" | "invitation.created" | "invitation.deleted" | "api_key.created" | "api_key.revoked" | "ci_trust.created" | "ci_trust.deleted" | "assistant.approved" | "assistant.connected" | "assistant.disconnected" | "mcp.switched" | "sharing.switched" | "connection.created" | "connection.changed" | "connection.deleted" | "model_connection.created" | "model_connection.changed" | "model_connection.revoked" | "model_figures.changed" | "policy.changed" | "tool_rule.created" | "tool_rule.revoked" | "budget.changed" | "retention.changed" | "notifications.changed" | "plan.changed" | "skill.created" | "skill.changed" | "skill.deleted" | "facts.changed" | "routine.changed" | "routine.activated" | "routine.skills_updated" | "routine.facts_updated" | "routine.deactivated" | "routine.paused" | "routine.archived" | "routine.restored" | "routine.backfilled" | "webhook.changed" | "webhook_secret.rotated" | "success_ping.changed" | "results_to.changed" | "chat.created" | "chat.changed" | "chat.deleted" | "run.pinned" | "run.unpinned" | "run.judged" | "result.shared" | "result.unshared" | "action.approved" | "action.rejected" | "question.answered";
                 /** @description Only changes by this person or API key. */
                 actorId?: string;
                 /** @description From the `Link: <…>; rel="next"` header of the page before. */
@@ -7436,7 +7925,7 @@ export interface operations {
         parameters: {
             path: {
                 /** @description Id of the policy. */
-                policyId: string;
+                policyId: components["parameters"]["policyId"];
                 /** @description Id of the routine. */
                 routineId: components["parameters"]["routineId"];
             };
@@ -7451,6 +7940,82 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["ToolPolicy"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    listToolRules: {
+        parameters: {
+            query?: {
+                /** @description From the `Link: <…>; rel="next"` header of the page before. */
+                cursor?: string;
+                /** @description Items a page, at most 200. */
+                limit?: components["parameters"]["limit"];
+                /** @description With `body`, the cursor of the next page is in the body too. */
+                page?: components["parameters"]["page"];
+            };
+            path: {
+                /** @description Id of the policy. */
+                policyId: components["parameters"]["policyId"];
+                /** @description Id of the routine. */
+                routineId: components["parameters"]["routineId"];
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["ToolRule"][];
+                        page?: components["schemas"]["NextPage"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    createToolRule: {
+        parameters: {
+            path: {
+                /** @description Id of the policy. */
+                policyId: components["parameters"]["policyId"];
+                /** @description Id of the routine. */
+                routineId: components["parameters"]["routineId"];
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateToolRule"];
+            };
+        };
+        responses: {
+            201: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["ToolRule"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    deleteToolRule: {
+        parameters: {
+            path: {
+                /** @description Id of the policy. */
+                policyId: components["parameters"]["policyId"];
+                /** @description Id of the routine. */
+                routineId: components["parameters"]["routineId"];
+                /** @description Id of the toolRule. */
+                ruleId: string;
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["ToolRule"];
                         requestId: string;
                     };
                 };

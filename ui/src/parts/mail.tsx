@@ -39,6 +39,7 @@ const EVENTS: readonly {
     label: 'A routine works again',
     description: 'The first run that succeeds after failures.',
   },
+  { value: 'held', label: 'A call waits for you', description: 'A tool that holds its calls was called.' },
   {
     value: 'question',
     label: 'A run asks a question',

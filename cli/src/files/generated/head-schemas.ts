@@ -14,6 +14,8 @@ export const MATERIAL: readonly string[] = [
   'outcome',
   'mayComplete',
   'mayPutOffHours',
+  'afterApproval',
+  'actionsExpireHours',
   'mayAsk',
   'afterAnswer',
   'decisionHours',
@@ -465,6 +467,22 @@ export const ROUTINE_HEAD = {
       ],
       "description": "The most hours by which a scheduled run may postpone the next one; null for none. `finish` then takes `nextNotBefore`, and earlier occurrences are skipped as `put_off`. Needs `outcome: required`."
     },
+    "afterApproval": {
+      "default": "nothing",
+      "type": "string",
+      "enum": [
+        "nothing",
+        "run"
+      ],
+      "description": "What follows once no held call of a run waits any longer and at least one was sent. `run`: the routine runs once more; `{{actions}}` in its instructions says what was approved, changed or rejected, and what came of it."
+    },
+    "actionsExpireHours": {
+      "default": 72,
+      "type": "integer",
+      "minimum": 1,
+      "maximum": 720,
+      "description": "Hours after which a held call that no one decided about is rejected."
+    },
     "mayAsk": {
       "default": false,
       "type": "boolean",
@@ -539,7 +557,7 @@ export const ROUTINE_HEAD = {
       "type": "object",
       "properties": {
         "on": {
-          "maxItems": 6,
+          "maxItems": 7,
           "type": "array",
           "items": {
             "type": "string",
@@ -549,11 +567,12 @@ export const ROUTINE_HEAD = {
               "budget",
               "partial",
               "recovered",
+              "held",
               "question"
             ]
           },
           "uniqueItems": true,
-          "description": "`failed`: a run failed. `paused`: the service paused the routine. `budget`: 80 % or all of a budget is spent. `partial`: a run succeeded with the outcome `partial`. `recovered`: the first run that succeeded after failures. `question`: a run asks a question. Empty for no mail at all."
+          "description": "`failed`: a run failed. `paused`: the service paused the routine. `budget`: 80 % or all of a budget is spent. `partial`: a run succeeded with the outcome `partial`. `recovered`: the first run that succeeded after failures. `held`: calls of a run wait for a person. `question`: a run asks a question. Empty for no mail at all."
         },
         "to": {
           "anyOf": [

@@ -173,6 +173,7 @@ const KINDS: Readonly<Record<string, string>> = {
   budget: 'Mail that a budget runs out',
   partial: 'Mail that it was done in part',
   recovered: 'Mail that it works again',
+  held: 'Mail that a call waits',
   question: 'Mail that it asks a question',
   digest: 'Digest',
   success_ping: 'Ping to the monitor',

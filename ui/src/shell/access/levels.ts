@@ -11,6 +11,7 @@ export const SCOPE_LABELS: Readonly<Record<Scope, string>> = {
   'runs:write': 'Start and stop runs',
   'routines:write': 'Change, activate and pause routines',
   'connections:write': 'Change connections and tools',
+  'actions:write': 'Approve and reject held calls',
 };
 
 /** A level of access that a person gives to a program: a set of scopes. */

@@ -1,0 +1,207 @@
+import { z } from 'zod';
+import * as actions from '#core/execution/actions/index.ts';
+import { programOf, type ProjectAccess } from '../../access.ts';
+import { listReply } from '../../http/links.ts';
+import { EXAMPLE, idOf, pageOf, pageQuery } from '../../http/schemas.ts';
+import { route, type Route } from '../../route.ts';
+import { action, actionDetail, args, digest, presentAction, presentDetail, states, tagOf, verdict } from './schemas.ts';
+
+const tag = 'Actions';
+
+const headers = { ETag: 'The digest of the action, for `If-Match`.' };
+const params = z.strictObject({ actionId: idOf('action', EXAMPLE.action) });
+
+const listActions = route({
+  method: 'GET',
+  path: '/v1/actions',
+  id: 'listActions',
+  tag,
+  summary: 'List the held calls of the project',
+  description: 'Calls of tools whose policy has the state `hold`. A run records them and goes on; a person decides.',
+  auth: 'key-or-session',
+  mcp: {
+    toolset: 'actions',
+    view: [
+      'id',
+      'routineId',
+      'runId',
+      'state',
+      'reason',
+      'connectionName',
+      'toolName',
+      'arguments',
+      'digest',
+      'expiresAt',
+    ],
+  },
+  scope: 'runs:read',
+  query: pageQuery('action', {
+    state: z.enum(states).optional(),
+    routineId: idOf('routine', EXAMPLE.routine).optional(),
+    runId: idOf('run', EXAMPLE.run).optional(),
+  }),
+  success: { status: 200, data: z.array(action), description: 'Newest first.' },
+}).to(async ({ access: { projectId }, query: { state, routineId, runId, ...rest }, deps }) => {
+  const page = pageOf(rest);
+  const found = await actions.listActions(deps.database, projectId, { state, routineId, runId }, page);
+  return listReply(found, page, presentAction);
+});
+
+const readAction = route({
+  method: 'GET',
+  path: '/v1/actions/:actionId',
+  id: 'readAction',
+  tag,
+  summary: 'Read a held call',
+  auth: 'key-or-session',
+  mcp: { toolset: 'actions' },
+  scope: 'runs:read',
+  params,
+  conditional: true,
+  success: { status: 200, data: actionDetail, description: 'The action.', headers },
+}).to(async ({ access: { projectId }, params: { actionId }, deps }) => {
+  const found = await actions.readActionDetail(deps.database, projectId, actionId);
+  return { data: presentDetail(found), headers: tagOf(found) };
+});
+
+/** Errors of one decision. */
+const decisionErrors = ['own_action', 'action_closed', 'action_differs', 'action_not_allowed', 'action_waits'] as const;
+
+const approveAction = route({
+  method: 'POST',
+  path: '/v1/actions/:actionId/approve',
+  id: 'approveAction',
+  tag,
+  summary: 'Approve a held call',
+  description:
+    'Sends the call, once. `If-Match` has to be the digest of the action that was seen, else the response is 409 `action_differs`. Other `arguments` are checked as those of a run are and become an action of their own, which is approved; this one ends as `replaced`. Policy, definition, account, schemas and the limit of calls are checked again. The same approval gives the same response again. The API key or assistant that started the run may not decide.',
+  auth: 'key-or-session',
+  mcp: { toolset: 'actions', destructive: true },
+  scope: 'actions:write',
+  params,
+  body: z
+    .strictObject({ arguments: args.optional().meta({ description: 'What the tool is to be called with instead.' }) })
+    .meta({ id: 'ApproveAction' }),
+  bodyOptional: true,
+  conditional: true,
+  success: { status: 200, data: action, description: 'The approved action.', headers },
+  errors: decisionErrors,
+}).to(async ({ access, by, params: { actionId: id }, body, deps, ifMatch }) => {
+  const decided = await actions.approveAction(deps, {
+    ...deciderOf(access),
+    id,
+    by,
+    digests: digestsIn(ifMatch),
+    arguments: body.arguments,
+  });
+  return { data: presentAction(decided), headers: tagOf(decided) };
+});
+
+const note = z
+  .string()
+  .max(2_000)
+  .nullable()
+  .default(null)
+  .meta({ description: 'Why, for later runs of the routine (`{{actions}}`).', example: 'The page is back.' });
+
+const rejectAction = route({
+  method: 'POST',
+  path: '/v1/actions/:actionId/reject',
+  id: 'rejectAction',
+  tag,
+  summary: 'Reject a held call',
+  description: 'The call is never sent. Actions that refer to it end with it.',
+  auth: 'key-or-session',
+  mcp: { toolset: 'actions' },
+  scope: 'actions:write',
+  params,
+  body: z.strictObject({ reason: note }).meta({ id: 'RejectAction' }),
+  bodyOptional: true,
+  success: { status: 200, data: action, description: 'The rejected action.' },
+  errors: ['own_action', 'action_closed'],
+}).to(async ({ access, by, params: { actionId: id }, body, deps }) => ({
+  data: presentAction(await actions.rejectAction(deps, { ...deciderOf(access), id, by, note: body.reason })),
+}));
+
+const MOST_AT_ONCE = 50;
+
+function several<T extends z.ZodType<{ id: string }>>(item: T) {
+  return z
+    .array(item)
+    .min(1)
+    .max(MOST_AT_ONCE)
+    .refine((all) => new Set(all.map(({ id }) => id)).size === all.length, 'the same action twice');
+}
+
+const approveActions = route({
+  method: 'POST',
+  path: '/v1/actions/approve',
+  id: 'approveActions',
+  tag,
+  summary: 'Approve several held calls',
+  description:
+    'Each with its own verdict, in the order in which the runs asked for them, so that an action comes after those that it refers to.',
+  auth: 'key-or-session',
+  mcp: false,
+  scope: 'actions:write',
+  body: z
+    .strictObject({ actions: several(z.strictObject({ id: idOf('action', EXAMPLE.action), digest })) })
+    .meta({ id: 'ApproveActions' }),
+  success: { status: 200, data: z.array(verdict), description: 'A verdict for each, in the order of the request.' },
+}).to(async ({ access, by, body, deps }) => ({
+  data: await verdictsOf(body.actions, ({ id, digest: seen }) =>
+    actions.approveAction(deps, { ...deciderOf(access), id, by, digests: [seen], arguments: undefined }),
+  ),
+}));
+
+const rejectActions = route({
+  method: 'POST',
+  path: '/v1/actions/reject',
+  id: 'rejectActions',
+  tag,
+  summary: 'Reject several held calls',
+  auth: 'key-or-session',
+  mcp: false,
+  scope: 'actions:write',
+  body: z
+    .strictObject({ actions: several(z.strictObject({ id: idOf('action', EXAMPLE.action) })), reason: note })
+    .meta({ id: 'RejectActions' }),
+  success: { status: 200, data: z.array(verdict), description: 'A verdict for each, in the order of the request.' },
+}).to(async ({ access, by, body, deps }) => ({
+  data: await verdictsOf(body.actions, ({ id }) =>
+    actions.rejectAction(deps, { ...deciderOf(access), id, by, note: body.reason }),
+  ),
+}));
+
+async function verdictsOf<T extends { readonly id: string }>(
+  wanted: readonly T[],
+  decide: (each: T) => Promise<actions.Action>,
+) {
+  const verdicts = await actions.decideEach(wanted, decide);
+  return verdicts.map(({ id, action: decided, error }) => ({
+    id,
+    action: decided === undefined ? null : presentAction(decided),
+    error: error === undefined ? null : { code: error.code, message: error.message },
+  }));
+}
+
+/** Who decides: the tenant, and the credential of a program, which may have started the run. */
+function deciderOf(access: ProjectAccess) {
+  const { projectId, organizationId } = access;
+  return { projectId, organizationId, credential: programOf(access) };
+}
+
+function digestsIn(ifMatch: string | undefined): string[] {
+  return ifMatch === undefined
+    ? []
+    : Array.from(ifMatch.matchAll(/(?<!W\/)"?([0-9a-f]{64})"?/g), ([, seen = '']) => seen);
+}
+
+export const actionRoutes: readonly Route[] = [
+  listActions,
+  approveActions,
+  rejectActions,
+  readAction,
+  approveAction,
+  rejectAction,
+];

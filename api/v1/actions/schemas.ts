@@ -1,0 +1,128 @@
+import { z } from 'zod';
+import * as actions from '#core/execution/actions/index.ts';
+import { ERRORS } from '#lib/errors.ts';
+import { timestamp } from '#lib/schemas.ts';
+import { withUnseenEscaped } from '#lib/text.ts';
+import { present } from '../../http/present.ts';
+import { anyId, EXAMPLE, idOf, wordOf } from '../../http/schemas.ts';
+import { author } from '../routines/version-schemas.ts';
+
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Object.keys forgets which keys there are
+export const states = Object.keys(actions.ACTION_STATES) as [actions.ActionState, ...actions.ActionState[]];
+
+export const args = z.record(z.string(), z.unknown());
+export const digest = z
+  .string()
+  .regex(/^[0-9a-f]{64}$/, '64 hexadecimal digits')
+  .meta({
+    description:
+      'SHA-256 of what is approved: the canonical JSON (RFC 8785) of tool, definition, connection with its account, and arguments. An approval sends it as `If-Match`.',
+  });
+
+const fields = {
+  id: idOf('action', EXAMPLE.action),
+  routineId: idOf('routine', EXAMPLE.routine),
+  routineName: z.string(),
+  runId: idOf('run', EXAMPLE.run).meta({ description: 'The run that asked first.' }),
+  lastRunId: idOf('run', EXAMPLE.run).meta({ description: 'The last run that asked for the same while it was open.' }),
+  times: z.number().int().meta({ description: 'How often the same was asked for.' }),
+  state: z.enum(states).meta({ description: inWords(actions.ACTION_STATES) }),
+  reason: wordOf(actions.ACTION_REASONS)
+    .nullable()
+    .meta({
+      id: 'ActionReason',
+      description: `Why it ended so, where no person decided it. The list may grow. ${inWords(actions.ACTION_REASONS)}`,
+      example: 'expired',
+    }),
+  note: z.string().nullable().meta({ description: 'What the person wrote who rejected it.' }),
+  policyId: anyId,
+  connectionId: anyId,
+  connectionName: z.string(),
+  account: z.string().nullable().meta({ description: 'Account of the connection at its provider, where it is known.' }),
+  toolName: z.string().meta({ description: 'As its server calls it.' }),
+  definitionHash: z.string(),
+  arguments: args.nullable().meta({
+    description:
+      'What the tool would be called with; null once it is erased. `{{act_….result./id}}` stands for a value of the result of another action.',
+    example: { title: 'Broken link on /pricing' },
+  }),
+  argumentsText: z.string().nullable().meta({
+    description:
+      'The same as JSON text, digit for digit, for people: characters that no reader sees are written as escapes.',
+  }),
+  digest,
+  refersTo: z.array(anyId).meta({ description: 'Actions whose results its arguments contain; they are made first.' }),
+  modelReason: z.string().nullable().meta({ description: 'What the model wrote beside the call.' }),
+  replaces: anyId.nullable().meta({ description: 'The action whose arguments a person changed into these.' }),
+  replacedBy: anyId.nullable(),
+  decidedBy: author.nullable(),
+  decidedAt: timestamp.nullable(),
+  createdAt: timestamp,
+  expiresAt: timestamp.meta({ description: 'It is rejected, `expired`, if no one decides before.' }),
+  sentAt: timestamp.nullable(),
+  finishedAt: timestamp.nullable(),
+  isError: z.boolean().nullable(),
+  result: z.string().nullable().meta({
+    description: "Text of the tool's response, without secrets, cut at 16,000 characters.",
+  }),
+  resultLength: z.number().int().nullable(),
+  errorMessage: z.string().nullable(),
+};
+export const action = z.strictObject(fields).meta({ id: 'Action' });
+
+const difference = z
+  .strictObject({
+    path: z.string().meta({ description: 'JSON Pointer (RFC 6901).', example: '/title' }),
+    before: z.unknown().meta({ description: 'Missing where it is new.' }),
+    after: z.unknown().meta({ description: 'Missing where it is gone.' }),
+  })
+  .partial({ before: true, after: true })
+  .meta({ id: 'ActionDifference' });
+
+export const actionDetail = z
+  .strictObject({
+    ...fields,
+    inputSchema: args
+      .nullable()
+      .meta({ description: "The tool's schema of the arguments; null once the tool is gone." }),
+    lastApproved: z
+      .strictObject({ id: anyId, arguments: args, decidedAt: timestamp })
+      .nullable()
+      .meta({ description: 'The call of this tool by the routine that was approved last.' }),
+    changes: z.array(difference).meta({
+      description: 'What a person changed in the arguments, for an action that replaces another one.',
+    }),
+  })
+  .meta({ id: 'ActionDetail' });
+
+export function presentAction(row: actions.Action) {
+  return present(action, { ...row, argumentsText: argumentsText(row) });
+}
+
+export function presentDetail(row: actions.ActionDetail) {
+  return present(actionDetail, { ...row, argumentsText: argumentsText(row) });
+}
+
+function argumentsText({ arguments: given }: actions.Action): string | null {
+  return given && withUnseenEscaped(JSON.stringify(given, null, 2));
+}
+
+export function tagOf({ digest: seen }: actions.Action): { ETag: string } {
+  return { ETag: `"${seen}"` };
+}
+
+function inWords(list: Readonly<Record<string, string>>): string {
+  const words = Object.entries(list).map(([word, meaning]) => `\`${word}\`: ${meaning}.`);
+  return words.join(' ');
+}
+
+export const verdict = z
+  .strictObject({
+    id: anyId,
+    action: action.nullable().meta({ description: 'Null where it was refused.' }),
+    error: z
+      .strictObject({ code: wordOf(ERRORS), message: z.string() })
+      .nullable()
+      .meta({ description: 'Why it was refused; null where it was decided.' }),
+  })
+  .meta({ id: 'ActionVerdict' });

@@ -1,0 +1,287 @@
+import type { Core } from '#core/core.ts';
+import { recordProjectAudit, type Actor } from '#core/foundation/audit/index.ts';
+import { judging, policyUnchanged, type ToolTarget } from '#core/integrations/tools/index.ts';
+import { afterCommit, AT_ONCE, databaseTime, sql, storableJson, transaction, type Db } from '#lib/database/index.ts';
+import { AppError, invalid } from '#lib/errors.ts';
+import { newId } from '#lib/ids.ts';
+import { canonicalJson, type JsonObject } from '#lib/json.ts';
+import { ACTION_REASONS, actionColumns, type Action, type ActionReason, digestOf } from './action.ts';
+import { endActions, followEnds } from './end.ts';
+import { tellDecided } from './news.ts';
+import { readAction, targetOfAction } from './queries.ts';
+import { hasReference, withIds } from './references.ts';
+
+type DecideDeps = Pick<Core, 'database' | 'uiOrigin' | 'work'>;
+
+interface Decision {
+  readonly projectId: string;
+  readonly organizationId: string;
+  readonly id: string;
+  readonly by: Actor & { readonly id: string };
+  /** The API key or the consent of an assistant; null for a person in the dashboard. */
+  readonly credential: string | null;
+}
+
+/**
+ * Approves an open action, as it was seen: it is sent once. Other arguments make an action of their own, in place of
+ * the open one. An action that is approved already is returned as it is.
+ * @param wanted.digests what the approver has seen
+ * @throws {AppError} `action_not_found`, `own_action`, `action_differs`, `action_closed`, `action_not_allowed`,
+ * `action_waits`, `invalid_request` for other arguments that do not fit the tool or its policy
+ */
+export async function approveAction(
+  deps: DecideDeps,
+  wanted: Decision & { readonly digests: readonly string[]; readonly arguments: JsonObject | undefined },
+): Promise<Action> {
+  const { projectId, id } = wanted;
+  const seen = await readAction(deps.database, projectId, id);
+  if (!wanted.digests.includes(seen.digest)) throw new AppError('action_differs');
+  const args = wanted.arguments === undefined || isSame(wanted.arguments, seen) ? undefined : wanted.arguments;
+  const again = await approvedBefore(deps.database, seen, args);
+  if (again !== undefined) return again;
+  const target = await targetOfAction(deps.database, seen);
+  const obstacle = obstacleOf(seen, target);
+  if (obstacle !== undefined || target === undefined) return refuse(deps, wanted, obstacle ?? 'connection_removed');
+  const edited = args === undefined ? undefined : await editedCall(deps.database, seen, target, args);
+  if (args === undefined) await assertFits(target, seen);
+  const approved = await transaction(deps.database, async (tx) => {
+    const open = await lockForDecision(tx, wanted);
+    if (open.state !== 'open') return undefined;
+    if (open.expiresAt <= (await databaseTime(tx))) return undefined;
+    await assertStillAllowed(tx, open, target);
+    await assertReferences(tx, edited === undefined ? open : { ...open, ...edited });
+    const action = edited === undefined ? await approve(tx, open, wanted) : await replace(tx, open, edited, wanted);
+    const details = { routineId: open.routineId, tool: open.toolName, replaces: edited === undefined ? null : id };
+    const entry = { by: wanted.by, projectId, targetId: action.id, details };
+    await recordProjectAudit(tx, { ...entry, action: 'action.approved' });
+    await tellDecided(deps, tx, action);
+    afterCommit(tx, () => deps.work.nudge('actions'));
+    return action;
+  });
+  if (approved !== undefined) return approved;
+  // Another decision came first, or the time is over.
+  const now = await readAction(deps.database, projectId, id);
+  const decided = await approvedBefore(deps.database, now, args);
+  if (decided !== undefined) return decided;
+  return refuse(deps, wanted, 'expired');
+}
+
+/** Rejects an open action; a rejected one is returned as it is. @throws {AppError} as `approveAction` does */
+export function rejectAction(deps: DecideDeps, wanted: Decision & { readonly note: string | null }): Promise<Action> {
+  const { projectId, id, by, note } = wanted;
+  return transaction(deps.database, async (tx) => {
+    const open = await lockForDecision(tx, wanted);
+    if (open.state === 'rejected' && open.decidedBy !== null) return open;
+    if (open.state !== 'open') throw closedError(open);
+    const rejected = await tx.row<Action>`
+      update actions set state = 'rejected', note = ${note}, decided_by = ${by.id}, decided_at = now(),
+        finished_at = now()
+      where id = ${id} and project_id = ${projectId} and state = 'open'
+      returning ${actionColumns}
+    `;
+    if (rejected === undefined) throw new AppError('action_closed');
+    const details = { routineId: open.routineId, tool: open.toolName };
+    await recordProjectAudit(tx, { by, projectId, action: 'action.rejected', targetId: id, details });
+    await followEnds(deps, tx, [rejected]);
+    return rejected;
+  });
+}
+
+/** Decides about several actions, the earliest first, each by itself. @returns the verdicts in the order of `wanted` */
+export async function decideEach<T extends { readonly id: string }>(
+  wanted: readonly T[],
+  decide: (each: T) => Promise<Action>,
+): Promise<{ readonly id: string; readonly action?: Action; readonly error?: AppError }[]> {
+  const verdicts = new Map<string, { action?: Action; error?: AppError }>();
+  for (const each of wanted.toSorted((one, other) => (one.id < other.id ? -1 : 1))) {
+    try {
+      verdicts.set(each.id, { action: await decide(each) });
+    } catch (error) {
+      if (!(error instanceof AppError) || error.status >= 500) throw error;
+      verdicts.set(each.id, { error });
+    }
+  }
+  return wanted.map(({ id }) => ({ id, ...verdicts.get(id) }));
+}
+
+function isSame(args: JsonObject, { arguments: before }: Action): boolean {
+  return before !== null && canonicalJson(args) === canonicalJson(before);
+}
+
+/**
+ * Returns the action of the same approval that was made before; undefined while it is open.
+ * @throws {AppError} `action_closed` where it was decided otherwise
+ */
+async function approvedBefore(db: Db, action: Action, args: JsonObject | undefined): Promise<Action | undefined> {
+  if (action.state === 'open') return undefined;
+  if (args === undefined && action.decidedBy !== null && isApproved(action)) return action;
+  if (args !== undefined && action.replacedBy !== null) {
+    const replacement = await readAction(db, action.projectId, action.replacedBy);
+    if (isSame(args, replacement)) return replacement;
+  }
+  throw closedError(action);
+}
+
+function isApproved({ state }: Action): boolean {
+  return state !== 'rejected' && state !== 'replaced' && state !== 'closed';
+}
+
+function closedError({ state, reason }: Action): AppError {
+  const why = reason === null ? '' : `: ${ACTION_REASONS[reason]}`;
+  return new AppError('action_closed', `The action is ${state.replace('_', ' ')}${why}.`);
+}
+
+/** Ends an action that can no longer be carried out. @throws {AppError} `action_not_allowed`, `action_closed` */
+async function refuse(deps: DecideDeps, wanted: Decision, reason: ActionReason): Promise<never> {
+  const { projectId, id } = wanted;
+  await transaction(deps.database, async (tx) => {
+    const open = await lockForDecision(tx, wanted);
+    if (open.state !== 'open') throw closedError(open);
+    const state = reason === 'expired' ? 'rejected' : 'closed';
+    await endActions(deps, tx, sql`id = ${id} and project_id = ${projectId}`, { state, reason });
+  });
+  const code = reason === 'expired' ? 'action_closed' : 'action_not_allowed';
+  throw new AppError(code, `The action is closed: ${ACTION_REASONS[reason]}.`);
+}
+
+/** Names what has changed since the call was held; undefined while it could be carried out. */
+export function obstacleOf(action: Action, target: ToolTarget | undefined): ActionReason | undefined {
+  if (action.arguments === null) return 'content_erased';
+  if (target === undefined) return 'connection_removed';
+  const { policy, connection } = target;
+  if (policy.definitionHash !== action.definitionHash || policy.vanishedAt !== null) return 'tool_changed';
+  if (policy.state === 'disabled' || policy.confirmedHash !== action.definitionHash) return 'tool_disabled';
+  const digest = digestOf({ ...action, arguments: action.arguments, connection });
+  return digest === action.digest ? undefined : 'connection_changed';
+}
+
+/** @throws {AppError} `action_not_allowed` where the policy was narrowed since */
+async function assertFits({ policy }: ToolTarget, { arguments: args }: Action): Promise<void> {
+  if (args === null || hasReference(args)) return;
+  const unfit = await judging.judgeArguments(policy, args);
+  if (unfit !== undefined) throw new AppError('action_not_allowed', `The call is not allowed: ${unfit.why}.`);
+}
+
+/** A call with the arguments that a person wrote. */
+interface EditedCall {
+  readonly arguments: JsonObject;
+  readonly refersTo: readonly string[];
+  readonly digest: string;
+}
+
+/** @throws {AppError} `invalid_request` for arguments that a run could not have sent either */
+async function editedCall(db: Db, seen: Action, target: ToolTarget, args: JsonObject): Promise<EditedCall> {
+  const fault = (message: string) => invalid([{ path: 'arguments', message }]);
+  // As Postgres keeps them, so that the digest is that of what is sent.
+  const stored = await db.row<{ args: JsonObject }>`select ${storableJson(args)}::jsonb as args`;
+  const referring = withIds(stored?.args ?? args, await actionsOfRun(db, seen));
+  if ('fault' in referring) throw fault(referring.fault);
+  if (referring.refersTo.includes(seen.id)) throw fault('an action cannot refer to itself');
+  if (referring.refersTo.length === 0) {
+    const unfit = await judging.judgeArguments(target.policy, referring.arguments);
+    if (unfit !== undefined) throw fault(unfit.why);
+  }
+  return { ...referring, digest: digestOf({ ...seen, ...referring, connection: target.connection }) };
+}
+
+/** The ids of the actions that a run asked for before this one, by themselves. */
+async function actionsOfRun(db: Db, { projectId, runId, id }: Action): Promise<Map<string, string>> {
+  const found = await db.rows<{ id: string }>`
+    select id from actions where project_id = ${projectId} and run_id = ${runId} and id < ${id}
+  `;
+  return new Map(found.map((each) => [each.id, each.id]));
+}
+
+/**
+ * Locks the action until the end of the transaction, for one who may decide about it.
+ * @throws {AppError} `action_not_found`, `own_action`, `project_not_found` for a person who has left
+ */
+async function lockForDecision(tx: Db, { projectId, organizationId, id, by, credential }: Decision): Promise<Action> {
+  if (by.kind === 'person') await assertMember(tx, { organizationId, userId: by.id });
+  const found = await tx.row<Action & { startedBy: string[] }>`
+    select ${actionColumns}, started_by as "startedBy" from actions
+    where id = ${id} and project_id = ${projectId} for update
+  `;
+  if (found === undefined) throw new AppError('action_not_found');
+  const { startedBy, ...action } = found;
+  if (credential !== null && startedBy.includes(credential)) throw new AppError('own_action');
+  return action;
+}
+
+/** @throws {AppError} `action_not_allowed` where the policy has changed meanwhile, or its calls of the run are used up */
+async function assertStillAllowed(tx: Db, action: Action, { policy }: ToolTarget): Promise<void> {
+  const { runId, policyId, projectId } = action;
+  const found = await tx.row<{ unchanged: boolean; sent: number }>`
+    select ${policyUnchanged(policy)} as unchanged,
+      (select count(*) from steps s where s.run_id = ${runId} and s.project_id = ${projectId} and s.kind = 'tool'
+        and s.tool ->> 'policyId' = ${policyId} and s.started_at is not null and s.tool -> 'action' is null)
+      + (select count(*) from actions a where a.run_id = ${runId} and a.project_id = ${projectId}
+        and a.policy_id = ${policyId} and a.decided_at is not null and a.state not in ('rejected', 'replaced', 'closed'))
+      as sent
+  `;
+  if (found?.unchanged !== true)
+    throw new AppError('action_not_allowed', 'The policy of the tool has changed; look again.');
+  const { maxCallsPerRun } = policy;
+  if (maxCallsPerRun === null || found.sent < maxCallsPerRun) return;
+  throw new AppError('action_not_allowed', `This tool may be called ${maxCallsPerRun} times for a run.`);
+}
+
+/** @throws {AppError} `action_waits` while an action that it refers to is open, `action_closed` when one has ended */
+async function assertReferences(
+  tx: Db,
+  { projectId, refersTo }: Pick<Action, 'projectId' | 'refersTo'>,
+): Promise<void> {
+  if (refersTo.length === 0) return;
+  const referred = await tx.rows<{ id: string; state: Action['state'] }>`
+    select a.id, coalesce(n.state, a.state) as state from actions a
+    left join actions n on n.id = a.replaced_by and n.project_id = a.project_id
+    where a.project_id = ${projectId} and a.id = any(${refersTo})
+  `;
+  const open = referred.filter(({ state }) => state === 'open').map(({ id }) => id);
+  if (open.length > 0) throw new AppError('action_waits', `Approve ${open.join(', ')} first: it refers to the result.`);
+  const isUsable = ({ state }: { readonly state: Action['state'] }) => ['approved', 'sending', 'done'].includes(state);
+  if (referred.length === refersTo.length && referred.every(isUsable)) return;
+  throw new AppError('action_not_allowed', 'An action that it refers to was not carried out.');
+}
+
+async function approve(tx: Db, { id, projectId }: Action, { by }: Decision): Promise<Action> {
+  const approved = await tx.row<Action>`
+    update actions set state = 'approved', decided_by = ${by.id}, decided_at = now(), start_at = ${AT_ONCE}
+    where id = ${id} and project_id = ${projectId} and state = 'open'
+    returning ${actionColumns}
+  `;
+  if (approved === undefined) throw new AppError('action_closed');
+  return approved;
+}
+
+/** Approves the call with other arguments as an action of its own; what refers to the open one gets its result. */
+async function replace(tx: Db, { id, projectId }: Action, edited: EditedCall, { by }: Decision): Promise<Action> {
+  const replacement = await tx.row<Action>`
+    with replaced as (
+      update actions set state = 'replaced', replaced_by = ${newId('action')}, decided_by = ${by.id},
+        decided_at = now(), finished_at = now()
+      where id = ${id} and project_id = ${projectId} and state = 'open' returning *
+    )
+    insert into actions (id, organization_id, project_id, routine_id, run_id, last_run_id, times, started_by, policy_id,
+      connection_id, connection_name, account, tool_name, definition_hash, arguments, digest, refers_to, model_reason,
+      expires_at, replaces, state, decided_by, decided_at, start_at)
+    select replaced_by, organization_id, project_id, routine_id, run_id, last_run_id, times, started_by, policy_id,
+      connection_id, connection_name, account, tool_name, definition_hash, ${storableJson(edited.arguments)}::jsonb,
+      ${edited.digest}, ${edited.refersTo}::text[], model_reason, expires_at, id, 'approved', ${by.id}, now(), ${AT_ONCE}
+    from replaced
+    returning ${actionColumns}
+  `;
+  if (replacement === undefined) throw new AppError('action_closed');
+  return replacement;
+}
+
+/** A person may have left between the beginning of the request and the decision. @throws {AppError} `project_not_found` */
+async function assertMember(
+  tx: Db,
+  member: { readonly organizationId: string; readonly userId: string },
+): Promise<void> {
+  const found = await tx.row`
+    select 1 from memberships where user_id = ${member.userId} and organization_id = ${member.organizationId} for share
+  `;
+  if (found === undefined) throw new AppError('project_not_found');
+}

@@ -1,0 +1,118 @@
+import type { Core } from '#core/core.ts';
+import { sql, transaction, type Database, type Db, type Sql } from '#lib/database/index.ts';
+import type { ActionReason, ActionState } from './action.ts';
+import { tellDecided } from './news.ts';
+
+type EndDeps = Pick<Core, 'uiOrigin' | 'work'>;
+
+/**
+ * Ends actions that have not been sent, in the caller's transaction, and those that refer to them.
+ * @param which an SQL condition on `actions`, with the project or the lock that chooses them
+ * @returns how many have ended
+ */
+export async function endActions(
+  deps: EndDeps,
+  tx: Db,
+  which: Sql,
+  {
+    state,
+    reason,
+  }: { readonly state: Extract<ActionState, 'closed' | 'rejected'>; readonly reason: ActionReason | Sql },
+): Promise<number> {
+  const ended = await tx.rows<{ id: string; projectId: string }>`
+    update actions set state = ${state}, reason = ${reason}, start_at = null, finished_at = now()
+    where state in ('open', 'approved') and ${which}
+    returning id, project_id as "projectId"
+  `;
+  await followEnds(deps, tx, ended);
+  return ended.length;
+}
+
+/**
+ * Reports actions that have ended without being carried out, and ends those that refer to them, in the same
+ * transaction.
+ */
+export async function followEnds(
+  deps: EndDeps,
+  tx: Db,
+  ended: readonly { readonly id: string; readonly projectId: string }[],
+): Promise<void> {
+  for (const each of ended) await tellDecided(deps, tx, each);
+  await endReferring(deps, tx, ended);
+}
+
+/** Ends the actions that refer to actions which were not carried out. */
+export async function endReferring(
+  deps: EndDeps,
+  tx: Db,
+  ended: readonly { readonly id: string; readonly projectId: string }[],
+): Promise<void> {
+  if (ended.length === 0) return;
+  const ids = ended.map(({ id }) => id);
+  const projectIds = [...new Set(ended.map(({ projectId }) => projectId))];
+  const which = sql`project_id = any(${projectIds}) and refers_to && array(
+    select unnest(array[o.id, o.replaces]) from actions o where o.id = any(${ids}) and o.project_id = any(${projectIds}))`;
+  await endActions(deps, tx, which, { state: 'closed', reason: 'reference_ended' });
+}
+
+/** Actions that one tick expires in one transaction; the next round goes on. */
+const BATCH = 200;
+
+/** Rejects open actions that no one has decided in time. @returns how many */
+export async function expireActions(
+  deps: EndDeps & { readonly database: Database },
+  signal: AbortSignal,
+): Promise<number> {
+  for (let total = 0; ;) {
+    signal.throwIfAborted();
+    const expired = await transaction(deps.database, (tx) =>
+      endActions(
+        deps,
+        tx,
+        sql`id in (select id from actions where state = 'open' and expires_at <= now() order by expires_at
+          limit ${BATCH} for update skip locked)`,
+        { state: 'rejected', reason: 'expired' },
+      ),
+    );
+    total += expired;
+    if (expired < BATCH) return total;
+  }
+}
+
+/** Closes what routines can no longer do, in the transaction that changes them or their tools. */
+export async function closeWithTools(deps: EndDeps, tx: Db, routineIds: readonly string[]): Promise<void> {
+  const policy = sql`select from tool_policies p where p.id = actions.policy_id and p.project_id = actions.project_id`;
+  const isDefined = sql`p.vanished_at is null and p.definition_hash = actions.definition_hash`;
+  await endActions(
+    deps,
+    tx,
+    sql`routine_id = any(${routineIds}) and not exists (${policy} and ${isDefined} and p.state <> 'disabled')`,
+    {
+      state: 'closed',
+      reason: sql`case when not exists (${policy}) then 'connection_removed'
+        when not exists (${policy} and ${isDefined}) then 'tool_changed' else 'tool_disabled' end`,
+    },
+  );
+}
+
+/** Closes the actions of routines that are archived, in the transaction that archives them. */
+export async function closeArchived(deps: EndDeps, tx: Db, routineIds: readonly string[]): Promise<void> {
+  await endActions(deps, tx, sql`routine_id = any(${routineIds})`, { state: 'closed', reason: 'routine_archived' });
+}
+
+/** Erases what models, tools and people wrote into the actions of runs; those that wait are closed. */
+export async function eraseActions(tx: Db, runIds: readonly string[]): Promise<void> {
+  await tx.run`
+    update actions set arguments = null, model_reason = null, note = null, result = null, structured = null,
+      error_message = null,
+      reason = case when state in ('open', 'approved') then 'content_erased' else reason end,
+      finished_at = coalesce(finished_at, case when state in ('open', 'approved') then now() end),
+      start_at = case when state = 'sending' then start_at end,
+      state = case when state in ('open', 'approved') then 'closed' else state end
+    where run_id = any(${runIds})
+  `;
+}
+
+export async function deleteActions(tx: Db, runIds: readonly string[]): Promise<void> {
+  await tx.run`delete from actions where run_id = any(${runIds})`;
+}

@@ -1,0 +1,71 @@
+import type { Core } from '#core/core.ts';
+import { storable, storableJson, sql, type Db } from '#lib/database/index.ts';
+import { newId } from '#lib/ids.ts';
+import { cut } from '#lib/text.ts';
+import { digestOf, type SeenCall } from './action.ts';
+import { endActions } from './end.ts';
+import { tellHeld } from './news.ts';
+
+/** A call that a run asks for and that waits for a person. */
+export interface HeldCall extends SeenCall {
+  readonly projectId: string;
+  readonly routineId: string;
+  readonly runId: string;
+  readonly policyId: string;
+  readonly connectionName: string;
+  readonly refersTo: readonly string[];
+  /** What the model wrote beside the call. */
+  readonly modelReason: string | null;
+}
+
+/** The most open actions of a routine. */
+export const MAX_OPEN_ACTIONS = 200;
+const MAX_REASON_LENGTH = 2_000;
+
+/** Hours after which an open action expires, where the routine says nothing else. */
+const EXPIRE_HOURS = 72;
+
+/**
+ * Records a held call in the transaction that records its step. The same call that is open already is counted again.
+ * @returns the id of the action; undefined where the routine has as many as it may
+ */
+export async function recordHeldCall(
+  deps: Pick<Core, 'uiOrigin' | 'work'>,
+  tx: Db,
+  call: HeldCall,
+): Promise<string | undefined> {
+  const { projectId, routineId, runId } = call;
+  const digest = digestOf(call);
+  // One at a time in a routine, so that two runs that count at the same moment cannot pass the limit together.
+  await tx.row`select pg_advisory_xact_lock(hashtextextended('ras:actions:' || ${routineId}, 0))`;
+  await endActions(
+    deps,
+    tx,
+    sql`project_id = ${projectId} and routine_id = ${routineId} and digest = ${digest}
+    and state = 'open' and expires_at <= now()`,
+    { state: 'rejected', reason: 'expired' },
+  );
+  const recorded = await tx.row<{ id: string; isNew: boolean }>`
+    insert into actions (id, organization_id, project_id, routine_id, run_id, last_run_id, started_by, policy_id,
+      connection_id, connection_name, account, tool_name, definition_hash, arguments, digest, refers_to, model_reason,
+      expires_at)
+    select ${newId('action')}, runs.organization_id, runs.project_id, runs.routine_id, runs.id, runs.id,
+      array_remove(array[runs.started_by], null), ${call.policyId}, ${call.connection.id}, ${call.connectionName},
+      ${call.connection.accountLabel}, ${call.toolName}, ${call.definitionHash},
+      ${storableJson(call.arguments)}::jsonb, ${digest}, ${call.refersTo}::text[],
+      ${call.modelReason && cut(storable(call.modelReason), MAX_REASON_LENGTH)},
+      now() + coalesce((r.definition ->> 'actionsExpireHours')::integer, ${EXPIRE_HOURS}) * interval '1 hour'
+    from runs join routines r on r.id = runs.routine_id and r.project_id = runs.project_id
+    where runs.id = ${runId} and runs.project_id = ${projectId} and (
+      (select count(*) from actions o where o.project_id = ${projectId} and o.routine_id = ${routineId}
+        and o.state = 'open') < ${MAX_OPEN_ACTIONS}
+      or exists (select from actions o where o.project_id = ${projectId} and o.routine_id = ${routineId}
+        and o.digest = ${digest} and o.state = 'open'))
+    on conflict (routine_id, digest) where state = 'open' do update set times = actions.times + 1,
+      last_run_id = excluded.last_run_id, started_by = case when actions.started_by @> excluded.started_by
+        then actions.started_by else actions.started_by || excluded.started_by end
+    returning id, xmax = 0 as "isNew"
+  `;
+  if (recorded?.isNew === true) await tellHeld(deps, tx, { id: recorded.id, projectId });
+  return recorded?.id;
+}

@@ -1,0 +1,72 @@
+import type { Core } from '#core/core.ts';
+import { enqueueActionEvent } from '#core/delivery/webhooks/index.ts';
+import { addWork } from '#core/foundation/work/index.ts';
+import { AT_ONCE, sql, type Db } from '#lib/database/index.ts';
+import type { ActionReason, ActionState } from './action.ts';
+
+interface Told {
+  readonly id: string;
+  readonly projectId: string;
+}
+
+/** Reports an action that waits: the webhook of its routine, and by mail, once for all of a run, its people. */
+export async function tellHeld(core: Pick<Core, 'uiOrigin' | 'work'>, tx: Db, action: Told): Promise<void> {
+  await tellWebhook(core, tx, action, 'action.held');
+  await tx.run`${addWork(sql`
+    select 'action_held', run_id, organization_id, ${AT_ONCE}, '{}'::jsonb from actions
+    where id = ${action.id} and project_id = ${action.projectId}`)}`;
+}
+
+/** Reports an action that was approved or rejected, or has ended otherwise, in the transaction of its end. */
+export async function tellDecided(core: Pick<Core, 'uiOrigin' | 'work'>, tx: Db, action: Told): Promise<void> {
+  await tellWebhook(core, tx, action, 'action.decided');
+  await runAgain(tx, action);
+}
+
+async function tellWebhook(
+  core: Pick<Core, 'uiOrigin' | 'work'>,
+  tx: Db,
+  { id, projectId }: Told,
+  type: 'action.held' | 'action.decided',
+): Promise<void> {
+  const told = await tx.row<ToldAction>`
+    select a.id, a.project_id as "projectId", a.routine_id as "routineId", a.run_id as "runId", a.state, a.reason,
+      a.tool_name as "toolName", a.connection_id as "connectionId", a.expires_at as "expiresAt", now() as at,
+      r.webhook_url as "webhookUrl", r.webhook_failed_at as "webhookFailedAt"
+    from actions a join routines r on r.id = a.routine_id and r.project_id = a.project_id
+    where a.id = ${id} and a.project_id = ${projectId}
+  `;
+  if (told !== undefined) await enqueueActionEvent(core, tx, { ...told, type });
+}
+
+interface ToldAction {
+  readonly id: string;
+  readonly projectId: string;
+  readonly routineId: string;
+  readonly runId: string;
+  readonly state: ActionState;
+  readonly reason: ActionReason | null;
+  readonly toolName: string;
+  readonly connectionId: string;
+  readonly expiresAt: Date;
+  readonly at: Date;
+  readonly webhookUrl: string | null;
+  readonly webhookFailedAt: Date | null;
+}
+
+/**
+ * Notes that a routine runs once more, where it says so, once nothing of the run waits any longer and at least one call
+ * was sent.
+ */
+export async function runAgain(tx: Db, { id, projectId }: Told): Promise<void> {
+  await tx.run`${addWork(sql`
+    select 'action_run', a.run_id, a.organization_id, ${AT_ONCE}, jsonb_build_object('projectId', a.project_id,
+      'routineId', a.routine_id)
+    from actions a join routines r on r.id = a.routine_id and r.project_id = a.project_id
+    where a.id = ${id} and a.project_id = ${projectId} and r.definition ->> 'afterApproval' = 'run'
+      and r.state in ('draft', 'active')
+      and exists (select from actions o where o.run_id = a.run_id and o.project_id = a.project_id
+        and o.sent_at is not null)
+      and not exists (select from actions o where o.run_id = a.run_id and o.project_id = a.project_id
+        and o.state in ('open', 'approved', 'sending'))`)}`;
+}

@@ -1,0 +1,121 @@
+import { targetJson, targetOf, type TargetJson, type ToolTarget } from '#core/integrations/tools/index.ts';
+import { join, ownedBy, sql, type Db } from '#lib/database/index.ts';
+import { AppError } from '#lib/errors.ts';
+import { canonicalJson, isJsonObject, type JsonObject } from '#lib/json.ts';
+import { afterCursor, type Page } from '#lib/paging.ts';
+import { actionColumns, type Action, type ActionState } from './action.ts';
+
+export interface ActionFilter {
+  readonly state?: ActionState | undefined;
+  readonly routineId?: string | undefined;
+  readonly runId?: string | undefined;
+}
+
+/** Lists the held calls of a project, the newest first. */
+export function listActions(db: Db, projectId: string, filter: ActionFilter, page: Page): Promise<Action[]> {
+  const { state, routineId, runId } = filter;
+  const conditions = [
+    ...(routineId === undefined ? [ownedBy(sql`project_id`, projectId)] : [ofRoutine(projectId, routineId)]),
+    // A literal, so that the few open ones are read from their own index.
+    ...(state === undefined ? [] : [state === 'open' ? sql`state = 'open'` : sql`state = ${state}`]),
+    ...(runId === undefined ? [] : [sql`(run_id = ${runId} or last_run_id = ${runId})`]),
+  ];
+  return db.plannedRows<Action>`
+    select ${actionColumns} from actions
+    where ${join(conditions, ' and ')} ${afterCursor(page)}
+    order by ${routineId === undefined ? sql`project_id` : sql`routine_id`}, id desc limit ${page.limit + 1}
+  `;
+}
+
+function ofRoutine(projectId: string, routineId: string) {
+  return sql`project_id = ${projectId} and ${ownedBy(sql`routine_id`, routineId)}`;
+}
+
+/** @throws {AppError} `action_not_found` */
+export async function readAction(db: Db, projectId: string, id: string): Promise<Action> {
+  const found = await db.row<Action>`
+    select ${actionColumns} from actions where id = ${id} and project_id = ${projectId}
+  `;
+  if (found === undefined) throw new AppError('action_not_found');
+  return found;
+}
+
+/** What a person looks at before a decision. */
+export interface ActionDetail extends Action {
+  /** The schema of the arguments; null where the tool is gone. */
+  readonly inputSchema: JsonObject | null;
+  /** Arguments of the call of the same tool that was approved last; null without one. */
+  readonly lastApproved: { readonly id: string; readonly arguments: JsonObject; readonly decidedAt: Date } | null;
+  /** What a person changed in the arguments of the action that this one replaces. */
+  readonly changes: readonly ChangedArgument[];
+}
+
+/** @throws {AppError} `action_not_found` */
+export async function readActionDetail(db: Db, projectId: string, id: string): Promise<ActionDetail> {
+  const found = await db.row<FoundDetail>`
+    select ${actionColumns}, (select p.input_schema from tool_policies p where p.id = actions.policy_id
+      and p.project_id = actions.project_id) as "inputSchema", (
+      select jsonb_build_object('id', o.id, 'arguments', o.arguments, 'decidedAt', o.decided_at) from actions o
+      where o.routine_id = actions.routine_id and o.project_id = actions.project_id and o.policy_id = actions.policy_id
+        and o.id < actions.id and o.arguments is not null and o.state in ('approved', 'sending', 'done', 'failed')
+        and o.decided_by is not null and o.reason is null
+      order by o.id desc limit 1) as "lastApproved",
+      (select o.arguments from actions o where o.id = actions.replaces and o.project_id = actions.project_id)
+      as "replacedArguments"
+    from actions where id = ${id} and project_id = ${projectId}
+  `;
+  if (found === undefined) throw new AppError('action_not_found');
+  const { replacedArguments, lastApproved, ...action } = found;
+  const changes = replacedArguments === null ? [] : differencesOf(replacedArguments, action.arguments ?? {});
+  return {
+    ...action,
+    changes,
+    lastApproved: lastApproved && { ...lastApproved, decidedAt: new Date(lastApproved.decidedAt) },
+  };
+}
+
+interface FoundDetail extends Omit<ActionDetail, 'changes' | 'lastApproved'> {
+  readonly replacedArguments: JsonObject | null;
+  readonly lastApproved: { readonly id: string; readonly arguments: JsonObject; readonly decidedAt: string } | null;
+}
+
+/** Reads the present policy and connection of an action; undefined where one of them is gone. */
+export async function targetOfAction(
+  db: Db,
+  action: Pick<Action, 'projectId' | 'routineId' | 'policyId' | 'connectionId'>,
+): Promise<ToolTarget | undefined> {
+  const target = targetJson({
+    projectId: sql`${action.projectId}`,
+    routineId: sql`${action.routineId}`,
+    policyId: sql`${action.policyId}`,
+    connectionId: sql`${action.connectionId}`,
+  });
+  const found = await db.row<{ target: TargetJson | null }>`select ${target} as target`;
+  return found?.target == null ? undefined : targetOf(found.target);
+}
+
+/** A value that differs between the arguments of two calls; `before` or `after` is missing where there is none. */
+interface ChangedArgument {
+  /** JSON Pointer (RFC 6901). */
+  readonly path: string;
+  readonly before?: unknown;
+  readonly after?: unknown;
+}
+
+/** Lists what differs between two values, member by member. Lists of different lengths differ as a whole. */
+function differencesOf(before: unknown, after: unknown, path = ''): ChangedArgument[] {
+  if (before === undefined) return after === undefined ? [] : [{ path, after }];
+  if (after === undefined) return [{ path, before }];
+  const [one, other] = [membersOf(before), membersOf(after)];
+  if (one === undefined || other === undefined || Array.isArray(before) !== Array.isArray(after)) {
+    return canonicalJson(before) === canonicalJson(after) ? [] : [{ path, before, after }];
+  }
+  if (Array.isArray(before) && one.size !== other.size) return [{ path, before, after }];
+  return [...new Set([...one.keys(), ...other.keys()])].flatMap((name) =>
+    differencesOf(one.get(name), other.get(name), `${path}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`),
+  );
+}
+
+function membersOf(value: unknown): ReadonlyMap<string, unknown> | undefined {
+  return Array.isArray(value) || isJsonObject(value) ? new Map(Object.entries(value)) : undefined;
+}

@@ -1,0 +1,81 @@
+import { isJsonObject, valueAt, type JsonObject } from '#lib/json.ts';
+
+/** A value of the result of an earlier action of the run: `{{action_1.result./id}}` as a model writes it. */
+const REFERENCE = /\{\{\s*(action_\d{1,9}|act_[0-9a-z]{26})\.result\.((?:\/[^{}]{0,500})?)\s*\}\}/g;
+
+/** Begins a reference, so that one in another form is not sent as plain text. */
+const LOOKS_LIKE_ONE = /\{\{\s*(?:action_\d+|act_[0-9a-z]+)\b/;
+
+/** Arguments of a held call, with the ids of the actions that they refer to. */
+export interface Referring {
+  readonly arguments: JsonObject;
+  readonly refersTo: readonly string[];
+}
+
+/**
+ * Puts ids in place of the names that a run has for its actions. A name of no action of the run is a fault, and so is
+ * the id of an action of another run.
+ * @param held ids of the run's actions by the names that the model knows them by
+ */
+export function withIds(args: JsonObject, held: ReadonlyMap<string, string>): Referring | { readonly fault: string } {
+  const ids = new Set(held.values());
+  const refersTo = new Set<string>();
+  let fault: string | undefined;
+  const replaced = mapTexts(args, (text) => {
+    const written = text.replaceAll(REFERENCE, (whole, name: string, pointer: string) => {
+      const id = ids.has(name) ? name : held.get(name);
+      if (id === undefined) {
+        fault ??= `${name} is no action that was held earlier in this run`;
+        return whole;
+      }
+      refersTo.add(id);
+      return `{{${id}.result.${pointer.trim()}}}`;
+    });
+    if (LOOKS_LIKE_ONE.test(written.replaceAll(REFERENCE, ''))) {
+      fault ??= 'a reference to an action has the form {{action_1.result./id}}';
+    }
+    return written;
+  });
+  if (fault !== undefined) return { fault };
+  return { arguments: isJsonObject(replaced) ? replaced : args, refersTo: [...refersTo] };
+}
+
+/**
+ * Puts the values in place of references. A text that is a reference as a whole becomes the value itself; within a text
+ * the value is written into it.
+ * @param results by the id of the action, the data of its result
+ * @returns undefined when a result has no such value
+ */
+export function withValues(args: JsonObject, results: ReadonlyMap<string, unknown>): JsonObject | undefined {
+  let isMissing = false;
+  const valueOf = (id: string, pointer: string) => {
+    const value = valueAt(results.get(id), pointer);
+    isMissing ||= value === undefined;
+    return value;
+  };
+  const filled = mapTexts(args, (text) => {
+    const [match] = text.matchAll(REFERENCE);
+    if (match?.[0] === text) return valueOf(match[1] ?? '', match[2] ?? '');
+    return text.replaceAll(REFERENCE, (_, id: string, pointer: string) => {
+      const value = valueOf(id, pointer);
+      return typeof value === 'string' ? value : JSON.stringify(value);
+    });
+  });
+  return isMissing || !isJsonObject(filled) ? undefined : filled;
+}
+
+export function hasReference(args: JsonObject): boolean {
+  let found = false;
+  mapTexts(args, (text) => {
+    found ||= LOOKS_LIKE_ONE.test(text);
+    return text;
+  });
+  return found;
+}
+
+function mapTexts(value: unknown, map: (text: string) => unknown): unknown {
+  if (typeof value === 'string') return map(value);
+  if (Array.isArray(value)) return value.map((each) => mapTexts(each, map));
+  if (!isJsonObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, mapTexts(each, map)]));
+}

@@ -1,0 +1,205 @@
+import type { Core } from '#core/core.ts';
+import {
+  callOnce,
+  policyUnchanged,
+  readResult,
+  redact,
+  SHOWN_LENGTH,
+  type MadeCall,
+  type ToolCallDeps,
+  type ToolPolicy,
+} from '#core/integrations/tools/index.ts';
+import { afterCommit, persistently, sql, storableJson, transaction, type Db, type Sql } from '#lib/database/index.ts';
+import { parseJson, type JsonObject } from '#lib/json.ts';
+import { cut, sentence } from '#lib/text.ts';
+import { actionColumns, type Action, type ActionReason, type ActionState } from './action.ts';
+import { obstacleOf } from './decide.ts';
+import { endReferring } from './end.ts';
+import { runAgain } from './news.ts';
+import { targetOfAction } from './queries.ts';
+import { withValues } from './references.ts';
+
+export type SendActionDeps = ToolCallDeps & Pick<Core, 'uiOrigin' | 'work'>;
+
+/** What became of an attempt; `waits` where nothing was sent and a later one may send it. */
+export type SendOutcome = 'done' | 'failed' | 'outcome_unknown' | 'closed' | 'waits' | 'skipped';
+
+/**
+ * Sends an approved call, once: it is marked before the request leaves, and an attempt that finds the mark of another
+ * one records that the outcome is unknown. A failure before anything was sent leaves it approved.
+ * @throws the signal's reason, when it was aborted
+ */
+export async function sendAction(
+  deps: SendActionDeps,
+  started: StartedAction,
+  signal: AbortSignal,
+): Promise<SendOutcome> {
+  const { database } = deps;
+  const action = await persistently(() => findUnderWay(database, started), signal);
+  if (action === undefined) return 'skipped';
+  if (action.state === 'sending') return persistently(() => record(deps, action, LOST), signal);
+  const target = await targetOfAction(database, action);
+  const obstacle = obstacleOf(action, target);
+  const referred = obstacle === undefined ? await referredBy(database, action) : undefined;
+  const reason = obstacle ?? referred?.reason;
+  if (reason !== undefined || target === undefined || referred?.arguments === undefined) {
+    return record(deps, action, { state: 'closed', reason: reason ?? 'connection_removed' });
+  }
+  const call = await callOnce(
+    deps,
+    { runId: action.id, signal },
+    {
+      target,
+      input: referred.arguments,
+      runStartedAt: action.decidedAt ?? action.createdAt,
+      earlierCalls: 0,
+      maybeSent: false,
+      permitted: true,
+    },
+    (policy) => markSending(database, action, policy),
+  );
+  const end = endOf(call);
+  if (end === undefined) {
+    signal.throwIfAborted();
+    await postpone(database, action);
+    return 'waits';
+  }
+  return persistently(() => record(deps, action, end), signal);
+}
+
+/** An action, and the number of the workflow that sends it: an earlier one has nothing more to do. */
+export interface StartedAction {
+  readonly id: string;
+  readonly attempt: number;
+}
+
+function findUnderWay(db: Db, { id, attempt }: StartedAction): Promise<Action | undefined> {
+  return db.row<Action>`
+    select ${actionColumns} from actions
+    where id = ${id} and attempts = ${attempt} and state in ('approved', 'sending')
+  `;
+}
+
+/** The arguments with the results that they refer to; a reason where there are none to be had. */
+async function referredBy(
+  db: Db,
+  { projectId, refersTo, arguments: args }: Action,
+): Promise<{ readonly arguments?: JsonObject; readonly reason?: ActionReason }> {
+  if (args === null) return { reason: 'content_erased' };
+  if (refersTo.length === 0) return { arguments: args };
+  const found = await db.rows<{ id: string; state: ActionState; structured: unknown }>`
+    select a.id, coalesce(n.state, a.state) as state, coalesce(n.structured, a.structured) as structured from actions a
+    left join actions n on n.id = a.replaced_by and n.project_id = a.project_id
+    where a.project_id = ${projectId} and a.id = any(${refersTo})
+  `;
+  const isDone = found.length === refersTo.length && found.every(({ state }) => state === 'done');
+  if (!isDone) return { reason: 'reference_ended' };
+  const filled = withValues(args, new Map(found.map(({ id, structured }) => [id, structured])));
+  return filled === undefined ? { reason: 'reference_missing' } : { arguments: filled };
+}
+
+/** Marks that the request leaves now, unless the action or its policy has changed since it was read. */
+async function markSending(db: Db, { id, projectId }: Action, policy: ToolPolicy): Promise<boolean> {
+  const marked = await db.run`
+    update actions set state = 'sending', sent_at = now(), start_at = now() + ${SENDING_LEASE}
+    where id = ${id} and project_id = ${projectId} and state = 'approved' and ${policyUnchanged(policy)}
+  `;
+  return marked > 0;
+}
+
+/** Outlasts a call with its answer. After it, another process records that the outcome is unknown. */
+const SENDING_LEASE = sql`interval '10 minutes'`;
+
+/** How an action ends. */
+export interface ActionEnd {
+  readonly state: Extract<ActionState, 'done' | 'failed' | 'outcome_unknown' | 'closed'>;
+  readonly reason?: ActionReason;
+  readonly errorMessage?: string;
+  readonly isError?: boolean;
+  readonly result?: string;
+  readonly resultLength?: number;
+  /** The data of the result, for actions that refer to it. */
+  readonly structured?: unknown;
+}
+
+const UNKNOWN = 'Whether the call took effect is unknown; look at the system of the tool.';
+
+export const LOST: ActionEnd = { state: 'outcome_unknown', errorMessage: UNKNOWN };
+
+/** Returns the end of an action by what became of its call; undefined where nothing was sent and it may be again. */
+function endOf(call: MadeCall): ActionEnd | undefined {
+  switch (call.kind) {
+    case 'answered':
+      return answeredEnd(call);
+    case 'failed': {
+      const { error, uncertain, secrets } = call;
+      const said = error.serverMessage === undefined ? undefined : redact(error.serverMessage, secrets);
+      const words = {
+        errorMessage: sentence(error.message),
+        ...(said !== undefined && { result: cut(said, SHOWN_LENGTH) }),
+      };
+      if (uncertain) return { state: 'outcome_unknown', ...words };
+      return error.isAnswer ? { state: 'failed', isError: true, ...words } : undefined;
+    }
+    case 'refused':
+      // A sign-in that expired is renewed, or a person signs in again, before the action expires.
+      if (call.reason === 'connection_not_ready' || call.reason === 'connection_unusable') return undefined;
+      return call.reason === 'tool_changed' || call.reason === 'tool_vanished'
+        ? { state: 'closed', reason: 'tool_changed' }
+        : { state: 'failed', reason: 'call_refused', errorMessage: sentence(call.why) };
+    case 'maybe_sent':
+    case 'overtaken':
+      return undefined;
+  }
+}
+
+function answeredEnd({ result, unusable, secrets }: Extract<MadeCall, { kind: 'answered' }>): ActionEnd {
+  const { record: shown, text } = readResult(result, secrets);
+  const failed = result.isError === true;
+  const data = { result: shown.result ?? '', resultLength: shown.resultLength ?? 0 };
+  if (failed) return { state: 'failed', isError: true, ...data, errorMessage: 'The tool answered with an error.' };
+  if (unusable !== undefined) return { state: 'done', isError: false, ...data, errorMessage: sentence(unusable) };
+  const { structuredContent } = result;
+  const structured = parseJson(
+    structuredContent === undefined ? text : redact(JSON.stringify(structuredContent), secrets),
+  );
+  return { state: 'done', isError: false, ...data, structured };
+}
+
+/** The longest result that other actions may refer to, in characters of JSON. */
+const MAX_REFERRED_LENGTH = 256_000;
+
+/** Records the end of an action and what follows from it, in one transaction; only the first end counts. */
+export function record(
+  deps: Pick<Core, 'database' | 'uiOrigin' | 'work'>,
+  action: Pick<Action, 'id' | 'projectId'>,
+  end: ActionEnd,
+  only: Sql = sql`true`,
+): Promise<SendOutcome> {
+  const { id, projectId } = action;
+  const json = end.structured === undefined ? null : storableJson(end.structured);
+  return transaction(deps.database, async (tx) => {
+    const recorded = await tx.run`
+      update actions set state = ${end.state}, reason = ${end.reason ?? null}, start_at = null, finished_at = now(),
+        error_message = ${end.errorMessage ?? null}, is_error = ${end.isError ?? null}, result = ${end.result ?? null},
+        result_length = ${end.resultLength ?? end.result?.length ?? null},
+        structured = ${json !== null && json.length <= MAX_REFERRED_LENGTH ? json : null}::jsonb
+      where id = ${id} and project_id = ${projectId} and state in ('approved', 'sending') and ${only}
+    `;
+    if (recorded === 0) return 'skipped';
+    if (end.state !== 'done') await endReferring(deps, tx, [action]);
+    await runAgain(tx, action);
+    // What refers to this one, and the routine, may go on.
+    afterCommit(tx, () => ['actions', 'action_run'].forEach((name) => deps.work.nudge(name)));
+    return end.state;
+  });
+}
+
+/** Lets an action wait for its next attempt, since nothing was sent; the waits grow up to ten minutes. */
+async function postpone(db: Db, { id, projectId }: Action): Promise<void> {
+  await db.run`
+    update actions set error_message = 'The tool server cannot be reached; it is tried again.',
+      start_at = now() + least(power(2, least(attempts, 10)) * interval '5 seconds', interval '10 minutes')
+    where id = ${id} and project_id = ${projectId} and state = 'approved'
+  `;
+}

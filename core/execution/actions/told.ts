@@ -1,0 +1,70 @@
+import { MAX_CARRIED_LENGTH } from '#core/authoring/definition/index.ts';
+import { sql, type Sql } from '#lib/database/index.ts';
+import type { JsonObject } from '#lib/json.ts';
+import { cut } from '#lib/text.ts';
+import { ACTION_REASONS, ACTION_STATES, type ActionReason, type ActionState } from './action.ts';
+
+/** An action that has ended, as later runs are told of it. */
+export interface ToldAction {
+  readonly toolName: string;
+  readonly connectionName: string;
+  readonly state: ActionState;
+  readonly reason: ActionReason | null;
+  readonly note: string | null;
+  readonly arguments: JsonObject | null;
+  readonly isChanged: boolean;
+  readonly result: string | null;
+  readonly errorMessage: string | null;
+  readonly finishedAt: string;
+}
+
+/** The most actions that a run is told of, the latest. */
+const MOST_TOLD = 50;
+
+/** Returns an SQL condition that is true when instructions ask for the actions. */
+export function asksForActions(instructions: Sql): Sql {
+  return sql`${instructions} ~ '[{][{][[:space:]]*actions[[:space:]]*[}][}]'`;
+}
+
+/**
+ * Selects what became of the actions of a routine since its last run that succeeded began, as one JSON value; null
+ * without any. An action that another one replaced is told as that one.
+ */
+export function toldActionsJson(run: { projectId: Sql; routineId: Sql }): Sql {
+  return sql`(
+    select json_agg(told order by told.id) from (
+      select a.id, a.tool_name as "toolName", a.connection_name as "connectionName", a.state, a.reason, a.note,
+        a.arguments, a.replaces is not null as "isChanged", left(a.result, 4000) as result,
+        a.error_message as "errorMessage", a.finished_at as "finishedAt"
+      from actions a
+      where a.routine_id = ${run.routineId} and a.project_id = ${run.projectId} and a.state <> 'replaced'
+        and a.finished_at > coalesce((select p.started_at from runs p
+          where p.routine_id = ${run.routineId} and p.project_id = ${run.projectId} and p.state = 'succeeded'
+            and p.trigger not in ('backfill', 'follow_up')
+          order by p.routine_id, p.id desc limit 1), '-infinity')
+      order by a.id desc limit ${MOST_TOLD}
+    ) told)`;
+}
+
+/** Characters of the arguments, and of the answer, of one action that a run is told. */
+const SHOWN_LENGTH = 1_000;
+
+/** Writes what became of actions as text, which is material. */
+export function actionsInWords(told: readonly ToldAction[]): string {
+  return cut(told.map(inWords).join('\n\n'), MAX_CARRIED_LENGTH);
+}
+
+function inWords(action: ToldAction): string {
+  const { toolName, connectionName, state, reason, note, arguments: args, isChanged, result, errorMessage } = action;
+  const why = reason === null ? '' : `, because ${ACTION_REASONS[reason]}`;
+  const lines = [
+    `${toolName} of ${connectionName}: ${ACTION_STATES[state]}${why} (${action.finishedAt}).`,
+    ...(args === null
+      ? []
+      : [`${isChanged ? 'Changed by a person to' : 'Called with'} ${cut(JSON.stringify(args), SHOWN_LENGTH)}`]),
+    ...(note === null ? [] : [`The person wrote: ${note}`]),
+    ...(errorMessage === null ? [] : [errorMessage]),
+    ...(result === null ? [] : [`The tool answered: ${cut(result, SHOWN_LENGTH)}`]),
+  ];
+  return lines.join('\n');
+}

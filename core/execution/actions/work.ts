@@ -1,0 +1,57 @@
+import { z } from 'zod';
+import { effectivePlan, type PlanRule } from '#core/accounts/billing/index.ts';
+import { paidPlanOf } from '#core/accounts/organizations/index.ts';
+import { tellOfHeldCalls } from '#core/delivery/notifications/index.ts';
+import { starts } from '#core/execution/runs/index.ts';
+import type { RecordKind } from '#core/foundation/work/index.ts';
+import { sql, type Db } from '#lib/database/index.ts';
+import { AppError } from '#lib/errors.ts';
+
+/** Waits between attempts of work that only Postgres can fail. */
+const RETRIES_MS = [10_000, 60_000, 600_000, 3_600_000];
+const AT_ONCE_MOST = 4;
+
+/** Mails the people of a routine that calls of a run wait for one of them. The mail has a link and nothing that acts. */
+export const actionHeldKind: RecordKind = {
+  batch: AT_ONCE_MOST,
+  waitsMs: RETRIES_MS,
+  async record(tx, { key: runId }) {
+    const found = await tx.row<{ routineId: string; open: number }>`
+      select routine_id as "routineId", count(*) as open from actions
+      where run_id = ${runId} and state = 'open' group by routine_id
+    `;
+    if (found !== undefined) await tellOfHeldCalls(tx, { ...found, runId });
+  },
+};
+
+const settledRun = z.object({ projectId: z.string(), routineId: z.string() });
+
+/** Starts a routine once more, once nothing of a run waits any longer. */
+export function actionRunKind(deps: starts.StartDeps & { readonly planRule: PlanRule }): RecordKind {
+  return {
+    batch: AT_ONCE_MOST,
+    waitsMs: RETRIES_MS,
+    async record(tx, { payload }) {
+      const { projectId, routineId } = settledRun.parse(payload);
+      const tenant = await findTenant(tx, projectId);
+      if (tenant === undefined) return;
+      const { organizationId, paidPlan } = tenant;
+      const plan = effectivePlan(deps.planRule, paidPlan);
+      try {
+        await starts.startLater(deps, tx, { projectId, organizationId, plan, routineId });
+      } catch (error) {
+        // The routine was archived, or its runs of the month are used up; the actions are on record in any case.
+        if (!(error instanceof AppError)) throw error;
+        deps.log.warn({ err: error, routineId }, 'a routine does not run again after its actions');
+      }
+    },
+  };
+}
+
+function findTenant(db: Db, projectId: string) {
+  return db.row<{ organizationId: string; paidPlan: Parameters<typeof effectivePlan>[1] }>`
+    select o.id as "organizationId", ${paidPlanOf(sql`o`)} as "paidPlan"
+    from projects p join organizations o on o.id = p.organization_id
+    where p.id = ${projectId} and p.deleted_at is null and o.deleted_at is null
+  `;
+}

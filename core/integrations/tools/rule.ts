@@ -1,0 +1,65 @@
+import { valueAt, type JsonObject } from '#lib/json.ts';
+
+/** A value that conditions compare with: no list, no object, and no number that a double does not hold. */
+export type RuleValue = string | number | boolean | null;
+
+/** A condition on one argument of a call. */
+export type RuleCondition = { readonly pointer: string } & (
+  | { readonly equals: RuleValue }
+  | { readonly in: readonly RuleValue[] }
+  | { readonly prefix: string }
+  | { readonly atMost: number }
+);
+
+/** Lets calls of a held tool through without a person, while all of its conditions are met. */
+export interface ToolRule {
+  readonly id: string;
+  readonly policyId: string;
+  /** Definition of the tool for which it was made; it ends with that definition. */
+  readonly definitionHash: string;
+  readonly conditions: readonly RuleCondition[];
+  readonly expiresAt: Date | null;
+  /** The most calls that it lets through; null for no limit. */
+  readonly maxUses: number | null;
+  readonly uses: number;
+  readonly createdBy: string | null;
+  readonly createdAt: Date;
+  readonly revokedAt: Date | null;
+}
+
+/** Finds the first rule whose conditions are all met by the arguments. */
+export function matchingRule<Rule extends Pick<ToolRule, 'conditions'>>(
+  rules: readonly Rule[],
+  args: JsonObject,
+): Rule | undefined {
+  return rules.find(({ conditions }) => conditions.length > 0 && conditions.every((each) => isMet(each, args)));
+}
+
+/** A missing argument, and one of another type, meets no condition; nor does a number that no double represents. */
+function isMet(condition: RuleCondition, args: JsonObject): boolean {
+  const value = valueAt(args, condition.pointer);
+  if ('equals' in condition) return value === condition.equals;
+  if ('in' in condition) return condition.in.some((each) => each === value);
+  if ('prefix' in condition) return typeof value === 'string' && value.startsWith(condition.prefix);
+  return typeof value === 'number' && value <= condition.atMost;
+}
+
+/** Says what a rule lets through, for people. */
+export function ruleInWords({
+  conditions,
+  expiresAt,
+  maxUses,
+}: Pick<ToolRule, 'conditions' | 'expiresAt' | 'maxUses'>): string {
+  const all = conditions.map(conditionInWords).join(' and ');
+  const uses = maxUses === null ? [] : [maxUses === 1 ? 'once' : `${maxUses} times`];
+  const until = expiresAt === null ? [] : [`until ${expiresAt.toISOString()}`];
+  return [`Calls whose ${all}, with any other arguments`, ...uses, ...until].join(', ');
+}
+
+function conditionInWords(condition: RuleCondition): string {
+  const { pointer } = condition;
+  if ('equals' in condition) return `${pointer} is ${JSON.stringify(condition.equals)}`;
+  if ('in' in condition) return `${pointer} is one of ${condition.in.map((each) => JSON.stringify(each)).join(', ')}`;
+  if ('prefix' in condition) return `${pointer} begins with ${JSON.stringify(condition.prefix)}`;
+  return `${pointer} is at most ${condition.atMost}`;
+}

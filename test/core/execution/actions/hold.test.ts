@@ -1,0 +1,191 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { MAX_OPEN_ACTIONS, recordHeldCall } from '#core/execution/actions/index.ts';
+import { performToolStep } from '#core/execution/steps/index.ts';
+import { transaction } from '#lib/database/index.ts';
+import type { ApiClient } from '#test/support/client.ts';
+import { signUp, type Person } from '#test/support/people.ts';
+import { runOnce } from '#test/support/routines.ts';
+import { sharedService, type Service } from '#test/support/service.ts';
+import { confirm, requestsWith, scriptCalls, toolSteps, type Json } from '../../integrations/tools/support.ts';
+import { actionEnded, actionsOf, approve, holdingRoutine, runAsking } from './support.ts';
+import { startTracker, type Tracker } from './tracker.ts';
+
+let service: Service;
+let tracker: Tracker;
+let person: Person;
+let client: ApiClient;
+
+beforeAll(async () => {
+  [service, tracker] = await Promise.all([sharedService({ worker: true }), startTracker()]);
+  person = await signUp(service);
+  client = person.session.with({ 'X-Project-Id': person.projectId });
+});
+beforeEach(() => {
+  tracker.calls.length = 0;
+});
+afterAll(() => tracker?.stop());
+
+const ISSUE = { name: 'create_issue', arguments: { title: 'Broken link', priority: 2 } };
+
+test('a held call waits, the run goes on and is told so, and an approval sends it once', async () => {
+  const routine = await holdingRoutine(client, ['create_issue'], { url: tracker.url });
+  const { run, steps } = await runAsking({ service, client }, routine, ISSUE);
+  expect(run).toMatchObject({ state: 'succeeded', stepCount: 2 });
+  expect(tracker.calls).toEqual([]);
+  const [action] = await actionsOf(client, `routineId=${routine.routineId}`);
+  expect(action).toMatchObject({
+    state: 'open',
+    runId: run.id,
+    times: 1,
+    toolName: 'create_issue',
+    connectionName: 'Tools',
+    arguments: ISSUE.arguments,
+  });
+  expect(steps[0]).toMatchObject({ state: 'succeeded', tool: { action: { id: action.id, name: 'action_1' } } });
+  const told = requestsWith(service, routine.mark).at(-1).body.messages.at(-1).content;
+  expect(told).toMatch(/^Recorded for approval as action_1, and not done/);
+
+  const approved = await approve(client, action);
+  expect([approved.status, approved.data?.state]).toEqual([200, 'approved']);
+  expect(await actionEnded(client, action.id)).toMatchObject({
+    state: 'done',
+    isError: false,
+    result: 'number 1',
+    decidedBy: { kind: 'person', id: person.userId },
+  });
+  expect(tracker.calls).toEqual([{ name: 'create_issue', arguments: ISSUE.arguments }]);
+  const again = await approve(client, action);
+  expect([again.status, again.data.state]).toEqual([200, 'done']);
+  expect(tracker.calls).toHaveLength(1);
+});
+
+test('the same call of a later run is counted with the open one, and names of arguments in another order are the same', async () => {
+  const routine = await holdingRoutine(client, ['create_issue'], { url: tracker.url });
+  const first = await runAsking({ service, client }, routine, ISSUE);
+  const turned = { name: 'create_issue', arguments: { priority: 2, title: 'Broken link' } };
+  const second = await runAsking({ service, client }, routine, turned, { ...ISSUE, arguments: { title: 'Another' } });
+  const [other, action, ...more] = await actionsOf(client, `routineId=${routine.routineId}`);
+  expect(more).toEqual([]);
+  expect(action).toMatchObject({ times: 2, runId: first.run.id, lastRunId: second.run.id });
+  expect(other).toMatchObject({ times: 1, arguments: { title: 'Another' } });
+  expect(second.steps.map(({ tool }) => tool.action)).toEqual([
+    { id: action.id, name: 'action_1' },
+    { id: other.id, name: 'action_2' },
+  ]);
+  expect(await actionsOf(client, `runId=${second.run.id}`)).toHaveLength(2);
+});
+
+test('a model that asks for the same thing a hundred times makes one action', async () => {
+  const routine = await holdingRoutine(client, ['create_issue'], { url: tracker.url });
+  const round = () => scriptCalls(service, routine.mark, ...Array.from({ length: 32 }, () => ISSUE));
+  for (let rounds = 0; rounds < 3; rounds += 1) round();
+  const run = await runOnce(client, routine.routineId);
+  expect(run.state).toBe('succeeded');
+  expect(await actionsOf(client, `routineId=${routine.routineId}`)).toMatchObject([{ times: 96, state: 'open' }]);
+  expect(new Set(toolSteps(run).map(({ tool }) => tool.action.name))).toEqual(new Set(['action_1']));
+});
+
+test('a step that is recorded again finds its action, and a routine has at most 200 open ones', async () => {
+  const routine = await holdingRoutine(client, ['create_issue'], { url: tracker.url });
+  const { run, steps } = await runAsking({ service, client }, routine, ISSUE);
+  const { database } = service.deps;
+  const key = { runId: run.id, index: steps[0].index };
+  const signal = new AbortController().signal;
+  expect(await performToolStep(service.deps, key, signal)).toBe('skipped');
+  expect(await actionsOf(client, `routineId=${routine.routineId}`)).toMatchObject([{ times: 1 }]);
+
+  const held = {
+    ...(await callOf(routine)),
+    runId: run.id,
+    refersTo: [],
+    modelReason: null,
+  };
+  const hold = (title: string) =>
+    transaction(database, (tx) => recordHeldCall(service.deps, tx, { ...held, arguments: { title } }));
+  for (let index = 1; index < MAX_OPEN_ACTIONS; index += 1) expect(await hold(`issue ${index}`)).toBeDefined();
+  expect(await hold('one more')).toBeUndefined();
+  expect(await hold('issue 7')).toBeDefined();
+  const { steps: refused, run: told } = await runAsking({ service, client }, routine, {
+    ...ISSUE,
+    arguments: { title: 'x' },
+  });
+  expect(told.state).toBe('succeeded');
+  expect(refused[0]).toMatchObject({ state: 'failed', errorMessage: expect.stringContaining('as there may be (200)') });
+});
+
+async function callOf(routine: Awaited<ReturnType<typeof holdingRoutine>>) {
+  const { projectId } = person;
+  const { data: policies } = await client.get(`/v1/routines/${routine.routineId}/tools`);
+  const policy = policies.find(({ name }: Json) => name === 'create_issue');
+  const connection = (await client.get(`/v1/connections/${routine.connectionId}`)).data;
+  return {
+    projectId,
+    routineId: routine.routineId,
+    policyId: policy.id,
+    toolName: policy.name,
+    definitionHash: policy.definitionHash,
+    connection: { id: connection.id, url: connection.url, accountLabel: null },
+    connectionName: connection.name,
+  };
+}
+
+test('what cannot be held is refused at once: unfit, outside of the limits, too long, or with a faulty reference', async () => {
+  const routine = await holdingRoutine(client, ['create_issue', 'comment'], {
+    url: tracker.url,
+    limits: { argumentSchema: { properties: { title: { not: { const: 'forbidden' } } } } },
+  });
+  const { run, steps } = await runAsking(
+    { service, client },
+    routine,
+    { name: 'create_issue', arguments: { title: 7 } },
+    { name: 'create_issue', arguments: { title: 'forbidden' } },
+    { name: 'create_issue', arguments: { title: 'long', url: 'x'.repeat(64_000) } },
+    { name: 'comment', arguments: { issue: '{{action_1.result./id}}', text: 'none' } },
+    { name: 'comment', arguments: { issue: 1, text: 'see {{action_1.results/id}}' } },
+    { name: 'comment', arguments: { issue: '{{act_01kx3k9y6wfd8r0v5m2c7t4q5e.result./id}}', text: 'of another run' } },
+  );
+  expect(run.state).toBe('succeeded');
+  expect(steps.map(({ errorMessage }) => errorMessage)).toEqual([
+    expect.stringContaining('do not fit the tool'),
+    expect.stringContaining('outside of what was confirmed'),
+    expect.stringContaining('at most 64000 characters'),
+    expect.stringContaining('action_1 is no action that was held earlier in this run'),
+    expect.stringContaining('has the form {{action_1.result./id}}'),
+    expect.stringContaining('is no action that was held earlier in this run'),
+  ]);
+  expect(await actionsOf(client, `routineId=${routine.routineId}`)).toEqual([]);
+});
+
+test('a held call counts as no success of a check, and against the calls of a run', async () => {
+  const routine = await holdingRoutine(client, ['create_issue'], {
+    url: tracker.url,
+    routine: { checks: [{ type: 'tool_succeeded', tool: 'create_issue', atLeast: 1 }] },
+    limits: { maxCallsPerRun: 1 },
+  });
+  const another = { ...ISSUE, arguments: { title: 'Another' } };
+  const { run, steps } = await runAsking({ service, client }, routine, ISSUE, another);
+  expect(run).toMatchObject({ state: 'failed', reason: 'check_failed' });
+  expect(steps[1].errorMessage).toContain('may be called 1 times in a run');
+});
+
+test('arguments are shown as they are sent: digits, Markdown and characters that no reader sees', async () => {
+  const routine = await holdingRoutine(client, ['create_issue'], { url: tracker.url });
+  const title = 'Pay [now](https://evil.example) \u202Eoot\u200B <img src=x onerror=alert(1)>';
+  const call = { name: 'create_issue', arguments: { title, priority: 1.5 } };
+  await runAsking({ service, client }, routine, call);
+  const [action] = await actionsOf(client, `routineId=${routine.routineId}`);
+  expect(action.arguments).toEqual(call.arguments);
+  expect(action.argumentsText).toContain('\\u202eoot\\u200b <img');
+  expect(JSON.parse(action.argumentsText)).toEqual(call.arguments);
+  await approve(client, action);
+  await actionEnded(client, action.id);
+  expect(tracker.calls[0]?.arguments).toEqual(call.arguments);
+});
+
+test('an automatic tool is called as before, and nothing is held', async () => {
+  const { routineId, tools, mark } = await holdingRoutine(client, [], { url: tracker.url });
+  await confirm(client, { routineId, tools, connectionId: '' }, ['create_issue']);
+  const { steps } = await runAsking({ service, client }, { routineId, mark }, ISSUE);
+  expect(steps[0]).toMatchObject({ state: 'succeeded', tool: { action: null, rule: null, result: 'number 1' } });
+  expect(await actionsOf(client, `routineId=${routineId}`)).toEqual([]);
+});

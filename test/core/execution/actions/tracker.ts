@@ -1,0 +1,95 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { listenOn } from '#lib/listen.ts';
+import type { Json } from '../../integrations/tools/support.ts';
+
+const ISSUE = {
+  type: 'object',
+  properties: { title: { type: 'string', maxLength: 200 }, priority: { type: 'number' }, url: { type: 'string' } },
+  required: ['title'],
+};
+const COMMENT = {
+  type: 'object',
+  properties: { issue: { type: 'integer' }, text: { type: 'string' } },
+  required: ['issue', 'text'],
+};
+
+/** A tracker of issues, as a tool server that keeps what it was sent. */
+export interface Tracker {
+  readonly url: string;
+  /** The calls that have arrived, in order. */
+  readonly calls: { readonly name: string; readonly arguments: Json }[];
+  /** Answers every request with this status, or drops it; undefined ends that. */
+  away: number | 'dropped' | undefined;
+  /** Drops the connection of each call after it has arrived. */
+  breaks: boolean;
+  /** Description of the tools, which is a part of their definition. */
+  description: string;
+  /** Answers a call; by default with the number of the issue. */
+  answer: (name: string, args: Json) => Json;
+  stop(): Promise<void>;
+}
+
+export async function startTracker(): Promise<Tracker> {
+  const server = createServer((request, response) => void handle(request, response).catch(() => response.destroy()));
+  const tracker: Tracker = {
+    url: '',
+    calls: [],
+    away: undefined,
+    breaks: false,
+    description: 'Files something.',
+    answer: () => {
+      const number = tracker.calls.length;
+      return {
+        content: [{ type: 'text', text: `number ${number}` }],
+        structuredContent: { id: number, title: 'filed' },
+      };
+    },
+    stop: () => new Promise((resolve) => server.close(() => resolve())),
+  };
+  await listenOn(server, { host: '127.0.0.1', port: 0 });
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('no port');
+
+  async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (request.method !== 'POST') return void response.writeHead(405).end();
+    const { id, method, params } = JSON.parse(await text(request));
+    if (tracker.away === 'dropped') return void response.destroy();
+    if (tracker.away !== undefined) return void response.writeHead(tracker.away).end();
+    if (id === undefined) return void response.writeHead(202).end();
+    if (method === 'tools/call') tracker.calls.push(params);
+    if (method === 'tools/call' && tracker.breaks) return void response.destroy();
+    const result = resultOf(method, params);
+    const outcome = result === undefined ? { error: { code: -32601, message: 'Method not found' } } : { result };
+    response.setHeader('content-type', 'application/json');
+    response.end(JSON.stringify({ jsonrpc: '2.0', id, ...outcome }));
+  }
+
+  function resultOf(method: string, params: Json): Json {
+    switch (method) {
+      case 'initialize':
+        return {
+          protocolVersion: '2025-06-18',
+          capabilities: { tools: {} },
+          serverInfo: { name: 'tracker', version: '1' },
+        };
+      case 'tools/list': {
+        const { description } = tracker;
+        return {
+          tools: [
+            { name: 'create_issue', description, inputSchema: ISSUE },
+            { name: 'comment', description, inputSchema: COMMENT },
+          ],
+        };
+      }
+      case 'tools/call':
+        return tracker.answer(params.name, params.arguments);
+      case 'ping':
+        return {};
+      default:
+        return undefined;
+    }
+  }
+
+  return Object.assign(tracker, { url: `http://127.0.0.1:${address.port}/mcp` });
+}
