@@ -33,10 +33,13 @@ export const ASKING = {
       .int()
       .min(1)
       .max(720)
-      .meta({ description: 'Hours in which a person can answer a question; then its default holds.' })
+      .meta({
+        description:
+          'Hours in which a person can answer a question or decide about a held call. Then the default of the question holds, and the call is rejected.',
+      })
       .default(72),
-    label: 'Time to answer',
-    help: 'After that the default of a question holds.',
+    label: 'Time to decide',
+    help: 'After that the default of a question holds, and a held call is rejected.',
     unit: 'hours',
     since: '0.2.0',
   },

@@ -78,16 +78,4 @@ export const HELD_CALLS = {
     help: 'Whether it runs once more when its held calls are decided.',
     since: '0.2.0',
   },
-  actionsExpireHours: {
-    schema: z
-      .number()
-      .int()
-      .min(1)
-      .max(720)
-      .meta({ description: 'Hours after which a held call that no one decided about is rejected.' })
-      .default(72),
-    label: 'Held calls expire after',
-    help: 'Hours after which a held call that no one decided about is rejected.',
-    since: '0.2.0',
-  },
 } as const satisfies Fields;

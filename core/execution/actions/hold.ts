@@ -54,7 +54,7 @@ export async function recordHeldCall(
       ${call.connection.accountLabel}, ${call.toolName}, ${call.definitionHash},
       ${storableJson(call.arguments)}::jsonb, ${digest}, ${call.refersTo}::text[],
       ${call.modelReason && cut(storable(call.modelReason), MAX_REASON_LENGTH)},
-      now() + coalesce((r.definition ->> 'actionsExpireHours')::integer, ${EXPIRE_HOURS}) * interval '1 hour'
+      now() + coalesce((r.definition ->> 'decisionHours')::integer, ${EXPIRE_HOURS}) * interval '1 hour'
     from runs join routines r on r.id = runs.routine_id and r.project_id = runs.project_id
     where runs.id = ${runId} and runs.project_id = ${projectId} and (
       (select count(*) from actions o where o.project_id = ${projectId} and o.routine_id = ${routineId}

@@ -467,11 +467,6 @@ export interface components {
         };
         CheckRoutine: {
             /**
-             * @description Hours after which a held call that no one decided about is rejected.
-             * @default 72
-             */
-            actionsExpireHours?: number;
-            /**
              * @description With `run` an answer to a question starts a manual run, which is told it.
              * @default wait
              * @enum {string}
@@ -501,7 +496,7 @@ export interface components {
              */
             checks?: components["schemas"]["ResultCheck"][];
             /**
-             * @description Hours in which a person can answer a question; then its default holds.
+             * @description Hours in which a person can answer a question or decide about a held call. Then the default of the question holds, and the call is rejected.
              * @default 72
              */
             decisionHours?: number;
@@ -761,11 +756,6 @@ export interface components {
         };
         CreateRoutine: {
             /**
-             * @description Hours after which a held call that no one decided about is rejected.
-             * @default 72
-             */
-            actionsExpireHours?: number;
-            /**
              * @description With `run` an answer to a question starts a manual run, which is told it.
              * @default wait
              * @enum {string}
@@ -795,7 +785,7 @@ export interface components {
              */
             checks?: components["schemas"]["ResultCheck"][];
             /**
-             * @description Hours in which a person can answer a question; then its default holds.
+             * @description Hours in which a person can answer a question or decide about a held call. Then the default of the question holds, and the call is rejected.
              * @default 72
              */
             decisionHours?: number;
@@ -1699,11 +1689,6 @@ export interface components {
         };
         PutRoutine: {
             /**
-             * @description Hours after which a held call that no one decided about is rejected.
-             * @default 72
-             */
-            actionsExpireHours?: number;
-            /**
              * @description With `run` an answer to a question starts a manual run, which is told it.
              * @default wait
              * @enum {string}
@@ -1733,7 +1718,7 @@ export interface components {
              */
             checks?: components["schemas"]["ResultCheck"][];
             /**
-             * @description Hours in which a person can answer a question; then its default holds.
+             * @description Hours in which a person can answer a question or decide about a held call. Then the default of the question holds, and the call is rejected.
              * @default 72
              */
             decisionHours?: number;
@@ -2093,8 +2078,6 @@ export interface components {
             /** @description Values of the `{{placeholders}}` in the instructions. */
             variables: components["schemas"]["RoutineVariables"];
         };
-        /** @description Hours after which a held call that no one decided about is rejected. */
-        RoutineActionsExpireHours: number;
         /**
          * @description With `run` an answer to a question starts a manual run, which is told it.
          * @enum {string}
@@ -2118,7 +2101,7 @@ export interface components {
         };
         /** @description Conditions that code checks when a run would succeed: the result is not empty, matches a pattern or does not, names a number of distinct web addresses; a tool succeeded often enough; no call was refused. A run that states `nothing_to_report` needs no pattern and no addresses. A run that fails a check ends `failed`, `check_failed`, and is no proof for activation. The list of types may grow. */
         RoutineChecks: components["schemas"]["ResultCheckOutput"][];
-        /** @description Hours in which a person can answer a question; then its default holds. */
+        /** @description Hours in which a person can answer a question or decide about a held call. Then the default of the question holds, and the call is rejected. */
         RoutineDecisionHours: number;
         /**
          * @description Which runs the webhook gets. `always`: all. `changed`, which needs a resultSchema: runs whose data differs from the data delivered last, as `run.changed`, and failed runs; the first data counts as changed. `failed`: failed runs. `withheld` of a run has the reason for no event. `routine.paused` is always sent.
@@ -2331,8 +2314,6 @@ export interface components {
          */
         RoutineStartsAt: string;
         RoutineSummary: {
-            /** @description Hours after which a held call that no one decided about is rejected. */
-            actionsExpireHours: number;
             /**
              * @description With `run` an answer to a question starts a manual run, which is told it.
              * @enum {string}
@@ -2356,7 +2337,7 @@ export interface components {
              * @description RFC 3339, UTC.
              */
             createdAt: string;
-            /** @description Hours in which a person can answer a question; then its default holds. */
+            /** @description Hours in which a person can answer a question or decide about a held call. Then the default of the question holds, and the call is rejected. */
             decisionHours: number;
             /**
              * @description Which runs the webhook gets. `always`: all. `changed`, which needs a resultSchema: runs whose data differs from the data delivered last, as `run.changed`, and failed runs; the first data counts as changed. `failed`: failed runs. `withheld` of a run has the reason for no event. `routine.paused` is always sent.
@@ -2438,8 +2419,6 @@ export interface components {
             [key: string]: string;
         };
         RoutineVersion: {
-            /** @description Hours after which a held call that no one decided about is rejected. */
-            actionsExpireHours: number;
             /**
              * @description With `run` an answer to a question starts a manual run, which is told it.
              * @enum {string}
@@ -2455,7 +2434,7 @@ export interface components {
             /** @description Gives each run the result of the last successful run, cut at 12,000 characters. `{{previous.result}}` and `{{previous.finishedAt}}` put it into the instructions instead, `{{previous.data}}` and `{{previous.changes}}` the data of the last run that had any, as JSON. */
             carryResult: boolean;
             /** @description What differs from the revision before; empty for the first one on record. */
-            changed: ("instructions" | "variables" | "overridable" | "model" | "skills" | "facts" | "limits" | "carryResult" | "builtInTools" | "outcome" | "mayComplete" | "mayPutOffHours" | "afterApproval" | "actionsExpireHours" | "mayAsk" | "afterAnswer" | "decisionHours" | "checks" | "gate" | "resultSchema" | "resultKey" | "tools")[];
+            changed: ("instructions" | "variables" | "overridable" | "model" | "skills" | "facts" | "limits" | "carryResult" | "builtInTools" | "outcome" | "mayComplete" | "mayPutOffHours" | "afterApproval" | "mayAsk" | "afterAnswer" | "decisionHours" | "checks" | "gate" | "resultSchema" | "resultKey" | "tools")[];
             /** @description Conditions that code checks when a run would succeed: the result is not empty, matches a pattern or does not, names a number of distinct web addresses; a tool succeeded often enough; no call was refused. A run that states `nothing_to_report` needs no pattern and no addresses. A run that fails a check ends `failed`, `check_failed`, and is no proof for activation. The list of types may grow. */
             checks: components["schemas"]["RoutineChecks"];
             /**
@@ -2465,7 +2444,7 @@ export interface components {
             createdAt: string;
             /** @description The person or the API key that made it; null when the service made it, or the author is unknown. */
             createdBy: components["schemas"]["RoutineVersionAuthor"] | null;
-            /** @description Hours in which a person can answer a question; then its default holds. */
+            /** @description Hours in which a person can answer a question or decide about a held call. Then the default of the question holds, and the call is rejected. */
             decisionHours: number;
             /** @description Tells each run the facts of its project. */
             facts: boolean;
@@ -2507,7 +2486,7 @@ export interface components {
         };
         RoutineVersionSummary: {
             /** @description What differs from the revision before; empty for the first one on record. */
-            changed: ("instructions" | "variables" | "overridable" | "model" | "skills" | "facts" | "limits" | "carryResult" | "builtInTools" | "outcome" | "mayComplete" | "mayPutOffHours" | "afterApproval" | "actionsExpireHours" | "mayAsk" | "afterAnswer" | "decisionHours" | "checks" | "gate" | "resultSchema" | "resultKey" | "tools")[];
+            changed: ("instructions" | "variables" | "overridable" | "model" | "skills" | "facts" | "limits" | "carryResult" | "builtInTools" | "outcome" | "mayComplete" | "mayPutOffHours" | "afterApproval" | "mayAsk" | "afterAnswer" | "decisionHours" | "checks" | "gate" | "resultSchema" | "resultKey" | "tools")[];
             /**
              * Format: date-time
              * @description RFC 3339, UTC.
@@ -3400,8 +3379,6 @@ export interface components {
             url?: string;
         };
         UpdateRoutine: {
-            /** @description Hours after which a held call that no one decided about is rejected. */
-            actionsExpireHours?: number;
             /**
              * @description With `run` an answer to a question starts a manual run, which is told it.
              * @enum {string}
@@ -3419,7 +3396,7 @@ export interface components {
             carryResult?: boolean;
             /** @description Conditions that code checks when a run would succeed: the result is not empty, matches a pattern or does not, names a number of distinct web addresses; a tool succeeded often enough; no call was refused. A run that states `nothing_to_report` needs no pattern and no addresses. A run that fails a check ends `failed`, `check_failed`, and is no proof for activation. The list of types may grow. */
             checks?: components["schemas"]["ResultCheck"][];
-            /** @description Hours in which a person can answer a question; then its default holds. */
+            /** @description Hours in which a person can answer a question or decide about a held call. Then the default of the question holds, and the call is rejected. */
             decisionHours?: number;
             /**
              * @description Which runs the webhook gets. `always`: all. `changed`, which needs a resultSchema: runs whose data differs from the data delivered last, as `run.changed`, and failed runs; the first data counts as changed. `failed`: failed runs. `withheld` of a run has the reason for no event. `routine.paused` is always sent.

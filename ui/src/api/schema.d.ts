@@ -677,7 +677,6 @@ export interface components {
             id: string;
         };
         ActivatedRoutine: {
-            actionsExpireHours: components["schemas"]["RoutineActionsExpireHours"];
             afterAnswer: components["schemas"]["RoutineAfterAnswer"];
             afterApproval: components["schemas"]["RoutineAfterApproval"];
             archivedAt: components["schemas"]["Timestamp"] | null;
@@ -1243,11 +1242,6 @@ export interface components {
         };
         CheckRoutine: {
             /**
-             * @description Hours after which a held call that no one decided about is rejected.
-             * @default 72
-             */
-            actionsExpireHours?: number;
-            /**
              * @description With `run` an answer to a question starts a manual run, which is told it.
              * @default wait
              * @enum {string}
@@ -1277,7 +1271,7 @@ export interface components {
              */
             checks?: components["schemas"]["ResultCheck"][];
             /**
-             * @description Hours in which a person can answer a question; then its default holds.
+             * @description Hours in which a person can answer a question or decide about a held call. Then the default of the question holds, and the call is rejected.
              * @default 72
              */
             decisionHours?: number;
@@ -1599,7 +1593,6 @@ export interface components {
             role: "owner" | "admin" | "member";
         };
         CreatedRoutine: {
-            actionsExpireHours: components["schemas"]["RoutineActionsExpireHours"];
             afterAnswer: components["schemas"]["RoutineAfterAnswer"];
             afterApproval: components["schemas"]["RoutineAfterApproval"];
             archivedAt: components["schemas"]["Timestamp"] | null;
@@ -1702,11 +1695,6 @@ export interface components {
         };
         CreateRoutine: {
             /**
-             * @description Hours after which a held call that no one decided about is rejected.
-             * @default 72
-             */
-            actionsExpireHours?: number;
-            /**
              * @description With `run` an answer to a question starts a manual run, which is told it.
              * @default wait
              * @enum {string}
@@ -1736,7 +1724,7 @@ export interface components {
              */
             checks?: components["schemas"]["ResultCheck"][];
             /**
-             * @description Hours in which a person can answer a question; then its default holds.
+             * @description Hours in which a person can answer a question or decide about a held call. Then the default of the question holds, and the call is rejected.
              * @default 72
              */
             decisionHours?: number;
@@ -2875,11 +2863,6 @@ export interface components {
         };
         PutRoutine: {
             /**
-             * @description Hours after which a held call that no one decided about is rejected.
-             * @default 72
-             */
-            actionsExpireHours?: number;
-            /**
              * @description With `run` an answer to a question starts a manual run, which is told it.
              * @default wait
              * @enum {string}
@@ -2909,7 +2892,7 @@ export interface components {
              */
             checks?: components["schemas"]["ResultCheck"][];
             /**
-             * @description Hours in which a person can answer a question; then its default holds.
+             * @description Hours in which a person can answer a question or decide about a held call. Then the default of the question holds, and the call is rejected.
              * @default 72
              */
             decisionHours?: number;
@@ -3302,7 +3285,6 @@ export interface components {
             projectId: string;
         };
         RotatedRoutine: {
-            actionsExpireHours: components["schemas"]["RoutineActionsExpireHours"];
             afterAnswer: components["schemas"]["RoutineAfterAnswer"];
             afterApproval: components["schemas"]["RoutineAfterApproval"];
             archivedAt: components["schemas"]["Timestamp"] | null;
@@ -3377,7 +3359,6 @@ export interface components {
             force?: boolean;
         };
         Routine: {
-            actionsExpireHours: components["schemas"]["RoutineActionsExpireHours"];
             afterAnswer: components["schemas"]["RoutineAfterAnswer"];
             afterApproval: components["schemas"]["RoutineAfterApproval"];
             archivedAt: components["schemas"]["Timestamp"] | null;
@@ -3442,8 +3423,6 @@ export interface components {
             webhookFailedAt: components["schemas"]["Timestamp"] | null;
             webhookUrl: components["schemas"]["RoutineWebhookUrl"] | null;
         };
-        /** @description Hours after which a held call that no one decided about is rejected. */
-        RoutineActionsExpireHours: number;
         /**
          * @description With `run` an answer to a question starts a manual run, which is told it.
          * @enum {string}
@@ -3467,7 +3446,7 @@ export interface components {
         };
         /** @description Conditions that code checks when a run would succeed: the result is not empty, matches a pattern or does not, names a number of distinct web addresses; a tool succeeded often enough; no call was refused. A run that states `nothing_to_report` needs no pattern and no addresses. A run that fails a check ends `failed`, `check_failed`, and is no proof for activation. The list of types may grow. */
         RoutineChecks: components["schemas"]["ResultCheckOutput"][];
-        /** @description Hours in which a person can answer a question; then its default holds. */
+        /** @description Hours in which a person can answer a question or decide about a held call. Then the default of the question holds, and the call is rejected. */
         RoutineDecisionHours: number;
         /**
          * @description Which runs the webhook gets. `always`: all. `changed`, which needs a resultSchema: runs whose data differs from the data delivered last, as `run.changed`, and failed runs; the first data counts as changed. `failed`: failed runs. `withheld` of a run has the reason for no event. `routine.paused` is always sent.
@@ -3475,7 +3454,6 @@ export interface components {
          */
         RoutineDeliver: "always" | "changed" | "failed";
         RoutineDetail: {
-            actionsExpireHours: components["schemas"]["RoutineActionsExpireHours"];
             activation: components["schemas"]["Activation"];
             afterAnswer: components["schemas"]["RoutineAfterAnswer"];
             afterApproval: components["schemas"]["RoutineAfterApproval"];
@@ -3722,7 +3700,6 @@ export interface components {
         RoutineSkipDates: string[];
         RoutineStartsAt: components["schemas"]["Timestamp"];
         RoutineSummary: {
-            actionsExpireHours: components["schemas"]["RoutineActionsExpireHours"];
             afterAnswer: components["schemas"]["RoutineAfterAnswer"];
             afterApproval: components["schemas"]["RoutineAfterApproval"];
             archivedAt: components["schemas"]["Timestamp"] | null;
@@ -3790,13 +3767,12 @@ export interface components {
             [key: string]: string;
         };
         RoutineVersion: {
-            actionsExpireHours: components["schemas"]["RoutineActionsExpireHours"];
             afterAnswer: components["schemas"]["RoutineAfterAnswer"];
             afterApproval: components["schemas"]["RoutineAfterApproval"];
             builtInTools: components["schemas"]["RoutineBuiltInTools"];
             carryResult: components["schemas"]["RoutineCarryResult"];
             /** @description What differs from the revision before; empty for the first one on record. */
-            changed: ("instructions" | "variables" | "overridable" | "model" | "skills" | "facts" | "limits" | "carryResult" | "builtInTools" | "outcome" | "mayComplete" | "mayPutOffHours" | "afterApproval" | "actionsExpireHours" | "mayAsk" | "afterAnswer" | "decisionHours" | "checks" | "gate" | "resultSchema" | "resultKey" | "tools")[];
+            changed: ("instructions" | "variables" | "overridable" | "model" | "skills" | "facts" | "limits" | "carryResult" | "builtInTools" | "outcome" | "mayComplete" | "mayPutOffHours" | "afterApproval" | "mayAsk" | "afterAnswer" | "decisionHours" | "checks" | "gate" | "resultSchema" | "resultKey" | "tools")[];
             checks: components["schemas"]["RoutineChecks"];
             createdAt: components["schemas"]["Timestamp"];
             /** @description The person or the API key that made it; null when the service made it, or the author is unknown. */
@@ -3833,7 +3809,7 @@ export interface components {
         };
         RoutineVersionSummary: {
             /** @description What differs from the revision before; empty for the first one on record. */
-            changed: ("instructions" | "variables" | "overridable" | "model" | "skills" | "facts" | "limits" | "carryResult" | "builtInTools" | "outcome" | "mayComplete" | "mayPutOffHours" | "afterApproval" | "actionsExpireHours" | "mayAsk" | "afterAnswer" | "decisionHours" | "checks" | "gate" | "resultSchema" | "resultKey" | "tools")[];
+            changed: ("instructions" | "variables" | "overridable" | "model" | "skills" | "facts" | "limits" | "carryResult" | "builtInTools" | "outcome" | "mayComplete" | "mayPutOffHours" | "afterApproval" | "mayAsk" | "afterAnswer" | "decisionHours" | "checks" | "gate" | "resultSchema" | "resultKey" | "tools")[];
             createdAt: components["schemas"]["Timestamp"];
             /** @description The person or the API key that made it; null when the service made it, or the author is unknown. */
             createdBy: components["schemas"]["RoutineVersionAuthor"] | null;
@@ -4341,7 +4317,6 @@ export interface components {
             type: "run.succeeded" | "run.changed" | "run.failed" | "run.cancelled";
         };
         SavedRoutine: {
-            actionsExpireHours: components["schemas"]["RoutineActionsExpireHours"];
             afterAnswer: components["schemas"]["RoutineAfterAnswer"];
             afterApproval: components["schemas"]["RoutineAfterApproval"];
             archivedAt: components["schemas"]["Timestamp"] | null;
@@ -5056,8 +5031,6 @@ export interface components {
             mail?: components["schemas"]["MailSettings"] | null;
         };
         UpdateRoutine: {
-            /** @description Hours after which a held call that no one decided about is rejected. */
-            actionsExpireHours?: number;
             /**
              * @description With `run` an answer to a question starts a manual run, which is told it.
              * @enum {string}
@@ -5075,7 +5048,7 @@ export interface components {
             carryResult?: boolean;
             /** @description Conditions that code checks when a run would succeed: the result is not empty, matches a pattern or does not, names a number of distinct web addresses; a tool succeeded often enough; no call was refused. A run that states `nothing_to_report` needs no pattern and no addresses. A run that fails a check ends `failed`, `check_failed`, and is no proof for activation. The list of types may grow. */
             checks?: components["schemas"]["ResultCheck"][];
-            /** @description Hours in which a person can answer a question; then its default holds. */
+            /** @description Hours in which a person can answer a question or decide about a held call. Then the default of the question holds, and the call is rejected. */
             decisionHours?: number;
             /**
              * @description Which runs the webhook gets. `always`: all. `changed`, which needs a resultSchema: runs whose data differs from the data delivered last, as `run.changed`, and failed runs; the first data counts as changed. `failed`: failed runs. `withheld` of a run has the reason for no event. `routine.paused` is always sent.

@@ -15,7 +15,6 @@ export const MATERIAL: readonly string[] = [
   'mayComplete',
   'mayPutOffHours',
   'afterApproval',
-  'actionsExpireHours',
   'mayAsk',
   'afterAnswer',
   'decisionHours',
@@ -476,13 +475,6 @@ export const ROUTINE_HEAD = {
       ],
       "description": "What follows once no held call of a run waits any longer and at least one was sent. `run`: the routine runs once more; `{{actions}}` in its instructions says what was approved, changed or rejected, and what came of it."
     },
-    "actionsExpireHours": {
-      "default": 72,
-      "type": "integer",
-      "minimum": 1,
-      "maximum": 720,
-      "description": "Hours after which a held call that no one decided about is rejected."
-    },
     "mayAsk": {
       "default": false,
       "type": "boolean",
@@ -502,7 +494,7 @@ export const ROUTINE_HEAD = {
       "type": "integer",
       "minimum": 1,
       "maximum": 720,
-      "description": "Hours in which a person can answer a question; then its default holds."
+      "description": "Hours in which a person can answer a question or decide about a held call. Then the default of the question holds, and the call is rejected."
     },
     "checks": {
       "default": [],
