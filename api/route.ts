@@ -121,6 +121,7 @@ export type NewId = (
     | 'proposal'
     | 'routine'
     | 'run'
+    | 'sharedLink'
     | 'skill'
     | 'toolRule',
 ) => string;

@@ -1,5 +1,5 @@
 import { healthRoutes, receivePaymentEvent, schedulerTick } from './outside/operations.ts';
-import { submitBusinessLead, readPublicConfig } from './outside/public.ts';
+import { openSharedLink, submitBusinessLead, readPublicConfig } from './outside/public.ts';
 import { completeConnectionSignIn } from './outside/oauth.ts';
 import type { Route } from './route.ts';
 import { actionRoutes } from './v1/actions/index.ts';
@@ -72,5 +72,6 @@ export const routes: readonly Route[] = [
   readPublicConfig,
   schedulerTick,
   submitBusinessLead,
+  openSharedLink,
   receivePaymentEvent,
 ];

@@ -21,6 +21,7 @@ export const ID_PREFIX = {
   delivery: 'whd',
   chat: 'cht',
   chatDelivery: 'chd',
+  sharedLink: 'lnk',
   question: 'qst',
   lead: 'lead',
   invitation: 'inv',

@@ -58,6 +58,7 @@ export const EXAMPLE = {
   delivery: 'whd_01kx3k9y6wfd8r0v5m2c7t4q7f',
   chat: 'cht_01kx3k9y6wfd8r0v5m2c7t4q7g',
   chatDelivery: 'chd_01kx3k9y6wfd8r0v5m2c7t4q7h',
+  sharedLink: 'lnk_01kx3k9y6wfd8r0v5m2c7t4q7k',
   question: 'qst_01kx3k9y6wfd8r0v5m2c7t4q7j',
   connection: 'con_01kx3k9y6wfd8r0v5m2c7t4q8g',
   policy: 'pol_01kx3k9y6wfd8r0v5m2c7t4q9h',

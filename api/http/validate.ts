@@ -108,6 +108,7 @@ const NOT_FOUND: Readonly<Record<string, ErrorCode>> = {
   deliveryId: 'delivery_not_found',
   externalKey: 'invalid_request',
   factsVersion: 'facts_version_not_found',
+  linkId: 'link_not_found',
   invitationId: 'invitation_not_found',
   organizationId: 'organization_not_found',
   policyId: 'policy_not_found',

@@ -1,8 +1,12 @@
 import { z } from 'zod';
 import { submitLead } from '#core/accounts/leads/index.ts';
+import { openSharedLink as openLink } from '#core/execution/shared-links/index.ts';
+import { present } from '../http/present.ts';
 import { route } from '../route.ts';
 import { networkOf } from '../http/client-address.ts';
-import { nameOf } from '#lib/schemas.ts';
+import { nameOf, timestamp } from '#lib/schemas.ts';
+import { RUN_STATES } from '#core/execution/run-states/index.ts';
+import { data, outcomeFields } from '../v1/runs/result-schema.ts';
 import { emailAddress } from '../http/schemas.ts';
 
 export const readPublicConfig = route({
@@ -85,3 +89,38 @@ export const submitBusinessLead = route({
   });
   return { data: { accepted: true } };
 });
+
+const sharedResult = z
+  .strictObject({
+    routineName: z.string(),
+    state: z.enum(RUN_STATES),
+    outcome: outcomeFields.outcome,
+    outcomeSummary: outcomeFields.outcomeSummary,
+    result: z.string().nullable(),
+    data,
+    resultSchema: z.record(z.string(), z.unknown()).nullable().meta({
+      description: 'The schema of its data, without the descriptions that the model was given.',
+    }),
+    finishedAt: timestamp.nullable(),
+    expiresAt: timestamp.meta({ description: 'When the link ends.' }),
+  })
+  .meta({ id: 'SharedResult' });
+
+export const openSharedLink = route({
+  method: 'POST',
+  path: '/public/shared-results',
+  id: 'openSharedLink',
+  tag: 'Operations',
+  summary: 'Read a result by its link',
+  description:
+    'From a page of the user interface only, at most 60 times a minute from one network. The token stands in the body, so that no log has it. A link that is unknown, has ended or whose result is erased gets the same 404.',
+  auth: 'ui-origin',
+  mcp: false,
+  body: z
+    .strictObject({ token: z.string().max(200).meta({ description: 'The part of the address behind its #.' }) })
+    .meta({ id: 'OpenSharedLink' }),
+  success: { status: 200, data: sharedResult, description: 'The result.' },
+  errors: ['origin_not_allowed', 'rate_limited', 'link_not_found'],
+}).to(async ({ access, body: { token }, deps }) => ({
+  data: present(sharedResult, await openLink(deps.database, token, networkOf(access.clientAddress, 'wide'))),
+}));

@@ -2,7 +2,7 @@ import { now } from '#lib/clock.ts';
 import { z } from 'zod';
 import { listOccurrences, previewTimes, TIMING_WARNINGS, timingWarnings } from '#core/foundation/timetable/index.ts';
 import { invalid } from '#lib/errors.ts';
-import { scheduleInWords } from '#lib/schedule/index.ts';
+import { readSchedulePhrase, scheduleInWords } from '#lib/schedule/index.ts';
 import { instantOfThisAge, timestamp } from '#lib/schemas.ts';
 import { present } from '../http/present.ts';
 import { decimal, EXAMPLE, idOf, iso } from '../http/schemas.ts';
@@ -16,6 +16,7 @@ const PREVIEWED = 5;
 
 const preview = z
   .strictObject({
+    schedule: z.string().meta({ description: 'The schedule that is shown.', example: '0 7 * * 1-5' }),
     inWords: z.string().meta({
       description: 'The schedule in words. If both day fields are restricted, a day needs to match only one.',
       example: 'On the 1st to 7th, and also every Monday, at 09:00',
@@ -40,12 +41,17 @@ const previewSchedule = route({
   id: 'previewSchedule',
   tag,
   summary: 'Show the next times of a schedule',
-  description: 'Or the errors that saving a routine with it would get.',
+  description:
+    'Or the errors that saving a routine with it would get. `words` in place of `schedule` are read as in a draft: English, and only with one reading.',
   auth: 'key-or-session',
   mcp: { toolset: 'authoring' },
   scope: 'routines:read',
   query: z.strictObject({
-    schedule: scheduleFields.schedule,
+    schedule: scheduleFields.schedule.optional(),
+    words: z.string().min(1).max(200).optional().meta({
+      description: 'Words of time, in place of `schedule`.',
+      example: 'weekdays at 7',
+    }),
     timezone: scheduleFields.timezone.default('UTC').meta({ description: 'IANA name.', example: 'UTC' }),
     startsAt: instantOfThisAge.optional().meta({ description: 'No times before this one.' }),
     endsAt: instantOfThisAge.optional().meta({ description: 'No times after this one.' }),
@@ -67,14 +73,33 @@ const previewSchedule = route({
   success: { status: 200, data: preview, description: 'The times.' },
   errors: ['invalid_schedule', 'invalid_timezone'],
 }).to(async ({ query }) => {
-  const { schedule, timezone, startsAt = null, endsAt = null, skipDates = [] } = query;
+  const schedule = scheduleOf(query);
+  const { timezone, startsAt = null, endsAt = null, skipDates = [] } = query;
   const { jitterSeconds } = query;
   const timing = { schedule, timezone, startsAt, endsAt, skipDates, jitterSeconds };
   const time = new Date(now());
   const times = previewTimes(timing, time, PREVIEWED).map(iso);
-  const shown = { inWords: scheduleInWords(schedule), warnings: timingWarnings(timing, time) };
+  const shown = { schedule, inWords: scheduleInWords(schedule), warnings: timingWarnings(timing, time) };
   return { data: { ...shown, times, jitterSeconds } };
 });
+
+/** @throws {AppError} `invalid_request` unless one of both is given, `invalid_schedule` for words that are not read */
+function scheduleOf({
+  schedule,
+  words,
+}: {
+  readonly schedule?: string | undefined;
+  words?: string | undefined;
+}): string {
+  if ((schedule === undefined) === (words === undefined)) {
+    throw invalid([{ path: 'schedule', message: 'give a schedule, or words' }]);
+  }
+  if (schedule !== undefined) return schedule;
+  const read = readSchedulePhrase(words ?? '');
+  if (read.kind === 'read') return read.schedule;
+  const message = read.kind === 'none' ? 'say no time, as "weekdays at 7" does' : `“${read.phrase}” ${read.why}`;
+  throw invalid([{ path: 'words', message }], 'invalid_schedule');
+}
 
 /** The weeks that a month touches. */
 const MAX_DAYS = 42;

@@ -31,6 +31,11 @@ const mcpEnabled = z.boolean().meta({
     'True when programs may reach the project through `/mcp`, with API keys or as connected assistants; true for a new project.',
 });
 
+const sharedLinksEnabled = z.boolean().meta({
+  description:
+    'Whether results can be shared by links that need no sign-in; false for a new project. Switching it off ends every link for good.',
+});
+
 const organizationDetail = z
   .strictObject({
     ...organization.shape,
@@ -54,6 +59,7 @@ const projectDetail = z
     notifications,
     mailDelivery,
     mcpEnabled,
+    sharedLinksEnabled,
   })
   .meta({ id: 'ProjectDetail' });
 
@@ -76,6 +82,7 @@ const projectPatch = z
     runDays: days,
     notifications: notifications.partial(),
     mcpEnabled,
+    sharedLinksEnabled,
   })
   .partial();
 

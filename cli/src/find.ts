@@ -39,6 +39,18 @@ export async function withSkill<T>(
   return act(ras, id).then(undefined, suggesting('skill', given, all));
 }
 
+/** Calls a function with the chat of an id or exact name. */
+export async function withChat<T>(
+  context: Context,
+  given: string,
+  act: (ras: Ras, chatId: string) => PromiseLike<T>,
+): Promise<T> {
+  const ras = await context.client();
+  const all = () => ras.chats.list({ limit: PAGE });
+  const id = /^cht_\w+$/.test(given) ? given : await findId('chat', given, all());
+  return act(ras, id).then(undefined, suggesting('chat', given, all));
+}
+
 /** Calls a function with a run: by id, or the last one of a routine. */
 export async function withRun<T>(
   context: Context,

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Command, CommanderError, Option } from 'commander';
 import { registerActions } from './actions.ts';
 import { registerCatalogue } from './catalogue.ts';
+import { registerChats } from './chats.ts';
 import { registerCompletion } from './completion.ts';
 import { createContext, type Context } from './context.ts';
 import { registerOpen } from './dashboard.ts';
@@ -79,6 +80,7 @@ function register(program: Command, context: Context): void {
   registerQuestions(program, context);
   registerListen(program, context);
   registerCatalogue(program, context);
+  registerChats(program, context);
   registerFiles(program, context);
   registerMcp(program, context);
   registerCompletion(program, context);

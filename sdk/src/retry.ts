@@ -14,6 +14,7 @@ const ONCE: ReadonlySet<OperationId> = new Set([
   'cancelRun',
   'deleteChat',
   'deleteConnection',
+  'deleteSharedLink',
   'deleteSkill',
   'draftRoutine',
   'testChat',

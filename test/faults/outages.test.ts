@@ -166,7 +166,12 @@ const POLL = { interval: 200 };
 const WITHOUT_POSTGRES = new Set(['/health', '/public/config', '/v1/openapi.json', '/internal/scheduler/tick']);
 
 /** Operations that refuse what this test sends before they need a database. */
-const REFUSED_BEFORE = new Set(['/public/business-leads', '/v1/auth/ci-token', '/webhooks/stripe']);
+const REFUSED_BEFORE = new Set([
+  '/public/business-leads',
+  '/public/shared-results',
+  '/v1/auth/ci-token',
+  '/webhooks/stripe',
+]);
 
 function clientFor(auth: (typeof routes)[number]['spec']['auth']): ApiClient {
   switch (auth) {

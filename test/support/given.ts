@@ -233,6 +233,9 @@ export const changeSessions = changer<'userId' | 'createdAt' | 'expiresAt'>('ses
 /** Changes invitations: over. */
 export const changeInvitations = changer<'expiresAt'>('invitations');
 
+/** Changes links to results: expired. */
+export const changeSharedLinks = changer<'expiresAt'>('shared_links');
+
 /** Changes sign-ins at the providers of connections that are under way: over. */
 export const changeFlows = changer<'expiresAt'>('oauth_flows');
 

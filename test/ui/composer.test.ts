@@ -7,6 +7,7 @@ const test = dashboardTest();
 
 test('an error of the server is shown at its field', async ({ visit, person }) => {
   const { page } = await visit(`/p/${person.projectId}/routines/new`, { as: person });
+  await page.getByRole('button', { name: 'Write it yourself' }).click();
   await page.getByRole('textbox', { name: 'Instructions' }).fill('Write one line.');
   await page.getByRole('combobox', { name: 'Runs' }).click();
   await page.getByRole('option', { name: 'Cron' }).click();
@@ -17,17 +18,13 @@ test('an error of the server is shown at its field', async ({ visit, person }) =
   await page.getByRole('textbox', { name: 'Name' }).and(invalid).waitFor();
 });
 
-test('an untouched new routine has a model, and says what else it needs in words for people', async ({
-  visit,
-  person,
-}) => {
+test('an untouched new routine says what it needs, in words for people', async ({ visit, person }) => {
   const { page } = await visit(`/p/${person.projectId}/routines/new`, { as: person });
+  await page.getByRole('button', { name: 'Write it yourself' }).click();
   await page.getByRole('combobox', { name: 'Model' }).waitFor();
   await page.getByRole('button', { name: 'Save and test' }).click();
   await page.getByText('Enter the name.').waitFor();
   await page.getByText('Enter the instructions.').waitFor();
-  await page.getByText('Chosen for you; any other will do.').waitFor();
-  expect(await page.getByRole('combobox', { name: 'Model' }).and(page.locator('[aria-invalid=true]')).count()).toBe(0);
 });
 
 test('a schedule with two day fields is described as it runs, before and after it is saved', async ({
@@ -35,6 +32,7 @@ test('a schedule with two day fields is described as it runs, before and after i
   person,
 }) => {
   const { page } = await visit(`/p/${person.projectId}/routines/new`, { as: person });
+  await page.getByRole('button', { name: 'Write it yourself' }).click();
   await page.getByRole('combobox', { name: 'Runs' }).click();
   await page.getByRole('option', { name: 'Cron' }).click();
   await page.getByRole('textbox', { name: 'Cron' }).fill('0 9 1-7 * 1');
@@ -49,6 +47,37 @@ test('a schedule with two day fields is described as it runs, before and after i
   await page.goto(new URL(`/p/${person.projectId}/routines/${id}`, page.url()).href);
   await page.getByText(words).first().waitFor();
   await page.getByText(/day of month or day of week is enough/).waitFor();
+});
+
+test('a new routine has a model that is good for most, and its settings are folded', async ({ visit, person }) => {
+  const { page } = await visit(`/p/${person.projectId}/routines/new`, { as: person });
+  await page.getByRole('button', { name: 'Write it yourself' }).click();
+  await page.getByText(/^A run that reads 20k tokens/i).waitFor();
+  const limits = page.getByRole('button', { name: /^Limits/ });
+  expect(await limits.count()).toBe(0);
+  await page.getByRole('button', { name: 'Advanced' }).click();
+  await limits.waitFor();
+  await page.getByRole('textbox', { name: 'Name' }).fill('By itself');
+  await page.getByRole('textbox', { name: 'Instructions' }).fill('Write one line.');
+  await page.getByRole('button', { name: 'Save draft' }).click();
+  await page.getByRole('heading', { name: 'By itself' }).waitFor();
+});
+
+test('times are written in hours and minutes', async ({ visit, person }) => {
+  const client = person.session.with({ 'X-Project-Id': person.projectId });
+  const id = await createRoutine(client);
+  const { page } = await visit(`/p/${person.projectId}/routines/${id}/edit`, { as: person });
+  await page.getByRole('button', { name: /^When/ }).click();
+  const longest = page.getByRole('textbox', { name: 'Longest wait' });
+  const unit = page.getByRole('combobox', { name: 'Unit of longest wait' });
+  expect([await longest.inputValue(), await unit.textContent()]).toEqual(['6', 'hours']);
+  await unit.click();
+  await page.getByRole('option', { name: 'minutes' }).click();
+  await longest.fill('90');
+  await save(page);
+  await page.getByText('Nothing has changed.').first().waitFor();
+  const { data } = await client.get(`/v1/routines/${id}`);
+  expect(data.limits.maxQueueSeconds).toBe(5_400);
 });
 
 test('two tabs that change the same thing are shown both, and one is chosen', async ({ visit, person }) => {

@@ -11,17 +11,30 @@ test('a sentence fills the form of a new routine, says what it assumed, and save
   const { page } = await visit(`/p/${person.projectId}/routines/new`, { as: person });
   const sentence = page.getByRole('textbox', { name: 'What should it do, and when?' });
   await sentence.fill('Every Monday at 8, watch our competitors and say what changed');
+  expect(await page.getByRole('textbox', { name: 'Instructions' }).count()).toBe(0);
   await page.getByRole('button', { name: 'Draft it' }).click();
   await page.getByText('“Every Monday at 8” means').waitFor();
+  await page.getByText(/^A run at most \$/).waitFor();
   const name = page.getByRole('textbox', { name: 'Name', exact: true });
   expect(await name.inputValue()).toBe('Watch our competitors and say what changed');
   await page.getByText('Competitor watch').first().waitFor();
   expect((await client.get('/v1/routines')).data).toEqual([]);
   await name.fill('Competitors');
+  const understood = page.getByRole('list', { name: 'What was understood' });
+  await understood.getByRole('button', { name: 'Change name: Competitors' }).waitFor();
+  await understood.getByRole('button', { name: /^Change when: Every Monday at 08:00/ }).click();
+  const words = page.getByRole('textbox', { name: /^In words/ });
+  await expect.poll(() => words.evaluate((field) => field === field.ownerDocument.activeElement)).toBe(true);
+  await words.fill('every other Tuesday at 9');
+  await words.press('Enter');
+  await page.getByText(/is counted from a day/).waitFor();
+  await words.fill('weekdays at 7');
+  await words.press('Enter');
+  await understood.getByRole('button', { name: /07:00/ }).waitFor();
   await page.getByRole('button', { name: 'Save draft' }).click();
   await page.getByRole('heading', { name: 'Competitors' }).waitFor();
   const [saved] = (await client.get('/v1/routines')).data;
-  expect(saved).toMatchObject({ name: 'Competitors', schedule: '0 8 * * 1', skills: ['competitor-watch'] });
+  expect(saved).toMatchObject({ name: 'Competitors', schedule: '0 7 * * 1-5', skills: ['competitor-watch'] });
 });
 
 test('a time with two readings is asked for, and the schedule of the form stays', async ({ visit, person }) => {

@@ -96,6 +96,7 @@ test('figures are entered a million tokens, and what a server states is only sho
 
 test('the composer says whose server a model is on, and what it costs there', async ({ visit, person }) => {
   const { page } = await visit(`/p/${person.projectId}/routines/new`, { as: person });
+  await page.getByRole('button', { name: 'Write it yourself' }).click();
   await page.getByRole('combobox', { name: 'Model' }).fill('llama');
   const option = page.getByRole('option', { name: /llama3\.2:3b/ });
   await option.getByText('Your own server, Ollama').waitFor();

@@ -25,6 +25,19 @@ function expectHeaders(headers: Headers): void {
   expect(headers.get('permissions-policy')).toContain('camera=()');
 }
 
+test('the page of a shared result is in no search engine, and sites that it links to do not learn its address', async ({
+  dashboard,
+}) => {
+  const { status, headers } = await fetch(`${dashboard.url}/shared`);
+  expect([status, headers.get('referrer-policy'), headers.get('x-robots-tag'), headers.get('set-cookie')]).toEqual([
+    200,
+    'no-referrer',
+    'noindex, nofollow',
+    null,
+  ]);
+  expect(headers.get('content-security-policy')).toBe(POLICY);
+});
+
 test('every kind of response carries the same headers', async ({ dashboard, service, person }) => {
   const { Cookie = '' } = person.session.headers;
   const away = await startDashboard(service, await freePort(), {

@@ -19,6 +19,7 @@ const FORMS: readonly Form[] = [
   {
     name: 'the composer',
     path: 'routines/new',
+    opener: 'Write it yourself',
     fields: { Name: 'Watch the harbour', Instructions: INSTRUCTIONS },
     save: 'Save draft',
   },

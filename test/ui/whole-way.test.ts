@@ -232,7 +232,9 @@ async function followRun(watched: Watched, open: () => Promise<void>): Promise<v
   await expect.poll(() => steps.count()).toBe(1);
   // The page shows the whole wait, and not the wait at the time it was opened.
   const waited = duration((await readRun(page)).queuedSeconds * 1_000);
-  await page.getByRole('region', { name: 'Facts' }).getByText(waited, { exact: true }).waitFor();
+  const facts = page.getByRole('region', { name: 'Facts' });
+  await facts.getByRole('button', { name: 'Details' }).click();
+  await facts.getByText(waited, { exact: true }).waitFor();
   await take(watched, 'first-steps');
   await second.taken();
   const third = hold();

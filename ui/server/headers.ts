@@ -22,6 +22,7 @@ export function securityHeaders(policy = POLICY): Middleware {
   const headers = constantHeaders(policy);
   return (ctx, next) => {
     ctx.set(headers);
+    if (ctx.path === '/shared') ctx.set(OF_SHARED);
     return next();
   };
 }
@@ -41,6 +42,9 @@ const HEADERS = {
   'Permissions-Policy':
     'accelerometer=(), browsing-topics=(), camera=(), display-capture=(), geolocation=(), gyroscope=(), magnetometer=(), microphone=(), midi=(), payment=(), serial=(), usb=(), xr-spatial-tracking=()',
 };
+
+/** The page of a shared result: no search engine lists it, and no other site learns of it. */
+const OF_SHARED = { 'Referrer-Policy': 'no-referrer', 'X-Robots-Tag': 'noindex, nofollow' };
 
 /** Names the constant headers, which a proxied response may not replace. */
 export const CONSTANT_HEADERS: ReadonlySet<string> = new Set(

@@ -14,6 +14,7 @@ import { routineParams } from '../routines/fields.ts';
 import { backfillRoutine, forecastBackfill } from './backfill.ts';
 import { followRun, readRunEvent } from './events.ts';
 import { followUpRun, giveVerdict } from './reader.ts';
+import { sharedLinkRoutes } from './links.ts';
 import { listRecentRuns } from './recent.ts';
 import { presentRun, presentRunDetail, presentRunSummary } from './present.ts';
 import { RUN_VIEW, run, runDetail, runParams, runQuery, runSummary } from './schemas.ts';
@@ -278,6 +279,7 @@ export const runRoutes: readonly Route[] = [
   giveVerdict,
   followUpRun,
   redeliverWebhook,
+  ...sharedLinkRoutes,
 ];
 
 function starterOf(access: ProjectAccess) {

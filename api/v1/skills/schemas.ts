@@ -118,7 +118,7 @@ const NOT_CURATED = {
   sourceCount: 0,
 } as const;
 
-export function summarizeCustom(row: skills.CustomSkillSummary) {
+export function summarizeCustom(row: Awaited<ReturnType<typeof skills.listCustomSkills>>[number]) {
   return present(skillSummary, { ...row, ...NOT_CURATED });
 }
 

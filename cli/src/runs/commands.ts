@@ -1,4 +1,4 @@
-import { Option, type Command } from 'commander';
+import { InvalidArgumentError, Option, type Command } from 'commander';
 import type { Shape } from 'routine-automation-sdk';
 import type { Context } from '../context.ts';
 import { usageError } from '../failure.ts';
@@ -38,6 +38,15 @@ export function registerRuns(program: Command, context: Context): void {
     .action(async (given: string) => {
       showRun(context, await withRun(context, given, (ras, id) => ras.runs.cancel(id)));
     });
+  runs
+    .command('share')
+    .description('Make a link that shows the result to everyone who has it.')
+    .argument('<run>', RUN)
+    .addOption(new Option('--days <number>', 'days until it ends, at most 90').default(7).argParser(daysOf))
+    .action(async (given: string, { days }: { days: number }) => {
+      const link = await withRun(context, given, (ras, id) => ras.runs.share(id, { expiresInDays: days }));
+      context.out.record(link, { Link: link.url, Ends: when(link.expiresAt) });
+    });
   addWaiting(runs.command('retry'))
     .description('Start a new run with the same inputs as an earlier one.')
     .argument('<run>', RUN)
@@ -45,6 +54,11 @@ export function registerRuns(program: Command, context: Context): void {
       const run = await withRun(context, given, (ras, id) => ras.runs.retry(id));
       await showStarted(context, run, options);
     });
+}
+
+function daysOf(text: string): number {
+  if (/^[1-9]\d?$/.test(text) && Number(text) <= 90) return Number(text);
+  throw new InvalidArgumentError('It is a number from 1 to 90.');
 }
 
 const RUN = 'id of a run; or a routine by its id, key or name, for its last run';

@@ -26,37 +26,38 @@ export function createAuthMails(options: { db: Db; accountMails: AccountMails; u
    * Sends a mail unless the mailbox has had too many. The caller does not learn which: that would show whether there is
    * an account.
    */
-  async function send(to: string, subject: string, lines: readonly string[]): Promise<void> {
+  async function send(to: string, subject: string, button: string, lines: readonly string[]): Promise<void> {
     // Each kind has a count of its own, so that strangers cannot use up the mails that let the owner in.
     if ((await throttle(db, MAILS, `${subject} ${to}`)) !== undefined) return;
-    await accountMails.queue(db, { to, subject, text: `${lines.join('\n\n')}\n`, seconds: LINK_SECONDS });
+    await accountMails.queue(db, { to, subject, text: `${lines.join('\n\n')}\n`, button, seconds: LINK_SECONDS });
   }
 
   return {
     verification: (to, url) =>
-      send(to, 'Confirm your e-mail address', [
-        'Open this address within an hour to confirm that this mailbox is yours:',
+      send(to, 'Confirm your e-mail address', 'Confirm the address', [
+        'Confirm within an hour that this mailbox is yours:',
         leadingBack(url, uiOrigin),
         'If you did not ask for this, do nothing: without it no one can use an account with this address.',
       ]),
     passwordReset: (to, token) =>
-      send(to, 'Choose a new password', [
-        'Open this address within an hour to choose a new password:',
+      send(to, 'Choose a new password', 'Choose a password', [
+        'Choose a new password within an hour:',
         // The token is in the fragment, which reaches no server's log.
         `${uiOrigin}/reset-password#${token}`,
         'If you did not ask for this, do nothing: your password stays as it is.',
       ]),
     changeOfAddress: (to, newEmail, url) =>
-      send(to, 'Confirm the change of your e-mail address', [
+      send(to, 'Confirm the change of your e-mail address', 'Agree to the change', [
         `A person who is signed in to your account wants to change its address to ${newEmail}.`,
-        'Open this address within an hour to agree; the new address is then asked to confirm too:',
+        'Agree within an hour; the new address is then asked to confirm too:',
         leadingBack(url, uiOrigin),
         'If it was not you, do nothing, and change your password.',
       ]),
     accountExists: (to) =>
-      send(to, 'You already have an account', [
+      send(to, 'You already have an account', 'Sign in', [
         'A person, maybe you, tried to sign up with this e-mail address, which has an account already.',
-        `Sign in, or choose a new password, at ${uiOrigin}.`,
+        'Sign in, or choose a new password there:',
+        `${uiOrigin}/sign-in`,
         'If it was not you, do nothing.',
       ]),
     // Not limited: no stranger can cause this mail, and it must arrive.

@@ -157,7 +157,7 @@ async function mailInvitation(
   // The token is behind the hash sign, so that it reaches no server's log on the way.
   const lines = [
     `${who} to the organization "${organization}".`,
-    'Open this address within seven days, and sign in or sign up with this e-mail address:',
+    'Accept within seven days, and sign in or sign up with this e-mail address:',
     `${uiOrigin}/invitations#${token}`,
     'If you do not know what this is, do nothing.',
   ];
@@ -165,6 +165,7 @@ async function mailInvitation(
     to: email,
     subject: `Invitation to ${organization}`,
     text: `${lines.join('\n\n')}\n`,
+    button: 'Accept the invitation',
     seconds: LIFETIME_SECONDS,
     about: id,
   });

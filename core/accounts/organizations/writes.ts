@@ -29,11 +29,12 @@ export async function writeProject(
   change: Change & {
     readonly mail?: object | null | undefined;
     readonly mcpEnabled?: boolean | undefined;
+    readonly sharedLinksEnabled?: boolean | undefined;
     readonly runContentDays?: number | null | undefined;
     readonly runDays?: number | null | undefined;
   },
 ): Promise<void> {
-  const { mail, runContentDays, runDays } = change;
+  const { mail, runContentDays, runDays, sharedLinksEnabled } = change;
   await tx.run`
     update projects set ${assignments(change)},
       run_content_days = case when ${runContentDays === undefined}::boolean then run_content_days
@@ -41,7 +42,9 @@ export async function writeProject(
       run_days = case when ${runDays === undefined}::boolean then run_days else ${runDays ?? null}::integer end,
       notify_mail = case when ${mail === undefined}::boolean then notify_mail
         else ${mail == null ? null : JSON.stringify(mail)}::jsonb end,
-      mcp_enabled = coalesce(${change.mcpEnabled ?? null}, mcp_enabled)
+      mcp_enabled = coalesce(${change.mcpEnabled ?? null}, mcp_enabled),
+      shared_links_since = case ${sharedLinksEnabled ?? null}::boolean when true then coalesce(shared_links_since, now())
+        when false then null else shared_links_since end
     where id = ${id}
   `;
 }

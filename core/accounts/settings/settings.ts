@@ -58,6 +58,8 @@ export interface ProjectSettings extends Project, Retention {
   readonly mail: MailSettings | null;
   /** False when no program reaches the project through `/mcp`. */
   readonly mcpEnabled: boolean;
+  /** True when results can be shared by links. */
+  readonly sharedLinksEnabled: boolean;
 }
 
 /** A change of a project or an organization; the budget is changed field by field. */
@@ -79,6 +81,7 @@ export type ProjectPatch = SettingsPatch &
   RetentionPatch & {
     readonly notifications?: { readonly mail?: MailSettings | null | undefined } | undefined;
     readonly mcpEnabled?: boolean | undefined;
+    readonly sharedLinksEnabled?: boolean | undefined;
   };
 
 function budget(table: Sql) {
@@ -112,7 +115,8 @@ export async function readProject(
   const found = await db.row<ProjectSettings & { readonly lacks: boolean }>`
     select p.id, p.organization_id as "organizationId", p.name, p.is_demo as "isDemo", p.created_at as "createdAt",
       ${budget(sql`p`)},
-      p.notify_mail as mail, p.mcp_enabled as "mcpEnabled", ${contentDaysOf(rule, sql`p`)} as "runContentDays",
+      p.notify_mail as mail, p.mcp_enabled as "mcpEnabled",
+      p.shared_links_since is not null as "sharedLinksEnabled", ${contentDaysOf(rule, sql`p`)} as "runContentDays",
       ${runDaysOf(rule, sql`p`)} as "runDays",
       ${lacksSecondFactor(sql`o`, key.userId)} as lacks
     from memberships m join organizations o on o.id = m.organization_id
@@ -208,6 +212,12 @@ async function recordChange(
   if ('mcpEnabled' in before && 'mcpEnabled' in after && before.mcpEnabled !== after.mcpEnabled) {
     const details = { enabled: after.mcpEnabled };
     await recordAudit(tx, { ...entry, action: 'mcp.switched', details });
+  }
+  if ('sharedLinksEnabled' in before && 'sharedLinksEnabled' in after) {
+    const details = { enabled: after.sharedLinksEnabled };
+    if (before.sharedLinksEnabled !== details.enabled) {
+      await recordAudit(tx, { ...entry, action: 'sharing.switched', details });
+    }
   }
   const { maxTokensPerDay, maxCostUsdPerMonth } = after.budget;
   const isSame =

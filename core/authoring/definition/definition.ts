@@ -11,8 +11,9 @@ import { HELD_CALLS, limits, LIMIT_PARTS } from './limits.ts';
 import { BUILT_IN_VARIABLES } from './placeholders.ts';
 import { checks } from './results.ts';
 
-/** `actions` is younger than variables of that name, which stay. */
-const reserved: readonly string[] = BUILT_IN_VARIABLES.filter((name) => name !== 'actions');
+/** Routines may have variables of these names, which became built-ins later. */
+const LATER: readonly string[] = ['actions', 'answers'];
+const reserved: readonly string[] = BUILT_IN_VARIABLES.filter((name) => !LATER.includes(name));
 
 export const variables = z
   .record(

@@ -97,10 +97,13 @@ export async function draftRoutine(deps: DraftDeps, { from, timezone, ...where }
   const { drafted, spent } = await askModel(deps, where, { sentence, found });
   const when = reading.kind === 'none' && drafted !== undefined ? readSchedulePhrase(drafted.when) : reading;
   const schedule = when.kind === 'read' ? when.schedule : null;
-  const made = drafted ?? byWords(sentence, reading, found.lists);
+  const plain = byWords(sentence, reading, found.lists);
+  const made = drafted ?? plain;
+  const words = contentWords(plain.instructions);
   return complete({
     madeBy: drafted === undefined ? 'words' : 'model',
-    name: made.name,
+    // A name that has no word of the task says when it runs, or nothing.
+    name: [...contentWords(made.name)].some((word) => words.has(word)) ? made.name : plain.name,
     instructions: made.instructions,
     skills: made.skills,
     needs: [],

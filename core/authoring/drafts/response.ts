@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { CallInput } from '#core/clients/gateway/index.ts';
 import { isJsonObject, parseJson } from '#lib/json.ts';
-import { contentWords } from './words.ts';
+import { bestMatches, contentWords } from './words.ts';
 
 /** The closed lists of a draft: the model sees nothing else of the project, and may name nothing else. */
 export interface OwnLists {
@@ -105,7 +105,39 @@ export function readDraft(text: string, sentence: string, { skills, tools }: Own
   const kept = [...contentWords(draft.instructions)].filter((word) => subject.has(word));
   if (kept.length < Math.min(2, subject.size))
     return 'its instructions have nothing of the sentence; keep its language';
-  return draft;
+  if (bare(draft.instructions).length <= bare(sentence).length && bare(sentence).includes(bare(draft.instructions)))
+    return 'its instructions only repeat the sentence; write what each run has to do';
+  return { ...draft, ...withoutFiller(draft, subject, skills), when: isOf(sentence, draft.when) ? draft.when : '' };
+}
+
+/** Leaves out what small models fill lists with: skills that the sentence does not call for, and texts that say nothing. */
+function withoutFiller(draft: DraftedFields, subject: ReadonlySet<string>, skills: OwnLists['skills']) {
+  const fitting = new Set(bestMatches(subject, skills, (each) => each).map(({ reference }) => reference));
+  const questions = [...new Set(draft.questions)].filter((text) => /[?？؟;]$/u.test(text) && isPhrase(text));
+  return {
+    // A sentence in another language than the list has no word of it.
+    skills: fitting.size === 0 ? draft.skills : draft.skills.filter((reference) => fitting.has(reference)),
+    questions,
+    assumptions: [...new Set(draft.assumptions)].filter((text) => isPhrase(text) && !draft.questions.includes(text)),
+  };
+}
+
+/** Tells whether every number in words of time stands in the sentence too, where it has numbers at all. */
+function isOf(sentence: string, when: string): boolean {
+  const given = sentence.match(/\d+/g);
+  return given === null || (when.match(/\d+/g) ?? []).every((number) => number === '00' || given.includes(number));
+}
+
+/** Two words are a name or an id, and no sentence in any language that writes spaces. */
+function isPhrase(text: string): boolean {
+  return [...text.matchAll(/\p{L}+/gu)].length > 2 || /[^\p{Script=Latin}\P{L}]{4}/u.test(text);
+}
+
+function bare(text: string): string {
+  return text
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}]+/gu, ' ')
+    .trim();
 }
 
 /** Web addresses, host names and mail addresses. */

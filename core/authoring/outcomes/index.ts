@@ -17,6 +17,7 @@ export {
   textBeforeReminder,
   wasReminded,
 } from './finish.ts';
+export { changesInWords, dataInWords, isOnlyData } from './in-words.ts';
 export { type Items, readItems } from './items.ts';
 export {
   type Evidence,

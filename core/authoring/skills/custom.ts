@@ -23,7 +23,7 @@ export interface CustomSkill extends ExternalName {
 }
 
 /** A custom skill as lists show it. */
-export interface CustomSkillSummary extends Omit<CustomSkill, 'instructions'> {
+interface CustomSkillSummary extends Omit<CustomSkill, 'instructions'> {
   /** The length of the instructions in UTF-16 code units, as the limits count it. */
   readonly length: number;
 }

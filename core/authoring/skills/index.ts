@@ -14,7 +14,6 @@ export {
   readCustomSkill,
   updateSkill,
   type CustomSkill,
-  type CustomSkillSummary,
 } from './custom.ts';
 export { putSkill } from './put.ts';
 export { CADENCES, SCHEDULED, SUGGESTED_SCHEDULES, suggestedSchedule } from './front-matter.ts';

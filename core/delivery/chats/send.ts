@@ -1,4 +1,5 @@
 import type { Core } from '#core/core.ts';
+import { dataInWords, isOnlyData } from '#core/authoring/outcomes/index.ts';
 import type { ChatKind, ChatMessage } from '#core/clients/chats/index.ts';
 import { deliveryRetryMs, RETRY_LADDER_MS } from '#core/delivery/webhooks/index.ts';
 import { enqueueMail } from '#core/foundation/outbox/index.ts';
@@ -37,7 +38,9 @@ interface Waiting {
   readonly state: string;
   readonly outcome: string | null;
   readonly summary: string | null;
+  /** Null where it is only the data. */
   readonly text: string | null;
+  readonly data: unknown;
   readonly finishedAt: Date;
   readonly timezone: string;
   /** True when the run asked a question that is open. */
@@ -80,7 +83,9 @@ function findWaiting(db: Db, id: string): Promise<Waiting | undefined> {
       case when c.id is not null then jsonb_build_object('name', c.name, 'kind', c.kind, 'sealedUrl', c.sealed_url,
         'isGone', c.gone_at is not null) end as chat,
       run.content_erased_at is not null as "isErased", r.state = 'archived' as "isArchived", r.name as "routineName",
-      run.state, run.outcome, run.outcome_summary as summary, left(run.result, ${RENDERED}) as text,
+      run.state, run.outcome, run.outcome_summary as summary,
+      case when ${isOnlyData} then null else left(run.result, ${RENDERED}) end as text,
+      case when ${isOnlyData} then run.data end as data,
       run.finished_at as "finishedAt", r.timezone, exists (select from questions q
         where q.last_run_id = run.id and q.project_id = run.project_id and q.state = 'open' and q.expires_at > now()
       ) as asks
@@ -92,9 +97,10 @@ function findWaiting(db: Db, id: string): Promise<Waiting | undefined> {
 }
 
 function messageOf(waiting: Waiting, uiOrigin: string): ChatMessage {
-  const { routineName, state, outcome, summary, text, finishedAt, asks, timezone: timeZone } = waiting;
+  const { routineName, state, outcome, summary, text, data, finishedAt, asks, timezone: timeZone } = waiting;
   const at = finishedAt.toLocaleString('en-GB', { timeZone, dateStyle: 'medium', timeStyle: 'short' });
-  const parts = state === 'failed' ? [] : [summary, text].filter((part) => part !== null);
+  const told = text ?? dataInWords(data).join('\n');
+  const parts = state === 'failed' ? [] : [summary, told].filter((part) => part !== null && part !== '');
   return {
     title: routineName,
     facts: `${state === 'failed' ? 'Failed' : (OUTCOMES[outcome ?? ''] ?? 'Succeeded')} · ${at}${asks ? ' · It asks a question' : ''}`,
@@ -177,6 +183,7 @@ function stopChat(
           'Make a new incoming webhook in the chat and save its address. What was not delivered can be sent again from the page of its run.',
         ],
         path: `/p/${projectId}/settings?tab=notifications`,
+        button: 'Give it another address',
       },
     });
   });

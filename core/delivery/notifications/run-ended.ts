@@ -138,7 +138,7 @@ function paused(because: string): News {
 }
 
 function failed({ reason, reasonInWords }: ToldRun): News {
-  const why = reason === null ? '' : `: ${reason}, ${reasonInWords ?? ''}`;
+  const why = reason === null ? '' : reasonInWords === null ? `: ${reason}` : `: ${reasonInWords} (${reason})`;
   return { event: 'failed', heading: 'Failed', lines: [`A run failed${why}.`] };
 }
 

@@ -75,6 +75,7 @@ export async function mailTo(
     subject: `${mail.heading}: ${routineName}`,
     lines: [`Routine "${routineName}" in the project "${projectName}".`, ...mail.lines],
     path: `/p/${projectId}/${runId === null ? `routines/${routineId}` : `runs/${runId}`}`,
+    button: runId === null ? 'Open the routine' : 'Open the run',
   });
 }
 

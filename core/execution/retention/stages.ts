@@ -2,6 +2,7 @@ import { contentDaysOf, contentDaysOfAll, runDaysOf, type RetentionRule } from '
 import { eraseMessages, deleteMessages } from '#core/foundation/outbox/index.ts';
 import { eraseBodies, deleteDeliveries } from '#core/delivery/webhooks/index.ts';
 import { deleteChatDeliveries, eraseChatResponses } from '#core/delivery/chats/index.ts';
+import { forgetSharedLinks } from '#core/execution/shared-links/index.ts';
 import { deleteQuestions, eraseQuestions } from '#core/execution/questions/index.ts';
 import { keepProofs } from '#core/authoring/routines/index.ts';
 import { deleteActions, eraseActions } from '#core/execution/actions/index.ts';
@@ -64,6 +65,7 @@ async function deleteRuns(tx: Db, runIds: readonly string[]): Promise<number> {
   await deleteDeliveries(tx, runIds);
   await deleteMessages(tx, runIds);
   await deleteChatDeliveries(tx, runIds);
+  await forgetSharedLinks(tx, runIds);
   await deleteActions(tx, runIds);
   await deleteQuestions(tx, runIds);
   return keeping.deleteRows(tx, runIds);

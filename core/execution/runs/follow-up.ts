@@ -3,7 +3,7 @@ import { isEndState } from '#core/execution/run-states/index.ts';
 import { sql } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { disabledProviders, enqueueManualRun, startAdmitted, type StartDeps } from './enqueue.ts';
-import { findRun, readRun } from './queries.ts';
+import { assertHasResult, findRun, readRun } from './queries.ts';
 import { runColumns, type Run } from './run.ts';
 
 export interface AskedFollowUp {
@@ -66,12 +66,6 @@ export async function startFollowUp(deps: StartDeps, input: AskedFollowUp): Prom
   if (run === undefined) throw refusalOf(found) ?? (await runsExceeded(db, input));
   deps.admission.nudge();
   return run;
-}
-
-function assertHasResult({ state, contentErasedAt, result }: Run): void {
-  if (!isEndState(state)) throw new AppError('run_not_finished');
-  if (contentErasedAt !== null) throw new AppError('content_erased');
-  if (result === null) throw new AppError('run_without_result');
 }
 
 /** Obstacles to a follow-up, as the statement finds them. */

@@ -6,7 +6,7 @@ export * as occurrences from './occurrences.ts';
 export * as keeping from './keeping.ts';
 export { listSteps } from './read-steps.ts';
 export { listRuns } from './list.ts';
-export { readRun, readRunDetail } from './queries.ts';
+export { readEndedResult, readRun, readRunDetail } from './queries.ts';
 export { MAX_RECENT, listRecentRuns } from './recent.ts';
 export * as proofs from './proposals.ts';
 export { inTheWay, replaceOpenRuns } from './replace.ts';

@@ -9,7 +9,7 @@ import { AppError } from '#lib/errors.ts';
 import { firstIdAt } from '#lib/ids.ts';
 import { afterCursor, type Page } from '#lib/paging.ts';
 import { type Admission, waitsForBudget, waitsForConnection, waitOf } from '#core/execution/admission/index.ts';
-import type { RunState, Trigger } from '#core/execution/run-states/index.ts';
+import { isEndState, type RunState, type Trigger } from '#core/execution/run-states/index.ts';
 import {
   type Answer,
   comparedWith,
@@ -135,6 +135,31 @@ export async function readRun(db: Db, projectId: string, id: string): Promise<Ru
   const run = await findRun(db, projectId, id);
   if (run === undefined) throw new AppError('run_not_found');
   return run;
+}
+
+/**
+ * Reads a run that has a result, with its routine's name and the schema of its data, and no steps.
+ * @throws {AppError} `run_not_found`, `run_not_finished`, `content_erased`, `run_without_result`
+ */
+export async function readEndedResult(
+  db: Db,
+  projectId: string,
+  id: string,
+): Promise<Run & Pick<RunDetail, 'routineName' | 'resultSchema'>> {
+  const run = await db.row<Run & Pick<RunDetail, 'routineName'>>`
+    select ${runColumns}, ${routineName} from runs
+    where id = ${id} and project_id = ${projectId}
+  `;
+  if (run === undefined) throw new AppError('run_not_found');
+  assertHasResult(run);
+  return { ...run, resultSchema: run.data === null ? null : await schemaOf(db, run) };
+}
+
+/** @throws {AppError} `run_not_finished`, `content_erased`, `run_without_result` */
+export function assertHasResult({ state, contentErasedAt, result }: Run): void {
+  if (!isEndState(state)) throw new AppError('run_not_finished');
+  if (contentErasedAt !== null) throw new AppError('content_erased');
+  if (result === null) throw new AppError('run_without_result');
 }
 
 /** Reads a run with its steps, webhook deliveries, mails and pings. @throws {AppError} `run_not_found` */

@@ -8,7 +8,13 @@ import { accountPage } from './mail-body.ts';
 import { findWaiting, NOT_THERE, queueMessages, recordSending } from './waiting.ts';
 
 /** A mail about an account. It is stored sealed, because its link gives access. */
-const accountMail = z.object({ to: z.string(), subject: z.string(), text: z.string() });
+const accountMail = z.object({
+  to: z.string(),
+  subject: z.string(),
+  text: z.string(),
+  /** Label of the button that stands for its address. */
+  button: z.string().optional(),
+});
 type AccountMail = z.output<typeof accountMail>;
 
 /**

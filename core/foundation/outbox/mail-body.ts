@@ -44,19 +44,20 @@ export function bodyOf(content: MailContent, places: Places): { readonly text: s
   return { text: `${paragraphs.join('\n\n')}\n`, html: htmlOf(content, places) };
 }
 
-/** Writes the page of a mail about an account: its one address becomes the button. */
-export function accountPage({ subject, text }: { subject: string; text: string }, uiOrigin: string): string {
-  const paragraphs = text.trim().split('\n\n');
-  const address = paragraphs.find((paragraph) => /^https?:\/\/\S+$/.test(paragraph));
-  const lines = paragraphs.map((each) => `<p style="margin:0 0 12px">${escaped(each === address ? '' : each)}</p>`);
-  return pageOf({
-    subject,
-    uiOrigin,
-    inside: [
-      ...lines.filter((line) => !line.endsWith('></p>')),
-      ...(address === undefined ? [] : [buttonTo(address, 'Continue')]),
-    ],
-  });
+/** Writes the page of a mail about an account, with a button in place of its one address. */
+export function accountPage(
+  { subject, text, button }: { subject: string; text: string; button?: string | undefined },
+  uiOrigin: string,
+): string {
+  const inside = text
+    .trim()
+    .split('\n\n')
+    .map((each) =>
+      /^https?:\/\/\S+$/.test(each)
+        ? buttonTo(each, button ?? 'Continue')
+        : `<p style="margin:0 0 12px">${escaped(each)}</p>`,
+    );
+  return pageOf({ subject, uiOrigin, inside });
 }
 
 function textOf({ heading, path, entries, note }: MailSection, uiOrigin: string): string[] {
@@ -99,14 +100,14 @@ function htmlOf(
       ...(ends.length === 0
         ? []
         : [
-            `<p class="muted rule" style="margin:28px 0 0;padding:14px 0 0;border-top:1px solid #e3e3e8;color:#5b5b63;font-size:13px">${ends.join('<br>')}</p>`,
+            `<p class="muted rule" style="margin:0;padding:14px 0 0;border-top:1px solid #e3e3e8;color:#5b5b63;font-size:13px">${ends.join('<br>')}</p>`,
           ]),
     ],
   });
 }
 
 function buttonTo(url: string, label: string): string {
-  return `<p style="margin:28px 0 0"><a class="button" href="${escaped(url)}" style="display:inline-block;background:#3d49c4;color:#ffffff;text-decoration:none;border-radius:6px;padding:12px 18px">${escaped(label)}</a></p>`;
+  return `<p style="margin:20px 0 24px"><a class="button" href="${escaped(url)}" style="display:inline-block;background:#3d49c4;color:#ffffff;text-decoration:none;border-radius:6px;padding:12px 18px">${escaped(label)}</a></p>`;
 }
 
 /**
@@ -133,7 +134,7 @@ function pageOf({
 </head>
 <body class="page" style="margin:0;padding:0;background:#f6f6f7">
 <div class="sheet" style="max-width:600px;margin:0 auto;padding:28px 20px;background:#ffffff;color:#1d1d20;font:16px/1.5 system-ui,-apple-system,'Segoe UI',Roboto,sans-serif;overflow-wrap:anywhere">
-<p class="muted" style="margin:0 0 18px;color:#5b5b63;font-size:13px"><a class="muted" href="${escaped(`${uiOrigin}/`)}" style="color:#5b5b63">${escaped(`${uiOrigin}/`)}</a></p>
+<p style="margin:0 0 18px;font-size:13px"><a class="muted" href="${escaped(`${uiOrigin}/`)}" style="color:#5b5b63;font-weight:600;text-decoration:none">${escaped(`${uiOrigin}/`)}</a></p>
 ${inside.join('\n')}
 </div>
 </body>

@@ -1,9 +1,9 @@
+import { changesInWords } from '#core/authoring/outcomes/index.ts';
 import type { Attention } from '#core/upkeep/attention/index.ts';
 import type { MailEntry, MailPart, MailSection } from '#core/foundation/outbox/index.ts';
 import type { Result, ResultKind, Unread } from '#core/execution/results/index.ts';
 import { reasonInWords, RUN_REASONS, type RunReason } from '#core/execution/run-states/index.ts';
 import { capitalized, cut, shownText, withoutUnseen } from '#lib/text.ts';
-import { changesInWords } from './differences.ts';
 
 /** How many results a digest looks at. It shows the latest of each routine. */
 export const MOST_RESULTS = 100;
@@ -106,7 +106,7 @@ export function resultEntry(
     tone,
     facts: [
       timeOf(result.finishedAt),
-      ...(result.costUsd === null ? [] : [`$${Number(result.costUsd).toFixed(2)}`]),
+      ...(Number(result.costUsd) < 0.005 ? [] : [`$${Number(result.costUsd).toFixed(2)}`]),
       ...(earlier === 0 ? [] : [`${earlier} earlier`]),
     ].join(' · '),
     lines:

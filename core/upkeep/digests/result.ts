@@ -1,5 +1,6 @@
 import type { MailSettings } from '#core/accounts/settings/index.ts';
 import { findRecipients } from '#core/accounts/settings/index.ts';
+import { dataInWords, isOnlyData } from '#core/authoring/outcomes/index.ts';
 import { enqueueChats } from '#core/delivery/chats/index.ts';
 import { listResults, type Result } from '#core/execution/results/index.ts';
 import { enqueueMail, recordUnaddressed, type MailContent } from '#core/foundation/outbox/index.ts';
@@ -26,7 +27,9 @@ interface Told {
   readonly mail: MailSettings['to'] | null;
   readonly chats: readonly string[];
   readonly finishedAt: Date;
+  /** Null where it is only the data. */
   readonly text: string | null;
+  readonly data: unknown;
 }
 
 async function sendResult(tx: Db, runId: string): Promise<void> {
@@ -63,7 +66,8 @@ function readTold(tx: Db, runId: string): Promise<Told | undefined> {
   return tx.row<Told>`
     select p.organization_id as "organizationId", p.id as "projectId", p.name as "projectName", r.id as "routineId",
       r.timezone, r.results_when as "when", r.results_mail as mail, r.results_chats as chats,
-      run.finished_at as "finishedAt", left(run.result, ${READ}) as text
+      run.finished_at as "finishedAt", case when ${isOnlyData} then null else left(run.result, ${READ}) end as text,
+      case when ${isOnlyData} then run.data end as data
     from runs run join routines r on r.id = run.routine_id and r.project_id = run.project_id
     join projects p on p.id = run.project_id
     where run.id = ${runId} and run.content_erased_at is null and r.state in ('active', 'paused')
@@ -95,16 +99,19 @@ function contentOf({
   projectName,
   timezone,
   text,
+  data,
   result,
 }: Told & { readonly result: Result }): MailContent {
   const entry = resultEntry(result, 0, { projectId, timezone });
-  const told = plainLines(text ?? '');
+  const told = plainLines(text ?? dataInWords(data).join('\n'));
   const summary = result.outcomeSummary === null ? [] : plainLines(result.outcomeSummary);
   const lines = [...summary, ...told.slice(0, LINES_OF_MAIL), ...(told.length > LINES_OF_MAIL ? ['…'] : [])];
+  // A line that is new stands in the text already; what went away does not.
+  const differences = entry.differences.filter(({ sign, text: line }) => sign !== '+' || !lines.includes(line));
   return {
     subject: `${entry.label}: ${entry.title}`,
-    lines: [`A result in the project "${projectName}".`],
-    sections: [{ heading: entry.title, path: entry.path, entries: [{ ...entry, lines }] }],
+    lines: [],
+    sections: [{ heading: `A result in the project "${projectName}"`, entries: [{ ...entry, lines, differences }] }],
     path: entry.path,
     button: 'Open the result',
   };

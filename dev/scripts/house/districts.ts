@@ -9,6 +9,7 @@ const DISTRICTS: Readonly<Record<string, readonly string[]>> = {
     'steps',
     'run-events',
     'retention',
+    'shared-links',
     'actions',
     'questions',
     'runs',

@@ -30,7 +30,7 @@ export type Faults = Readonly<Record<string, readonly string[]>>;
 
 /** The most files and lines of each room; a change that raises one says why, see docs/adr/0038-budgets-of-rooms.md. */
 const BUDGETS = {
-  core: { files: 448, lines: 51_400 },
+  core: { files: 465, lines: 55_000 },
   lib: { files: 102, lines: 8_900 },
   api: { files: 120, lines: 14_700 },
   activities: { files: 4, lines: 200 },

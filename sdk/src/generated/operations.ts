@@ -17,11 +17,13 @@ export const OPERATIONS = {
   createConnection: { method: 'POST', path: '/v1/connections', keyed: true },
   createProposal: { method: 'POST', path: '/v1/routines/{routineId}/proposals', keyed: true },
   createRoutine: { method: 'POST', path: '/v1/routines', keyed: true },
+  createSharedLink: { method: 'POST', path: '/v1/runs/{runId}/links', keyed: true },
   createSkill: { method: 'POST', path: '/v1/skills', keyed: true },
   createToolRule: { method: 'POST', path: '/v1/routines/{routineId}/tools/{policyId}/rules', keyed: true },
   deleteChat: { method: 'DELETE', path: '/v1/chats/{chatId}' },
   deleteConnection: { method: 'DELETE', path: '/v1/connections/{connectionId}' },
   deleteProposal: { method: 'DELETE', path: '/v1/routines/{routineId}/proposals/{proposalId}' },
+  deleteSharedLink: { method: 'DELETE', path: '/v1/runs/{runId}/links/{linkId}' },
   deleteSkill: { method: 'DELETE', path: '/v1/skills/{skillId}' },
   deleteToolRule: { method: 'DELETE', path: '/v1/routines/{routineId}/tools/{policyId}/rules/{ruleId}' },
   diffRun: { method: 'GET', path: '/v1/runs/{runId}/diff' },
@@ -52,6 +54,7 @@ export const OPERATIONS = {
   listRunSteps: { method: 'GET', path: '/v1/runs/{runId}/steps' },
   listRuns: { method: 'GET', path: '/v1/runs' },
   listScheduledOccurrences: { method: 'GET', path: '/v1/schedules/occurrences' },
+  listSharedLinks: { method: 'GET', path: '/v1/runs/{runId}/links' },
   listSkillRevisions: { method: 'GET', path: '/v1/skills/{skillId}/revisions' },
   listSkills: { method: 'GET', path: '/v1/skills' },
   listToolRules: { method: 'GET', path: '/v1/routines/{routineId}/tools/{policyId}/rules' },
@@ -125,6 +128,7 @@ export type ErrorCode =
   | 'second_factor_required'
   | 'insufficient_scope'
   | 'owner_required'
+  | 'sharing_disabled'
   | 'own_action'
   | 'forbidden'
   | 'origin_not_allowed'
@@ -149,6 +153,7 @@ export type ErrorCode =
   | 'question_not_found'
   | 'delivery_not_found'
   | 'chat_not_found'
+  | 'link_not_found'
   | 'attempt_not_found'
   | 'connection_not_found'
   | 'policy_not_found'

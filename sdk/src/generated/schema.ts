@@ -735,6 +735,30 @@ export interface components {
             /** @description Shown once, where there is a webhook URL; null when the response is repeated under its `Idempotency-Key`. */
             webhookSecret?: string | null;
         };
+        CreatedSharedLink: {
+            /**
+             * Format: date-time
+             * @description RFC 3339, UTC.
+             */
+            createdAt: string;
+            /** @description Null where the account or the key is gone. */
+            createdBy: components["schemas"]["RoutineVersionAuthor"] | null;
+            /**
+             * Format: date-time
+             * @description RFC 3339, UTC.
+             */
+            expiresAt: string;
+            /** @description Id of the sharedLink. */
+            id: string;
+            /** @description When it was read last. */
+            lastSeenAt: string | null;
+            /** @description Id of the run. */
+            runId: string;
+            /** @description Shown once; null when the response is repeated. */
+            url: string | null;
+            /** @description How often the result was read by it. */
+            views: number;
+        };
         CreateRoutine: {
             /**
              * @description Hours after which a held call that no one decided about is rejected.
@@ -961,6 +985,13 @@ export interface components {
              * @enum {string}
              */
             when?: "each" | "changed";
+        };
+        CreateSharedLink: {
+            /**
+             * @description Days until it ends.
+             * @default 7
+             */
+            expiresInDays?: number;
         };
         CreateSkillBody: {
             description?: string | null;
@@ -2997,6 +3028,8 @@ export interface components {
             inWords: string;
             /** @description How much later than each a run may start; the id of the routine decides. */
             jitterSeconds: number;
+            /** @description The schedule that is shown. */
+            schedule: string;
             /** @description The next five times, fewer up to `endsAt`. */
             times: string[];
             /** @description What saving it would warn of; see the warnings of a routine. */
@@ -3020,6 +3053,28 @@ export interface components {
             runs: components["schemas"]["RunOfSeries"][];
             /** @description Whether items are left out. */
             truncated: boolean;
+        };
+        SharedLink: {
+            /**
+             * Format: date-time
+             * @description RFC 3339, UTC.
+             */
+            createdAt: string;
+            /** @description Null where the account or the key is gone. */
+            createdBy: components["schemas"]["RoutineVersionAuthor"] | null;
+            /**
+             * Format: date-time
+             * @description RFC 3339, UTC.
+             */
+            expiresAt: string;
+            /** @description Id of the sharedLink. */
+            id: string;
+            /** @description When it was read last. */
+            lastSeenAt: string | null;
+            /** @description Id of the run. */
+            runId: string;
+            /** @description How often the result was read by it. */
+            views: number;
         };
         Skill: components["schemas"]["SkillSummary"] & {
             instructions: string;
@@ -5316,6 +5371,67 @@ export interface operations {
             };
         };
     };
+    listSharedLinks: {
+        parameters: {
+            path: {
+                /** @description Id of the run. */
+                runId: components["parameters"]["runId"];
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["SharedLink"][];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    createSharedLink: {
+        parameters: {
+            path: {
+                /** @description Id of the run. */
+                runId: components["parameters"]["runId"];
+            };
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["CreateSharedLink"];
+            };
+        };
+        responses: {
+            201: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["CreatedSharedLink"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    deleteSharedLink: {
+        parameters: {
+            path: {
+                /** @description Id of the sharedLink. */
+                linkId: string;
+                /** @description Id of the run. */
+                runId: components["parameters"]["runId"];
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["SharedLink"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
     retryRun: {
         parameters: {
             path: {
@@ -5453,19 +5569,20 @@ export interface operations {
     };
     previewSchedule: {
         parameters: {
-            query: {
+            query?: {
                 /** @description No times after this one. */
                 endsAt?: string;
                 /** @description Only checked, because the id of a routine decides the delay of its runs. */
                 jitterSeconds?: number;
-                /** @description Five cron fields, or @hourly to @yearly. */
-                schedule: string;
+                schedule?: string;
                 /** @description Dates in the time zone, separated by commas. */
                 skipDates?: string;
                 /** @description No times before this one. */
                 startsAt?: string;
                 /** @description IANA name. */
                 timezone?: string;
+                /** @description Words of time, in place of `schedule`. */
+                words?: string;
             };
         };
         responses: {

@@ -101,6 +101,21 @@ export class Runs {
     return this.#transport.send('followUpRun', { ...options, ids: [runId], body });
   }
 
+  /** Makes a link that shows the result to everyone who has it; its address is in this response alone. */
+  share(runId: string, body: Body<'createSharedLink'> = {}, options?: CreateOptions): Call<Data<'createSharedLink'>> {
+    return this.#transport.send('createSharedLink', { ...options, ids: [runId], body });
+  }
+
+  /** The links to its result that hold. */
+  links(runId: string, options?: CallOptions): Call<Data<'listSharedLinks'>> {
+    return this.#transport.send('listSharedLinks', { ...options, ids: [runId] });
+  }
+
+  /** Ends a link. */
+  deleteLink(runId: string, linkId: string, options?: CallOptions): Call<Data<'deleteSharedLink'>> {
+    return this.#transport.send('deleteSharedLink', { ...options, ids: [runId, linkId] });
+  }
+
   /** The webhook event of the run. */
   event(runId: string, options?: CallOptions): Call<Data<'readRunEvent'>> {
     return this.#transport.send('readRunEvent', { ...options, ids: [runId] });

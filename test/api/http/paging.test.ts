@@ -1,4 +1,5 @@
 import { beforeAll, expect, test } from 'vitest';
+import { ROOMS } from '#dev/fakes/chats/server.ts';
 import type { Answer, ApiClient } from '#test/support/client.ts';
 import { signUp, type Person } from '#test/support/people.ts';
 import { proves } from '#test/support/proves.ts';
@@ -73,7 +74,9 @@ test('routines that send their results on are found by a filter', async () => {
   const ping = await createRoutine(client, { notifications: { successPingUrl: url } });
   const mail = await createRoutine(client, { resultsTo: { when: 'each', mail: 'owners', chats: [] } });
   const found = async (query: string) => idsIn(await client.get(`/v1/routines?${query}`));
-  expect(await found('sendsResults=true')).toEqual([mail, ping, hook]);
+  const { data: chat } = await client.post('/v1/chats', { name: 'Room', url: ROOMS.slack });
+  const room = await createRoutine(client, { resultsTo: { chats: [chat.id] } });
+  expect(await found('sendsResults=true')).toEqual([room, mail, ping, hook]);
   expect(await found('sendsResults=false')).toEqual([plain]);
   expect((await client.get('/v1/routines?sendsResults=yes')).status).toBe(400);
 });

@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { answer } from '../support/fake-api.ts';
 import { pageTest } from '../support/fixtures.ts';
 import { photograph, refusing } from '../support/photograph.ts';
-import { USER } from '../support/frame.ts';
+import { ago, USER } from '../support/frame.ts';
 import { sample } from '../support/sample.ts';
 
 const test = pageTest();
@@ -58,5 +58,34 @@ test('pages before the sign-in', async ({ api, visit }) => {
     { name: 'invitation-none', path: '/invitations' },
     { name: 'verified', path: '/verified' },
     { name: 'verified-late', path: '/verified?error=token_expired' },
+  ]);
+});
+
+test('a shared result', async ({ api, visit }) => {
+  const shared = sample('SharedResult', {
+    routineName: 'Weekly price list',
+    state: 'succeeded',
+    result: '## Two prices rose\n\nSee [the list](https://example.com/prices).',
+    data: { items: [{ id: 'oolong', price: 4 }] },
+    finishedAt: ago(60),
+    expiresAt: ago(-9_000),
+  });
+  await photograph(visit, 'shared', [
+    {
+      name: 'result',
+      path: '/shared#token',
+      before: () => api.serve(answer('post', '/public/shared-results', shared)),
+      act: async (page) => {
+        await page.getByRole('heading', { name: 'Two prices rose' }).waitFor();
+        await page.getByRole('cell', { name: 'oolong' }).waitFor();
+        expect(await page.getByRole('link', { name: 'the list' }).getAttribute('rel')).toContain('noreferrer');
+      },
+    },
+    {
+      name: 'nothing',
+      path: '/shared#guessed',
+      before: refusing('/public/shared-results', 404, { code: 'link_not_found', message: 'No.' }),
+      act: (page) => page.getByText('This link shows no result').waitFor(),
+    },
   ]);
 });

@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { answer } from '../support/fake-api.ts';
 import { pageTest } from '../support/fixtures.ts';
-import { ago, AT, FRAME } from '../support/frame.ts';
+import { ago, AT, FRAME, PROJECT } from '../support/frame.ts';
 import { failing, forbidding, holding, photograph, refusing } from '../support/photograph.ts';
 import { sample, type Changes } from '../support/sample.ts';
 import type { Shape } from '../../../ui/src/api/types.ts';
@@ -143,6 +143,19 @@ function says(...texts: (string | RegExp)[]) {
   };
 }
 
+function project(sharedLinksEnabled: boolean) {
+  return answer('get', '/v1/projects/{projectId}', { ...PROJECT, sharedLinksEnabled });
+}
+
+const links = answer('get', '/v1/runs/{runId}/links', [
+  sample('SharedLink', { runId: ID, views: 3, lastSeenAt: ago(5), createdAt: ago(90), expiresAt: ago(-9_000) }),
+]);
+const created = answer(
+  'post',
+  '/v1/runs/{runId}/links',
+  sample('CreatedSharedLink', { runId: ID, url: 'https://app.example.com/shared#token', expiresAt: ago(-9_000) }),
+);
+
 test('a run in all its states', async ({ api, visit }) => {
   const at = { path: PATH };
   await photograph(visit, 'run', [
@@ -193,6 +206,27 @@ test('a run in all its states', async ({ api, visit }) => {
       ...at,
       name: 'pinned',
       before: () => api.serve(...run({ pinned: true, workflowUrl: 'https://temporal.example.com/x' })),
+    },
+    {
+      ...at,
+      name: 'share',
+      before: () => api.serve(...run({}), project(true), links, created),
+      async act(page) {
+        await page.getByRole('button', { name: 'Share' }).click();
+        const dialog = page.getByRole('dialog', { name: 'Share this result' });
+        await dialog.getByText('Read 3 times').waitFor();
+        await dialog.getByRole('button', { name: 'Make a link' }).click();
+        await dialog.getByText('https://app.example.com/shared#token').waitFor();
+      },
+    },
+    {
+      ...at,
+      name: 'share-off',
+      before: () => api.serve(...run({}), project(false)),
+      async act(page) {
+        await page.getByRole('button', { name: 'Share' }).click();
+        await page.getByText('This project shares no results.').waitFor();
+      },
     },
     { ...at, name: 'loading', before: holding(API), loading: true },
     { ...at, name: 'failed', before: failing(API), act: (page) => page.getByRole('alert').waitFor() },

@@ -1,4 +1,5 @@
 import type { Page } from 'playwright-core';
+import { expect } from 'vitest';
 import { answer } from '../support/fake-api.ts';
 import { pageTest } from '../support/fixtures.ts';
 import { ago, AT, FRAME, ORGANIZATION, PROJECT, USER } from '../support/frame.ts';
@@ -17,6 +18,7 @@ const PEOPLE = (['owner', 'admin', 'member'] as const).map((role, nth) =>
     email: `${role}@example.com`,
   }),
 );
+const REFUSED = sample('Chat', { name: '#marketing', kind: 'slack', goneAt: ago(60), goneReason: 'no_service' });
 const LONG = 'a.rather.long.address.of.a.colleague@subsidiary.example.com';
 
 /** The settings of an organization as a member of this role sees them. */
@@ -88,6 +90,22 @@ test('the settings in all their states', async ({ api, visit }) => {
         await page.getByRole('button', { name: 'Actions for Website' }).click();
         await page.getByRole('menuitem', { name: 'Settings' }).click();
         await page.getByLabel('Tokens a day').waitFor();
+      },
+    },
+    {
+      ...at('notifications'),
+      name: 'chat-refused',
+      before: () =>
+        api.serve(
+          ...servedTo('owner'),
+          answer('get', '/v1/chats', [REFUSED]),
+          answer('patch', '/v1/chats/{chatId}', REFUSED),
+        ),
+      async act(page) {
+        await page.getByText('The chat refuses this address (no_service)').waitFor();
+        await page.getByLabel('Another address').fill('https://hooks.slack.com/services/T1/B1/x');
+        await page.getByRole('button', { name: 'Use this address' }).click();
+        await expect.poll(() => api.asked).toContain(`PATCH /v1/chats/${REFUSED.id}`);
       },
     },
     { ...at('members'), name: 'invite', act: press('Invite a person') },

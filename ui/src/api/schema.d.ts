@@ -88,6 +88,9 @@ export interface paths {
     "/public/config": {
         get: operations["readPublicConfig"];
     };
+    "/public/shared-results": {
+        post: operations["openSharedLink"];
+    };
     "/ready": {
         get: operations["ready"];
     };
@@ -421,6 +424,13 @@ export interface paths {
     };
     "/v1/runs/{runId}/follow-up": {
         post: operations["followUpRun"];
+    };
+    "/v1/runs/{runId}/links": {
+        get: operations["listSharedLinks"];
+        post: operations["createSharedLink"];
+    };
+    "/v1/runs/{runId}/links/{linkId}": {
+        delete: operations["deleteSharedLink"];
     };
     "/v1/runs/{runId}/retry": {
         post: operations["retryRun"];
@@ -927,7 +937,7 @@ export interface components {
         };
         AuditEvent: {
             /** @enum {string} */
-            action: "organization.created" | "organization.renamed" | "organization.deleted" | "organization.second_factor_set" | "project.created" | "project.renamed" | "project.deleted" | "member.joined" | "member.role_changed" | "member.removed" | "member.left" | "member.sessions_ended" | "member.second_factor_added" | "member.second_factor_removed" | "member.recovery_code_used" | "member.recovery_codes_replaced" | "member.passkey_added" | "member.passkey_removed" | "invitation.created" | "invitation.deleted" | "api_key.created" | "api_key.revoked" | "ci_trust.created" | "ci_trust.deleted" | "assistant.approved" | "assistant.connected" | "assistant.disconnected" | "mcp.switched" | "connection.created" | "connection.changed" | "connection.deleted" | "model_connection.created" | "model_connection.changed" | "model_connection.revoked" | "model_figures.changed" | "policy.changed" | "tool_rule.created" | "tool_rule.revoked" | "budget.changed" | "retention.changed" | "notifications.changed" | "plan.changed" | "skill.created" | "skill.changed" | "skill.deleted" | "facts.changed" | "routine.changed" | "routine.activated" | "routine.skills_updated" | "routine.facts_updated" | "routine.deactivated" | "routine.paused" | "routine.archived" | "routine.restored" | "routine.backfilled" | "webhook.changed" | "webhook_secret.rotated" | "success_ping.changed" | "results_to.changed" | "chat.created" | "chat.changed" | "chat.deleted" | "run.pinned" | "run.unpinned" | "run.judged" | "action.approved" | "action.rejected" | "question.answered";
+            action: "organization.created" | "organization.renamed" | "organization.deleted" | "organization.second_factor_set" | "project.created" | "project.renamed" | "project.deleted" | "member.joined" | "member.role_changed" | "member.removed" | "member.left" | "member.sessions_ended" | "member.second_factor_added" | "member.second_factor_removed" | "member.recovery_code_used" | "member.recovery_codes_replaced" | "member.passkey_added" | "member.passkey_removed" | "invitation.created" | "invitation.deleted" | "api_key.created" | "api_key.revoked" | "ci_trust.created" | "ci_trust.deleted" | "assistant.approved" | "assistant.connected" | "assistant.disconnected" | "mcp.switched" | "sharing.switched" | "connection.created" | "connection.changed" | "connection.deleted" | "model_connection.created" | "model_connection.changed" | "model_connection.revoked" | "model_figures.changed" | "policy.changed" | "tool_rule.created" | "tool_rule.revoked" | "budget.changed" | "retention.changed" | "notifications.changed" | "plan.changed" | "skill.created" | "skill.changed" | "skill.deleted" | "facts.changed" | "routine.changed" | "routine.activated" | "routine.skills_updated" | "routine.facts_updated" | "routine.deactivated" | "routine.paused" | "routine.archived" | "routine.restored" | "routine.backfilled" | "webhook.changed" | "webhook_secret.rotated" | "success_ping.changed" | "results_to.changed" | "chat.created" | "chat.changed" | "chat.deleted" | "run.pinned" | "run.unpinned" | "run.judged" | "result.shared" | "result.unshared" | "action.approved" | "action.rejected" | "question.answered";
             /** @description Who, and from where. */
             actor: components["schemas"]["AuditEventActor"];
             createdAt: components["schemas"]["Timestamp"];
@@ -1658,6 +1668,22 @@ export interface components {
             webhookSecret?: string | null;
             webhookUrl: components["schemas"]["RoutineWebhookUrl"] | null;
         };
+        CreatedSharedLink: {
+            createdAt: components["schemas"]["Timestamp"];
+            /** @description Null where the account or the key is gone. */
+            createdBy: components["schemas"]["RoutineVersionAuthor"] | null;
+            expiresAt: components["schemas"]["Timestamp"];
+            /** @description Id of the sharedLink. */
+            id: string;
+            /** @description When it was read last. */
+            lastSeenAt: components["schemas"]["Timestamp"] | null;
+            /** @description Id of the run. */
+            runId: string;
+            /** @description Shown once; null when the response is repeated. */
+            url: string | null;
+            /** @description How often the result was read by it. */
+            views: number;
+        };
         CreateInvitationBody: {
             /** Format: email */
             email: string;
@@ -1899,6 +1925,13 @@ export interface components {
              * @enum {string}
              */
             when?: "each" | "changed";
+        };
+        CreateSharedLink: {
+            /**
+             * @description Days until it ends.
+             * @default 7
+             */
+            expiresInDays?: number;
         };
         CreateSkillBody: {
             description?: string | null;
@@ -2565,6 +2598,10 @@ export interface components {
             /** @description The `cursor` of the next page. */
             nextCursor: string | null;
         };
+        OpenSharedLink: {
+            /** @description The part of the address behind its #. */
+            token: string;
+        };
         Organization: {
             createdAt: components["schemas"]["Timestamp"];
             /** @description Id of the organization. */
@@ -2722,6 +2759,8 @@ export interface components {
             runContentDays: number;
             /** @description Days after the end of a run until it is deleted. Totals of usage stay. */
             runDays: number;
+            /** @description Whether results can be shared by links that need no sign-in; false for a new project. Switching it off ends every link for good. */
+            sharedLinksEnabled: boolean;
         };
         ProjectDetailNotifications: {
             /** @description Recipients of mail about routines without settings of their own, and about the budgets of the project and its organization; null for no one. */
@@ -4390,6 +4429,8 @@ export interface components {
             inWords: string;
             /** @description How much later than each a run may start; the id of the routine decides. */
             jitterSeconds: number;
+            /** @description The schedule that is shown. */
+            schedule: string;
             /** @description The next five times, fewer up to `endsAt`. */
             times: components["schemas"]["Timestamp"][];
             /** @description What saving it would warn of; see the warnings of a routine. */
@@ -4444,6 +4485,39 @@ export interface components {
             /** @description Use prolongs a session about once a day. */
             updatedAt: components["schemas"]["Timestamp"];
             userAgent: string | null;
+        };
+        SharedLink: {
+            createdAt: components["schemas"]["Timestamp"];
+            /** @description Null where the account or the key is gone. */
+            createdBy: components["schemas"]["RoutineVersionAuthor"] | null;
+            expiresAt: components["schemas"]["Timestamp"];
+            /** @description Id of the sharedLink. */
+            id: string;
+            /** @description When it was read last. */
+            lastSeenAt: components["schemas"]["Timestamp"] | null;
+            /** @description Id of the run. */
+            runId: string;
+            /** @description How often the result was read by it. */
+            views: number;
+        };
+        SharedResult: {
+            /** @description Data of the result by the `resultSchema` of its version; null without one. Numbers have all of their digits. */
+            data: unknown;
+            /** @description When the link ends. */
+            expiresAt: components["schemas"]["Timestamp"];
+            finishedAt: components["schemas"]["Timestamp"] | null;
+            /** @description The outcome of a run that succeeded, null for every other: `done` (the work was done), `nothing_to_report` (the work was done, and nothing was found that is worth reporting), `partial` (a part of the work could not be done). It is `done` unless the routine requires its runs to state it. The list may grow. */
+            outcome: ("done" | "nothing_to_report" | "partial") | null;
+            /** @description The model’s summary with its outcome, cut at 500 characters; also for a run that could not do its work. */
+            outcomeSummary: string | null;
+            result: string | null;
+            /** @description The schema of its data, without the descriptions that the model was given. */
+            resultSchema: {
+                [key: string]: unknown;
+            } | null;
+            routineName: string;
+            /** @enum {string} */
+            state: "queued" | "running" | "succeeded" | "failed" | "cancelled" | "skipped";
         };
         SignIn: {
             user: components["schemas"]["User"];
@@ -4974,6 +5048,8 @@ export interface components {
             runContentDays?: number | null;
             /** @description At most what the service keeps; null for as long as it does. */
             runDays?: number | null;
+            /** @description Whether results can be shared by links that need no sign-in; false for a new project. Switching it off ends every link for good. */
+            sharedLinksEnabled?: boolean;
         };
         UpdateProjectNotifications: {
             /** @description Recipients of mail about routines without settings of their own, and about the budgets of the project and its organization; null for no one. */
@@ -5677,6 +5753,23 @@ export interface operations {
             };
         };
     };
+    openSharedLink: {
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OpenSharedLink"];
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["SharedResult"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
     ready: {
         responses: {
             200: {
@@ -5968,7 +6061,7 @@ export interface operations {
         parameters: {
             query: {
                 /** @description Only this kind of change. */
-                action?: "organization.created" | "organization.renamed" | "organization.deleted" | "organization.second_factor_set" | "project.created" | "project.renamed" | "project.deleted" | "member.joined" | "member.role_changed" | "member.removed" | "member.left" | "member.sessions_ended" | "member.second_factor_added" | "member.second_factor_removed" | "member.recovery_code_used" | "member.recovery_codes_replaced" | "member.passkey_added" | "member.passkey_removed" | "invitation.created" | "invitation.deleted" | "api_key.created" | "api_key.revoked" | "ci_trust.created" | "ci_trust.deleted" | "assistant.approved" | "assistant.connected" | "assistant.disconnected" | "mcp.switched" | "connection.created" | "connection.changed" | "connection.deleted" | "model_connection.created" | "model_connection.changed" | "model_connection.revoked" | "model_figures.changed" | "policy.changed" | "tool_rule.created" | "tool_rule.revoked" | "budget.changed" | "retention.changed" | "notifications.changed" | "plan.changed" | "skill.created" | "skill.changed" | "skill.deleted" | "facts.changed" | "routine.changed" | "routine.activated" | "routine.skills_updated" | "routine.facts_updated" | "routine.deactivated" | "routine.paused" | "routine.archived" | "routine.restored" | "routine.backfilled" | "webhook.changed" | "webhook_secret.rotated" | "success_ping.changed" | "results_to.changed" | "chat.created" | "chat.changed" | "chat.deleted" | "run.pinned" | "run.unpinned" | "run.judged" | "action.approved" | "action.rejected" | "question.answered";
+                action?: "organization.created" | "organization.renamed" | "organization.deleted" | "organization.second_factor_set" | "project.created" | "project.renamed" | "project.deleted" | "member.joined" | "member.role_changed" | "member.removed" | "member.left" | "member.sessions_ended" | "member.second_factor_added" | "member.second_factor_removed" | "member.recovery_code_used" | "member.recovery_codes_replaced" | "member.passkey_added" | "member.passkey_removed" | "invitation.created" | "invitation.deleted" | "api_key.created" | "api_key.revoked" | "ci_trust.created" | "ci_trust.deleted" | "assistant.approved" | "assistant.connected" | "assistant.disconnected" | "mcp.switched" | "sharing.switched" | "connection.created" | "connection.changed" | "connection.deleted" | "model_connection.created" | "model_connection.changed" | "model_connection.revoked" | "model_figures.changed" | "policy.changed" | "tool_rule.created" | "tool_rule.revoked" | "budget.changed" | "retention.changed" | "notifications.changed" | "plan.changed" | "skill.created" | "skill.changed" | "skill.deleted" | "facts.changed" | "routine.changed" | "routine.activated" | "routine.skills_updated" | "routine.facts_updated" | "routine.deactivated" | "routine.paused" | "routine.archived" | "routine.restored" | "routine.backfilled" | "webhook.changed" | "webhook_secret.rotated" | "success_ping.changed" | "results_to.changed" | "chat.created" | "chat.changed" | "chat.deleted" | "run.pinned" | "run.unpinned" | "run.judged" | "result.shared" | "result.unshared" | "action.approved" | "action.rejected" | "question.answered";
                 /** @description Only changes by this person or API key. */
                 actorId?: string;
                 /** @description From the `Link: <…>; rel="next"` header of the page before. */
@@ -8292,6 +8385,67 @@ export interface operations {
             };
         };
     };
+    listSharedLinks: {
+        parameters: {
+            path: {
+                /** @description Id of the run. */
+                runId: components["parameters"]["runId"];
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["SharedLink"][];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    createSharedLink: {
+        parameters: {
+            path: {
+                /** @description Id of the run. */
+                runId: components["parameters"]["runId"];
+            };
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["CreateSharedLink"];
+            };
+        };
+        responses: {
+            201: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["CreatedSharedLink"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    deleteSharedLink: {
+        parameters: {
+            path: {
+                /** @description Id of the sharedLink. */
+                linkId: string;
+                /** @description Id of the run. */
+                runId: components["parameters"]["runId"];
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["SharedLink"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
     retryRun: {
         parameters: {
             path: {
@@ -8427,19 +8581,20 @@ export interface operations {
     };
     previewSchedule: {
         parameters: {
-            query: {
+            query?: {
                 /** @description No times after this one. */
                 endsAt?: string & (unknown & unknown);
                 /** @description Only checked, because the id of a routine decides the delay of its runs. */
                 jitterSeconds?: number;
-                /** @description Five cron fields, or @hourly to @yearly. */
-                schedule: string;
+                schedule?: string;
                 /** @description Dates in the time zone, separated by commas. */
                 skipDates?: string;
                 /** @description No times before this one. */
                 startsAt?: string & (unknown & unknown);
                 /** @description IANA name. */
                 timezone?: string;
+                /** @description Words of time, in place of `schedule`. */
+                words?: string;
             };
         };
         responses: {

@@ -37,6 +37,12 @@ const verifiedRoute = createRoute({
   component: lazyRouteComponent(() => import('./verified/page.tsx'), 'VerifiedPage'),
 });
 
+const sharedRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/shared',
+  component: lazyRouteComponent(() => import('./shared/page.tsx'), 'SharedPage'),
+});
+
 /** Set by the build. */
 declare const __PARTS__: boolean;
 
@@ -242,6 +248,7 @@ export const routeTree = rootRoute.addChildren([
   resetPasswordRoute,
   invitationsRoute,
   verifiedRoute,
+  sharedRoute,
   ...partsRoutes,
   accountRoute.addChildren([
     welcomeRoute,

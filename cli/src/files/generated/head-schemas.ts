@@ -303,8 +303,7 @@ export const ROUTINE_HEAD = {
             "previous.finishedAt",
             "gate.value",
             "previous.data",
-            "previous.changes",
-            "answers"
+            "previous.changes"
           ]
         }
       },

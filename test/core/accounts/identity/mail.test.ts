@@ -121,6 +121,8 @@ test('a forgotten password is replaced by mail, once, and ends the sessions ther
   const person = await verified();
   await post('/request-password-reset', { email: person.email });
   const token = await mailbox.find(person.email, RESET);
+  const [mail] = await mailbox.mailsTo(person.email);
+  expect(mail?.html).toMatch(/within an hour:<\/p>\n<p[^>]*><a class="button"[^>]*>Choose a password<\/a>/);
   const newPassword = 'another-long-password';
   expect((await post('/reset-password', { newPassword, token })).status).toBe(200);
   expect((await person.session.get('/v1/organizations')).status).toBe(401);

@@ -44,6 +44,12 @@ describe('what a model drafts', () => {
       { instructions: 'Write a poem about the sea and the wind of autumn.' },
       'sentence',
     ],
+    ['instructions that are the sentence', { instructions: SENTENCE }, 'only repeat'],
+    [
+      'instructions that are a part of the sentence',
+      { instructions: 'check the PRICING page of Northwind at northwind.example' },
+      'only repeat',
+    ],
     ['instructions of 9,000 characters', { instructions: 'pricing page of Northwind '.repeat(360) }, 'instructions'],
     ['no name', { name: undefined }, 'name'],
     ['a list of five skills', { skills: Array.from({ length: 5 }, () => 'competitor-watch') }, 'skills'],
@@ -59,6 +65,27 @@ describe('what a model drafts', () => {
     ['a text', '"Read the pricing page"'],
   ])('is refused as %s', ([, text = '']) => {
     expect(readDraft(text, SENTENCE, LISTS)).toContain('not one JSON object');
+  });
+
+  test('loses what small models fill lists with', () => {
+    const skills = [
+      ...LISTS.skills,
+      { reference: 'pricing-review', name: 'Pricing review', description: 'Looks at a pricing page.' },
+    ];
+    const draft = {
+      ...GOOD,
+      skills: ['competitor-watch', 'pricing-review'],
+      when: 'every Monday at 12:52',
+      assumptions: ['competitor-watch', 'Only public prices count.', 'Only public prices count.'],
+      questions: ['On Monday at 6 am', 'Which currency is meant?'],
+    };
+    expect(readDraft(JSON.stringify(draft), SENTENCE, { ...LISTS, skills })).toMatchObject({
+      skills: ['pricing-review'],
+      when: '',
+      assumptions: ['Only public prices count.'],
+      questions: ['Which currency is meant?'],
+    });
+    expect(read({ questions: ['価格はどの通貨ですか？'] })).toMatchObject({ questions: ['価格はどの通貨ですか？'] });
   });
 
   test('is refused where it repeats a rule of the request', () => {

@@ -178,6 +178,7 @@ test('a preview shows the next times of a schedule, or the errors of saving it',
   );
   // The clock of Berlin changes in between.
   expect(shown.data).toEqual({
+    schedule: '0 9 * * 1',
     inWords: 'Every Monday at 09:00',
     warnings: [],
     times: ['2027-03-29T07:00:00.000Z', '2027-04-12T07:00:00.000Z', '2027-04-19T07:00:00.000Z'],
@@ -196,6 +197,24 @@ test('a preview shows the next times of a schedule, or the errors of saving it',
     const refused = await key.get(`/v1/schedules/preview?${wrong}`);
     expect([refused.status, refused.body.error.code]).toEqual([400, code]);
   }
+});
+
+test('a preview reads words of time, and says what is wrong with those that have two readings', async ({ key }) => {
+  const preview = (query: Record<string, string>) =>
+    key.get(`/v1/schedules/preview?${new URLSearchParams(query).toString()}`);
+  const read = await preview({ words: 'on the last Friday of the month at 16:00', timezone: 'Europe/Berlin' });
+  expect(read.data).toMatchObject({ schedule: '0 16 * * 5L', warnings: [] });
+  expect(read.data.times).toHaveLength(5);
+  for (const [words, why] of [
+    ['every other Tuesday at 9', 'is counted from a day'],
+    ['every day at 5', 'am or pm'],
+    ['as you like', 'say no time'],
+  ] as const) {
+    const refused = await preview({ words });
+    expect([words, refused.status, refused.body.error.code]).toEqual([words, 400, 'invalid_schedule']);
+    expect(refused.body.error.message).toContain(why);
+  }
+  expect((await preview({ words: 'daily at 9:00', schedule: '@daily' })).status).toBe(400);
 });
 
 test('an end that saving refuses is refused by the preview in the same words', async ({ key }) => {

@@ -32,6 +32,40 @@ test.for(CHAT_KINDS.flatMap((kind) => Object.entries(TEXTS).map(([name, text]) =
   },
 );
 
+test('each chat gets title, facts, text and link, and nothing else to see', () => {
+  const of = (kind: ChatKind) => JSON.parse(renderChat(kind, { ...message('**Two** prices rose.'), title: 'Prices' }));
+  const facts = 'Succeeded · 24 Nov 2026, 08:00';
+  const section = (text: string) => ({ type: 'section', text: { type: 'mrkdwn', text } });
+  expect(of('slack')).toEqual({
+    text: `Prices: ${facts}`,
+    blocks: [
+      section(`*Prices*\n${facts}`),
+      section('*Two* prices rose.'),
+      { type: 'context', elements: [{ type: 'mrkdwn', text: `<${URL_OF_RUN}|Open the result>` }] },
+    ],
+    unfurl_links: false,
+    unfurl_media: false,
+  });
+  const { body } = of('teams').attachments[0].content;
+  expect(body.map(({ text }: { text: string }) => text)).toEqual([
+    'Prices',
+    facts,
+    '**Two** prices rose.',
+    `[Open the result](${URL_OF_RUN})`,
+  ]);
+  expect(of('discord').embeds).toEqual([
+    {
+      title: 'Prices',
+      url: URL_OF_RUN,
+      description: `**Two** prices rose.\n\n[Open the result](${URL_OF_RUN})`,
+      footer: { text: facts },
+    },
+  ]);
+  expect(of('google_chat')).toEqual({
+    text: `*Prices*\n${facts}\n\n*Two* prices rose.\n\n<${URL_OF_RUN}|Open the result>`,
+  });
+});
+
 test('a text calls no one, in no chat', () => {
   const text = TEXTS['calls of everyone'];
   expect(renderChat('slack', message(text))).not.toMatch(/<!channel>|<@U123>/);

@@ -49,6 +49,17 @@ test('a result arrives in each of the four chats, with a link to it', async ({ s
   }
 });
 
+test('a result that is only data is posted in words', async ({ service, chats, person }) => {
+  const key = await (await person()).key();
+  await delivered(service, key, 'slack', {
+    instructions: 'List the teas.\nDATA {"items": [{"id": "oolong", "price": 4}]}',
+    resultSchema: { type: 'object', properties: { items: { type: 'array', items: { type: 'object' } } } },
+  });
+  const posted = JSON.stringify(chats.posted);
+  expect(posted).toContain('id oolong, price 4');
+  expect(posted).not.toContain('items');
+});
+
 test('a result of a run that asked a question says so in the chat, without the question', async ({
   service,
   chats,

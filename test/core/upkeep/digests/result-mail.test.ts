@@ -49,7 +49,30 @@ test('a result is mailed to the people of its routine, as a page with one button
   }
   expect(html.match(/class="button"/g)).toHaveLength(1);
   expect(html).toContain('Open the result');
+  // Nothing stands twice, and a cost that rounds to nothing does not stand there.
+  for (const once of ['Weekly audit</a>', 'Two pages fail']) expect(html.split(once), once).toHaveLength(2);
+  expect(html).not.toContain('$0.00');
   expect(html).toContain(new URL(service.config.UI_ORIGIN).host);
+});
+
+test('a result that is only data is mailed in words, and not as JSON', async ({ service, mailbox, person }) => {
+  const owner = await person();
+  const key = await owner.key();
+  const routineId = await activeRoutine(key, {
+    resultsTo: { mail: 'owners' },
+    instructions: 'List the teas.\nDATA {"items": [{"id": "oolong", "price": 4.5}], "count": 1}',
+    resultSchema: {
+      type: 'object',
+      properties: { items: { type: 'array', items: { type: 'object' } }, count: { type: 'number' } },
+    },
+  });
+  await ended(service, key, routineId);
+  const [{ text, html } = { text: '', html: '' }] = await newsTo(mailbox, owner);
+  for (const body of [text, html]) {
+    expect(body).toContain('id oolong, price 4.5');
+    expect(body).toContain('count: 1');
+    expect(body).not.toMatch(/"items"|&#34;items/);
+  }
 });
 
 test('with only changes, the same result is mailed once', async ({ service, mailbox, person }) => {

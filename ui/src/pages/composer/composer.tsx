@@ -8,6 +8,8 @@ import { Lazily } from '#ui/parts/lazily.tsx';
 import { LeaveGuard } from '#ui/parts/leave-guard.tsx';
 import { Box, Section } from '#ui/parts/page.tsx';
 import { Skeleton } from '#ui/parts/skeleton.tsx';
+import { Advanced } from './advanced.tsx';
+import { PARTS } from './chips.tsx';
 import type { RoutineForm } from './form.ts';
 import { Instructions } from './instructions.tsx';
 import { SkillsField } from './skills-field.tsx';
@@ -54,31 +56,39 @@ export function Composer({ editor, routine, runId, cancel }: ComposerProps) {
         <div className="min-w-0">
           <Section title="What it does">
             <Box className="flex flex-col gap-5">
-              <FieldOf name="name" />
+              <div id={PARTS.what}>
+                <FieldOf name="name" />
+              </div>
               <Instructions />
               {routine !== undefined && (
                 <Suspense>
                   <Opinions routineId={routine.id} />
                 </Suspense>
               )}
-              <SkillsField />
-              <Lazily skeleton={<Skeleton className="h-14" />}>
-                <ModelField routineId={routine?.id} />
-              </Lazily>
+              <div id={PARTS.skills}>
+                <SkillsField />
+              </div>
+              <div id={PARTS.model}>
+                <Lazily skeleton={<Skeleton className="h-14" />}>
+                  <ModelField routineId={routine?.id} />
+                </Lazily>
+              </div>
             </Box>
           </Section>
           <Section title="Schedule">
             <Box>
-              <Lazily skeleton={<Skeleton className="h-56" />}>
-                <ScheduleField />
-              </Lazily>
+              <div id={PARTS.schedule}>
+                <Lazily skeleton={<Skeleton className="h-56" />}>
+                  <ScheduleField />
+                </Lazily>
+              </div>
             </Box>
           </Section>
-          <Section title="Settings" description="Most routines need no change here.">
+          <Advanced startsOpen={routine !== undefined}>
             <Lazily skeleton={<Skeleton className="h-60 rounded-lg" />}>
               <Settings routine={routine} />
             </Lazily>
-          </Section>
+          </Advanced>
           <SaveBar editor={editor} routine={routine} isSaving={isSaving} cancel={cancel} />
         </div>
         <aside className="lg:sticky lg:top-8 lg:self-start">

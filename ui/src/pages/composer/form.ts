@@ -18,6 +18,11 @@ export const NEW_ROUTINE: RoutineForm = {
   model: null,
 };
 
+/** The first model of the service that can call tools: good for most routines. */
+export function goodForMost(models: readonly Shape<'ModelOption'>[]): Shape<'ModelOption'> | undefined {
+  return models.find(({ connectionId, abilities }) => connectionId === null && abilities.tools !== false);
+}
+
 const FIELDS = Object.keys(NEW_ROUTINE);
 
 /** Returns the fields of a routine that the form shows. */

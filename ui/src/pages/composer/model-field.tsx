@@ -8,8 +8,9 @@ import { ErrorState } from '#ui/parts/feedback.tsx';
 import { Field } from '#ui/parts/field.tsx';
 import { useSourceNames } from '#ui/parts/model-source-names.ts';
 import { labelOf } from '#ui/parts/routine-fields.ts';
+import { Select } from '#ui/parts/select.tsx';
 import { Skeleton } from '#ui/parts/skeleton.tsx';
-import { isSame, type RoutineForm } from './form.ts';
+import { goodForMost, isSame, type RoutineForm } from './form.ts';
 
 type Option = Shape<'ModelOption'> & { readonly account: string };
 
@@ -28,8 +29,8 @@ export default function ModelField({ routineId }: { readonly routineId: string |
     account:
       option.connectionId === null ? nameOfSource(option) : (labels.get(option.connectionId) ?? 'Personal account'),
   }));
-  const isDefault = model === null && routineId === undefined;
-  const chosen = isDefault ? options[0] : options.find((option) => model !== null && isOf(option, model));
+  const goodId = goodForMost(options)?.modelId;
+  const chosen = options.find((option) => model !== null && isOf(option, model));
   if (models.error !== null && models.data === undefined) {
     return <ErrorState error={models.error} onRetry={models.refetch} title="The models could not be read" />;
   }
@@ -49,7 +50,7 @@ export default function ModelField({ routineId }: { readonly routineId: string |
             empty="No model has this name."
             keyOf={({ connectionId, modelId }) => `${connectionId ?? ''} ${modelId}`}
             labelOf={({ name, account, connectionId }) => (connectionId === null ? name : `${name} (${account})`)}
-            render={(option) => <OptionLine option={option} />}
+            render={(option) => <OptionLine option={option} isGood={option.modelId === goodId} />}
             onChange={({ provider, connectionId, modelId }) =>
               setValue('model', { provider, connectionId, modelId }, { shouldDirty: true })
             }
@@ -58,22 +59,56 @@ export default function ModelField({ routineId }: { readonly routineId: string |
       </Field>
       {chosen !== undefined && (
         <p className="text-sm text-muted">
-          {isDefault && 'Chosen for you; any other will do. '}
           {chosen.account}. {pricesInWords(chosen)}
           {chosen.contextTokens !== null && `, context ${shortCount(chosen.contextTokens)}`}.
         </p>
       )}
-      {routineId !== undefined && <Estimate routineId={routineId} model={model} />}
+      {routineId === undefined ? (
+        chosen?.prices != null && <p className="text-sm text-muted">{usualRunInWords(chosen.prices)}</p>
+      ) : (
+        <Estimate routineId={routineId} model={model} />
+      )}
+      {model !== null && (chosen?.abilities.effort === true || model.effort !== undefined) && (
+        <Field label="Effort" description="How much the model thinks before it writes." className="max-w-80">
+          <Select
+            options={EFFORTS}
+            value={model.effort ?? 'own'}
+            onChange={(next) => {
+              const { effort: _, ...bare } = model;
+              setValue('model', next === 'own' ? bare : { ...bare, effort: next }, { shouldDirty: true });
+            }}
+          />
+        </Field>
+      )}
     </div>
   );
 }
 
-function OptionLine({ option }: { option: Option }) {
+const EFFORTS = [
+  { value: 'own', label: 'The model decides' },
+  { value: 'low', label: 'Low', hint: 'Quicker and cheaper' },
+  { value: 'medium', label: 'Medium' },
+  { value: 'high', label: 'High', hint: 'More thought, more tokens' },
+] as const;
+
+/** A run of a few steps that reads some pages and writes a page. */
+const USUAL = { input: 20_000, output: 2_000 };
+
+function usualRunInWords({ input, output }: NonNullable<Option['prices']>): string {
+  const dollars = Number(input) * USUAL.input + Number(output) * USUAL.output;
+  const cost = dollars === 0 ? 'nothing' : `about ${money(String(dollars))}`;
+  return `A run that reads ${shortCount(USUAL.input)} tokens and writes ${shortCount(USUAL.output)} costs ${cost}.`;
+}
+
+function OptionLine({ option, isGood }: { readonly option: Option; readonly isGood: boolean }) {
   return (
     <span className="flex items-baseline justify-between gap-4">
       <span className="min-w-0 truncate">
         {option.name}
-        <span className="block truncate text-xs text-muted">{option.account}</span>
+        <span className="block truncate text-xs text-muted">
+          {option.account}
+          {isGood && '. Good for most'}
+        </span>
       </span>
       <span className="shrink-0 text-xs text-muted tabular">{pricesInWords(option, true)}</span>
     </span>

@@ -1,5 +1,5 @@
 import { getRouteApi } from '@tanstack/react-router';
-import { useState } from 'react';
+import { useState, type ReactNode } from 'react';
 import { WebhookSecret } from '#ui/parts/lazily.tsx';
 import { useRead } from '#ui/api/read.ts';
 import { useSend } from '#ui/api/send.ts';
@@ -12,7 +12,7 @@ import { Await } from '#ui/parts/feedback.tsx';
 import { PageHeader } from '#ui/parts/page.tsx';
 import { Skeleton, SkeletonText } from '#ui/parts/skeleton.tsx';
 import { Composer } from './composer.tsx';
-import { NEW_ROUTINE, type RoutineForm } from './form.ts';
+import { goodForMost, NEW_ROUTINE, type RoutineForm } from './form.ts';
 import { Sentence } from './sentence.tsx';
 import { useEditor } from './use-editor.ts';
 
@@ -36,48 +36,63 @@ export function NewRoutinePage() {
           link: { to: '/p/$projectId/routines', params: { projectId } },
         }}
       />
-      {skill === undefined ? <NewRoutine initial={NEW_ROUTINE} /> : <WithSkill skill={skill} />}
+      <WithModel>
+        {(blank) => (skill === undefined ? <NewRoutine initial={blank} /> : <WithSkill skill={skill} blank={blank} />)}
+      </WithModel>
     </>
   );
 }
 
-function WithSkill({ skill: skillId }: { skill: string }) {
+/** Chooses the model of a new routine, once the models are known; without them it is chosen in the form. */
+function WithModel({ children }: { readonly children: (blank: RoutineForm) => ReactNode }) {
+  const models = useRead('/v1/models', {}, { staleMs: 60_000 });
+  // Kept, as the models are read again after a sign-in, when the form is filled in already.
+  const [blank, setBlank] = useState<RoutineForm>();
+  if (blank !== undefined) return children(blank);
+  if (models.data === undefined && models.error === null) return <ComposerSkeleton />;
+  const found = goodForMost(models.data ?? []);
+  const model = found === undefined ? null : { provider: found.provider, connectionId: null, modelId: found.modelId };
+  setBlank({ ...NEW_ROUTINE, model });
+  return null;
+}
+
+function WithSkill({ skill: skillId, blank }: { readonly skill: string; readonly blank: RoutineForm }) {
   const skill = useRead('/v1/skills/{skillId}', { path: { skillId } });
   return (
     <Await of={skill} skeleton={<ComposerSkeleton />} errorTitle="The skill could not be read">
       {({ name, suggestedSchedule }) => (
         <NewRoutine
-          initial={{
-            ...NEW_ROUTINE,
-            name,
-            skills: [skillId],
-            schedule: suggestedSchedule ?? NEW_ROUTINE.schedule,
-          }}
+          startsOpen
+          initial={{ ...blank, name, skills: [skillId], schedule: suggestedSchedule ?? blank.schedule }}
         />
       )}
     </Await>
   );
 }
 
-function NewRoutine({ initial }: { initial: RoutineForm }) {
+interface NewRoutineProps {
+  readonly initial: RoutineForm;
+  /** Shows the form at once, and not only the question for a sentence. */
+  readonly startsOpen?: boolean;
+}
+
+function NewRoutine({ initial, startsOpen = false }: NewRoutineProps) {
   const projectId = useProjectId();
   const navigate = useNavigate();
+  const [isOpen, setOpen] = useState(startsOpen);
   const [secret, setSecret] = useState<{ secret: string; go: () => void } | null>(null);
   const create = useSend('post', '/v1/routines', {
     refreshes: ['/v1/routines', '/v1/runs/recent'],
     done: 'Draft saved',
     showsError: true,
   });
-  const models = useRead('/v1/models', {}, { staleMs: 60_000 });
   const run = useVerb(RUN_NOW, { showsError: true });
   const editor = useEditor({
     initial,
     isSaved: false,
     onSave: async ({ model, ...fields }) => {
-      // The form shows the first model until another is chosen.
-      const chosen = model ?? referenceTo(models.data?.[0]);
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the server says what is missing, a model too
-      const body = { ...fields, model: chosen } as Shape<'CreateRoutine'>;
+      const body = { ...fields, model } as Shape<'CreateRoutine'>;
       const made = await create.sendAsync({ body });
       const { webhookSecret: shown } = made;
       if (shown != null) {
@@ -101,17 +116,19 @@ function NewRoutine({ initial }: { initial: RoutineForm }) {
   });
   return (
     <>
-      <Sentence form={editor.form} />
-      <Composer
-        editor={editor}
-        routine={undefined}
-        runId={undefined}
-        cancel={
-          <ButtonLink to="/p/$projectId/routines" params={{ projectId }}>
-            Cancel
-          </ButtonLink>
-        }
-      />
+      <Sentence form={editor.form} isOpen={isOpen} onOpen={() => setOpen(true)} />
+      {isOpen && (
+        <Composer
+          editor={editor}
+          routine={undefined}
+          runId={undefined}
+          cancel={
+            <ButtonLink to="/p/$projectId/routines" params={{ projectId }}>
+              Cancel
+            </ButtonLink>
+          }
+        />
+      )}
       <WebhookSecret
         open={secret !== null}
         onClose={() => secret?.go()}
@@ -121,12 +138,6 @@ function NewRoutine({ initial }: { initial: RoutineForm }) {
       />
     </>
   );
-}
-
-function referenceTo(option: Shape<'ModelOption'> | undefined): Shape<'ModelReference'> | null {
-  if (option === undefined) return null;
-  const { provider, connectionId, modelId } = option;
-  return { provider, connectionId, modelId };
 }
 
 /** Has the shape of the composer. */

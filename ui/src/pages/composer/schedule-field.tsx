@@ -15,6 +15,7 @@ import { Select } from '#ui/parts/select.tsx';
 import { SkeletonText } from '#ui/parts/skeleton.tsx';
 import { Time } from '#ui/parts/time.tsx';
 import type { RoutineForm } from './form.ts';
+import { TimeWords } from './time-words.tsx';
 import { DayOfMonth, Minute, TimeOfDay, Weekdays } from './preset-fields.tsx';
 
 const KINDS = [
@@ -44,6 +45,13 @@ export default function ScheduleField() {
   const settled = useDeferredValue({ cron, zone });
   return (
     <div className="flex flex-col gap-4">
+      <TimeWords
+        timezone={zone}
+        onRead={(read) => {
+          setAsCron(presetOf(read) === undefined);
+          setValue('schedule', read, { shouldDirty: true });
+        }}
+      />
       <div className="flex flex-wrap gap-x-3 gap-y-4">
         <Field label="Runs" className="w-44 max-sm:w-full">
           <Select

@@ -1,17 +1,26 @@
-import { Sparkles } from 'lucide-react';
+import { PenLine, Sparkles } from 'lucide-react';
 import { useState } from 'react';
 import type { UseFormReturn } from 'react-hook-form';
 import { useSend } from '#ui/api/send.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { VIEWER_ZONE } from '#ui/format/locale.ts';
+import { money } from '#ui/format/numbers.ts';
 import { Button } from '#ui/parts/button.tsx';
 import { Field, FormError } from '#ui/parts/field.tsx';
 import { Textarea } from '#ui/parts/input.tsx';
 import { Box } from '#ui/parts/page.tsx';
+import { Chips } from './chips.tsx';
 import type { RoutineForm } from './form.ts';
 
-/** Takes a sentence and fills the form from it; every field can be changed below. */
-export function Sentence({ form }: { readonly form: UseFormReturn<RoutineForm> }) {
+export interface SentenceProps {
+  readonly form: UseFormReturn<RoutineForm>;
+  /** True where the form is shown below. */
+  readonly isOpen: boolean;
+  readonly onOpen: () => void;
+}
+
+/** Takes a sentence and fills the form with what was understood, which stands as chips that lead to their fields. */
+export function Sentence({ form, isOpen, onOpen }: SentenceProps) {
   const [sentence, setSentence] = useState('');
   const draft = useSend('post', '/v1/routines/draft', {
     showsError: true,
@@ -20,6 +29,7 @@ export function Sentence({ form }: { readonly form: UseFormReturn<RoutineForm> }
         // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the fields of a definition are fields of the form
         form.setValue(name as keyof RoutineForm, value, { shouldDirty: true });
       }
+      onOpen();
     },
   });
   const isShort = sentence.trim().length < 3;
@@ -27,10 +37,10 @@ export function Sentence({ form }: { readonly form: UseFormReturn<RoutineForm> }
     <Box className="mb-8 flex flex-col gap-3">
       <Field
         label="What should it do, and when?"
-        description="A sentence is enough. It fills the form below; nothing is saved."
+        description="A sentence is enough. Nothing is saved until you have seen what was understood."
       >
         <Textarea
-          rows={2}
+          rows={isOpen ? 2 : 4}
           maxLength={4_000}
           placeholder="Every Monday at 8, check our pricing pages and say what changed"
           value={sentence}
@@ -38,8 +48,9 @@ export function Sentence({ form }: { readonly form: UseFormReturn<RoutineForm> }
         />
       </Field>
       <FormError message={draft.error?.message} />
-      <div>
+      <div className="flex flex-wrap items-center gap-x-4 gap-y-2">
         <Button
+          kind={isOpen ? 'secondary' : 'primary'}
           icon={Sparkles}
           busy={draft.isSending}
           disabledReason={isShort ? 'Write a sentence first.' : undefined}
@@ -47,18 +58,30 @@ export function Sentence({ form }: { readonly form: UseFormReturn<RoutineForm> }
         >
           Draft it
         </Button>
+        {!isOpen && (
+          <Button icon={PenLine} onClick={onOpen}>
+            Write it yourself
+          </Button>
+        )}
       </div>
-      {draft.data !== undefined && <Understood draft={draft.data} />}
+      {draft.data !== undefined && (
+        <div role="status" className="flex flex-col gap-3">
+          <Chips form={form} />
+          <Understood draft={draft.data} />
+        </div>
+      )}
     </Box>
   );
 }
 
-/** Returns the fields that a draft fills; the schedule stays as it is where the draft has to ask for it. */
-function filledBy({ schedule, ...others }: Shape<'DraftedDefinition'>): Partial<RoutineForm> {
-  return { ...others, ...(schedule === null ? {} : { schedule }) };
+/** Returns the fields that a draft fills; schedule and model stay as they are where the draft has none. */
+function filledBy({ schedule, model, ...others }: Shape<'DraftedDefinition'>): Partial<RoutineForm> {
+  return { ...others, ...(schedule === null ? {} : { schedule }), ...(model === null ? {} : { model }) };
 }
 
-function Understood({ draft: { questions, assumptions, missing, similar } }: { draft: Shape<'RoutineDraft'> }) {
+function Understood({ draft }: { readonly draft: Shape<'RoutineDraft'> }) {
+  const { questions, assumptions, missing, similar, forecast } = draft;
+  const cost = forecast?.perRun.p95.costUsd ?? null;
   const facts = [
     ...questions.map((text) => ({ label: 'To answer', text })),
     ...assumptions.map((text) => ({ label: 'Assumed', text })),
@@ -68,9 +91,10 @@ function Understood({ draft: { questions, assumptions, missing, similar } }: { d
       text: `${toolName} of ${connectionName}, once it is saved`,
     })),
     ...similar.map(({ name }) => ({ label: 'Similar', text: name })),
+    ...(cost === null ? [] : [{ label: 'Costs', text: `A run at most ${money(cost)}, by its limits.` }]),
   ];
   return (
-    <ul role="status" className="flex flex-col gap-1 text-sm text-muted">
+    <ul className="flex flex-col gap-1 text-sm text-muted">
       {facts.map(({ label, text }) => (
         <li key={`${label} ${text}`} className="flex gap-2">
           <span className="w-20 shrink-0 font-medium text-ink">{label}</span>

@@ -1,3 +1,4 @@
+import { useState } from 'react';
 import { get, useFormContext, useWatch, type FieldPath } from 'react-hook-form';
 import { Field } from '#ui/parts/field.tsx';
 import { Input } from '#ui/parts/input.tsx';
@@ -14,7 +15,8 @@ export interface FieldOfProps {
 
 /** Edits a field, or a part of one, by its kind and in the words of its declaration. */
 export function FieldOf({ name, cards = false }: FieldOfProps) {
-  const { kind } = declared(name) ?? {};
+  const { kind, unit } = declared(name) ?? {};
+  if (unit === 'seconds') return <TimeSpan name={name} />;
   if (kind === 'boolean') return <YesOrNo name={name} />;
   if (kind === 'string' || kind === 'number' || kind === undefined) return <Written name={name} />;
   return <Choice name={name} cards={cards} />;
@@ -44,6 +46,58 @@ const BARE: Partial<NonNullable<ReturnType<typeof declared>>> = {};
 
 function textIn(written: unknown): unknown {
   return written;
+}
+
+const UNITS = [
+  { value: 'hours', label: 'hours', seconds: 3_600 },
+  { value: 'minutes', label: 'minutes', seconds: 60 },
+  { value: 'seconds', label: 'seconds', seconds: 1 },
+] as const;
+
+type Unit = (typeof UNITS)[number];
+
+/** Edits a field of seconds in hours or minutes where it is whole in them; another unit keeps the number. */
+function TimeSpan({ name }: FieldOfProps) {
+  const { setValue } = useFormContext<RoutineForm>();
+  const value: unknown = useWatch<RoutineForm>({ name });
+  const [written, setWritten] = useState<{ readonly text: string; readonly unit: Unit }>();
+  // The form may have another value since, as after a save by someone else.
+  const shown = written !== undefined && Object.is(secondsIn(written), value) ? written : spanOf(value);
+  const write = (next: typeof shown) => {
+    setWritten(next);
+    setValue(name, secondsIn(next), { shouldDirty: true });
+  };
+  return (
+    <Field label={labelOf(name)} description={declared(name)?.help} error={useMessageAt(name)}>
+      <div className="flex items-center gap-2">
+        <Input
+          inputMode="decimal"
+          className="max-w-24 tabular"
+          value={shown.text}
+          onChange={({ target }) => write({ ...shown, text: target.value })}
+        />
+        <Field label={`Unit of ${labelOf(name).toLowerCase()}`} labelHidden className="w-28">
+          <Select
+            options={UNITS}
+            value={shown.unit.value}
+            onChange={(next) => write({ ...shown, unit: UNITS.find((each) => each.value === next) ?? shown.unit })}
+          />
+        </Field>
+      </div>
+    </Field>
+  );
+}
+
+function secondsIn({ text, unit }: { readonly text: string; readonly unit: Unit }): number | null {
+  const count = numberOrNull(text);
+  return count === null ? null : Math.round(count * unit.seconds);
+}
+
+function spanOf(value: unknown): { readonly text: string; readonly unit: Unit } {
+  const [, minutes, seconds] = UNITS;
+  if (typeof value !== 'number' || value === 0) return { text: value === 0 ? '0' : '', unit: minutes };
+  const unit = UNITS.find((each) => value % each.seconds === 0) ?? seconds;
+  return { text: String(value / unit.seconds), unit };
 }
 
 function YesOrNo({ name }: FieldOfProps) {

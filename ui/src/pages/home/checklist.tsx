@@ -3,6 +3,7 @@ import { ArrowRight, Check } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { useRead } from '#ui/api/read.ts';
 import { cx } from '#ui/parts/cx.ts';
+import { TextLink } from '#ui/parts/text-link.tsx';
 import { Section } from '#ui/parts/page.tsx';
 
 interface Item {
@@ -10,6 +11,8 @@ interface Item {
   readonly why: string;
   readonly isDone: boolean;
   readonly link: LinkProps;
+  /** Another way to the same. */
+  readonly also?: { readonly label: string; readonly link: LinkProps };
 }
 
 /**
@@ -26,7 +29,7 @@ function keyOf(projectId: string): string {
 }
 
 function Steps({ projectId }: { readonly projectId: string }) {
-  const done = useDone();
+  const done = useDone(projectId);
   const isOver = done !== undefined && Object.values(done).every(Boolean);
   useEffect(() => {
     if (isOver) localStorage.setItem(keyOf(projectId), 'done');
@@ -61,6 +64,11 @@ function Steps({ projectId }: { readonly projectId: string }) {
                 </p>
               )}
               <p className="mt-0.5 text-sm text-muted">{item.why}</p>
+              {item.also !== undefined && !item.isDone && (
+                <p className="relative z-10 mt-1 text-sm">
+                  <TextLink {...item.also.link}>{item.also.label}</TextLink>
+                </p>
+              )}
             </div>
           </li>
         ))}
@@ -95,12 +103,13 @@ interface Done {
 const REFRESH = { everyMs: 30_000 } as const;
 
 /** Asks the server for each step whether a routine or run proves it; undefined until all are known. */
-function useDone(): Done | undefined {
+function useDone(projectId: string): Done | undefined {
   const made = useRead('/v1/routines', { query: { limit: 1 } }, REFRESH);
   const run = useRead('/v1/runs', { query: { state: 'succeeded', limit: 1 } }, REFRESH);
   const active = useRead('/v1/routines', { query: { state: 'active', limit: 1 } }, REFRESH);
   const paused = useRead('/v1/routines', { query: { state: 'paused', limit: 1 } }, REFRESH);
   const sent = useRead('/v1/routines', { query: { sendsResults: 'true', limit: 1 } }, REFRESH);
+  const digest = useRead('/v1/projects/{projectId}/digest', { path: { projectId } }, REFRESH);
   const reads = [made, run, active, paused, sent];
   if (reads.some(({ data }) => data === undefined)) return undefined;
   const found = ({ data }: { readonly data: readonly unknown[] | undefined }) => data !== undefined && data.length > 0;
@@ -109,7 +118,7 @@ function useDone(): Done | undefined {
     made: found(made),
     run: found(run),
     activated: found(active) || found(paused),
-    sent: found(sent),
+    sent: found(sent) || (digest.data !== undefined && digest.data.frequency !== 'off'),
   };
 }
 
@@ -143,6 +152,10 @@ function itemsOf(projectId: string, done: Done): readonly Item[] {
       label: 'Have results sent',
       why: 'By mail, to a chat, or to a program of yours.',
       isDone: done.sent,
+      also: {
+        label: 'Or a digest of what is new',
+        link: { to: '/p/$projectId/settings', params: { projectId }, search: { tab: 'notifications' } },
+      },
       link:
         routineId === undefined
           ? toRoutines

@@ -6,7 +6,7 @@ import { CodeBlock } from '#ui/parts/copy.tsx';
 import { Await, Notice } from '#ui/parts/feedback.tsx';
 import { Section } from '#ui/parts/page.tsx';
 import { SkeletonRows } from '#ui/parts/skeleton.tsx';
-import { pretty } from './json.ts';
+import { pretty } from '#ui/format/json-text.ts';
 
 type Run = Shape<'RunDetail'>;
 

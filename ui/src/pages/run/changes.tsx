@@ -9,7 +9,7 @@ import { Button } from '#ui/parts/button.tsx';
 import { FormError } from '#ui/parts/field.tsx';
 import { TextDiff } from '#ui/parts/lazily.tsx';
 import { TextLink } from '#ui/parts/text-link.tsx';
-import { json } from './json.ts';
+import { json } from '#ui/format/json-text.ts';
 import { Fold } from '#ui/parts/fold.tsx';
 
 type RunChanges = Shape<'RunChanges'>;

@@ -6,7 +6,7 @@ import { typedViewOf } from '#ui/format/typed-data.ts';
 import { Button } from '#ui/parts/button.tsx';
 import { download } from '#ui/parts/download.ts';
 import { Menu } from '#ui/parts/menu.tsx';
-import { json } from './json.ts';
+import { json } from '#ui/format/json-text.ts';
 
 /** Offers a result as a file, and on paper. */
 export default function ExportMenu({ run }: { readonly run: Shape<'RunDetail'> }) {

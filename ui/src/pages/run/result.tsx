@@ -1,5 +1,8 @@
+import { Link2 } from 'lucide-react';
 import { lazy, Suspense, useState } from 'react';
 import type { Shape } from '#ui/api/types.ts';
+import { json, jsonIn, unfenced } from '#ui/format/json-text.ts';
+import { isOver } from '#ui/format/run-words.ts';
 import { Button } from '#ui/parts/button.tsx';
 import { CopyButton } from '#ui/parts/copy.tsx';
 import { Lazily, RichText } from '#ui/parts/lazily.tsx';
@@ -7,7 +10,6 @@ import { Box, Section } from '#ui/parts/page.tsx';
 import { PlainText } from '#ui/parts/plain-text.tsx';
 import { SkeletonRows } from '#ui/parts/skeleton.tsx';
 import { ChangeLines, Comparison, TruncatedLine, useAllChanges, type AllChanges } from './changes.tsx';
-import { json, jsonIn } from './json.ts';
 // oxlint-disable-next-line import/no-unassigned-import -- a style sheet
 import './print.css';
 
@@ -15,6 +17,7 @@ type RunDetail = Shape<'RunDetail'>;
 
 // Few results need them at once, or at all.
 const ExportMenu = lazy(() => import('./export-menu.tsx'));
+const ShareDialog = lazy(() => import('./share.tsx'));
 const KeyedData = lazy(() => import('./keyed-data.tsx'));
 
 /** Shows the result of a run: its text as a document, its data as tables, both as written, to copy and to export. */
@@ -126,6 +129,7 @@ interface ViewsProps {
 }
 
 function Views({ run, text, isRaw, onRaw, hasExport }: ViewsProps) {
+  const [isSharing, setSharing] = useState(false);
   return (
     <div className="flex flex-wrap items-center gap-2 print:hidden">
       <Button size="sm" onClick={() => onRaw(!isRaw)}>
@@ -133,24 +137,28 @@ function Views({ run, text, isRaw, onRaw, hasExport }: ViewsProps) {
       </Button>
       <CopyButton text={text} label="Copy" />
       {hasExport && (
-        <Suspense
-          fallback={
-            <Button size="sm" busy>
-              Export
+        <>
+          <Suspense
+            fallback={
+              <Button size="sm" busy>
+                Export
+              </Button>
+            }
+          >
+            <ExportMenu run={run} />
+          </Suspense>
+          {run.result !== null && isOver(run) && (
+            <Button size="sm" icon={Link2} onClick={() => setSharing(true)}>
+              Share
             </Button>
-          }
-        >
-          <ExportMenu run={run} />
-        </Suspense>
+          )}
+          {isSharing && (
+            <Suspense>
+              <ShareDialog runId={run.id} onClose={() => setSharing(false)} />
+            </Suspense>
+          )}
+        </>
       )}
     </div>
   );
-}
-
-const FENCED = /^\s*```(?:json)?[ \t]*\n([\s\S]*)\n```\s*$/;
-
-/** Removes the Markdown fence in which models often put JSON. */
-function unfenced(text: string): string {
-  const [, inside] = FENCED.exec(text) ?? [];
-  return inside === undefined || inside.includes('```') ? text : inside;
 }

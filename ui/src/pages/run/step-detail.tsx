@@ -10,7 +10,7 @@ import { KeyValue, type Fact } from '#ui/parts/page.tsx';
 import { Skeleton } from '#ui/parts/skeleton.tsx';
 import { TextLink } from '#ui/parts/text-link.tsx';
 import { Time } from '#ui/parts/time.tsx';
-import { pretty } from './json.ts';
+import { pretty } from '#ui/format/json-text.ts';
 
 type Step = Shape<'Step'>;
 

@@ -67,11 +67,46 @@ function ChatRow({ chat: { id, name, kind, goneAt, goneReason } }: { readonly ch
       </span>
       {goneAt !== null && (
         <Notice tone="warn" className="w-full">
-          The chat refuses this address ({goneReason}), and gets nothing more. Add it again with a new one.
+          <span className="grow">The chat refuses this address ({goneReason}), and gets nothing more.</span>
+          <NewAddress chatId={id} />
         </Notice>
       )}
       {failed !== undefined && <p className="w-full text-sm text-bad-ink wrap-anywhere">{failed}</p>}
     </li>
+  );
+}
+
+/** Asks for another address of a chat that refuses the one it had; the routines that send to it keep it. */
+function NewAddress({ chatId }: { readonly chatId: string }) {
+  const [url, setUrl] = useState('');
+  const change = useSend('patch', '/v1/chats/{chatId}', {
+    refreshes: ['/v1/chats'],
+    done: 'Results go to the new address',
+    showsError: true,
+  });
+  return (
+    <form
+      className="flex w-full flex-col gap-3"
+      onSubmit={(event) => {
+        event.preventDefault();
+        change.send({ path: { chatId }, body: { url: url.trim() } });
+      }}
+    >
+      <Field label="Another address" description="Of a new incoming webhook. Routines keep this chat.">
+        <Input type="url" value={url} autoComplete="off" onChange={({ target }) => setUrl(target.value)} />
+      </Field>
+      <FormError message={errorInWords(change.error)} />
+      <div>
+        <Button
+          size="sm"
+          type="submit"
+          busy={change.isSending}
+          disabledReason={url.trim() === '' ? 'Enter an address.' : undefined}
+        >
+          Use this address
+        </Button>
+      </div>
+    </form>
   );
 }
 

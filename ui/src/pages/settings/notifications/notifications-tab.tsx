@@ -13,6 +13,7 @@ import { Select } from '#ui/parts/select.tsx';
 import { SkeletonText } from '#ui/parts/skeleton.tsx';
 import { mayChange, OfOrganization } from '../of-organization.tsx';
 import { ChatsSection } from './chats.tsx';
+import { SharingSection } from './sharing.tsx';
 import { DigestSection } from './digest-form.tsx';
 
 /** Shows the digest of this person, and the recipients of mail about the routines of this project. */
@@ -24,6 +25,7 @@ export function NotificationsTab() {
         <>
           <DigestSection projectId={detail.id} />
           <ChatsSection />
+          <SharingSection project={detail} />
           <Section
             title={`Mail about ${detail.name}`}
             description="For the routines that say nothing of their own, and for the budgets of the project and its organization."

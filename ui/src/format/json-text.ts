@@ -20,3 +20,11 @@ export function pretty(text: string): string {
   const value = jsonIn(text);
   return value === undefined ? text : json(value);
 }
+
+const FENCED = /^\s*```(?:json)?[ \t]*\n([\s\S]*)\n```\s*$/;
+
+/** Takes JSON out of the fence in which models like to put it. */
+export function unfenced(text: string): string {
+  const [, inside] = FENCED.exec(text) ?? [];
+  return inside === undefined || inside.includes('```') ? text : inside;
+}

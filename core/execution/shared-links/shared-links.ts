@@ -1,0 +1,150 @@
+import { hash, randomBytes } from 'node:crypto';
+import { authorJson, recordProjectAudit, type Actor, type Author } from '#core/foundation/audit/index.ts';
+import { assertWithinLimit, type ThrottleRule } from '#core/foundation/rate-limits/index.ts';
+import { readEndedResult, readRun, type Run, type RunDetail } from '#core/execution/runs/index.ts';
+import { sql, transaction, type Database, type Db } from '#lib/database/index.ts';
+import { AppError } from '#lib/errors.ts';
+import { isJsonObject } from '#lib/json.ts';
+import { assertWithinQuota } from '#lib/quota.ts';
+
+/** A link that shows one result, without a sign-in, to everyone who has it. */
+export interface SharedLink {
+  readonly id: string;
+  readonly runId: string;
+  /** Null where the account or the key is gone. */
+  readonly createdBy: Author | null;
+  readonly createdAt: Date;
+  readonly expiresAt: Date;
+  /** How often the result was read by it, and when last. */
+  readonly views: number;
+  readonly lastSeenAt: Date | null;
+}
+
+interface Place {
+  readonly projectId: string;
+  readonly runId: string;
+}
+
+export const LONGEST_DAYS = 90;
+
+/** Links of one result that hold at a time. */
+const MAX_LINKS = 20;
+
+/** Guesses of 256 bits fail without a limit; this one bounds the load that a network can cause. */
+const OPENINGS: ThrottleRule = { name: 'shared-link', limit: 60, windowSeconds: 60 };
+
+/** SQL condition on a link `l` and its project `p`. */
+const holds = sql`l.expires_at > now() and l.created_at >= p.shared_links_since and p.deleted_at is null`;
+
+const columns = sql`l.id, l.run_id as "runId", l.created_at as "createdAt", l.expires_at as "expiresAt", l.views,
+  l.last_seen_at as "lastSeenAt",
+  ${authorJson({ createdBy: sql`l.created_by`, projectId: sql`l.project_id` })} as "createdBy"`;
+
+/**
+ * Creates a link and returns its token, of which only the hash is kept.
+ * @throws {AppError} `sharing_disabled`, `run_not_found`, `run_not_finished`, `content_erased`, `run_without_result`,
+ * `limit_reached`
+ */
+export function createSharedLink(
+  database: Database,
+  by: Actor,
+  { id, projectId, runId, days }: Place & { readonly id: string; readonly days: number },
+): Promise<{ readonly link: SharedLink; readonly token: string }> {
+  const token = randomBytes(32).toString('base64url');
+  return transaction(database, async (tx) => {
+    const allowed = await tx.row`
+      select 1 from projects where id = ${projectId} and shared_links_since is not null for share
+    `;
+    if (allowed === undefined) throw new AppError('sharing_disabled');
+    await readEndedResult(tx, projectId, runId);
+    const counted = sql`select from shared_links
+      where run_id = ${runId} and project_id = ${projectId} and expires_at > now() and id <> ${id}`;
+    await assertWithinQuota(tx, { counted, max: MAX_LINKS, what: 'links to one result' });
+    // The id exists where an earlier response was lost. Its token was seen by no one.
+    const link = await tx.row<SharedLink>`
+      insert into shared_links as l (id, project_id, run_id, token_hash, created_by, expires_at)
+      values (${id}, ${projectId}, ${runId}, ${hashOf(token)}, ${by.id}, now() + make_interval(days => ${days}::integer))
+      on conflict (id) do update set token_hash = excluded.token_hash where l.project_id = excluded.project_id
+      returning ${columns}
+    `;
+    if (link === undefined) throw new AppError('internal_error');
+    const details = { runId, expiresAt: link.expiresAt.toISOString() };
+    await recordProjectAudit(tx, { by, projectId, action: 'result.shared', targetId: id, details });
+    return { link, token };
+  });
+}
+
+/** Lists the links of a result that hold, the newest first. @throws {AppError} `run_not_found` */
+export async function listSharedLinks(db: Db, { projectId, runId }: Place): Promise<SharedLink[]> {
+  await readRun(db, projectId, runId);
+  return db.rows<SharedLink>`
+    select ${columns} from shared_links l join projects p on p.id = l.project_id
+    where l.run_id = ${runId} and l.project_id = ${projectId} and ${holds} order by l.id desc
+  `;
+}
+
+/** Deletes a link, which ends it at once. @throws {AppError} `link_not_found` */
+export function deleteSharedLink(
+  database: Database,
+  by: Actor,
+  { id, projectId, runId }: Place & { readonly id: string },
+): Promise<SharedLink> {
+  return transaction(database, async (tx) => {
+    const link = await tx.row<SharedLink>`
+      delete from shared_links l where l.id = ${id} and l.run_id = ${runId} and l.project_id = ${projectId}
+      returning ${columns}
+    `;
+    if (link === undefined) throw new AppError('link_not_found');
+    const details = { runId, views: link.views };
+    await recordProjectAudit(tx, { by, projectId, action: 'result.unshared', targetId: id, details });
+    return link;
+  });
+}
+
+/** A result as a link shows it: nothing of its prompt, its steps or its costs. */
+export interface SharedResult
+  extends
+    Pick<Run, 'state' | 'outcome' | 'outcomeSummary' | 'result' | 'data' | 'finishedAt'>,
+    Pick<RunDetail, 'routineName' | 'resultSchema'>,
+    Pick<SharedLink, 'expiresAt'> {}
+
+/**
+ * Reads a result by the token of a link, and counts the view. Every link that shows nothing gets the same error.
+ * @param network the caller's, which bounds its number of attempts
+ * @throws {AppError} `link_not_found`, `rate_limited`
+ */
+export async function openSharedLink(db: Db, token: string, network: string): Promise<SharedResult> {
+  await assertWithinLimit(db, OPENINGS, network);
+  const link = await db.row<Place & Pick<SharedLink, 'expiresAt'>>`
+    update shared_links l set views = l.views + 1, last_seen_at = now()
+    from projects p join runs r on r.project_id = p.id
+    where l.token_hash = ${hashOf(token)} and p.id = l.project_id and ${holds}
+      and r.id = l.run_id and r.content_erased_at is null
+    returning l.project_id as "projectId", l.run_id as "runId", l.expires_at as "expiresAt"
+  `;
+  if (link === undefined) throw new AppError('link_not_found');
+  const { resultSchema, ...run } = await readEndedResult(db, link.projectId, link.runId);
+  return { ...run, resultSchema: withoutDescriptions(resultSchema), expiresAt: link.expiresAt };
+}
+
+/** Deletes the links of runs that are about to be deleted. */
+export async function forgetSharedLinks(tx: Db, runIds: readonly string[]): Promise<void> {
+  await tx.run`delete from shared_links where run_id = any(${runIds})`;
+}
+
+/** 256 random bits need no slow hash. */
+function hashOf(token: string): Buffer {
+  return hash('sha256', token, 'buffer');
+}
+
+/** Descriptions in a schema are written for the model; a table needs titles, formats and the order. */
+function withoutDescriptions<T>(schema: T): T;
+function withoutDescriptions(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map((each) => withoutDescriptions(each));
+  if (!isJsonObject(schema)) return schema;
+  const kept = Object.entries(schema).filter(([name, value]) => typeof value !== 'string' || !FOR_MODELS.has(name));
+  return Object.fromEntries(kept.map(([name, value]) => [name, withoutDescriptions(value)]));
+}
+
+/** A property of such a name holds a schema, and no text. */
+const FOR_MODELS: ReadonlySet<string> = new Set(['description', '$comment']);

@@ -1,0 +1,62 @@
+import { Boxes, CalendarClock, Pencil, Sparkles, type LucideIcon } from 'lucide-react';
+import { useWatch, type UseFormReturn } from 'react-hook-form';
+import { useRead } from '#ui/api/read.ts';
+import type { RoutineForm } from './form.ts';
+
+/** Anchors of the parts of the form that a chip leads to. */
+export const PARTS = { what: 'what-it-does', skills: 'skills', model: 'model', schedule: 'schedule' } as const;
+
+interface Chip {
+  readonly icon: LucideIcon;
+  readonly label: string;
+  readonly text: string;
+  readonly part: (typeof PARTS)[keyof typeof PARTS];
+}
+
+/** Shows what the form has, in a few words each; a press leads to the field. */
+export function Chips({ form: { control } }: { readonly form: UseFormReturn<RoutineForm> }) {
+  const [name, schedule, timezone, model, skills] = useWatch({
+    control,
+    name: ['name', 'schedule', 'timezone', 'model', 'skills'],
+  });
+  const preview = useRead('/v1/schedules/preview', { query: { schedule, timezone } }, { keepPrevious: true });
+  const models = useRead('/v1/models', {}, { staleMs: 60_000 });
+  const chosen = models.data?.find(({ modelId, connectionId }) => {
+    return modelId === model?.modelId && connectionId === (model.connectionId ?? null);
+  });
+  const chips: readonly Chip[] = [
+    { icon: Pencil, label: 'Name', text: name || 'No name yet', part: PARTS.what },
+    {
+      icon: CalendarClock,
+      label: 'When',
+      text: `${preview.data?.inWords ?? schedule}, ${timezone}`,
+      part: PARTS.schedule,
+    },
+    { icon: Boxes, label: 'Model', text: chosen?.name ?? model?.modelId ?? 'No model yet', part: PARTS.model },
+    { icon: Sparkles, label: 'Skills', text: skills.map(String).join(', ') || 'No skill', part: PARTS.skills },
+  ];
+  return (
+    <ul aria-label="What was understood" className="flex flex-wrap gap-2">
+      {chips.map(({ icon: Icon, label, text, part }) => (
+        <li key={label} className="min-w-0">
+          <button
+            type="button"
+            onClick={() => lead(part)}
+            className="flex h-8 max-w-full items-center gap-1.5 rounded-full border border-edge bg-surface px-3 text-sm text-ink hover:bg-hover pointer-coarse:h-10"
+          >
+            <Icon aria-hidden className="size-3.5 shrink-0 text-faint" strokeWidth={1.75} />
+            <span className="sr-only">Change {label.toLowerCase()}: </span>
+            <span className="truncate">{text}</span>
+          </button>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** Scrolls to a part of the form, and puts the cursor into its first field. */
+function lead(part: string): void {
+  const place = document.querySelector(`#${part}`);
+  place?.scrollIntoView({ block: 'center' });
+  place?.querySelector<HTMLElement>('input, textarea, [role=combobox], button')?.focus({ preventScroll: true });
+}
