@@ -98,10 +98,7 @@ export interface HeldActionInput {
   readonly attempt: number;
 }
 
-/**
- * Sends an approved action. What the server of the tool does is an outcome on record; where nothing could be sent, a
- * tick starts another workflow.
- */
+/** Sends an approved action. Where nothing could be sent, a tick starts another workflow. */
 export async function heldAction(input: HeldActionInput): Promise<string> {
   // Beside webhooks, whose receivers may hang too: the slots of model steps stay free.
   const taskQueue = webhookTaskQueue(workflowInfo().taskQueue);

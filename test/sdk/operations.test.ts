@@ -17,7 +17,7 @@ test('types and operations of the SDK are those of this API; npm run ui:types up
 test('each operation that an API key may call has one method, and each method its operation', async () => {
   const called = await callEverything();
   const made = called.map(({ requests }) => requests[0]);
-  const ids = ['a', 'b'];
+  const ids = ['a', 'b', 'c'];
   const wanted = OPERATIONS.map(({ spec }) => {
     let next = 0;
     return `${spec.method} ${spec.path.replaceAll(/:\w+/g, () => ids[next++] ?? '')}`;
@@ -70,7 +70,7 @@ async function callEverything() {
     for (const name of Object.getOwnPropertyNames(prototype)) {
       if (name === 'constructor') continue;
       requests = [];
-      const result: unknown = (methods as Record<string, (...ids: string[]) => unknown>)[name]?.('a', 'b');
+      const result: unknown = (methods as Record<string, (...ids: string[]) => unknown>)[name]?.('a', 'b', 'c');
       await settled(result);
       called.push({ name: `${resource}.${name}`, requests });
     }

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { rules } from '#core/integrations/tools/index.ts';
-import { JSON_POINTER } from '#lib/json.ts';
 import { instant, timestamp } from '#lib/schemas.ts';
 import { listReply } from '../../http/links.ts';
 import { present } from '../../http/present.ts';
@@ -13,7 +12,7 @@ const tag = 'Tools';
 const pointer = z
   .string()
   .max(500)
-  .regex(JSON_POINTER, 'a JSON Pointer (RFC 6901)')
+  .regex(/^(\/([^~/]|~[01])*)+$/, 'a JSON Pointer (RFC 6901) of an argument')
   .meta({ description: 'Of an argument (RFC 6901).', example: '/repository' });
 const value = z.union([z.string().max(2_000), z.number(), z.boolean(), z.null()]);
 

@@ -32,10 +32,10 @@ export type Faults = Readonly<Record<string, readonly string[]>>;
 const BUDGETS = {
   core: { files: 465, lines: 55_000 },
   lib: { files: 102, lines: 8_900 },
-  api: { files: 120, lines: 14_500 },
+  api: { files: 120, lines: 14_700 },
   activities: { files: 4, lines: 200 },
   workers: { files: 21, lines: 1_300 },
-  workflows: { files: 5, lines: 370 },
+  workflows: { files: 5, lines: 350 },
   runtime: { files: 31, lines: 3_000 },
   'ui/src': { files: 330, lines: 39_500 },
 };

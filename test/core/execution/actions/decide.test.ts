@@ -3,7 +3,7 @@ import { AT_ONCE } from '#lib/database/index.ts';
 import type { Answer, ApiClient } from '#test/support/client.ts';
 import { changeActions, giveRole } from '#test/support/given.ts';
 import { signUp, type Person } from '#test/support/people.ts';
-import { sharedService, type Service } from '#test/support/service.ts';
+import { startService, type Service } from '#test/support/service.ts';
 import { confirm, policyPath, type Json } from '../../integrations/tools/support.ts';
 import { actionEnded, actionsOf, approve, holdingRoutine, runAsking, ticked } from './support.ts';
 import { startTracker, type Tracker } from './tracker.ts';
@@ -14,14 +14,17 @@ let person: Person;
 let client: ApiClient;
 
 beforeAll(async () => {
-  [service, tracker] = await Promise.all([sharedService({ worker: true }), startTracker()]);
+  [service, tracker] = await Promise.all([startService({ worker: true }), startTracker()]);
   person = await signUp(service);
   client = sessionOf(person);
 });
 beforeEach(() => {
   tracker.calls.length = 0;
 });
-afterAll(() => tracker?.stop());
+afterAll(async () => {
+  await tracker?.stop();
+  await service?.close();
+});
 
 function sessionOf({ session }: Person, { projectId } = person) {
   return session.with({ 'X-Project-Id': projectId });

@@ -4,7 +4,7 @@ import { AT_ONCE } from '#lib/database/index.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import { changeActions, changeConnections } from '#test/support/given.ts';
 import { signUp, type Person } from '#test/support/people.ts';
-import { sharedService, type Service } from '#test/support/service.ts';
+import { startService, type Service } from '#test/support/service.ts';
 import { actionEnded, actionsOf, approve, holdingRoutine, runAsking, ticked } from './support.ts';
 import { startTracker, type Tracker } from './tracker.ts';
 
@@ -14,7 +14,7 @@ let person: Person;
 let client: ApiClient;
 
 beforeAll(async () => {
-  [service, tracker] = await Promise.all([sharedService({ worker: true }), startTracker()]);
+  [service, tracker] = await Promise.all([startService({ worker: true }), startTracker()]);
   person = await signUp(service);
   client = person.session.with({ 'X-Project-Id': person.projectId });
 });
@@ -27,7 +27,10 @@ beforeEach(() => {
   tracker.breaks = false;
   tracker.answer = answering;
 });
-afterAll(() => tracker?.stop());
+afterAll(async () => {
+  await tracker?.stop();
+  await service?.close();
+});
 
 const ISSUE = { name: 'create_issue', arguments: { title: 'Broken link' } };
 const COMMENT = {
