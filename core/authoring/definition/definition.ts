@@ -12,8 +12,8 @@ import { BUILT_IN_VARIABLES } from './placeholders.ts';
 import { checks } from './results.ts';
 
 /** Routines may have variables of these names, which became built-ins later. */
-const LATER: readonly string[] = ['actions', 'answers'];
-const reserved: readonly string[] = BUILT_IN_VARIABLES.filter((name) => !LATER.includes(name));
+const LATER: ReadonlySet<string> = new Set(['actions', 'answers']);
+const reserved: readonly string[] = BUILT_IN_VARIABLES.filter((name) => !LATER.has(name));
 
 export const variables = z
   .record(
