@@ -37,7 +37,7 @@ const BUDGETS = {
   workers: { files: 21, lines: 1_300 },
   workflows: { files: 5, lines: 350 },
   runtime: { files: 31, lines: 3_000 },
-  'ui/src': { files: 330, lines: 39_500 },
+  'ui/src': { files: 330, lines: 40_000 },
 };
 const ROOMS = Object.keys(BUDGETS);
 const FEWEST_LINES = 40;
