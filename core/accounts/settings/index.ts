@@ -1,4 +1,12 @@
-export { assertRecipients, findRecipients, mailSettings, type MailEvent, type MailSettings } from './mail-settings.ts';
+export {
+  assertRecipients,
+  findRecipients,
+  mailIn,
+  mailSettings,
+  storedMail,
+  type MailEvent,
+  type MailSettings,
+} from './mail-settings.ts';
 export {
   contentDaysOf,
   contentDaysOfAll,

@@ -18,6 +18,22 @@ export interface MailSettings {
   readonly to: RecipientGroup | readonly string[];
 }
 
+/**
+ * Events that 0.1.0 does not know. They are stored under a name of their own, `later`, since that release cannot present
+ * them; the release after 0.2.0 may store them under `on`.
+ */
+const LATER: ReadonlySet<MailEvent> = new Set(['held', 'question']);
+
+/** Returns the settings in their stored form. */
+export function storedMail({ on, to }: MailSettings): object {
+  return { on: on.filter((each) => !LATER.has(each)), later: on.filter((each) => LATER.has(each)), to };
+}
+
+/** SQL text that reads stored settings from a column. */
+export function mailIn(column: string): string {
+  return `(${column} - 'later' || jsonb_build_object('on', ${column} -> 'on' || coalesce(${column} -> 'later', '[]')))`;
+}
+
 function isUnique(list: readonly string[]): boolean {
   return new Set(list).size === list.length;
 }

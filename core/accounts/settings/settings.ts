@@ -10,7 +10,7 @@ import {
   type Organization,
   type Project,
 } from '#core/accounts/organizations/index.ts';
-import { sql, type Db, type Sql } from '#lib/database/index.ts';
+import { raw, sql, type Db, type Sql } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import {
   assertRetentionWithin,
@@ -20,7 +20,7 @@ import {
   type RetentionPatch,
   type RetentionRule,
 } from './retention.ts';
-import { assertRecipients, type MailSettings } from './mail-settings.ts';
+import { assertRecipients, mailIn, storedMail, type MailSettings } from './mail-settings.ts';
 
 /** Spending limits; null for no limit. */
 export interface Budget {
@@ -115,7 +115,7 @@ export async function readProject(
   const found = await db.row<ProjectSettings & { readonly lacks: boolean }>`
     select p.id, p.organization_id as "organizationId", p.name, p.is_demo as "isDemo", p.created_at as "createdAt",
       ${budget(sql`p`)},
-      p.notify_mail as mail, p.mcp_enabled as "mcpEnabled",
+      ${raw(mailIn('p.notify_mail'))} as mail, p.mcp_enabled as "mcpEnabled",
       p.shared_links_since is not null as "sharedLinksEnabled", ${contentDaysOf(rule, sql`p`)} as "runContentDays",
       ${runDaysOf(rule, sql`p`)} as "runDays",
       ${lacksSecondFactor(sql`o`, key.userId)} as lacks
@@ -179,7 +179,7 @@ export async function patchProject(
   assertRetentionWithin(rule, patch);
   const mail = patch.notifications?.mail;
   await assertRecipients(tx, id, mail?.to ?? null, 'notifications.mail.to');
-  await rows.writeProject(tx, id, { ...patch, mail });
+  await rows.writeProject(tx, id, { ...patch, mail: mail && storedMail(mail) });
   const after = await readProject(tx, key, rule);
   await recordChange(tx, { by, organizationId, projectId: id, kind: 'project' }, before, after);
   return after;

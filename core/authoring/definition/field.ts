@@ -49,6 +49,9 @@ export interface Column {
   /** SQL expression that reads the column. */
   readonly read?: string;
   readonly isJson?: true;
+  /** Returns the stored form of a value of JSON that is not null, where it is another one. */
+  // oxlint-disable-next-line typescript/no-explicit-any -- the type of the value is that of the field
+  readonly stored?: (value: any) => object;
   /** True for a list without a meaningful order, which is stored sorted. */
   readonly isSet?: true;
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { budgetFields, mailSettings } from '#core/accounts/settings/index.ts';
+import { budgetFields, mailIn, mailSettings, storedMail } from '#core/accounts/settings/index.ts';
 import { idPattern } from '#lib/ids.ts';
 import { instantOfThisAge, nameOf, timestamp } from '#lib/schemas.ts';
 import { looseOf, type Fields, type Setting, type ValuesOf } from './field.ts';
@@ -193,7 +193,10 @@ export const SETTINGS = {
     },
     since: '0.1.0',
     merged: true,
-    parts: { mail: { name: 'notify_mail', isJson: true }, successPingUrl: {} },
+    parts: {
+      mail: { name: 'notify_mail', read: mailIn('notify_mail'), stored: storedMail, isJson: true },
+      successPingUrl: {},
+    },
   },
   resultsTo: {
     schema: z

@@ -35,12 +35,15 @@ function selected([field, { parts }]: [string, Setting]): string {
   return `${parts === undefined ? read.join() : `jsonb_build_object(${read.join(', ')})`} as "${field}"`;
 }
 
-function valueOf({ path: [field, part], isJson, isSet }: StoredColumn, settings: RoutineSettings): Sql {
+function valueOf(
+  { path: [field, part], isJson, isSet, stored = (own) => own }: StoredColumn,
+  settings: RoutineSettings,
+): Sql {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the path was made of the names of the settings
   const value = (settings as unknown as Readonly<Record<string, unknown>>)[field];
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as above
   const own = part === undefined ? value : (value as Readonly<Record<string, unknown>>)[part];
-  if (isJson === true) return sql`${own === null ? null : storableJson(own)}::jsonb`;
+  if (isJson === true) return sql`${own === null ? null : storableJson(stored(own))}::jsonb`;
   return sql`${isSet === true && Array.isArray(own) ? own.map(String).toSorted() : own}`;
 }
 

@@ -1,7 +1,7 @@
-import type { MailSettings } from '#core/accounts/settings/index.ts';
+import { mailIn, type MailSettings } from '#core/accounts/settings/index.ts';
 import type { MessageSubject } from '#core/foundation/outbox/index.ts';
 import { budgetColumns, type Budgets } from '#core/usage/index.ts';
-import { sql, type Db, type Sql } from '#lib/database/index.ts';
+import { raw, sql, type Db, type Sql } from '#lib/database/index.ts';
 
 /** The recipients of mail about a routine, possibly none, and the fields that the mails show. */
 export interface MailSubscription {
@@ -52,7 +52,7 @@ export const followsSuccess = sql`(r.success_ping_url is not null or ${hasReader
   or ${followsBudgets(sql`p`)} or coalesce(r.notify_mail, p.notify_mail)->'on' ?| '{partial,recovered,budget}')`;
 
 const columns = sql`jsonb_build_object('organizationId', p.organization_id, 'projectId', p.id, 'routineId', r.id,
-  'routineName', r.name, 'projectName', p.name, 'mail', coalesce(r.notify_mail, p.notify_mail),
+  'routineName', r.name, 'projectName', p.name, 'mail', ${raw(mailIn('coalesce(r.notify_mail, p.notify_mail)'))},
   'projectMail', p.notify_mail, 'successPingUrl', r.success_ping_url,
   'hasReaders', ${hasReaders},
   'budgets', jsonb_build_object('routine', ${budgetColumns('r')}, 'project', ${budgetColumns('p')},
