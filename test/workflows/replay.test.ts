@@ -26,6 +26,7 @@ const COMPLETED = 'WORKFLOW_EXECUTION_COMPLETED';
 
 /** The way that each history has to go. */
 const WAYS: Readonly<Record<string, readonly string[]>> = {
+  'action-sent': ['sendAction', COMPLETED],
   'run-blocked': ['modelStep', COMPLETED],
   'run-cancelled': ['modelStep', ...CANCELLED, 'concludeRun', COMPLETED],
   'run-cancelled-in-tool-call': ['modelStep', 'toolCall', ...CANCELLED, 'concludeRun', COMPLETED],
@@ -61,7 +62,7 @@ test('a history that the code of today would not have written is found out', asy
   );
 });
 
-const ID = '(run|rtn|prj|whd)_[0-9a-z]{26}';
+const ID = '(run|rtn|prj|whd|act)_[0-9a-z]{26}';
 
 /** Texts that payloads may hold: ids, words of closed lists, names of tools, and summaries of these. */
 const ALLOWED = [
@@ -69,6 +70,7 @@ const ALLOWED = [
   '[a-z_]{2,30}',
   `(manual|schedule) run of ${ID}`,
   `webhook delivery ${ID}, attempt \\d+`,
+  `held action ${ID}`,
   'model step \\d+',
   'tool [a-z_]+',
   'start queued runs',

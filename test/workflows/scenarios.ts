@@ -4,14 +4,32 @@ import type { History } from '@temporalio/common/lib/proto-utils.js';
 import { expect } from 'vitest';
 import { startHostileTools } from '#dev/fakes/hostile-tools/server.ts';
 import { WORKFLOW } from '#lib/temporal/index.ts';
+import { actionEnded, actionsOf, approve, holdingRoutine, runAsking } from '#test/core/execution/actions/support.ts';
 import { marker, routineWith, scriptCalls } from '#test/core/integrations/tools/support.ts';
 import type { ApiClient } from '#test/support/client.ts';
+import { signUp } from '#test/support/people.ts';
 import { createRoutine, runEnded, runOnce } from '#test/support/routines.ts';
 import type { Service } from '#test/support/service.ts';
 import { changeRoutines, changeVersions } from '#test/support/given.ts';
 
 /** Each makes a workflow go one of its ways, on real parts, and gives the workflow's id. */
 export const SCENARIOS: Record<string, (service: Service, key: ApiClient) => Promise<string>> = {
+  async 'action-sent'(service) {
+    const { session, projectId } = await signUp(service);
+    const client = session.with({ 'X-Project-Id': projectId });
+    const tools = await startHostileTools();
+    try {
+      const { routineId, mark } = await holdingRoutine(client, ['lookup'], { url: tools.url('honest') });
+      await runAsking({ service, client }, { routineId, mark }, { name: 'lookup', arguments: { query: 'x' } });
+      const [action] = await actionsOf(client, `routineId=${routineId}`);
+      await approve(client, action);
+      expect((await actionEnded(client, action.id)).state).toBe('done');
+      return `${action.id}-1`;
+    } finally {
+      await tools.stop();
+    }
+  },
+
   async 'run-succeeded'(_service, key) {
     const run = await runOnce(key, await createRoutine(key));
     expect(run.state).toBe('succeeded');
