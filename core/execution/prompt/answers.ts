@@ -69,9 +69,12 @@ function answerLine({ state, answer, fenced, defaultAnswer }: ToldQuestion, numb
 
 function newestThatFit(told: readonly ToldQuestion[]): readonly ToldQuestion[] {
   let room = MAX_CARRIED_LENGTH / 2;
-  return told.filter(({ question, answer, defaultAnswer }) => {
-    room -= question.length + (answer ?? '').length + (defaultAnswer ?? '').length + LINE_LENGTH;
-    return room >= 0;
+  return told.filter(({ question, answer, defaultAnswer }, at) => {
+    const length = question.length + (answer ?? '').length + (defaultAnswer ?? '').length + LINE_LENGTH;
+    // The longest question with the longest answer is a little longer than the room.
+    const fits = at === 0 || length <= room;
+    if (fits) room -= length;
+    return fits;
   });
 }
 

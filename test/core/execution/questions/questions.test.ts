@@ -111,6 +111,19 @@ test('what a question says is text, and the answer of a key that may not write r
   expect(told).toContain(open.question);
 });
 
+test('the longest question with the longest answer is told, and a short one that fits no more is not', async ({
+  service,
+  key,
+}) => {
+  const { run, listed } = await asking(service, key);
+  await run({ question: 'Short?' }, { question: 'q'.repeat(1_000), default: 'd'.repeat(1_000) });
+  const [long] = await listed();
+  expect((await answer(key, long.id, 'a'.repeat(4_000))).status).toBe(200);
+  const { prompt } = await run();
+  expect(prompt).toContain(`Question 1 was answered: ${'a'.repeat(4_000)}`);
+  expect(prompt).not.toContain('Short?');
+});
+
 test('of two answers at once one counts, and no one answers for another project', async ({ service, key, bobsKey }) => {
   const { run, listed } = await asking(service, key);
   await run(CYCLE);
