@@ -45,6 +45,8 @@ interface Waiting {
   readonly timezone: string;
   /** True when the run asked a question that is open. */
   readonly asks: boolean;
+  /** True when a call that the run asked for waits for a person. */
+  readonly holds: boolean;
 }
 
 async function attempt(deps: ChatDeps, item: WorkItem, signal: AbortSignal | undefined): Promise<WorkOutcome> {
@@ -88,7 +90,9 @@ function findWaiting(db: Db, id: string): Promise<Waiting | undefined> {
       case when ${isOnlyData} then run.data end as data,
       run.finished_at as "finishedAt", r.timezone, exists (select from questions q
         where q.last_run_id = run.id and q.project_id = run.project_id and q.state = 'open' and q.expires_at > now()
-      ) as asks
+      ) as asks, exists (select from actions a where (a.run_id = run.id or a.last_run_id = run.id)
+        and a.project_id = run.project_id and a.state = 'open' and a.expires_at > now()
+      ) as holds
     from chat_deliveries d join runs run on run.id = d.run_id and run.project_id = d.project_id
     join routines r on r.id = d.routine_id and r.project_id = d.project_id
     left join chats c on c.id = d.chat_id and c.project_id = d.project_id
@@ -97,13 +101,18 @@ function findWaiting(db: Db, id: string): Promise<Waiting | undefined> {
 }
 
 function messageOf(waiting: Waiting, uiOrigin: string): ChatMessage {
-  const { routineName, state, outcome, summary, text, data, finishedAt, asks, timezone: timeZone } = waiting;
+  const { routineName, state, outcome, summary, text, data, finishedAt, asks, holds, timezone: timeZone } = waiting;
   const at = finishedAt.toLocaleString('en-GB', { timeZone, dateStyle: 'medium', timeStyle: 'short' });
   const told = text ?? dataInWords(data).join('\n');
   const parts = state === 'failed' ? [] : [summary, told].filter((part) => part !== null && part !== '');
   return {
     title: routineName,
-    facts: `${state === 'failed' ? 'Failed' : (OUTCOMES[outcome ?? ''] ?? 'Succeeded')} · ${at}${asks ? ' · It asks a question' : ''}`,
+    facts: [
+      state === 'failed' ? 'Failed' : (OUTCOMES[outcome ?? ''] ?? 'Succeeded'),
+      at,
+      ...(asks ? ['It asks a question'] : []),
+      ...(holds ? ['Calls wait for approval'] : []),
+    ].join(' · '),
     text: parts.join('\n\n'),
     link: { label: 'Open the result', url: `${uiOrigin}/p/${waiting.projectId}/runs/${waiting.runId}` },
   };

@@ -30,6 +30,8 @@ interface Told {
   /** Null where it is only the data. */
   readonly text: string | null;
   readonly data: unknown;
+  /** True when a question or a call of the run waits for a person, and of no earlier run. */
+  readonly waits: boolean;
 }
 
 async function sendResult(tx: Db, runId: string): Promise<void> {
@@ -48,11 +50,12 @@ async function sendResult(tx: Db, runId: string): Promise<void> {
     },
   );
   const result = results.find(({ id }) => id === runId);
-  if (result === undefined || (told.when === 'changed' && result.kind === 'unchanged')) return;
+  if (result === undefined) return;
+  const isNews = told.when === 'each' || result.kind !== 'unchanged';
   const about = { organizationId, projectId, routineId, runId };
-  if (told.chats.length > 0) await enqueueChats(tx, { ...about, chatIds: told.chats });
-  // Mail about failures is a setting of its own.
-  if (told.mail !== null && result.kind !== 'failed')
+  if (told.chats.length > 0 && (isNews || told.waits)) await enqueueChats(tx, { ...about, chatIds: told.chats });
+  // Mail about failures, and about what waits, is a setting of its own.
+  if (told.mail !== null && isNews && result.kind !== 'failed')
     await mailResult(tx, { ...told, ...about, to: told.mail, result });
 }
 
@@ -67,7 +70,10 @@ function readTold(tx: Db, runId: string): Promise<Told | undefined> {
     select p.organization_id as "organizationId", p.id as "projectId", p.name as "projectName", r.id as "routineId",
       r.timezone, r.results_when as "when", r.results_mail as mail, r.results_chats as chats,
       run.finished_at as "finishedAt", case when ${isOnlyData} then null else left(run.result, ${READ}) end as text,
-      case when ${isOnlyData} then run.data end as data
+      case when ${isOnlyData} then run.data end as data,
+      exists (select from questions q where q.run_id = run.id and q.project_id = run.project_id and q.state = 'open')
+      or exists (select from actions a where a.run_id = run.id and a.project_id = run.project_id and a.state = 'open')
+      as waits
     from runs run join routines r on r.id = run.routine_id and r.project_id = run.project_id
     join projects p on p.id = run.project_id
     where run.id = ${runId} and run.content_erased_at is null and r.state in ('active', 'paused')

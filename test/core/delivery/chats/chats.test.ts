@@ -6,6 +6,8 @@ import type { ApiClient } from '#test/support/client.ts';
 import { activeRoutine, runOnce } from '#test/support/routines.ts';
 import type { Service } from '#test/support/service.ts';
 import { ifAny, removeWork } from '#test/support/given.ts';
+import { holdingRoutine, runAsking } from '#test/core/execution/actions/support.ts';
+import { startTracker } from '#test/core/execution/actions/tracker.ts';
 import { marker, scriptCalls } from '#test/core/integrations/tools/support.ts';
 import { failedRun, makeDue, newsTo, sendNow } from '../notifications/fixture.ts';
 import { addChat, chatTest } from './fixture.ts';
@@ -77,6 +79,29 @@ test('a result of a run that asked a question says so in the chat, without the q
   const posted = JSON.stringify(chats.posted);
   expect(posted).toContain('It asks a question');
   expect(posted).not.toContain('Which market is next?');
+});
+
+test('a run whose calls wait for a person says so in the chat, without the calls, also where its result is no news', async ({
+  service,
+  chats,
+  person,
+}) => {
+  const key = await (await person()).key();
+  const tracker = await startTracker();
+  const routine = { resultsTo: { chats: [await addChat(key)], when: 'changed' }, resultSchema: { type: 'object' } };
+  const same = { url: tracker.url, routine, instructions: '\nDATA {"price": 4}' };
+  const held = await holdingRoutine(key, ['create_issue'], same);
+  await runOnce(key, held.routineId);
+  expect((await key.post(`/v1/routines/${held.routineId}/activate`)).status).toBe(200);
+  const issue = { name: 'create_issue', arguments: { title: 'Secret title' } };
+  const { run } = await runAsking({ service, client: key }, held, issue);
+  await sendNow(service);
+  await tracker.stop();
+  expect((await key.get('/v1/results')).data).toMatchObject([{ runId: run.id, kind: 'unchanged' }, {}]);
+  const posted = JSON.stringify(chats.posted);
+  expect(posted).toContain('Calls wait for approval');
+  expect(posted).toContain(`/runs/${run.id}`);
+  expect(posted).not.toContain('Secret title');
 });
 
 test('a draft tells no chat, and a run that fails tells it', async ({ service, chats, person }) => {
