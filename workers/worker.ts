@@ -1,10 +1,9 @@
-import { randomUUID } from 'node:crypto';
-import { hostname } from 'node:os';
 import { ApplicationFailure, TemporalFailure } from '@temporalio/common';
 import { Worker, type NativeConnection, type WorkerOptions as SdkOptions } from '@temporalio/worker';
 import { createRunActivities, type RunActivityDeps } from '#activities/runs.ts';
 import { createSchedulingActivities } from '#activities/scheduling.ts';
 import { createActionActivities, createWebhookActivities } from '#activities/webhooks.ts';
+import { newWorkerId } from '#core/execution/admission/index.ts';
 import { keepRuntimeLease } from '#core/models/providers/index.ts';
 import type { Services } from '#core/services.ts';
 import { schedulerTaskQueue, webhookTaskQueue } from '#lib/task-queues.ts';
@@ -104,7 +103,7 @@ export async function createWorkers(settings: WorkerSettings): Promise<RunningWo
   const draining = new AbortController();
   const { build } = settings;
   const slots = {
-    workerId: `${hostname()}:${process.pid}:${randomUUID()}`,
+    workerId: newWorkerId(),
     taskQueue,
     slots: settings.concurrency,
     buildId: build?.buildId,

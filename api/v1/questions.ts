@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import * as questions from '#core/execution/questions/index.ts';
 import { timestamp } from '#lib/schemas.ts';
-import { mayWriteRoutines } from '../access.ts';
+import { mayWriteRoutines, programOf } from '../access.ts';
 import { listReply } from '../http/links.ts';
 import { present } from '../http/present.ts';
 import { EXAMPLE, idOf, pageOf, pageQuery, wordOf } from '../http/schemas.ts';
@@ -110,8 +110,8 @@ const answerQuestion = route({
 }).to(async ({ access, by, params: { questionId }, body: { answer }, deps, newId }) => {
   const { projectId, organizationId, plan } = access;
   const given = { id: questionId, answer, fenced: !mayWriteRoutines(access), runId: newId('run') };
-  const tenant = { projectId, organizationId, plan };
-  return { data: presentQuestion(await questions.answerQuestion(deps, by, { ...tenant, ...given })) };
+  const starter = { projectId, organizationId, plan, startedBy: programOf(access) };
+  return { data: presentQuestion(await questions.answerQuestion(deps, by, { ...starter, ...given })) };
 });
 
 function presentQuestion(row: questions.Question) {

@@ -54,6 +54,13 @@ test.runIf(FULL_SIZE && release !== undefined)(
       schedule: '30 6 * * 1',
     });
     expect(await runOnce(here, id)).toMatchObject({ state: 'succeeded' });
+    // Mail about events that the last release does not know, and a run that its worker would not rehearse.
+    const mail = { on: ['failed', 'held', 'question'], to: 'owners' };
+    expect((await here.patch(`/v1/routines/${id}`, { notifications: { mail } })).status).toBe(200);
+    expect((await key.get(`/v1/routines/${id}`)).data.notifications.mail).toEqual({ on: ['failed'], to: 'owners' });
+    expect((await key.patch(`/v1/routines/${id}`, { schedule: '30 7 * * 1' })).status).toBe(200);
+    expect((await here.get(`/v1/routines/${id}`)).data.notifications.mail).toEqual(mail);
+    expect((await here.post(`/v1/routines/${id}/run`, { mode: 'rehearse' })).status).toBe(503);
   },
   300_000,
 );

@@ -191,10 +191,9 @@ function deciderOf(access: ProjectAccess) {
   return { projectId, organizationId, credential: programOf(access) };
 }
 
-function digestsIn(ifMatch: string | undefined): string[] {
-  return ifMatch === undefined
-    ? []
-    : Array.from(ifMatch.matchAll(/(?<!W\/)"?([0-9a-f]{64})"?/g), ([, seen = '']) => seen);
+/** Returns the digests that `If-Match` lists, with or without quotation marks. A weak tag names none (RFC 9110, 13.1.1). */
+function digestsIn(ifMatch = ''): string[] {
+  return ifMatch.split(',').flatMap((tag) => /^("?)([0-9a-f]{64})\1$/.exec(tag.trim())?.[2] ?? []);
 }
 
 export const actionRoutes: readonly Route[] = [

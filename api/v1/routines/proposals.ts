@@ -3,6 +3,7 @@ import { proposals } from '#core/authoring/routines/index.ts';
 import { proofs } from '#core/execution/runs/index.ts';
 import { AppError, invalid } from '#lib/errors.ts';
 import { withoutUndefined } from '#lib/json.ts';
+import { programOf } from '../../access.ts';
 import { versionsIn } from '../../http/entity-tag.ts';
 import { present } from '../../http/present.ts';
 import { EXAMPLE, idOf } from '../../http/schemas.ts';
@@ -69,6 +70,7 @@ const createProposal = route({
     projectId,
     organizationId,
     plan,
+    startedBy: programOf(access),
     runId: newId('run'),
     patch: given,
     expectedVersions: versionsIn(ifMatch),

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { backfillRoutine as backfill, forecastBackfill as forecast, MAX_BACKFILL } from '#core/scheduling/index.ts';
 import { instant, timestamp } from '#lib/schemas.ts';
+import { programOf } from '../../access.ts';
 import { present } from '../../http/present.ts';
 import { decimal, EXAMPLE, idOf } from '../../http/schemas.ts';
 import { route } from '../../route.ts';
@@ -111,7 +112,7 @@ export const backfillRoutine = route({
   ],
 }).to(async ({ access, by, params: { routineId }, body, deps, newId }) => {
   const { projectId, organizationId, plan } = access;
-  const input = { ...body, projectId, organizationId, plan, routineId };
+  const input = { ...body, projectId, organizationId, plan, routineId, startedBy: programOf(access) };
   return {
     data: present(madeBackfill, await backfill(deps, by, { ...input, backfillId: newId('backfill') })),
   };

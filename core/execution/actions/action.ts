@@ -28,7 +28,7 @@ export const ACTION_REASONS = {
   routine_archived: 'the routine was archived',
   content_erased: 'its arguments were erased with the texts of its run',
   reference_ended: 'an action that it refers to was not carried out',
-  reference_missing: 'the result that it refers to has no such value',
+  reference_missing: 'the result that it refers to has no such value, or one that is too long',
   call_refused: 'the call was refused before it was sent',
   unreachable: 'the tool server could not be reached before the action expired',
 } as const;
@@ -114,4 +114,15 @@ export function digestOf({
   const { id, url, accountLabel: account } = connection;
   const seen = canonicalJson({ tool, definition, connection: { id, url, account }, arguments: args });
   return createHash('sha256').update(seen).digest('hex');
+}
+
+/** Names what has changed since the call was held; undefined while it could be carried out. */
+export function obstacleOf(action: Action, target: ToolTarget | undefined): ActionReason | undefined {
+  if (action.arguments === null) return 'content_erased';
+  if (target === undefined) return 'connection_removed';
+  const { policy, connection } = target;
+  if (policy.definitionHash !== action.definitionHash || policy.vanishedAt !== null) return 'tool_changed';
+  if (policy.state === 'disabled' || policy.confirmedHash !== action.definitionHash) return 'tool_disabled';
+  const digest = digestOf({ ...action, arguments: action.arguments, connection });
+  return digest === action.digest ? undefined : 'connection_changed';
 }

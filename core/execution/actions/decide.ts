@@ -5,7 +5,8 @@ import { afterCommit, AT_ONCE, databaseTime, sql, storableJson, transaction, typ
 import { AppError, invalid } from '#lib/errors.ts';
 import { newId } from '#lib/ids.ts';
 import { canonicalJson, type JsonObject } from '#lib/json.ts';
-import { ACTION_REASONS, actionColumns, type Action, type ActionReason, digestOf } from './action.ts';
+import { sentence } from '#lib/text.ts';
+import { ACTION_REASONS, actionColumns, digestOf, obstacleOf, type Action, type ActionReason } from './action.ts';
 import { endActions, followEnds } from './end.ts';
 import { tellDecided } from './news.ts';
 import { readAction, targetOfAction } from './queries.ts';
@@ -46,10 +47,13 @@ export async function approveAction(
   if (args === undefined) await assertFits(target, seen);
   const approved = await transaction(deps.database, async (tx) => {
     const open = await lockForDecision(tx, wanted);
-    if (open.state !== 'open') return undefined;
-    if (open.expiresAt <= (await databaseTime(tx))) return undefined;
+    if (open.state !== 'open' || open.expiresAt <= (await databaseTime(tx))) return undefined;
     await assertStillAllowed(tx, open, target);
-    await assertReferences(tx, edited === undefined ? open : { ...open, ...edited });
+    if (!(await canRefer(tx, { ...open, ...edited }))) {
+      const which = sql`id = ${id} and project_id = ${projectId}`;
+      if (edited === undefined) await endActions(deps, tx, which, { state: 'closed', reason: 'reference_ended' });
+      return 'reference_ended';
+    }
     const action = edited === undefined ? await approve(tx, open, wanted) : await replace(tx, open, edited, wanted);
     const details = { routineId: open.routineId, tool: open.toolName, replaces: edited === undefined ? null : id };
     const entry = { by: wanted.by, projectId, targetId: action.id, details };
@@ -58,6 +62,7 @@ export async function approveAction(
     afterCommit(tx, () => deps.work.nudge('actions'));
     return action;
   });
+  if (approved === 'reference_ended') throw new AppError('action_not_allowed', sentence(ACTION_REASONS[approved]));
   if (approved !== undefined) return approved;
   // Another decision came first, or the time is over.
   const now = await readAction(deps.database, projectId, id);
@@ -68,14 +73,14 @@ export async function approveAction(
 
 /** Rejects an open action; a rejected one is returned as it is. @throws {AppError} as `approveAction` does */
 export function rejectAction(deps: DecideDeps, wanted: Decision & { readonly note: string | null }): Promise<Action> {
-  const { projectId, id, by, note } = wanted;
+  const { projectId, id, by, credential, note } = wanted;
   return transaction(deps.database, async (tx) => {
     const open = await lockForDecision(tx, wanted);
     if (open.state === 'rejected' && open.decidedBy !== null) return open;
     if (open.state !== 'open') throw closedError(open);
     const rejected = await tx.row<Action>`
       update actions set state = 'rejected', note = ${note}, decided_by = ${by.id}, decided_at = now(),
-        finished_at = now()
+        finished_at = now(), started_by = ${withProgram(credential)}
       where id = ${id} and project_id = ${projectId} and state = 'open'
       returning ${actionColumns}
     `;
@@ -144,17 +149,6 @@ async function refuse(deps: DecideDeps, wanted: Decision, reason: ActionReason):
   throw new AppError(code, `The action is closed: ${ACTION_REASONS[reason]}.`);
 }
 
-/** Names what has changed since the call was held; undefined while it could be carried out. */
-export function obstacleOf(action: Action, target: ToolTarget | undefined): ActionReason | undefined {
-  if (action.arguments === null) return 'content_erased';
-  if (target === undefined) return 'connection_removed';
-  const { policy, connection } = target;
-  if (policy.definitionHash !== action.definitionHash || policy.vanishedAt !== null) return 'tool_changed';
-  if (policy.state === 'disabled' || policy.confirmedHash !== action.definitionHash) return 'tool_disabled';
-  const digest = digestOf({ ...action, arguments: action.arguments, connection });
-  return digest === action.digest ? undefined : 'connection_changed';
-}
-
 /** @throws {AppError} `action_not_allowed` where the policy was narrowed since */
 async function assertFits({ policy }: ToolTarget, { arguments: args }: Action): Promise<void> {
   if (args === null || hasReference(args)) return;
@@ -184,10 +178,14 @@ async function editedCall(db: Db, seen: Action, target: ToolTarget, args: JsonOb
   return { ...referring, digest: digestOf({ ...seen, ...referring, connection: target.connection }) };
 }
 
-/** The ids of the actions that a run asked for before this one, by themselves. */
-async function actionsOfRun(db: Db, { projectId, runId, id }: Action): Promise<Map<string, string>> {
+/**
+ * The ids of the actions that a run asked for before this one, by themselves. One that it refers to may have joined an
+ * action of an earlier run.
+ */
+async function actionsOfRun(db: Db, { projectId, runId, id, refersTo }: Action): Promise<Map<string, string>> {
   const found = await db.rows<{ id: string }>`
-    select id from actions where project_id = ${projectId} and run_id = ${runId} and id < ${id}
+    select id from actions
+    where project_id = ${projectId} and (run_id = ${runId} or id = any(${refersTo})) and id < ${id}
   `;
   return new Map(found.map((each) => [each.id, each.id]));
 }
@@ -204,7 +202,8 @@ async function lockForDecision(tx: Db, { projectId, organizationId, id, by, cred
   `;
   if (found === undefined) throw new AppError('action_not_found');
   const { startedBy, ...action } = found;
-  if (credential !== null && startedBy.includes(credential)) throw new AppError('own_action');
+  if (action.state === 'open' && credential !== null && startedBy.includes(credential))
+    throw new AppError('own_action');
   return action;
 }
 
@@ -226,12 +225,9 @@ async function assertStillAllowed(tx: Db, action: Action, { policy }: ToolTarget
   throw new AppError('action_not_allowed', `This tool may be called ${maxCallsPerRun} times for a run.`);
 }
 
-/** @throws {AppError} `action_waits` while an action that it refers to is open, `action_closed` when one has ended */
-async function assertReferences(
-  tx: Db,
-  { projectId, refersTo }: Pick<Action, 'projectId' | 'refersTo'>,
-): Promise<void> {
-  if (refersTo.length === 0) return;
+/** Tells whether all actions that it refers to can still give a result. @throws {AppError} `action_waits` for an open one */
+async function canRefer(tx: Db, { projectId, refersTo }: Pick<Action, 'projectId' | 'refersTo'>): Promise<boolean> {
+  if (refersTo.length === 0) return true;
   const referred = await tx.rows<{ id: string; state: Action['state'] }>`
     select a.id, coalesce(n.state, a.state) as state from actions a
     left join actions n on n.id = a.replaced_by and n.project_id = a.project_id
@@ -240,13 +236,18 @@ async function assertReferences(
   const open = referred.filter(({ state }) => state === 'open').map(({ id }) => id);
   if (open.length > 0) throw new AppError('action_waits', `Approve ${open.join(', ')} first: it refers to the result.`);
   const isUsable = ({ state }: { readonly state: Action['state'] }) => ['approved', 'sending', 'done'].includes(state);
-  if (referred.length === refersTo.length && referred.every(isUsable)) return;
-  throw new AppError('action_not_allowed', 'An action that it refers to was not carried out.');
+  return referred.length === refersTo.length && referred.every(isUsable);
 }
 
-async function approve(tx: Db, { id, projectId }: Action, { by }: Decision): Promise<Action> {
+/** SQL expression: the programs of the action with the one that decides, which then counts as a cause of what follows. */
+function withProgram(credential: string | null) {
+  return sql`array_remove(array_append(started_by, ${credential}::text), null)`;
+}
+
+async function approve(tx: Db, { id, projectId }: Action, { by, credential }: Decision): Promise<Action> {
   const approved = await tx.row<Action>`
-    update actions set state = 'approved', decided_by = ${by.id}, decided_at = now(), start_at = ${AT_ONCE}
+    update actions set state = 'approved', decided_by = ${by.id}, decided_at = now(), start_at = ${AT_ONCE},
+      started_by = ${withProgram(credential)}
     where id = ${id} and project_id = ${projectId} and state = 'open'
     returning ${actionColumns}
   `;
@@ -255,11 +256,16 @@ async function approve(tx: Db, { id, projectId }: Action, { by }: Decision): Pro
 }
 
 /** Approves the call with other arguments as an action of its own; what refers to the open one gets its result. */
-async function replace(tx: Db, { id, projectId }: Action, edited: EditedCall, { by }: Decision): Promise<Action> {
+async function replace(
+  tx: Db,
+  { id, projectId }: Action,
+  edited: EditedCall,
+  { by, credential }: Decision,
+): Promise<Action> {
   const replacement = await tx.row<Action>`
     with replaced as (
       update actions set state = 'replaced', replaced_by = ${newId('action')}, decided_by = ${by.id},
-        decided_at = now(), finished_at = now()
+        decided_at = now(), finished_at = now(), started_by = ${withProgram(credential)}
       where id = ${id} and project_id = ${projectId} and state = 'open' returning *
     )
     insert into actions (id, organization_id, project_id, routine_id, run_id, last_run_id, times, started_by, policy_id,

@@ -1,7 +1,7 @@
 import type { Core } from '#core/core.ts';
 import { storable, storableJson, sql, type Db } from '#lib/database/index.ts';
 import { newId } from '#lib/ids.ts';
-import { cut } from '#lib/text.ts';
+import { cut, withoutUnseen } from '#lib/text.ts';
 import { digestOf, type SeenCall } from './action.ts';
 import { endActions } from './end.ts';
 import { tellHeld } from './news.ts';
@@ -50,10 +50,10 @@ export async function recordHeldCall(
       connection_id, connection_name, account, tool_name, definition_hash, arguments, digest, refers_to, model_reason,
       expires_at)
     select ${newId('action')}, runs.organization_id, runs.project_id, runs.routine_id, runs.id, runs.id,
-      array_remove(array[runs.started_by], null), ${call.policyId}, ${call.connection.id}, ${call.connectionName},
+      coalesce(string_to_array(runs.started_by, ' '), '{}'), ${call.policyId}, ${call.connection.id}, ${call.connectionName},
       ${call.connection.accountLabel}, ${call.toolName}, ${call.definitionHash},
       ${storableJson(call.arguments)}::jsonb, ${digest}, ${call.refersTo}::text[],
-      ${call.modelReason && cut(storable(call.modelReason), MAX_REASON_LENGTH)},
+      ${call.modelReason && cut(withoutUnseen(storable(call.modelReason)), MAX_REASON_LENGTH)},
       now() + coalesce((r.definition ->> 'decisionHours')::integer, ${EXPIRE_HOURS}) * interval '1 hour'
     from runs join routines r on r.id = runs.routine_id and r.project_id = runs.project_id
     where runs.id = ${runId} and runs.project_id = ${projectId} and (

@@ -3,7 +3,7 @@ export { approveAction, decideEach, rejectAction } from './decide.ts';
 export { closeArchived, closeWithTools, deleteActions, eraseActions, expireActions } from './end.ts';
 export { MAX_OPEN_ACTIONS, recordHeldCall } from './hold.ts';
 export { listActions, readActionDetail, type ActionDetail } from './queries.ts';
-export { withIds } from './references.ts';
+export { hasReference, withIds } from './references.ts';
 export { sendAction, type SendActionDeps, type SendOutcome } from './send.ts';
 export { actionsInWords, asksForActions, toldActionsJson, type ToldAction } from './told.ts';
 export { actionHeldKind, actionRunKind } from './work.ts';

@@ -40,18 +40,23 @@ export function withIds(args: JsonObject, held: ReadonlyMap<string, string>): Re
   return { arguments: isJsonObject(replaced) ? replaced : args, refersTo: [...refersTo] };
 }
 
+/** The most characters of JSON that all references of one call put into it. */
+const MAX_FILLED_LENGTH = 1_000_000;
+
 /**
  * Puts the values in place of references. A text that is a reference as a whole becomes the value itself; within a text
  * the value is written into it.
  * @param results by the id of the action, the data of its result
- * @returns undefined when a result has no such value
+ * @returns undefined when a result has no such value, or the values are too long together
  */
 export function withValues(args: JsonObject, results: ReadonlyMap<string, unknown>): JsonObject | undefined {
   let isMissing = false;
+  let length = 0;
   const valueOf = (id: string, pointer: string) => {
     const value = valueAt(results.get(id), pointer);
-    isMissing ||= value === undefined;
-    return value;
+    length += JSON.stringify(value)?.length ?? 0;
+    isMissing ||= value === undefined || length > MAX_FILLED_LENGTH;
+    return isMissing ? undefined : value;
   };
   const filled = mapTexts(args, (text) => {
     const [match] = text.matchAll(REFERENCE);
@@ -65,12 +70,7 @@ export function withValues(args: JsonObject, results: ReadonlyMap<string, unknow
 }
 
 export function hasReference(args: JsonObject): boolean {
-  let found = false;
-  mapTexts(args, (text) => {
-    found ||= LOOKS_LIKE_ONE.test(text);
-    return text;
-  });
-  return found;
+  return LOOKS_LIKE_ONE.test(JSON.stringify(args));
 }
 
 function mapTexts(value: unknown, map: (text: string) => unknown): unknown {

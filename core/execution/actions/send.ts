@@ -12,8 +12,7 @@ import {
 import { afterCommit, persistently, sql, storableJson, transaction, type Db, type Sql } from '#lib/database/index.ts';
 import { parseJson, type JsonObject } from '#lib/json.ts';
 import { cut, sentence } from '#lib/text.ts';
-import { actionColumns, type Action, type ActionReason, type ActionState } from './action.ts';
-import { obstacleOf } from './decide.ts';
+import { actionColumns, obstacleOf, type Action, type ActionReason, type ActionState } from './action.ts';
 import { endReferring } from './end.ts';
 import { runAgain } from './news.ts';
 import { targetOfAction } from './queries.ts';
@@ -45,6 +44,7 @@ export async function sendAction(
   if (reason !== undefined || target === undefined || referred?.arguments === undefined) {
     return record(deps, action, { state: 'closed', reason: reason ?? 'connection_removed' });
   }
+  let isMarked = false;
   const call = await callOnce(
     deps,
     { runId: action.id, signal },
@@ -56,12 +56,15 @@ export async function sendAction(
       maybeSent: false,
       permitted: true,
     },
-    (policy) => markSending(database, action, policy),
+    async (policy) => {
+      isMarked = await markSending(database, action, policy);
+      return isMarked;
+    },
   );
-  const end = endOf(call);
+  const end = endOf(call, isMarked);
   if (end === undefined) {
     signal.throwIfAborted();
-    await postpone(database, action);
+    await persistently(() => postpone(database, action, started.attempt), signal);
     return 'waits';
   }
   return persistently(() => record(deps, action, end), signal);
@@ -126,20 +129,24 @@ const UNKNOWN = 'Whether the call took effect is unknown; look at the system of 
 
 export const LOST: ActionEnd = { state: 'outcome_unknown', errorMessage: UNKNOWN };
 
-/** Returns the end of an action by what became of its call; undefined where nothing was sent and it may be again. */
-function endOf(call: MadeCall): ActionEnd | undefined {
+/**
+ * Returns the end of an action by what became of its call; undefined where nothing was sent and it may be again.
+ * @param isMarked false where the call failed before it was to leave
+ */
+function endOf(call: MadeCall, isMarked: boolean): ActionEnd | undefined {
   switch (call.kind) {
     case 'answered':
       return answeredEnd(call);
     case 'failed': {
-      const { error, uncertain, secrets } = call;
+      const { error, secrets } = call;
       const said = error.serverMessage === undefined ? undefined : redact(error.serverMessage, secrets);
       const words = {
         errorMessage: sentence(error.message),
         ...(said !== undefined && { result: cut(said, SHOWN_LENGTH) }),
       };
-      if (uncertain) return { state: 'outcome_unknown', ...words };
-      return error.isAnswer ? { state: 'failed', isError: true, ...words } : undefined;
+      if (isMarked && error.isAnswer) return { state: 'failed', isError: true, ...words };
+      // Also where the tool says that it may be repeated: an approval sends one call.
+      return isMarked && error.mayHaveArrived ? { state: 'outcome_unknown', ...words } : undefined;
     }
     case 'refused':
       // A sign-in that expired is renewed, or a person signs in again, before the action expires.
@@ -181,9 +188,12 @@ export function record(
   return transaction(deps.database, async (tx) => {
     const recorded = await tx.run`
       update actions set state = ${end.state}, reason = ${end.reason ?? null}, start_at = null, finished_at = now(),
-        error_message = ${end.errorMessage ?? null}, is_error = ${end.isError ?? null}, result = ${end.result ?? null},
+        error_message = ${end.errorMessage ?? null}, is_error = ${end.isError ?? null},
         result_length = ${end.resultLength ?? end.result?.length ?? null},
-        structured = ${json !== null && json.length <= MAX_REFERRED_LENGTH ? json : null}::jsonb
+        -- The texts of its run may have been erased meanwhile.
+        result = case when arguments is not null then ${end.result ?? null}::text end,
+        structured = case when arguments is not null
+          then ${json !== null && json.length <= MAX_REFERRED_LENGTH ? json : null}::jsonb end
       where id = ${id} and project_id = ${projectId} and state in ('approved', 'sending') and ${only}
     `;
     if (recorded === 0) return 'skipped';
@@ -196,10 +206,11 @@ export function record(
 }
 
 /** Lets an action wait for its next attempt, since nothing was sent; the waits grow up to ten minutes. */
-async function postpone(db: Db, { id, projectId }: Action): Promise<void> {
+async function postpone(db: Db, { id, projectId }: Action, attempt: number): Promise<void> {
   await db.run`
-    update actions set error_message = 'The tool server cannot be reached; it is tried again.',
+    update actions set state = 'approved', sent_at = null,
+      error_message = 'The tool server cannot be reached; it is tried again.',
       start_at = now() + least(power(2, least(attempts, 10)) * interval '5 seconds', interval '10 minutes')
-    where id = ${id} and project_id = ${projectId} and state = 'approved'
+    where id = ${id} and project_id = ${projectId} and state in ('approved', 'sending') and attempts = ${attempt}
   `;
 }

@@ -1,4 +1,5 @@
 import { MAX_CARRIED_LENGTH } from '#core/authoring/definition/index.ts';
+import { redact } from '#core/integrations/tools/index.ts';
 import { sql, type Sql } from '#lib/database/index.ts';
 import type { JsonObject } from '#lib/json.ts';
 import { cut } from '#lib/text.ts';
@@ -61,7 +62,9 @@ function inWords(action: ToldAction): string {
     `${toolName} of ${connectionName}: ${ACTION_STATES[state]}${why} (${action.finishedAt}).`,
     ...(args === null
       ? []
-      : [`${isChanged ? 'Changed by a person to' : 'Called with'} ${cut(JSON.stringify(args), SHOWN_LENGTH)}`]),
+      : [
+          `${isChanged ? 'Changed by a person to' : 'Called with'} ${cut(redact(JSON.stringify(args), []), SHOWN_LENGTH)}`,
+        ]),
     ...(note === null ? [] : [`The person wrote: ${note}`]),
     ...(errorMessage === null ? [] : [errorMessage]),
     ...(result === null ? [] : [`The tool answered: ${cut(result, SHOWN_LENGTH)}`]),

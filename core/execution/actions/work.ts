@@ -31,14 +31,15 @@ export function actionRunKind(deps: starts.StartDeps & { readonly planRule: Plan
   return {
     batch: AT_ONCE_MOST,
     waitsMs: RETRIES_MS,
-    async record(tx, { payload }) {
+    async record(tx, { key: runId, payload }) {
       const { projectId, routineId } = settledRun.parse(payload);
       const tenant = await findTenant(tx, projectId);
       if (tenant === undefined) return;
       const { organizationId, paidPlan } = tenant;
       const plan = effectivePlan(deps.planRule, paidPlan);
       try {
-        await starts.startLater(deps, tx, { projectId, organizationId, plan, routineId });
+        const startedBy = await programsBehind(tx, projectId, runId);
+        await starts.startLater(deps, tx, { projectId, organizationId, plan, routineId, startedBy });
       } catch (error) {
         // The routine was archived, or its runs of the month are used up; the actions are on record in any case.
         if (!(error instanceof AppError)) throw error;
@@ -46,6 +47,15 @@ export function actionRunKind(deps: starts.StartDeps & { readonly planRule: Plan
       }
     },
   };
+}
+
+/** Names the programs that started a run or decided about its actions: together they cause what follows. */
+async function programsBehind(db: Db, projectId: string, runId: string): Promise<string | null> {
+  const found = await db.row<{ ids: string | null }>`
+    select string_agg(distinct program, ' ') as ids from actions, unnest(started_by) as program
+    where run_id = ${runId} and project_id = ${projectId}
+  `;
+  return found?.ids ?? null;
 }
 
 function findTenant(db: Db, projectId: string) {

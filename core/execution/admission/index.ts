@@ -17,7 +17,9 @@ export {
 export {
   ANNOUNCE_EVERY_MS,
   announceSlots,
+  assertRehearses,
   buildIsGone,
+  newWorkerId,
   openRunsOfBuild,
   withdrawSlots,
   workersOfBuild,

@@ -1,8 +1,34 @@
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
 import { empty, sql, type Db } from '#lib/database/index.ts';
+import { AppError } from '#lib/errors.ts';
 import { isAdmitted, workersTakingRuns } from './room.ts';
 
 /** Interval at which a worker repeats its announcement. */
 export const ANNOUNCE_EVERY_MS = 5_000;
+
+/**
+ * Ends the id of a worker that stages the calls of rehearsals. Workers of 0.1.0 make them, and announce themselves
+ * without it.
+ */
+const REHEARSES = ':rehearses';
+
+/** Returns the id of a new worker of this process. */
+export function newWorkerId(): string {
+  return `${hostname()}:${process.pid}:${randomUUID()}${REHEARSES}`;
+}
+
+/**
+ * @throws {AppError} `service_unavailable` while a live worker that takes new runs would make the calls of a rehearsal
+ */
+export async function assertRehearses(db: Db, taskQueue: string): Promise<void> {
+  const earlier =
+    await db.row`${workersTakingRuns(taskQueue, sql`1`)} and worker_id not like ${`%${REHEARSES}`} limit 1`;
+  if (earlier === undefined) return;
+  throw new AppError('service_unavailable', 'Workers of an earlier release still take runs, and would not rehearse.', {
+    'Retry-After': '15',
+  });
+}
 
 /** A worker that misses three announcements counts as gone. */
 const LEASE = sql`interval '15 seconds'`;

@@ -6,7 +6,7 @@ import { transaction, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { QUESTION_STATES, readQuestion, type Question } from './questions.ts';
 
-export interface GivenAnswer extends Pick<starts.ManualRun, 'projectId' | 'organizationId' | 'plan'> {
+export interface GivenAnswer extends Pick<starts.ManualRun, 'projectId' | 'organizationId' | 'plan' | 'startedBy'> {
   readonly id: string;
   readonly answer: string;
   /** True when the caller may not write routines: then the answer is material, and no instruction. */
@@ -32,7 +32,7 @@ export async function answerQuestion(
     if (answered === undefined) return answeredBefore(await readQuestion(tx, projectId, id), given.answer);
     const { routineId, startsRun } = answered;
     if (startsRun) {
-      const run = await enqueueAfter(deps, tx, by, { ...given, routineId });
+      const run = await enqueueAfter(deps, tx, { ...given, routineId });
       if (typeof run === 'string') {
         await tx.run`update questions set run_refused = ${run} where id = ${id} and project_id = ${projectId}`;
       } else {
@@ -84,8 +84,7 @@ function answeredBefore(question: Question, answer: string): Question {
 async function enqueueAfter(
   deps: starts.StartDeps,
   tx: Db,
-  by: Actor,
-  { runId, projectId, organizationId, plan, routineId }: GivenAnswer & { readonly routineId: string },
+  { runId, projectId, organizationId, plan, routineId, startedBy }: GivenAnswer & { readonly routineId: string },
 ): Promise<starts.EnqueuedRun | string> {
   try {
     return await starts.enqueueManualRun(tx, deps.admission.rule, {
@@ -99,7 +98,7 @@ async function enqueueAfter(
       retryOf: null,
       runAt: null,
       standsFor: null,
-      startedBy: by.kind === 'key' ? by.id : null,
+      startedBy,
       disabledProviders: starts.disabledProviders(deps),
     });
   } catch (error) {

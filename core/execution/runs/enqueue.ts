@@ -7,6 +7,7 @@ import { newId } from '#lib/ids.ts';
 import { SLOTS } from '#lib/provider-file/index.ts';
 import {
   accountPlaces,
+  assertRehearses,
   MOST_FOR_BUDGET,
   shareOf,
   RUN_START_LEASE,
@@ -33,7 +34,7 @@ export interface ManualRun {
   readonly runAt: Date | null;
   /** The schedule's instant of the run that it repeats, where that run had one. */
   readonly standsFor: Date | null;
-  /** The API key or the consent of an assistant that starts it; null for a person, and for the service itself. */
+  /** Ids of the API keys and consents of assistants that cause it, separated by spaces; null for a person alone. */
   readonly startedBy: string | null;
   /** Model providers that are switched off here. */
   readonly disabledProviders: readonly string[];
@@ -61,10 +62,12 @@ export interface EnqueuedRun {
  * admits it when no other run waits, its share has room and its organization has no limit of its own, so that an idle
  * service needs no round of admission. Otherwise the run waits for its turn.
  * @throws {AppError} `routine_not_found`, `routine_archived`, `invalid_variable`, `invalid_request` for a `runAt` that
- * is not within the next year, `limit_reached`, `allowance_exceeded`, `provider_disabled`
+ * is not within the next year, `limit_reached`, `allowance_exceeded`, `provider_disabled`, `service_unavailable` for a
+ * rehearsal beside workers of an earlier release
  */
 export async function enqueueManualRun(db: Db, rule: AdmissionRule, input: ManualRun): Promise<EnqueuedRun> {
   const trigger = input.rehearses === true ? 'rehearsal' : 'manual';
+  if (trigger === 'rehearsal') await assertRehearses(db, rule.taskQueue);
   const found = await db.row<
     {
       routineState: string;
@@ -234,7 +237,7 @@ export async function startAdmitted(deps: StartDeps, { run, startable }: Enqueue
 export async function startLater(
   deps: StartDeps,
   tx: Db,
-  of: Pick<ManualRun, 'projectId' | 'organizationId' | 'plan' | 'routineId'>,
+  of: Pick<ManualRun, 'projectId' | 'organizationId' | 'plan' | 'routineId' | 'startedBy'>,
 ): Promise<void> {
   const enqueued = await enqueueManualRun(tx, deps.admission.rule, {
     ...of,
@@ -244,7 +247,6 @@ export async function startLater(
     retryOf: null,
     runAt: null,
     standsFor: null,
-    startedBy: null,
     disabledProviders: disabledProviders(deps),
   });
   afterCommit(tx, () => void startAdmitted(deps, enqueued));

@@ -158,6 +158,6 @@ interface InsertedBackfill {
   readonly routineId: string;
   /** Instants, ascending. */
   readonly instants: readonly Date[];
-  /** The API key that asked for it; null for a person. */
+  /** As `ManualRun` has it. */
   readonly startedBy: string | null;
 }

@@ -13,9 +13,9 @@ import { cancelOpenRuns } from './replace.ts';
  */
 export async function startProposal(
   deps: StartDeps & Parameters<typeof proposals.proposeChange>[0],
-  input: proposals.ProposedChange & Pick<ManualRun, 'organizationId' | 'plan'>,
+  input: proposals.ProposedChange & Pick<ManualRun, 'organizationId' | 'plan' | 'startedBy'>,
 ) {
-  const { organizationId, plan, projectId, routineId, runId: id } = input;
+  const { organizationId, plan, projectId, routineId, startedBy, runId: id } = input;
   const { proof, ...opened } = await proposals.proposeChange(deps, input, (tx, revision) =>
     enqueueManualRun(tx, deps.admission.rule, {
       id,
@@ -29,7 +29,7 @@ export async function startProposal(
       retryOf: null,
       runAt: null,
       standsFor: null,
-      startedBy: input.by.kind === 'key' ? input.by.id : null,
+      startedBy,
       disabledProviders: disabledProviders(deps),
     }),
   );

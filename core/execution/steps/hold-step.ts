@@ -1,4 +1,4 @@
-import { MAX_OPEN_ACTIONS, recordHeldCall, withIds } from '#core/execution/actions/index.ts';
+import { hasReference, MAX_OPEN_ACTIONS, recordHeldCall, withIds } from '#core/execution/actions/index.ts';
 import type { Core } from '#core/core.ts';
 import { judging, rules, type ToolPolicy, type ToolRecord } from '#core/integrations/tools/index.ts';
 import { persistently, transaction, type Db } from '#lib/database/index.ts';
@@ -15,10 +15,24 @@ import {
 
 type HoldDeps = Pick<Core, 'database' | 'uiOrigin' | 'work'>;
 
-/** Finds the standing rule by which a call of a held tool is made without a person; undefined where it is held. */
+/**
+ * Finds the standing rule by which a call of a held tool is made without a person; undefined where it is held. A call
+ * that needs the result of another held one has to wait for that.
+ */
 export async function ruleFor(db: Db, { tool, target }: ToolStep): Promise<rules.ToolRule | undefined> {
-  if (target?.policy.state !== 'hold' || !isJsonObject(tool.input)) return undefined;
+  if (target?.policy.state !== 'hold' || !isJsonObject(tool.input) || hasReference(tool.input)) return undefined;
   return rules.matchingRule(await rules.standingRules(db, target.policy), tool.input);
+}
+
+/** Refuses a call that is made at once and names an action of its run, whose result no one has yet. */
+export async function refusedReference(
+  db: Db,
+  key: StepKey,
+  { tool, state }: ToolStep,
+): Promise<judging.RefusedCall | undefined> {
+  if (state !== 'pending' || !isJsonObject(tool.input) || !hasReference(tool.input)) return undefined;
+  const { held } = await readBefore(db, key);
+  return held.length === 0 ? undefined : judging.refused('reference_too_early');
 }
 
 /** Notes that a call goes out now by a standing rule, and counts it; neither happens without the other. */

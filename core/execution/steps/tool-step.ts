@@ -10,7 +10,7 @@ import {
 } from '#core/integrations/tools/index.ts';
 import { ownedBy, persistently, sql, type Db } from '#lib/database/index.ts';
 import { performAsk } from './ask-step.ts';
-import { confirmByRule, holdToolStep, ruleFor } from './hold-step.ts';
+import { confirmByRule, holdToolStep, refusedReference, ruleFor } from './hold-step.ts';
 import { builtInEnd, endOf, shownArguments } from './tool-step-end.ts';
 import {
   confirmSending,
@@ -44,22 +44,25 @@ export async function performToolStep(
     return end.state;
   }
   const { tool, state, attempt, target } = step;
-  const isStaged = step.isRehearsal && target !== undefined && notReadOnly(target.policy) !== undefined;
-  const isHeld = !isStaged && target?.policy.state === 'hold' && state === 'pending';
+  const holds = target?.policy.state === 'hold';
+  const isStaged = step.isRehearsal && target !== undefined && (holds || notReadOnly(target.policy) !== undefined);
+  const isHeld = !isStaged && holds && state === 'pending';
   const rule = isHeld ? await ruleFor(deps.database, step) : undefined;
   if (isHeld && rule === undefined) return holdToolStep(deps, key, { ...step, target }, signal);
   const caller = { runId: key.runId, signal };
-  const permitted = rule !== undefined || (isStaged && target.policy.state === 'hold');
+  const permitted = rule !== undefined || (isStaged && holds);
   const wanted = { ...step, input: tool.input, maybeSent: state === 'started', permitted };
-  const call = isStaged
-    ? await rehearsing.stageCall(deps, caller, wanted, (policy) => lastAnswer(deps.database, policy))
-    : await callOnce(deps, caller, wanted, (policy, secrets) => {
-        const shown = shownArguments(tool.input, secrets);
-        const sending = { ...key, state, attempt, policy };
-        return rule === undefined
-          ? confirmSending(deps.database, sending, shown)
-          : confirmByRule(deps, sending, shown, rule);
-      });
+  const call =
+    (await refusedReference(deps.database, key, step)) ??
+    (isStaged
+      ? await rehearsing.stageCall(deps, caller, wanted, (policy) => lastAnswer(deps.database, policy))
+      : await callOnce(deps, caller, wanted, (policy, secrets) => {
+          const shown = shownArguments(tool.input, secrets);
+          const sending = { ...key, state, attempt, policy };
+          return rule === undefined
+            ? confirmSending(deps.database, sending, shown)
+            : confirmByRule(deps, sending, shown, rule);
+        }));
   // Look again, because another attempt that counted as dead has sent the call, or the run or the policy has changed.
   if (call.kind === 'overtaken') return performToolStep(deps, key, signal);
   const isCancelled = call.kind === 'failed' && signal.aborted;

@@ -171,6 +171,7 @@ const REFUSALS = {
   too_many_held: 'as many calls of this routine wait for a person as there may be ({}); none more is recorded',
   arguments_too_long: 'the arguments are too long for a call that waits for a person: at most {} characters of JSON',
   reference_unknown: '{}',
+  reference_too_early: 'this call is made at once, and cannot use the result of an action that waits for a person',
 } as const;
 export type RefusalReason = keyof typeof REFUSALS;
 

@@ -29,6 +29,8 @@ export interface BackfillInput extends PlannedWindow {
   readonly plan: Plan;
   readonly routineId: string;
   readonly acceptForecast: boolean;
+  /** As `ManualRun` has it. */
+  readonly startedBy: string | null;
 }
 
 export interface Backfill {
@@ -47,7 +49,7 @@ export interface Backfill {
  * `provider_disabled`, and what `planBackfill` throws
  */
 export async function backfillRoutine(deps: BackfillDeps, by: Actor, input: BackfillInput): Promise<Backfill> {
-  const { acceptForecast, organizationId, plan: planName, ...rest } = input;
+  const { acceptForecast, organizationId, plan: planName, startedBy, ...rest } = input;
   const { projectId, routineId, ...window } = rest;
   const { database, retention } = deps;
   if (!acceptForecast) {
@@ -66,7 +68,6 @@ export async function backfillRoutine(deps: BackfillDeps, by: Actor, input: Back
     if (made.length > 0 || instants.length === 0) return { ...known, runs: made };
     if (!acceptForecast) throw new AppError('forecast_not_accepted');
     await takeAll(tx, { organizationId, plan: planName, wanted: instants.length });
-    const startedBy = by.kind === 'key' ? by.id : null;
     const runs = await occurrences.insertBackfill(tx, { backfillId: id, routineId, instants, startedBy });
     await recordProjectAudit(tx, {
       by,

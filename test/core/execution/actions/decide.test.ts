@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { AT_ONCE } from '#lib/database/index.ts';
-import type { Answer, ApiClient } from '#test/support/client.ts';
+import { approveAsked, codeOf as codeIn, enterAssistant, exchange } from '#test/support/assistants.ts';
+import { ApiClient, type Answer } from '#test/support/client.ts';
 import { changeActions, giveRole } from '#test/support/given.ts';
 import { signUp, type Person } from '#test/support/people.ts';
 import { startService, type Service } from '#test/support/service.ts';
-import { confirm, policyPath, type Json } from '../../integrations/tools/support.ts';
+import { assistantOf } from '#test/api/mcp/support.ts';
+import { confirm, policyPath, scriptCalls, type Json } from '../../integrations/tools/support.ts';
 import { actionEnded, actionsOf, approve, holdingRoutine, runAsking, ticked } from './support.ts';
 import { startTracker, type Tracker } from './tracker.ts';
 
@@ -71,6 +73,10 @@ test('another digest than the shown one, or none, is refused, and nothing is sen
   expect(codeOf(await client.post(`/v1/actions/${action.id}/approve`))).toEqual([409, 'action_differs']);
   const other = { id: action.id, digest: '0'.repeat(64) };
   expect(codeOf(await approve(client, other))).toEqual([409, 'action_differs']);
+  for (const tag of [`W/"${action.digest}"`, `"${action.digest}0"`, `x${action.digest}`, '*']) {
+    const tagged = client.with({ 'If-Match': tag });
+    expect(codeOf(await tagged.post(`/v1/actions/${action.id}/approve`))).toEqual([409, 'action_differs']);
+  }
   expect((await client.get(`/v1/actions/${action.id}`)).headers.get('etag')).toBe(`"${action.digest}"`);
   expect((await client.get(`/v1/actions/${action.id}`)).data.state).toBe('open');
 });
@@ -204,6 +210,44 @@ test('the key that started the run decides nothing; another key and a person do'
   expect(codeOf(await approve(starter, joined.action))).toEqual([403, 'own_action']);
   expect((await approve(other, action)).status).toBe(200);
   expect(routine.routineId).toMatch(/^rtn_/);
+});
+
+test('an assistant decides nothing about a run that follows its answer or its decision', async () => {
+  const enabled = { mayAsk: true, afterAnswer: 'run', afterApproval: 'run' };
+  const routine = await holdingRoutine(client, ['create_issue'], { url: tracker.url, routine: enabled });
+  const ask = { name: 'ask', arguments: { question: 'Which page?' } };
+  await runAsking({ service, client }, routine, ask, ISSUE);
+  const open = () => actionsOf(client, `routineId=${routine.routineId}&state=open`);
+  const [first] = await open();
+  const holdsNext = (title: string) =>
+    scriptCalls(service, routine.mark, { name: 'create_issue', arguments: { title } });
+  const scopes = ['runs:read', 'runs:write', 'actions:write'];
+  const entered = await enterAssistant(service);
+  const asked = await entered.ask({ scope: scopes.join(' ') });
+  const { data: consent } = await approveAsked(person, asked, scopes);
+  const { body: tokens } = await exchange(entered, asked, codeIn(consent.redirectTo));
+  const bearer = new ApiClient(service.url, { Authorization: `Bearer ${tokens.access_token}` });
+  const assistant = await assistantOf(bearer, { query: '?toolsets=actions,questions' });
+  const approveBy = ({ id, digest }: Json) => assistant.call('approve_action', { actionId: id, ifMatch: digest });
+
+  const { data: questions } = await client.get(`/v1/questions?routineId=${routine.routineId}`);
+  holdsNext('After the answer');
+  expect(await assistant.call('answer_question', { questionId: questions[0].id, answer: '/pricing' })).toMatchObject({
+    isError: false,
+  });
+  await expect.poll(open).toHaveLength(2);
+  const [answered] = await open();
+  expect(await approveBy(answered)).toMatchObject({ isError: true, text: expect.stringContaining('own_action') });
+
+  holdsNext('After the decision');
+  expect(await approveBy(first)).toMatchObject({ isError: false });
+  expect(await approveBy(first)).toMatchObject({ isError: false });
+  await expect.poll(open).toHaveLength(2);
+  const [followed] = await open();
+  expect(followed.arguments.title).toBe('After the decision');
+  expect(await approveBy(followed)).toMatchObject({ isError: true, text: expect.stringContaining('own_action') });
+  expect((await approve(client, followed)).status).toBe(200);
+  await assistant.close();
 });
 
 test('a key without the scope, a person who has left, and another project are refused', async () => {

@@ -156,6 +156,22 @@ test('what cannot be held is refused at once: unfit, outside of the limits, too 
   expect(await actionsOf(client, `routineId=${routine.routineId}`)).toEqual([]);
 });
 
+test('a call that is made at once and names a held one is refused, and its placeholder is not sent', async () => {
+  const routine = await holdingRoutine(client, ['create_issue'], { url: tracker.url });
+  await confirm(client, routine, ['comment']);
+  const comment = (text: string) => ({ name: 'comment', arguments: { issue: 1, text } });
+  const { steps } = await runAsking(
+    { service, client },
+    routine,
+    comment('{{action_1.result./id}} is a placeholder'),
+    ISSUE,
+    comment('See {{action_1.result./id}}'),
+  );
+  expect(steps.map(({ state }) => state)).toEqual(['succeeded', 'succeeded', 'failed']);
+  expect(steps[2].errorMessage).toContain('cannot use the result of an action that waits');
+  expect(tracker.calls).toHaveLength(1);
+});
+
 test('a held call counts as no success of a check, and against the calls of a run', async () => {
   const routine = await holdingRoutine(client, ['create_issue'], {
     url: tracker.url,
@@ -172,9 +188,12 @@ test('arguments are shown as they are sent: digits, Markdown and characters that
   const routine = await holdingRoutine(client, ['create_issue'], { url: tracker.url });
   const title = 'Pay [now](https://evil.example) \u202Eoot\u200B <img src=x onerror=alert(1)>';
   const call = { name: 'create_issue', arguments: { title, priority: 1.5 } };
-  await runAsking({ service, client }, routine, call);
+  const text = 'Nothing \u202Eis wrong\u200B.';
+  service.gateway.control.script({ marker: routine.mark, behaviour: { kind: 'tool-calls', calls: [call], text } });
+  await runOnce(client, routine.routineId);
   const [action] = await actionsOf(client, `routineId=${routine.routineId}`);
   expect(action.arguments).toEqual(call.arguments);
+  expect(action.modelReason).toBe('Nothing is wrong.');
   expect(action.argumentsText).toContain('\\u202eoot\\u200b <img');
   expect(JSON.parse(action.argumentsText)).toEqual(call.arguments);
   await approve(client, action);

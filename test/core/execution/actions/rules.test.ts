@@ -60,6 +60,39 @@ test('a call that meets all conditions of a standing rule is made at once and na
   expect((await client.get(rules)).data).toMatchObject([{ id: rule.id, uses: 1 }]);
 });
 
+test('a call that needs the result of a held one waits for a person too, also under a rule', async () => {
+  const { routine } = await withRule({ conditions: [{ pointer: '/title', prefix: 'See ' }] });
+  const { steps } = await runAsking(
+    { service, client },
+    routine,
+    issue('Outage'),
+    issue('See {{action_1.result./id}}'),
+  );
+  expect(steps.map(({ tool }) => [tool.action?.name, tool.rule])).toEqual([
+    ['action_1', null],
+    ['action_2', null],
+  ]);
+  expect(tracker.calls).toEqual([]);
+});
+
+test('a pointer to no argument of the call itself meets no condition, and 1.0 is 1', async () => {
+  for (const pointer of ['/__proto__', '/constructor/name', '/title/0', '/title/length']) {
+    const { routine } = await withRule({ conditions: [{ pointer, in: ['T', 'Object', null, 4] }] });
+    const { steps } = await runAsking({ service, client }, routine, issue('Typo'));
+    expect([pointer, steps[0].tool.rule]).toEqual([pointer, null]);
+  }
+  const { routine, rules } = await withRule({ conditions: [{ pointer: '/priority', equals: 1 }] });
+  const written = { name: 'create_issue', arguments: '{"title":"Typo","priority":1.0}' };
+  const { steps } = await runAsking({ service, client }, routine, written);
+  expect(steps[0].tool.rule).not.toBeNull();
+  for (const condition of [
+    { pointer: '', equals: 1 },
+    { pointer: '/title', in: Array(10_000).fill('x') },
+  ]) {
+    expect((await client.post(rules, { conditions: [condition] })).status).toBe(400);
+  }
+});
+
 test('a number of 19 digits meets no condition, however it is compared', async () => {
   const { routine } = await withRule({ conditions: [{ pointer: '/priority', atMost: 9_007_199_254_740_991 }] });
   const large = '{"title":"x","priority":-1234567890123456789}';

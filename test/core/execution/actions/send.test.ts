@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { startDueActions } from '#core/execution/actions/index.ts';
-import { AT_ONCE } from '#lib/database/index.ts';
+import { eraseActions, startDueActions } from '#core/execution/actions/index.ts';
+import { AT_ONCE, transaction } from '#lib/database/index.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import { changeActions, changeConnections } from '#test/support/given.ts';
 import { signUp, type Person } from '#test/support/people.ts';
 import { startService, type Service } from '#test/support/service.ts';
+import { confirm } from '../../integrations/tools/support.ts';
 import { actionEnded, actionsOf, approve, holdingRoutine, runAsking, ticked } from './support.ts';
 import { startTracker, type Tracker } from './tracker.ts';
 
@@ -25,6 +26,9 @@ beforeEach(() => {
   tracker.calls.length = 0;
   tracker.away = undefined;
   tracker.breaks = false;
+  tracker.refuses = undefined;
+  tracker.isIdempotent = false;
+  tracker.held = undefined;
   tracker.answer = answering;
 });
 afterAll(async () => {
@@ -78,10 +82,16 @@ test('an action whose server stays away until it expires is closed, and was neve
   expect(tracker.calls).toEqual([]);
 });
 
-test('a connection that breaks after the call has arrived leaves the outcome unknown, and nothing is sent again', async () => {
+const BROKEN =
+  'a connection that breaks after the call has arrived leaves the outcome unknown, and nothing is sent again';
+
+test.each([false, true])(`${BROKEN} (idempotent: %s)`, async (isIdempotent) => {
+  tracker.isIdempotent = isIdempotent;
   const {
+    routine,
     actions: [action],
   } = await held(ISSUE);
+  if (isIdempotent) await confirm(client, routine, ['create_issue']);
   tracker.breaks = true;
   await approve(client, action);
   expect(await actionEnded(client, action.id)).toMatchObject({ state: 'outcome_unknown' });
@@ -89,6 +99,35 @@ test('a connection that breaks after the call has arrived leaves the outcome unk
   await ticked(service);
   expect((await approve(client, action)).data.state).toBe('outcome_unknown');
   expect(tracker.calls).toHaveLength(1);
+});
+
+test('a server that asks for another sign-in at the call itself has done nothing: the action is sent later', async () => {
+  const {
+    actions: [action],
+  } = await held(ISSUE);
+  tracker.refuses = 401;
+  await approve(client, action);
+  await expect.poll(async () => (await read(action.id)).errorMessage).toMatch(/is tried again/);
+  expect(await read(action.id)).toMatchObject({ state: 'approved', sentAt: null });
+  tracker.refuses = undefined;
+  await changeActions(service.deps.database, action.id, { startAt: AT_ONCE });
+  await startDueActions(service.deps);
+  expect((await actionEnded(client, action.id)).state).toBe('done');
+  expect(tracker.calls).toHaveLength(1);
+});
+
+test('an answer that comes after the texts of the run were erased is not kept', async () => {
+  const {
+    run,
+    actions: [action],
+  } = await held(ISSUE);
+  const answered = Promise.withResolvers<void>();
+  tracker.held = answered.promise;
+  await approve(client, action);
+  await expect.poll(() => tracker.calls).toHaveLength(1);
+  await transaction(service.deps.database, (tx) => eraseActions(tx, [run.id]));
+  answered.resolve();
+  expect(await actionEnded(client, action.id)).toMatchObject({ state: 'done', arguments: null, result: null });
 });
 
 test('a tool that answers with an error has failed, without the secrets of its answer', async () => {
@@ -181,6 +220,33 @@ test('what refers to a call that failed, was rejected or expired, or to a value 
     reason: 'reference_missing',
   });
   expect(tracker.calls.map(({ name }) => name)).toEqual(['create_issue', 'create_issue']);
+});
+
+test('a call may refer to one that an earlier run asked for, and ends with it, also where that run is erased', async () => {
+  const { routine, run } = await held(ISSUE);
+  await runAsking({ service, client }, routine, ISSUE, COMMENT, {
+    ...COMMENT,
+    arguments: { issue: 1, text: '{{action_1.result./id}}' },
+  });
+  const [other, comment, issue] = await actionsOf(client, `routineId=${routine.routineId}`);
+  expect([issue.times, comment.refersTo, other.refersTo]).toEqual([2, [issue.id], [issue.id]]);
+  const args = { ...comment.arguments, text: 'In other words' };
+  const early = await approve(client, comment, { arguments: args });
+  expect(early.body.error.code).toBe('action_waits');
+  await transaction(service.deps.database, (tx) => eraseActions(tx, [run.id]));
+  expect((await approve(client, other)).body.error.code).toBe('action_not_allowed');
+  expect(await read(other.id)).toMatchObject({ state: 'closed', reason: 'reference_ended' });
+  expect((await approve(client, comment, { arguments: args })).body.error.code).toBe('action_not_allowed');
+  expect(await read(comment.id)).toMatchObject({ state: 'open' });
+});
+
+test('the values of all references of a call together have an end', async () => {
+  tracker.answer = () => ({ content: [], structuredContent: { id: 'x'.repeat(250_000), title: 'filed' } });
+  const text = '{{action_1.result./id}}'.repeat(5);
+  const { actions } = await held(ISSUE, { name: 'comment', arguments: { issue: 1, text } });
+  await client.post('/v1/actions/approve', { actions: actions.map(({ id, digest }) => ({ id, digest })) });
+  expect(await actionEnded(client, actions[1].id)).toMatchObject({ state: 'closed', reason: 'reference_missing' });
+  expect(tracker.calls).toHaveLength(1);
 });
 
 test('a value of the wrong type is refused before it is sent', async () => {

@@ -23,6 +23,12 @@ export interface Tracker {
   away: number | 'dropped' | undefined;
   /** Drops the connection of each call after it has arrived. */
   breaks: boolean;
+  /** Answers each call with this status in place of a result; undefined ends that. */
+  refuses: number | undefined;
+  /** True when the tools say that a repeated call changes nothing more. */
+  isIdempotent: boolean;
+  /** Answers calls once this has resolved. */
+  held: Promise<void> | undefined;
   /** Description of the tools, which is a part of their definition. */
   description: string;
   /** Answers a call; by default with the number of the issue. */
@@ -37,6 +43,9 @@ export async function startTracker(): Promise<Tracker> {
     calls: [],
     away: undefined,
     breaks: false,
+    refuses: undefined,
+    isIdempotent: false,
+    held: undefined,
     description: 'Files something.',
     answer: () => {
       const number = tracker.calls.length;
@@ -57,7 +66,9 @@ export async function startTracker(): Promise<Tracker> {
     if (tracker.away === 'dropped') return void response.destroy();
     if (tracker.away !== undefined) return void response.writeHead(tracker.away).end();
     if (id === undefined) return void response.writeHead(202).end();
+    if (method === 'tools/call' && tracker.refuses !== undefined) return void response.writeHead(tracker.refuses).end();
     if (method === 'tools/call') tracker.calls.push(params);
+    if (method === 'tools/call') await tracker.held;
     if (method === 'tools/call' && tracker.breaks) return void response.destroy();
     const result = resultOf(method, params);
     const outcome = result === undefined ? { error: { code: -32601, message: 'Method not found' } } : { result };
@@ -74,11 +85,12 @@ export async function startTracker(): Promise<Tracker> {
           serverInfo: { name: 'tracker', version: '1' },
         };
       case 'tools/list': {
-        const { description } = tracker;
+        const { description, isIdempotent } = tracker;
+        const annotations = { idempotentHint: isIdempotent };
         return {
           tools: [
-            { name: 'create_issue', description, inputSchema: ISSUE },
-            { name: 'comment', description, inputSchema: COMMENT },
+            { name: 'create_issue', description, annotations, inputSchema: ISSUE },
+            { name: 'comment', description, annotations, inputSchema: COMMENT },
           ],
         };
       }

@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { startHostileFixture, type HostileFixture } from '#test/core/integrations/tools/hostile-fixture.ts';
+import { announceSlots, withdrawSlots } from '#core/execution/admission/index.ts';
 import {
   marker,
+  policyPath,
   requestsWith,
   routineWith,
   scriptCalls,
@@ -177,6 +179,39 @@ test('the last real answer of a tool stands in where no schema says more, and no
   // A stand-in is no real answer: the next rehearsal has the same one.
   scriptCalls(service, mark, { name: 'send' });
   expect(toolSteps(await rehearse(routineId))[0].tool.result).toBe('sent as 17');
+});
+
+test('a held tool is staged, also one that reads: nothing waits for a person, and no rule is used up', async () => {
+  const { routineId, mark } = await withTools([{ name: 'look', annotations: READS }, { name: 'send' }]);
+  const { data: tools } = await key.get(`/v1/routines/${routineId}/tools`);
+  for (const tool of tools) expect((await key.patch(policyPath(routineId, tool), { state: 'hold' })).status).toBe(200);
+  const rules = tools.map((tool: Json) => `${policyPath(routineId, tool)}/rules`);
+  const conditions = [{ pointer: '/to', equals: 'x' }];
+  for (const each of rules) expect((await key.post(each, { conditions, maxUses: 1 })).status).toBe(201);
+  const calls = ['look', 'send'].flatMap((name) => ['x', 'y'].map((to) => ({ name, arguments: { to } })));
+  scriptCalls(service, mark, ...calls);
+  const run = await rehearse(routineId);
+  expect(toolSteps(run).map(({ tool }) => [tool.rehearsed, tool.action, tool.rule])).toEqual(
+    calls.map(() => ['nothing', null, null]),
+  );
+  expect(hostile.control.calls).toEqual([]);
+  expect((await key.get(`/v1/actions?routineId=${routineId}`)).data).toEqual([]);
+  for (const each of rules) expect((await key.get(each)).data).toMatchObject([{ uses: 0 }]);
+});
+
+test('no rehearsal starts while a worker of an earlier release takes runs, which would make its calls', async () => {
+  const { routineId } = await withTools([{ name: 'send' }]);
+  const { database } = service.deps;
+  await announceSlots(database, {
+    workerId: 'host:1:earlier',
+    taskQueue: service.config.TEMPORAL_TASK_QUEUE,
+    slots: 1,
+  });
+  const refused = await key.post(`/v1/routines/${routineId}/run`, REHEARSE);
+  expect([refused.status, refused.body.error.code]).toEqual([503, 'service_unavailable']);
+  expect(refused.headers.get('retry-after')).toBe('15');
+  await withdrawSlots(database, 'host:1:earlier');
+  expect((await rehearse(routineId)).state).toBe('succeeded');
 });
 
 test('data of a rehearsal is compared with nothing later, and a mode that is unknown is refused', async () => {

@@ -17,11 +17,11 @@ const GROWN = 20_000;
 const caller = instantCaller(modelResponse('Nothing is new.'));
 
 test.for([
-  { limits: 'no limit', budget: {} },
-  { limits: 'a budget', budget: { maxTokensPerDay: 100_000_000 } },
+  { limits: 'no limit', budget: {}, statements: 2 },
+  { limits: 'a budget', budget: { maxTokensPerDay: 100_000_000 }, statements: 3 },
 ])(
   'a step with $limits, planned while there were few, costs no more when there are many',
-  async ({ budget }, { service }) => {
+  async ({ budget, statements }, { service }) => {
     const testDatabase = await createTestDatabase();
     const { database } = testDatabase;
     try {
@@ -37,6 +37,8 @@ test.for([
         for (let n = 0; n < UNTIL_PLANNED; n++) await performStep();
         plans.length = 0;
         await performStep();
+        // A run that holds and asks nothing makes no statement for either.
+        expect(plans).toHaveLength(statements);
         const young = buffersOf(plans);
         plans.length = 0;
         await grow(database, routine);
