@@ -851,6 +851,8 @@ export interface components {
             budgets: components["schemas"]["AttentionBudgetsItem"][];
             /** @description Routines with a failed run within 24 hours and no success since, without stopped routines. */
             failed: components["schemas"]["AttentionFailedItem"][];
+            /** @description Runs whose held calls wait for a person (`GET /v1/actions`), the most urgent first. */
+            held: components["schemas"]["AttentionHeldItem"][];
             /** @description Open questions of runs, the newest first. */
             questions: components["schemas"]["AttentionQuestionsItem"][];
             /** @description Model accounts and connections that need another sign-in. */
@@ -884,6 +886,19 @@ export interface components {
             runId: string;
             /** @description Failed runs of these 24 hours. */
             runs: number;
+        };
+        AttentionHeldItem: {
+            /** @description Its open actions. */
+            calls: number;
+            /** @description When the first of them expires. */
+            expiresAt: components["schemas"]["Timestamp"];
+            /** @description Id of the routine. */
+            routineId: string;
+            routineName: string;
+            /** @description Id of the run. */
+            runId: string;
+            /** @description Names of their tools, each once. */
+            toolNames: string[];
         };
         AttentionQuestionsItem: {
             /** @description Answers that the model proposes. */
