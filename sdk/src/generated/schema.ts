@@ -3667,8 +3667,11 @@ export interface operations {
                 limit?: components["parameters"]["limit"];
                 /** @description With `body`, the cursor of the next page is in the body too. */
                 page?: components["parameters"]["page"];
+                /** @description Actions of this routine only. */
                 routineId?: string;
+                /** @description Actions that this run asked for first. */
                 runId?: string;
+                /** @description Actions in this state only. */
                 state?: "open" | "approved" | "sending" | "done" | "failed" | "outcome_unknown" | "rejected" | "replaced" | "closed";
             };
         };
@@ -5569,6 +5572,7 @@ export interface operations {
                 endsAt?: string;
                 /** @description Only checked, because the id of a routine decides the delay of its runs. */
                 jitterSeconds?: number;
+                /** @description Five cron fields, in place of `words`. */
                 schedule?: string;
                 /** @description Dates in the time zone, separated by commas. */
                 skipDates?: string;
