@@ -26,7 +26,8 @@ test.runIf(FULL_SIZE && release !== undefined)(
     await expect.poll(() => statusOf(`${service.url}/ready`)).toBe(200);
 
     const person = await signUp({ url: service.url, config: { UI_ORIGIN: service.url } });
-    const key = await person.key();
+    const changing = ['routines', 'runs', 'connections'].flatMap((each) => [`${each}:read`, `${each}:write`]);
+    const key = await person.key(['models:read', ...changing]);
     const id = await createRoutine(key);
     const run = await runOnce(key, id);
     expect(run).toMatchObject({
