@@ -43,7 +43,8 @@ const UNIT = [
   'test/lib/schedule/**',
   'test/lib/secrets/secret-box.test.ts',
   'test/sdk/{calls,follow,operations,pages,webhooks}.test.ts',
-  'test/ui/{api-types,choices,comparing,days,diff-lines,differences,document,errors,follow,numbers,placeholders,run-words,typed-data}.test.ts',
+  'test/ui/{api-types,choices,comparing,days,diff-lines,differences,document,errors,follow,numbers,held-calls}.test.ts',
+  'test/ui/{placeholders,run-words,typed-data}.test.ts',
 ];
 
 /** Pages in given states, in a real browser before a fake API. */
@@ -57,7 +58,7 @@ const BROWSER = ['test/ui/**'];
  * of the service by its own tests.
  */
 const NIGHTLY = [
-  'test/ui/{api-keys,billing,demo,facts,home,model-accounts,models,paste-sign-in,routines,run-sections}.test.ts',
+  'test/ui/{api-keys,billing,demo,facts,home,inbox,model-accounts,models,paste-sign-in,routines,run-sections}.test.ts',
   'test/ui/{runs,settings,skills,translated}.test.ts',
 ];
 

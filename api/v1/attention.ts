@@ -16,6 +16,17 @@ const routine = {
 
 const attention = z
   .strictObject({
+    held: z
+      .array(
+        z.strictObject({
+          ...routine,
+          runId: idOf('run', EXAMPLE.run),
+          calls: z.number().int().meta({ description: 'Its open actions.' }),
+          toolNames: z.array(z.string()).meta({ description: 'Names of their tools, each once.' }),
+          expiresAt: timestamp.meta({ description: 'When the first of them expires.' }),
+        }),
+      )
+      .meta({ description: 'Runs whose held calls wait for a person (`GET /v1/actions`), the most urgent first.' }),
     stopped: z
       .array(
         z.strictObject({

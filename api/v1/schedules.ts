@@ -47,7 +47,9 @@ const previewSchedule = route({
   mcp: { toolset: 'authoring' },
   scope: 'routines:read',
   query: z.strictObject({
-    schedule: scheduleFields.schedule.optional(),
+    schedule: scheduleFields.schedule
+      .optional()
+      .meta({ description: 'Five cron fields, in place of `words`.', example: '0 7 * * 1-5' }),
     words: z.string().min(1).max(200).optional().meta({
       description: 'Words of time, in place of `schedule`.',
       example: 'weekdays at 7',

@@ -28,6 +28,8 @@ test('the document for API keys passes it too, with one response for all errors 
   expect(others.map(({ message }) => message)).toEqual([
     'Component: "RunEvent" is never used.',
     'Component: "RoutinePausedEvent" is never used.',
+    'Component: "ActionEvent" is never used.',
+    'Component: "QuestionEvent" is never used.',
     'Component: "WebhookTestEvent" is never used.',
   ]);
 });

@@ -62,7 +62,7 @@ test('a tool is found, confirmed, changes on its server, and is confirmed again'
   await diff.getByText('Removed: ').waitFor({ state: 'attached' });
   await expectClean();
   await page.getByRole('button', { name: 'Confirm the new definition' }).click();
-  await page.getByText('Automatic').waitFor();
+  await page.getByRole('cell').getByText('Automatic').waitFor();
   const { data } = await session.get(`/v1/routines/${routineId}/tools`);
   const policy = data.find(({ name }: { name: string }) => name === 'read_rankings');
   expect(policy).toMatchObject({ state: 'automatic', maxCallsPerRun: 3 });

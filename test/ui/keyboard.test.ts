@@ -148,6 +148,13 @@ test('the keys work as the help says', async ({ person, visit }) => {
     ']',
     '?',
     'Esc',
+    // Tried in states/inbox.test.ts.
+    'J',
+    'K',
+    'A',
+    'E',
+    'R',
+    'X',
   ]);
 });
 

@@ -36,9 +36,9 @@ const listActions = route({
   },
   scope: 'runs:read',
   query: pageQuery('action', {
-    state: z.enum(states).optional(),
-    routineId: idOf('routine', EXAMPLE.routine).optional(),
-    runId: idOf('run', EXAMPLE.run).optional(),
+    state: z.enum(states).optional().meta({ description: 'Actions in this state only.' }),
+    routineId: idOf('routine', EXAMPLE.routine).optional().meta({ description: 'Actions of this routine only.' }),
+    runId: idOf('run', EXAMPLE.run).optional().meta({ description: 'Actions that this run asked for first.' }),
   }),
   success: { status: 200, data: z.array(action), description: 'Newest first.' },
 }).to(async ({ access: { projectId }, query: { state, routineId, runId, ...rest }, deps }) => {

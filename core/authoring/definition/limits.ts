@@ -75,7 +75,11 @@ export const HELD_CALLS = {
       })
       .default('nothing'),
     label: 'After approval',
-    help: 'Whether it runs once more when its held calls are decided.',
+    help: 'What follows when its held calls are decided.',
+    choices: {
+      nothing: { label: 'Nothing', help: 'Its next run is told what became of them.' },
+      run: { label: 'Run once more', help: 'At once, where at least one call was sent.' },
+    },
     since: '0.2.0',
   },
 } as const satisfies Fields;

@@ -52,8 +52,22 @@ interface RoutineBehind {
   readonly skills: readonly string[];
 }
 
+/** A run whose held calls wait for a person. */
+interface HoldingRun {
+  readonly routineId: string;
+  readonly routineName: string;
+  readonly runId: string;
+  /** Open actions of the run. */
+  readonly calls: number;
+  /** Names of their tools, each once. */
+  readonly toolNames: readonly string[];
+  /** When the first of them expires. */
+  readonly expiresAt: Date;
+}
+
 /** Everything in a project that a person has to mend. */
 export interface Attention {
+  readonly held: readonly HoldingRun[];
   readonly stopped: readonly StoppedRoutine[];
   readonly failed: readonly FailedRoutine[];
   readonly withoutTools: readonly RoutineWithoutTools[];
@@ -86,6 +100,7 @@ export async function readAttention(
   const { projectId } = ids;
   const limit = MOST + 1;
   const found = {
+    held: await holdingRuns(db, projectId, limit),
     stopped: await stoppedRoutines(db, projectId, limit),
     failed: await failedRoutines(db, { projectId, since, limit }),
     withoutTools: await routinesWithoutTools(db, { projectId, since, limit }),
@@ -95,6 +110,7 @@ export async function readAttention(
     questions: await listQuestions(db, projectId, { state: 'open', page: { limit: MOST, after: undefined } }),
   };
   return {
+    held: found.held.slice(0, MOST),
     stopped: found.stopped.slice(0, MOST),
     failed: found.failed.slice(0, MOST),
     withoutTools: found.withoutTools.slice(0, MOST),
@@ -104,6 +120,16 @@ export async function readAttention(
     questions: found.questions.slice(0, MOST),
     truncated: Object.values(found).some(({ length }) => length > MOST),
   };
+}
+
+function holdingRuns(db: Db, projectId: string, limit: number): Promise<HoldingRun[]> {
+  return db.rows`
+    select a.routine_id as "routineId", r.name as "routineName", a.run_id as "runId", count(*)::integer as calls,
+      array_agg(distinct a.tool_name) as "toolNames", min(a.expires_at) as "expiresAt"
+    from actions a join routines r on r.id = a.routine_id and r.project_id = a.project_id
+    where a.project_id = ${projectId} and a.state = 'open'
+    group by a.routine_id, r.name, a.run_id order by min(a.expires_at), a.run_id limit ${limit}
+  `;
 }
 
 function stoppedRoutines(db: Db, projectId: string, limit: number): Promise<StoppedRoutine[]> {

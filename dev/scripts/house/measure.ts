@@ -32,12 +32,12 @@ export type Faults = Readonly<Record<string, readonly string[]>>;
 const BUDGETS = {
   core: { files: 465, lines: 55_000 },
   lib: { files: 102, lines: 8_900 },
-  api: { files: 120, lines: 14_700 },
+  api: { files: 120, lines: 14_800 },
   activities: { files: 4, lines: 200 },
   workers: { files: 21, lines: 1_300 },
   workflows: { files: 5, lines: 350 },
   runtime: { files: 31, lines: 3_000 },
-  'ui/src': { files: 330, lines: 40_000 },
+  'ui/src': { files: 350, lines: 42_500 },
 };
 const ROOMS = Object.keys(BUDGETS);
 const FEWEST_LINES = 40;

@@ -49,6 +49,10 @@ afterAll(() => service.close());
 
 /** Operations whose right request is refused: they need a sign-in, a server or a run that nothing here has. */
 const REFUSED: Partial<Record<ErrorCode, readonly string[]>> = {
+  action_not_found: ['approveAction', 'readAction', 'rejectAction'],
+  link_not_found: ['deleteSharedLink', 'openSharedLink'],
+  question_not_found: ['answerQuestion', 'readQuestion'],
+  sharing_disabled: ['createSharedLink'],
   assistant_not_found: ['revokeAssistant'],
   attempt_expired: ['completeConnectionSignIn', 'completeModelSignIn'],
   attempt_not_found: [
@@ -77,6 +81,7 @@ const REFUSED: Partial<Record<ErrorCode, readonly string[]>> = {
   delivery_not_found: ['redeliverChat', 'redeliverWebhook'],
   invalid_id_token: ['exchangeIdToken'],
   invalid_request: [
+    'approveActions',
     'approveAssistantConsent',
     'createChat',
     'createCiTrust',
@@ -85,11 +90,13 @@ const REFUSED: Partial<Record<ErrorCode, readonly string[]>> = {
     'draftRoutine',
     'markResultsRead',
     'markResultsUnread',
+    'previewSchedule',
+    'rejectActions',
   ],
   invalid_signature: ['receivePaymentEvent', 'schedulerTick'],
   invitation_not_found: ['acceptInvitation', 'deleteInvitation'],
   member_not_found: ['changeMemberRole', 'endMemberSessions', 'removeMember'],
-  policy_not_found: ['updateToolPolicy'],
+  policy_not_found: ['createToolRule', 'deleteToolRule', 'listToolRules', 'updateToolPolicy'],
   proposal_not_found: ['deleteProposal', 'readProposal'],
   provider_disabled: ['connectModelAccountWithApiKey', 'startDeviceSignIn', 'startModelSignIn'],
   provider_not_found: ['connectWithApiKey', 'startConnectionSignIn'],

@@ -136,7 +136,7 @@ test('every occurrence that is passed over says in words why', async ({ database
   expect(said).toEqual([
     {
       reason: 'misfire',
-      message: 'The occurrence was missed and the routine does not make it up.',
+      message: 'The occurrence was missed, and the routine does not catch up.',
     },
     { reason: 'overlap', message: 'The previous run of the routine was still going.' },
     { reason: 'provider_disabled', message: 'The model provider is disabled.' },

@@ -78,6 +78,17 @@ const POLICIES = [
     description: 'Adds a note.',
   }),
   sample('ToolPolicy', {
+    id: 'pol_01kx3k9y6wfd8r0v5m2c7t4q5d',
+    name: 'create_issue',
+    connectionId: ID,
+    state: 'hold',
+    inputSchema: INPUT,
+    confirmedAt: ago(90),
+    confirmedHash: 'a'.repeat(64),
+    definitionHash: 'a'.repeat(64),
+    description: 'Files an issue.',
+  }),
+  sample('ToolPolicy', {
     id: 'pol_01kx3k9y6wfd8r0v5m2c7t4q5c',
     name: 'delete_report',
     connectionId: ID,
@@ -87,6 +98,24 @@ const POLICIES = [
     description: 'Deletes a report.',
   }),
 ];
+
+const RULES = [
+  { maxUses: 10, uses: 3, expiresAt: ago(-60 * (24 * 5 + 1)) },
+  { conditions: [{ pointer: '/priority', atMost: 3 }], uses: 1 },
+  { maxUses: 2, uses: 2 },
+  { revokedAt: ago(5) },
+  { definitionHash: 'b'.repeat(64) },
+].map((changes, nth) =>
+  sample('ToolRule', {
+    id: `tru_01kx3k9y6wfd8r0v5m2c7t4q9${nth}`,
+    policyId: 'pol_01kx3k9y6wfd8r0v5m2c7t4q5d',
+    definitionHash: 'a'.repeat(64),
+    conditions: [{ pointer: '/title', prefix: 'Broken link' }],
+    words: 'Calls whose /title begins with "Broken link"',
+    createdAt: ago(60),
+    ...changes,
+  }),
+);
 
 function press(name: string) {
   return (page: Page) => page.getByRole('button', { name, exact: true }).first().click();
@@ -100,6 +129,7 @@ const FULL = [
   answer('get', '/v1/routines', [sample('RoutineSummary', { id: ROUTINE, name: 'Weekly rankings' })]),
   answer('get', '/v1/routines/{routineId}', sample('RoutineDetail', { id: ROUTINE, name: 'Weekly rankings' })),
   answer('get', '/v1/routines/{routineId}/tools', POLICIES),
+  answer('get', '/v1/routines/{routineId}/tools/{policyId}/rules', RULES),
 ];
 
 test('connections in all their states', async ({ api, visit }) => {
@@ -170,6 +200,27 @@ test('the tools of a routine in all their states', async ({ api, visit }) => {
     { ...at, name: 'failed', before: failing(policies) },
     { ...at, name: 'forbidden', before: forbidding(policies) },
     { ...at, name: 'confirm', act: press('Confirm delete_report') },
+    {
+      ...at,
+      name: 'hold',
+      async act(page) {
+        await press('Change add_note')(page);
+        await page.getByRole('radio', { name: /^Hold for approval/ }).click();
+        await page.getByText('a person approves each call').waitFor();
+        await page.getByRole('button', { name: 'Hold its calls' }).waitFor();
+      },
+    },
+    {
+      ...at,
+      name: 'rules',
+      async act(page) {
+        const rules = page.getByRole('region', { name: 'Standing rules' });
+        await rules.getByText('7 of 10 uses left, ends in 5 days').waitFor();
+        await rules.getByText('Calls whose priority is at most 3, with any other arguments.').waitFor();
+        for (const end of ['Used up', 'Revoked', 'Ended with its definition'])
+          await rules.getByText(end, { exact: true }).waitFor();
+      },
+    },
     { ...at, name: 'review', act: press('Review read_rankings') },
     { ...at, name: 'disable', act: press('Disable add_note') },
     { ...at, name: 'empty', before: () => api.serve(...FULL, none) },

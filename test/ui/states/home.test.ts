@@ -42,6 +42,16 @@ const MORNING = [
     'get',
     '/v1/attention',
     sample('Attention', {
+      held: [
+        {
+          routineId: ROUTINE_ID,
+          routineName: 'Broken links of the week',
+          runId: RESULTS[0]!.runId,
+          calls: 2,
+          toolNames: ['comment', 'create_issue'],
+          expiresAt: ago(-180),
+        },
+      ],
       failed: [
         {
           routineId: ROUTINE_ID,
@@ -97,6 +107,8 @@ test('home in all its states', async ({ api, visit }) => {
       before: () => api.serve(...MORNING),
       async act(page) {
         await page.getByText('Prices of the summer sale').waitFor();
+        const needs = page.getByRole('region', { name: 'Needs you' }).getByRole('listitem');
+        await needs.first().getByText('2 calls to approve').waitFor();
         await page.getByText('Its schedule has ended.').waitFor();
         await page.getByText('Are pages of the shop checked too?').waitFor();
         await page.getByRole('button', { name: 'Yes', exact: true }).waitFor();

@@ -137,6 +137,31 @@ const PARTIAL: Run = {
   ],
 };
 
+const ACTION = 'act_01kx3k9y6wfd8r0v5m2c7t4q5';
+const HOLDING: Run = {
+  steps: [
+    tool(0, 'create_issue', { action: { id: `${ACTION}e`, name: 'action_1' }, result: 'Recorded for approval.' }),
+    tool(1, 'comment', { rule: { id: 'tru_01kx3k9y6wfd8r0v5m2c7t4q9j', words: 'Calls whose /issue is 7' } }),
+    model(2, { text: REPORT }),
+  ],
+};
+const HELD = [
+  sample('Action', {
+    id: `${ACTION}f`,
+    state: 'closed',
+    reason: 'connection_changed',
+    toolName: 'create_issue',
+    arguments: { title: 'Slow page' },
+  }),
+  sample('Action', {
+    id: `${ACTION}e`,
+    state: 'done',
+    toolName: 'create_issue',
+    arguments: { title: 'Broken link', priority: 2 },
+    result: 'number 7',
+  }),
+];
+
 function says(...texts: (string | RegExp)[]) {
   return async (page: Page): Promise<void> => {
     for (const text of texts) await page.getByText(text).first().waitFor();
@@ -170,6 +195,20 @@ test('a run in all its states', async ({ api, visit }) => {
         }
         await page.getByText('The queue is full.').waitFor();
         await page.getByText('There is no such tool.').first().waitFor();
+      },
+    },
+    {
+      ...at,
+      name: 'held',
+      before: () => api.serve(...run(HOLDING), answer('get', '/v1/actions', HELD)),
+      async act(page) {
+        const held = page.getByRole('region', { name: 'Held for approval' });
+        await held.getByText('Broken link · 2 · It answered: number 7').waitFor();
+        await held.getByText('The connection has another account or address now.').waitFor();
+        await page.getByRole('button', { name: /^create_issue/ }).click();
+        await page.getByText('It was not made here.').waitFor();
+        await page.getByRole('button', { name: /^comment/ }).click();
+        await page.getByText('A standing rule let it through.').waitFor();
       },
     },
     {

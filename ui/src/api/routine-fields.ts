@@ -28,7 +28,7 @@ export const ROUTINE_FIELDS = {
   outcome: {"label":"Outcome","help":"Required: each run states how it ended: done, nothing to report, partly done, or could not.","kind":["optional","required"],"default":"optional","since":"0.1.0","material":true},
   mayComplete: {"label":"May complete","help":"A scheduled run may declare the work finished for good, which pauses the routine.","kind":"boolean","default":false,"since":"0.2.0","material":true},
   mayPutOffHours: {"label":"May put off the next run","help":"The most hours for which a scheduled run may put off the next one.","kind":"number","default":null,"since":"0.2.0","material":true},
-  afterApproval: {"label":"After approval","help":"Whether it runs once more when its held calls are decided.","kind":["nothing","run"],"default":"nothing","since":"0.2.0","material":true},
+  afterApproval: {"label":"After approval","help":"What follows when its held calls are decided.","choices":{"nothing":{"label":"Nothing","help":"Its next run is told what became of them."},"run":{"label":"Run once more","help":"At once, where at least one call was sent."}},"kind":["nothing","run"],"default":"nothing","since":"0.2.0","material":true},
   mayAsk: {"label":"May ask","help":"A run may ask a question, and goes on without the answer. Later runs are told it.","kind":"boolean","default":false,"since":"0.2.0","material":true},
   afterAnswer: {"label":"After an answer","choices":{"wait":{"label":"Wait for the next run"},"run":{"label":"Run at once"}},"kind":["wait","run"],"default":"wait","since":"0.2.0","material":true},
   decisionHours: {"label":"Time to decide","help":"After that the default of a question holds, and a held call is rejected.","unit":"hours","kind":"number","default":72,"since":"0.2.0","material":true},

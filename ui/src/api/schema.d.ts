@@ -851,6 +851,8 @@ export interface components {
             budgets: components["schemas"]["AttentionBudgetsItem"][];
             /** @description Routines with a failed run within 24 hours and no success since, without stopped routines. */
             failed: components["schemas"]["AttentionFailedItem"][];
+            /** @description Runs whose held calls wait for a person (`GET /v1/actions`), the most urgent first. */
+            held: components["schemas"]["AttentionHeldItem"][];
             /** @description Open questions of runs, the newest first. */
             questions: components["schemas"]["AttentionQuestionsItem"][];
             /** @description Model accounts and connections that need another sign-in. */
@@ -884,6 +886,19 @@ export interface components {
             runId: string;
             /** @description Failed runs of these 24 hours. */
             runs: number;
+        };
+        AttentionHeldItem: {
+            /** @description Its open actions. */
+            calls: number;
+            /** @description When the first of them expires. */
+            expiresAt: components["schemas"]["Timestamp"];
+            /** @description Id of the routine. */
+            routineId: string;
+            routineName: string;
+            /** @description Id of the run. */
+            runId: string;
+            /** @description Names of their tools, each once. */
+            toolNames: string[];
         };
         AttentionQuestionsItem: {
             /** @description Answers that the model proposes. */
@@ -5764,8 +5779,11 @@ export interface operations {
                 limit?: components["parameters"]["limit"];
                 /** @description With `body`, the cursor of the next page is in the body too. */
                 page?: components["parameters"]["page"];
+                /** @description Actions of this routine only. */
                 routineId?: string;
+                /** @description Actions that this run asked for first. */
                 runId?: string;
+                /** @description Actions in this state only. */
                 state?: "open" | "approved" | "sending" | "done" | "failed" | "outcome_unknown" | "rejected" | "replaced" | "closed";
             };
         };
@@ -8559,6 +8577,7 @@ export interface operations {
                 endsAt?: string & (unknown & unknown);
                 /** @description Only checked, because the id of a routine decides the delay of its runs. */
                 jitterSeconds?: number;
+                /** @description Five cron fields, in place of `words`. */
                 schedule?: string;
                 /** @description Dates in the time zone, separated by commas. */
                 skipDates?: string;

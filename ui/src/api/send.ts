@@ -23,7 +23,7 @@ export interface Sending<P extends keyof paths, M extends Method> {
   /** Sends, and resolves with the response. @throws {ApiError} */
   readonly sendAsync: (...args: [...InputArgs<P, M>, options?: SendNow]) => Promise<DataOf<P, M>>;
   /** The same for an input that is one object. @throws {ApiError} */
-  readonly sendInput: (input: InputOf<P, M>) => Promise<DataOf<P, M>>;
+  readonly sendInput: (input: InputOf<P, M>, options?: SendNow) => Promise<DataOf<P, M>>;
   readonly isSending: boolean;
   readonly error: ApiError | null;
   readonly data: DataOf<P, M> | undefined;
@@ -81,7 +81,7 @@ export function useSend<M extends 'post' | 'put' | 'patch' | 'delete', P extends
   return {
     send: (...args) => mutation.mutate(split(args)),
     sendAsync: async (...args) => (await mutation.mutateAsync(split(args))).data,
-    sendInput: async (input) => (await mutation.mutateAsync({ input, now: {} })).data,
+    sendInput: async (input, now = {}) => (await mutation.mutateAsync({ input, now })).data,
     isSending: mutation.isPending,
     error: mutation.error,
     data: mutation.data?.data,

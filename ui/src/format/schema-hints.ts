@@ -32,6 +32,20 @@ export class SchemaHints {
     return types.includes('number') || types.includes('integer');
   }
 
+  /** Returns the texts that are allowed; empty where others are too. */
+  get choices(): readonly string[] {
+    const values = memberOf(this.#node, 'enum');
+    return Array.isArray(values) ? values.filter((each) => typeof each === 'string') : [];
+  }
+
+  get isBoolean(): boolean {
+    return memberOf(this.#node, 'type') === 'boolean';
+  }
+
+  get isText(): boolean {
+    return memberOf(this.#node, 'type') === 'string';
+  }
+
   /** Returns the names of the members in the order of the schema. */
   get members(): readonly string[] {
     const properties = memberOf(this.#node, 'properties');

@@ -1,4 +1,4 @@
-import { createRoute } from '@tanstack/react-router';
+import { createRoute, redirect } from '@tanstack/react-router';
 import { lazyPage } from '#ui/shell/offline.ts';
 import { accountRoute, placeRoutes, projectRoute, returnRoutes, rootRoute } from '#ui/shell/routes.ts';
 import { searchOf } from '#ui/shell/search.ts';
@@ -85,6 +85,22 @@ const homeRoute = createRoute({
     if (cause !== 'preload') readHomeAhead(context.queryClient, params.projectId);
   },
   component: lazyPage(() => import('./home/page.tsx'), 'HomePage'),
+});
+
+const inboxRoute = createRoute({
+  getParentRoute: () => projectRoute,
+  path: 'inbox',
+  validateSearch: searchOf('action', 'show'),
+  component: lazyPage(() => import('./inbox/page.tsx'), 'InboxPage'),
+});
+
+/** The address of one held call, as mails and webhooks name it. */
+const actionRoute = createRoute({
+  getParentRoute: () => projectRoute,
+  path: 'actions/$actionId',
+  beforeLoad({ params: { projectId, actionId } }) {
+    throw redirect({ to: '/p/$projectId/inbox', params: { projectId }, search: { action: actionId }, replace: true });
+  },
 });
 
 const startRoute = createRoute({
@@ -257,6 +273,8 @@ export const routeTree = rootRoute.addChildren([
     authorizeRoute,
     projectRoute.addChildren([
       homeRoute,
+      inboxRoute,
+      actionRoute,
       startRoute,
       routinesRoute,
       routineRoute,

@@ -43,6 +43,12 @@ const STATES: Readonly<Record<string, readonly [label: string, tone: Tone]>> = {
   news: ['Succeeded', 'news'],
   nothing_new: ['Nothing new', 'idle'],
   could_not: ['Could not', 'warn'],
+  // Held calls of tools.
+  open: ['Waits for you', 'warn'],
+  approved: ['Approved', 'busy'],
+  rejected: ['Rejected', 'idle'],
+  replaced: ['Changed', 'idle'],
+  closed: ['Closed', 'idle'],
   // Routines.
   draft: ['Draft', 'idle'],
   active: ['Active', 'good'],

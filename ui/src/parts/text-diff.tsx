@@ -28,7 +28,7 @@ export default function TextDiff({ label, before, after }: TextDiffProps) {
       tabIndex={0}
       role="region"
       aria-label={label}
-      className="max-h-80 overflow-auto rounded-lg border border-line bg-surface py-1.5 font-mono text-xs"
+      className="relative max-h-80 overflow-auto rounded-lg border border-line bg-surface py-1.5 font-mono text-xs"
     >
       {lines.map((line, index) =>
         isShown(index) ? (

@@ -1,4 +1,5 @@
 import { useRead } from '#ui/api/read.ts';
+import { INBOX_KEYS } from '#ui/api/verbs/actions.ts';
 import { Dialog } from '#ui/parts/dialog.tsx';
 import { Kbd } from '#ui/parts/kbd.tsx';
 import { placesFor } from './navigation.ts';
@@ -32,6 +33,10 @@ export default function KeyboardHelp({ onClose }: { readonly onClose: () => void
         className="flex flex-col gap-4"
       >
         <Group label="General" rows={GENERAL} />
+        <Group
+          label="Inbox"
+          rows={Object.values(INBOX_KEYS).map(({ key, label }) => ({ keys: [key.toUpperCase()], label }))}
+        />
         <Group
           label="Go to"
           rows={placesFor(config.data)

@@ -5,6 +5,7 @@ import {
   ChartNoAxesColumn,
   CreditCard,
   House,
+  Inbox,
   KeyRound,
   ListChecks,
   Play,
@@ -17,6 +18,7 @@ import {
 export interface Place {
   readonly to:
     | '/p/$projectId'
+    | '/p/$projectId/inbox'
     | '/p/$projectId/routines'
     | '/p/$projectId/runs'
     | '/p/$projectId/calendar'
@@ -40,6 +42,7 @@ export interface Place {
 const PLACES: readonly (readonly Place[])[] = [
   [
     { to: '/p/$projectId', label: 'Home', icon: House, key: 'h' },
+    { to: '/p/$projectId/inbox', label: 'Inbox', icon: Inbox, key: 'i' },
     { to: '/p/$projectId/routines', label: 'Routines', icon: ListChecks, key: 'r' },
     { to: '/p/$projectId/runs', label: 'Runs', icon: Play, key: 'n' },
     { to: '/p/$projectId/calendar', label: 'Calendar', icon: CalendarDays, key: 'c' },

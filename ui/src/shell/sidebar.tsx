@@ -5,6 +5,7 @@ import { lazy, Suspense, useState } from 'react';
 import { useProjectId } from '#ui/api/project.ts';
 import { useRead } from '#ui/api/read.ts';
 import { useSession, useSignOut } from '#ui/api/session.ts';
+import { count } from '#ui/format/numbers.ts';
 import { cx } from '#ui/parts/cx.ts';
 import { Kbd } from '#ui/parts/kbd.tsx';
 import { POPUP, POPUP_ITEM } from '#ui/parts/popup.ts';
@@ -21,6 +22,9 @@ export interface SidebarProps {
 
 export function Sidebar({ onPalette, onKeys, onNavigate }: SidebarProps) {
   const config = useRead('/public/config', {}, { staleMs: 600_000 });
+  const attention = useRead('/v1/attention', {}, { everyMs: 60_000 });
+  const { held = [], questions = [] } = attention.data ?? {};
+  const waiting = held.reduce((sum, { calls }) => sum + calls, questions.length);
   return (
     <div className="flex h-full flex-col gap-1 overflow-y-auto p-2.5">
       <ProjectSwitcher onNavigate={onNavigate} />
@@ -38,7 +42,11 @@ export function Sidebar({ onPalette, onKeys, onNavigate }: SidebarProps) {
           <ul key={group[0]?.to} className="flex flex-col gap-px">
             {group.map((place) => (
               <li key={place.to}>
-                <PlaceLink place={place} onNavigate={onNavigate} />
+                <PlaceLink
+                  place={place}
+                  waiting={place.to === '/p/$projectId/inbox' ? waiting : 0}
+                  onNavigate={onNavigate}
+                />
               </li>
             ))}
           </ul>
@@ -49,7 +57,14 @@ export function Sidebar({ onPalette, onKeys, onNavigate }: SidebarProps) {
   );
 }
 
-function PlaceLink({ place, onNavigate }: { place: Place; onNavigate: (() => void) | undefined }) {
+interface PlaceLinkProps {
+  readonly place: Place;
+  /** What waits for the person there. */
+  readonly waiting: number;
+  readonly onNavigate: (() => void) | undefined;
+}
+
+function PlaceLink({ place, waiting, onNavigate }: PlaceLinkProps) {
   const projectId = useProjectId();
   const Icon = place.icon;
   return (
@@ -62,6 +77,12 @@ function PlaceLink({ place, onNavigate }: { place: Place; onNavigate: (() => voi
     >
       <Icon aria-hidden className="size-4" strokeWidth={1.75} />
       {place.label}
+      {waiting > 0 && (
+        <span className="ml-auto rounded-full bg-warn-soft px-1.5 text-xs font-medium text-warn-ink tabular">
+          {count(waiting)}
+          <span className="sr-only"> waiting</span>
+        </span>
+      )}
     </Link>
   );
 }

@@ -150,7 +150,7 @@ test('billing:reconcile brings one organization or all in step, and names one th
   expect([unknown.code, unknown.output]).toEqual([1, expect.stringContaining('is no customer')]);
   expect(await storedAccess(service, ada)).toMatchObject({ paid_plan: null });
   const one = await run('reconcile', env, ada.organizationId);
-  expect([one.code, one.output]).toEqual([0, expect.stringContaining('in step')]);
+  expect([one.code, one.output]).toEqual([0, expect.stringContaining('synchronized')]);
   expect(await storedAccess(service, ada)).toMatchObject({ paid_plan: 'pro' });
   await changeOrganizations(service.deps.database, ada.organizationId, {
     paidPlan: null,

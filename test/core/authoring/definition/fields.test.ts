@@ -32,6 +32,7 @@ test(
       mayComplete: false,
       mayAsk: false,
       afterAnswer: 'wait',
+      afterApproval: 'nothing',
       decisionHours: 72,
       mayPutOffHours: null,
       outcome: 'optional',

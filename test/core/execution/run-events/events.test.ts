@@ -72,6 +72,7 @@ test('a run is followed from its beginning to its end, and the stream ends with 
     routineName: _routineName,
     workflowUrl: _workflowUrl,
     textsLeftOutFrom: _textsLeftOutFrom,
+    wouldHaveDone: _wouldHaveDone,
     factsVersion: _factsVersion,
     ...run
   } = detail;

@@ -57,7 +57,7 @@ test.each<[Scenario, RegExp]>([
   ['reset', /broke off/],
   ['bad-ids', /broke off/],
   ['accepted-only', /broke off/],
-  ['malformed', /not what MCP says/],
+  ['malformed', /does not follow MCP/],
   ['redirect-call', /redirects elsewhere/],
 ])('a server that answers a call with %s does not stop the run', async (scenario, why) => {
   const { run, step, told } = await runAgainst(scenario, LOOKUP);
@@ -182,7 +182,7 @@ test.each<[Scenario, Scenario, string]>([
 
 test.each([
   [1, 'succeeded', null, 1],
-  [2, 'failed', 'The server broke off before it had answered.', 0],
+  [2, 'failed', 'The server broke off before it answered.', 0],
 ])(
   'a server that breaks off %i times when it is asked for the tool, with nothing called yet: the call has %s',
   async (times, state, errorMessage, calls) => {

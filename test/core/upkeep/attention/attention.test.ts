@@ -1,5 +1,7 @@
-import { expect } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { newId } from '#lib/ids.ts';
+import { actionsOf, holdingRoutine, runAsking } from '#test/core/execution/actions/support.ts';
+import { startTracker } from '#test/core/execution/actions/tracker.ts';
 import { ended, routineOf } from '#test/core/upkeep/digests/world.ts';
 import {
   ago,
@@ -17,6 +19,7 @@ import { createRoutine, runOnce } from '#test/support/routines.ts';
 const test = serviceTest({ worker: true });
 
 const NOTHING = {
+  held: [],
   stopped: [],
   failed: [],
   withoutTools: [],
@@ -142,6 +145,34 @@ test('sign-ins that have ended say whose they are, and another project hears of 
   expect((await (await stranger.key()).get('/v1/attention')).data).toEqual(NOTHING);
   const blind = await owner.key(['routines:read']);
   expect((await blind.get('/v1/attention')).status).toBe(403);
+});
+
+test('a run whose held calls wait is named with its tools, until all of them are decided', async ({ service }) => {
+  const tracker = await startTracker();
+  onTestFinished(() => tracker.stop());
+  const [owner, stranger] = [await signUp(service), await signUp(service)];
+  const client = owner.session.with({ 'X-Project-Id': owner.projectId });
+  const routine = await holdingRoutine(client, ['create_issue', 'comment'], { url: tracker.url });
+  const issues = ['One', 'Two'].map((title) => ({ name: 'create_issue', arguments: { title } }));
+  const comment = { name: 'comment', arguments: { issue: 1, text: 'Seen.' } };
+  const { run } = await runAsking({ service, client }, routine, ...issues, comment);
+  const { data } = await client.get('/v1/attention');
+  expect(data).toEqual({
+    ...NOTHING,
+    held: [
+      {
+        routineId: routine.routineId,
+        routineName: run.routineName,
+        runId: run.id,
+        calls: 3,
+        toolNames: ['comment', 'create_issue'],
+        expiresAt: expect.any(String),
+      },
+    ],
+  });
+  expect((await (await stranger.key()).get('/v1/attention')).data).toEqual(NOTHING);
+  for (const { id } of await actionsOf(client, `runId=${run.id}`)) await client.post(`/v1/actions/${id}/reject`, {});
+  expect((await client.get('/v1/attention')).data).toEqual(NOTHING);
 });
 
 test('an active routine whose skill has a newer text is named until it is activated with that', async ({ service }) => {

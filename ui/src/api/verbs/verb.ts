@@ -20,6 +20,8 @@ export interface Verb<Of, M extends Sent, P extends PathOf<M>> {
   readonly question?: (of: Of) => Question;
   /** @param option whether the option of the question was chosen */
   readonly input: (of: Of, option: boolean) => InputOf<P, M>;
+  /** The version that the person has seen; a newer one is refused. */
+  readonly ifMatch?: (of: Of) => string;
   /** Paths to read again afterwards. */
   readonly changes: readonly string[];
   /** The toast. */
@@ -64,6 +66,8 @@ export function useVerb<Of, M extends Sent, P extends PathOf<M>>(
     ...(done === undefined ? {} : { done }),
     ...(onDone === undefined ? {} : { onDone }),
   });
+  const send = (of: Of, option: boolean) =>
+    sending.sendInput(verb.input(of, option), verb.ifMatch === undefined ? {} : { ifMatch: verb.ifMatch(of) });
   return {
     label,
     icon,
@@ -72,9 +76,9 @@ export function useVerb<Of, M extends Sent, P extends PathOf<M>>(
     reasonAgainst: (of) => unless?.(of),
     act: (of) => {
       // The toast shows the error already.
-      if (question === undefined) void sending.sendInput(verb.input(of, false)).catch(() => undefined);
-      else ask({ ...question(of), confirm: (option) => sending.sendInput(verb.input(of, option)) });
+      if (question === undefined) void send(of, false).catch(() => undefined);
+      else ask({ ...question(of), confirm: (option) => send(of, option) });
     },
-    actAsync: (of) => sending.sendInput(verb.input(of, false)),
+    actAsync: (of) => send(of, false),
   };
 }

@@ -7,12 +7,11 @@ import { FormError } from '#ui/parts/field.tsx';
 import { Lazily } from '#ui/parts/lazily.tsx';
 import { LeaveGuard } from '#ui/parts/leave-guard.tsx';
 import { Box, Section } from '#ui/parts/page.tsx';
-import { Skeleton } from '#ui/parts/skeleton.tsx';
+import { Skeleton, SkeletonText } from '#ui/parts/skeleton.tsx';
 import { Advanced } from './advanced.tsx';
 import { PARTS } from './chips.tsx';
 import type { RoutineForm } from './form.ts';
 import { Instructions } from './instructions.tsx';
-import { SkillsField } from './skills-field.tsx';
 import type { Editor } from './use-editor.ts';
 import { useRehearsal } from './use-rehearsal.ts';
 import { FieldOf } from './value-field.tsx';
@@ -22,6 +21,7 @@ const Opinions = lazy(() => import('./opinions.tsx'));
 const ModelField = lazy(() => import('./model-field.tsx'));
 const ScheduleField = lazy(() => import('./schedule-field.tsx'));
 const Settings = lazy(() => import('./settings.tsx'));
+const SkillsField = lazy(() => import('./skills-field.tsx'));
 const TestRun = lazy(() => import('./test-run.tsx'));
 
 export interface ComposerProps {
@@ -66,7 +66,9 @@ export function Composer({ editor, routine, runId, cancel }: ComposerProps) {
                 </Suspense>
               )}
               <div id={PARTS.skills}>
-                <SkillsField />
+                <Lazily skeleton={<Skeleton className="h-14" />}>
+                  <SkillsField />
+                </Lazily>
               </div>
               <div id={PARTS.model}>
                 <Lazily skeleton={<Skeleton className="h-14" />}>
@@ -164,4 +166,18 @@ function consequenceOf(changed: Editor['changed'], routine: ComposerProps['routi
   return routine.state === 'draft'
     ? `${what}: it needs a good test run before it can be activated.`
     : `${what}: saving returns it to draft, until a test run succeeds and you activate it again.`;
+}
+
+/** Has the shape of the composer. */
+export function ComposerSkeleton() {
+  return (
+    <div className="grid gap-8 lg:grid-cols-[minmax(0,1fr)_22rem]">
+      <div className="flex flex-col gap-6 rounded-lg border border-line bg-surface p-4">
+        <Skeleton className="h-8" />
+        <SkeletonText lines={8} />
+        <Skeleton className="h-8" />
+      </div>
+      <Skeleton className="h-40 rounded-lg" />
+    </div>
+  );
 }

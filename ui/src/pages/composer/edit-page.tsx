@@ -13,17 +13,16 @@ import { CHANGES, RUN_NOW } from '#ui/api/verbs/routines.ts';
 import { useVerb } from '#ui/api/verbs/verb.ts';
 import { ButtonLink } from '#ui/parts/button.tsx';
 import { Await, EmptyState } from '#ui/parts/feedback.tsx';
-import { ManagedNotice } from '#ui/parts/managed.tsx';
 import { PageHeader } from '#ui/parts/page.tsx';
-import { ProposalNotice } from '#ui/parts/proposal.tsx';
 import { StateBadge } from '#ui/parts/state.tsx';
-import { Composer } from './composer.tsx';
+import { Composer, ComposerSkeleton } from './composer.tsx';
 import type { Conflict } from './conflict.tsx';
 import { changedFields, formOf, patchOf, type RoutineForm } from './form.ts';
-import { ComposerSkeleton } from './new-page.tsx';
 import { useEditor } from './use-editor.ts';
 
 const ConflictDialog = lazy(() => import('./conflict.tsx'));
+const ManagedNotice = lazy(async () => ({ default: (await import('#ui/parts/managed.tsx')).ManagedNotice }));
+const ProposalNotice = lazy(async () => ({ default: (await import('#ui/parts/proposal.tsx')).ProposalNotice }));
 
 const { useParams, useSearch, useNavigate } = getRouteApi('/account/p/$projectId/routines/$routineId/edit');
 
@@ -165,8 +164,10 @@ function EditRoutine({ routine, etag: first }: { routine: Shape<'RoutineDetail'>
   };
   return (
     <>
-      <ManagedNotice of={routine} />
-      <ProposalNotice routine={routine} />
+      <Suspense>
+        <ManagedNotice of={routine} />
+        <ProposalNotice routine={routine} />
+      </Suspense>
       <Composer
         editor={editor}
         routine={routine}

@@ -10,8 +10,7 @@ import { useVerb } from '#ui/api/verbs/verb.ts';
 import { ButtonLink } from '#ui/parts/button.tsx';
 import { Await } from '#ui/parts/feedback.tsx';
 import { PageHeader } from '#ui/parts/page.tsx';
-import { Skeleton, SkeletonText } from '#ui/parts/skeleton.tsx';
-import { Composer } from './composer.tsx';
+import { Composer, ComposerSkeleton } from './composer.tsx';
 import { goodForMost, NEW_ROUTINE, type RoutineForm } from './form.ts';
 import { Sentence } from './sentence.tsx';
 import { useEditor } from './use-editor.ts';
@@ -137,19 +136,5 @@ function NewRoutine({ initial, startsOpen = false }: NewRoutineProps) {
         secret={secret?.secret ?? ''}
       />
     </>
-  );
-}
-
-/** Has the shape of the composer. */
-export function ComposerSkeleton() {
-  return (
-    <div className="grid gap-8 lg:grid-cols-[minmax(0,1fr)_22rem]">
-      <div className="flex flex-col gap-6 rounded-lg border border-line bg-surface p-4">
-        <Skeleton className="h-8" />
-        <SkeletonText lines={8} />
-        <Skeleton className="h-8" />
-      </div>
-      <Skeleton className="h-40 rounded-lg" />
-    </div>
   );
 }

@@ -16,7 +16,7 @@ function referenceOf({ id, slug }: Pick<Shape<'SkillSummary'>, 'id' | 'slug'>): 
 }
 
 /** Attaches skills, in the order in which a run reads them. */
-export function SkillsField() {
+export default function SkillsField() {
   const { setValue, formState } = useFormContext<RoutineForm>();
   const [open, setOpen] = useState<'picker' | 'new' | null>(null);
   const [previewed, setPreviewed] = useState<string | null>(null);

@@ -10,6 +10,7 @@ import { reasonOf, WARNINGS } from '#ui/format/run-words.ts';
 import { drawn } from '#ui/format/drawn.ts';
 import { AskedQuestion } from '#ui/parts/asked-question.tsx';
 import { ButtonLink } from '#ui/parts/button.tsx';
+import { listInWords } from '#ui/parts/routine-fields.ts';
 import { Badge, StateBadge } from '#ui/parts/state.tsx';
 import { TextLink } from '#ui/parts/text-link.tsx';
 import { Time } from '#ui/parts/time.tsx';
@@ -17,7 +18,7 @@ import { VerbButton } from '#ui/parts/verb-button.tsx';
 import { Row } from './row.tsx';
 
 type All = Shape<'Attention'>;
-type Kinds = 'stopped' | 'failed' | 'withoutTools' | 'signIns' | 'budgets' | 'skillsBehind' | 'questions';
+type Kinds = 'held' | 'stopped' | 'failed' | 'withoutTools' | 'signIns' | 'budgets' | 'skillsBehind' | 'questions';
 
 interface Props<Kind extends Kinds> {
   readonly of: All[Kind][number];
@@ -26,6 +27,28 @@ interface Props<Kind extends Kinds> {
 
 function routineLink(projectId: string, routineId: string): LinkProps {
   return { to: '/p/$projectId/routines/$routineId', params: { projectId, routineId } };
+}
+
+/** Shows a run whose held calls wait for a person. */
+export function Held({ of: { routineName, calls, toolNames, expiresAt }, projectId }: Props<'held'>) {
+  const link: LinkProps = { to: '/p/$projectId/inbox', params: { projectId } };
+  return (
+    <Row
+      link={link}
+      title={routineName}
+      badge={<Badge tone="warn">{plural(calls, 'call')} to approve</Badge>}
+      line={listInWords(toolNames)}
+      aside={
+        <>
+          rejected <Time at={expiresAt} as="relative" />
+        </>
+      }
+    >
+      <ButtonLink size="sm" kind="quiet" {...link}>
+        Decide
+      </ButtonLink>
+    </Row>
+  );
 }
 
 /** Shows a routine that the service has taken off its schedule. */

@@ -9,14 +9,14 @@ import { Await } from '#ui/parts/feedback.tsx';
 import { Section } from '#ui/parts/page.tsx';
 import { SkeletonRows } from '#ui/parts/skeleton.tsx';
 import { TextLink } from '#ui/parts/text-link.tsx';
-import { Behind, Budget, Failed, Question, SignIn, Stopped, WithoutTools } from './attention-entries.tsx';
+import { Behind, Budget, Failed, Held, Question, SignIn, Stopped, WithoutTools } from './attention-entries.tsx';
 import type { Brief } from './brief.ts';
 import { ResultRow } from './result-row.tsx';
 import { useBrief, useMarkRead } from './use-brief.ts';
 
 type All = Shape<'Attention'>;
 
-/** Lists urgent results, then problems of the project, each with the action that solves it. */
+/** Lists held calls, questions and urgent results, then problems of the project, each with the action that solves it. */
 export function Attention({ projectId }: { readonly projectId: string }) {
   const { attention, list, brief } = useBrief();
   return (
@@ -52,17 +52,18 @@ interface EntriesProps {
 }
 
 function Entries({ all, urgent, projectId }: EntriesProps) {
-  const { stopped, signIns, failed, withoutTools, budgets, skillsBehind, questions, truncated } = all;
+  const { held, stopped, signIns, failed, withoutTools, budgets, skillsBehind, questions, truncated } = all;
   const mark = useMarkRead();
   const again = useVerb(RUN_AGAIN);
   const [isLong, setLong] = useState(false);
   const rows = [
+    ...held.map((each) => <Held key={`${each.runId} held`} of={each} projectId={projectId} />),
+    ...questions.map((each) => <Question key={each.id} of={each} projectId={projectId} />),
     ...urgent.map((group) => {
       const runIds = group.map(({ runId }) => runId);
       const onRead = () => mark.read({ runIds }, { runIds });
       return <ResultRow key={runIds[0]} results={group} projectId={projectId} onRead={onRead} again={again} />;
     }),
-    ...questions.map((each) => <Question key={each.id} of={each} projectId={projectId} />),
     ...stopped.map((each) => <Stopped key={each.routineId} of={each} projectId={projectId} />),
     ...signIns.map((each) => <SignIn key={each.id} of={each} projectId={projectId} />),
     ...budgets.map((each) => <Budget key={`${each.scopeId} ${each.limit}`} of={each} projectId={projectId} />),

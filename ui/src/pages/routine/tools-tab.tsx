@@ -28,7 +28,7 @@ export default function ToolsTab({ routine }: { readonly routine: Shape<'Routine
   return (
     <Section
       title="What a run may call"
-      description="A person has confirmed each, so a run does not ask again."
+      description="A person has confirmed each. Calls of held tools wait in the inbox."
       actions={manage}
     >
       <ul className="divide-y divide-line rounded-lg border border-line bg-surface">

@@ -20,6 +20,7 @@ import { AskedQuestions, Rehearsal } from './asked.tsx';
 import { ChatDeliveries, Deliveries, Notifications } from './deliveries.tsx';
 import { Facts, Gate } from './facts.tsx';
 import { useFollowedRun } from './followed-run.ts';
+import { HeldCalls } from './held.tsx';
 import { LastGood } from './last-good.tsx';
 import { Nearby } from './nearby.tsx';
 import { Opinion } from './opinion.tsx';
@@ -130,6 +131,7 @@ function Detail({ run, status, live }: DetailProps) {
         )}
         <Rehearsal run={run} />
         <AskedQuestions run={run} />
+        <HeldCalls run={run} />
         <Result run={run} />
         {isOver(run) && run.result !== null && run.followsUp === null && (
           <>

@@ -78,6 +78,7 @@ export function StepDetail({ step, badge, leftOut }: StepDetailProps) {
           <CodeBlock code={step.thinking} label={`thinking of step ${step.index + 1}`} wrap />
         </div>
       )}
+      {step.tool !== null && <Permission tool={step.tool} />}
       {step.tool !== null && <ToolCall tool={step.tool} />}
     </>
   );
@@ -126,6 +127,24 @@ function Source({ tool }: { tool: NonNullable<Step['tool']> }) {
   if (toolName === null) return 'nothing: this run has no such tool';
   if (connectionId === null) return 'the service itself';
   return <ConnectionName id={connectionId} name={connectionName} />;
+}
+
+/** Says of a call of a held tool whether it waits for a person, or which rule let it through. */
+function Permission({ tool: { action, rule } }: { tool: NonNullable<Step['tool']> }) {
+  const projectId = useProjectId();
+  if (rule !== null) return <Notice>A standing rule let it through. {drawn(rule.words)}.</Notice>;
+  if (action === null) return null;
+  return (
+    <Notice>
+      <span>
+        It was not made here. It was held for a person, in the{' '}
+        <TextLink to="/p/$projectId/inbox" params={{ projectId }} search={{ action: action.id }}>
+          inbox
+        </TextLink>
+        .
+      </span>
+    </Notice>
+  );
 }
 
 function ToolCall({ tool }: { tool: NonNullable<Step['tool']> }) {

@@ -13,6 +13,7 @@ import { FormDialog } from '#ui/parts/form-dialog.tsx';
 import { Input, Textarea } from '#ui/parts/input.tsx';
 import { KeyValue } from '#ui/parts/page.tsx';
 import { TextDiff } from '#ui/parts/lazily.tsx';
+import { RadioCards } from '#ui/parts/toggles.tsx';
 import { claimText, definitionText, isChanged } from './hints.ts';
 
 type Policy = Shape<'ToolPolicy'>;
@@ -27,22 +28,25 @@ export interface ConfirmToolProps {
 }
 
 interface Limits {
+  mode: 'automatic' | 'hold';
   maxCallsPerRun: string;
   argumentSchema: string;
 }
 
-/** Asks whether runs may call a tool by themselves, naming the tool, its server and the account. */
+/** Asks whether runs may call a tool, by themselves or with approval, naming the tool, its server and the account. */
 export function ConfirmTool({ policy, connection, routineName, onReload, onClose }: ConfirmToolProps) {
   const form = useForm<Limits>({
     defaultValues: {
+      mode: policy.state === 'hold' ? 'hold' : 'automatic',
       maxCallsPerRun: policy.maxCallsPerRun === null ? '' : String(policy.maxCallsPerRun),
       argumentSchema: policy.argumentSchema === null ? '' : JSON.stringify(policy.argumentSchema, null, 2),
     },
   });
   const { errors } = form.formState;
+  const mode = form.watch('mode');
   const confirm = useSend('patch', '/v1/routines/{routineId}/tools/{policyId}', {
     refreshes: ['/v1/routines'],
-    done: `Runs may call ${policy.name} now`,
+    done: mode === 'hold' ? `Calls of ${policy.name} wait for you now` : `Runs may call ${policy.name} now`,
     showsError: true,
   });
   const submit = async (limits: Limits) => {
@@ -61,7 +65,12 @@ export function ConfirmTool({ policy, connection, routineName, onReload, onClose
     try {
       await confirm.sendAsync({
         path: { routineId, policyId: id },
-        body: { confirmAutomaticExecution: true, definitionHash, maxCallsPerRun, argumentSchema },
+        body: {
+          ...(limits.mode === 'hold' ? { state: 'hold' } : { confirmAutomaticExecution: true }),
+          definitionHash,
+          maxCallsPerRun,
+          argumentSchema,
+        },
       });
       onClose();
     } catch (error) {
@@ -76,14 +85,31 @@ export function ConfirmTool({ policy, connection, routineName, onReload, onClose
       title={`Let runs call ${drawn(policy.name)}?`}
       description={
         <>
-          Runs of <strong className="font-medium text-ink">{routineName}</strong> will call it{' '}
-          <strong className="font-medium text-ink">without asking anybody</strong>, with what the model decides to send.
+          Runs of <strong className="font-medium text-ink">{routineName}</strong> will{' '}
+          {mode === 'hold' ? (
+            <>
+              ask for it, and <strong className="font-medium text-ink">a person approves each call</strong> before it is
+              sent.
+            </>
+          ) : (
+            <>
+              call it <strong className="font-medium text-ink">without asking anybody</strong>, with what the model
+              decides to send.
+            </>
+          )}
         </>
       }
       form={form}
       onSubmit={submit}
-      action={isChanged(policy) ? 'Confirm the new definition' : 'Allow for this routine'}
+      action={isChanged(policy) ? 'Confirm the new definition' : ACTIONS[mode]}
     >
+      <RadioCards
+        label="How it is called"
+        columns={2}
+        options={MODES}
+        value={mode}
+        onChange={(next) => form.setValue('mode', next)}
+      />
       <KeyValue facts={factsOf(policy, connection)} />
       {policy.warnings.map(({ code, message }) => (
         <Notice key={code} tone="warn">
@@ -123,6 +149,17 @@ export function ConfirmTool({ policy, connection, routineName, onReload, onClose
     </FormDialog>
   );
 }
+
+const MODES = [
+  { value: 'automatic', label: 'Automatic', description: 'Runs call it by themselves.' },
+  {
+    value: 'hold',
+    label: 'Hold for approval',
+    description: 'Each call waits in the inbox, and the run goes on without it.',
+  },
+] as const;
+
+const ACTIONS = { automatic: 'Allow for this routine', hold: 'Hold its calls' } as const;
 
 function factsOf(policy: Policy, connection: ConfirmToolProps['connection']) {
   const code = (text: string) => <code className="font-mono text-xs">{drawn(text)}</code>;

@@ -18,13 +18,14 @@ import { Select } from '#ui/parts/select.tsx';
 import { SkeletonRows } from '#ui/parts/skeleton.tsx';
 import { StateBadge } from '#ui/parts/state.tsx';
 import { ConfirmTool } from './confirm-tool.tsx';
+import { Rules } from './rules.tsx';
 import { ToolGroups } from './tool-groups.tsx';
 
 const { useNavigate, useParams, useSearch } = getRouteApi('/account/p/$projectId/routines/$routineId/tools');
 
 type Policy = Shape<'ToolPolicy'>;
 
-/** Lets a person choose which tools the runs of a routine may call without asking. */
+/** Lets a person choose which tools the runs of a routine may call, and which calls wait for approval. */
 export function ToolsPage() {
   const { projectId, routineId } = useParams();
   const { connection: connectionId } = useSearch();
@@ -43,7 +44,7 @@ export function ToolsPage() {
         title="Tools"
         documentTitle={routine.data === undefined ? 'Tools' : `Tools of ${routine.data.name}`}
         badge={routine.data !== undefined && <StateBadge state={routine.data.state} />}
-        description="The tools that runs of this routine may call without asking a person. After every change the routine is a draft again, and has to be tested and activated again."
+        description="The tools that runs of this routine may call, by themselves or once a person approves the call. After every change the routine is a draft again, and has to be tested and activated again."
         back={{
           label: routine.data?.name ?? 'Routine',
           link: { to: '/p/$projectId/routines/$routineId', params: { projectId, routineId } },
@@ -60,7 +61,15 @@ export function ToolsPage() {
               Ask a connection for its tools. Nothing is callable before you confirm it, tool by tool.
             </EmptyState>
           ) : (
-            <ToolGroups policies={rows} connectionOf={connectionOf} onConfirm={setConfirming} onDisable={disable.act} />
+            <>
+              <ToolGroups
+                policies={rows}
+                connectionOf={connectionOf}
+                onConfirm={setConfirming}
+                onDisable={disable.act}
+              />
+              <Rules policies={rows} />
+            </>
           );
         }}
       </Await>

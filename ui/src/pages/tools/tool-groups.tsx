@@ -64,6 +64,7 @@ export function ToolGroups({ policies, connectionOf, onConfirm, onDisable }: Too
           rows={rows.toSorted((a, b) => a.name.localeCompare(b.name))}
           keyOf={({ id }) => id}
           isDim={({ vanishedAt }) => vanishedAt !== null}
+          actionsWidth="w-40"
           actions={(policy) => <Action policy={policy} onConfirm={onConfirm} onDisable={onDisable} />}
         />
       </Section>
@@ -99,10 +100,17 @@ function PolicyState({ policy }: { readonly policy: Policy }) {
   if (state === 'disabled') return <Badge>Off</Badge>;
   return (
     <span className="flex flex-wrap items-center gap-x-1.5">
-      <Badge tone="good">
-        <Dot tone="good" />
-        Automatic
-      </Badge>
+      {state === 'hold' ? (
+        <Badge tone="news" title="Each call waits for a person in the inbox, unless a standing rule lets it through.">
+          <Dot tone="news" />
+          Held
+        </Badge>
+      ) : (
+        <Badge tone="good">
+          <Dot tone="good" />
+          Automatic
+        </Badge>
+      )}
       {leftOut !== undefined && (
         <Badge tone="warn" title={leftOut.message}>
           Checked in part
@@ -120,14 +128,19 @@ function Action({
 }: Pick<ToolGroupsProps, 'onConfirm' | 'onDisable'> & { readonly policy: Policy }) {
   if (policy.vanishedAt !== null) return null;
   const name = <span className="sr-only"> {policy.name}</span>;
-  return policy.state === 'automatic' ? (
-    <Button kind="quiet" size="sm" onClick={() => onDisable(policy)}>
-      Disable{name}
-    </Button>
-  ) : (
-    <Button size="sm" onClick={() => onConfirm(policy)}>
-      {isChanged(policy) ? 'Review' : 'Confirm'}
-      {name}
-    </Button>
+  const isOn = policy.state !== 'disabled';
+  const label = isChanged(policy) ? 'Review' : isOn ? 'Change' : 'Confirm';
+  return (
+    <>
+      <Button kind={isOn ? 'quiet' : 'secondary'} size="sm" onClick={() => onConfirm(policy)}>
+        {label}
+        {name}
+      </Button>
+      {isOn && (
+        <Button kind="quiet" size="sm" onClick={() => onDisable(policy)}>
+          Disable{name}
+        </Button>
+      )}
+    </>
   );
 }

@@ -1,4 +1,4 @@
-import { useNavigate, useParams } from '@tanstack/react-router';
+import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import {
   ArrowRightLeft,
   BookOpen,
@@ -12,6 +12,7 @@ import {
 import { useRead } from '#ui/api/read.ts';
 import { useProjectId } from '#ui/api/project.ts';
 import { useSignOut } from '#ui/api/session.ts';
+import { APPROVE, REJECT } from '#ui/api/verbs/actions.ts';
 import { ACTIVATE, ARCHIVE, PAUSE, RESTORE, RUN_NOW } from '#ui/api/verbs/routines.ts';
 import { CANCEL_RUN, RUN_AGAIN } from '#ui/api/verbs/runs.ts';
 import { useVerb, type Doing } from '#ui/api/verbs/verb.ts';
@@ -38,16 +39,20 @@ export function useRoutineVerbs() {
   return [useVerb(RUN_NOW), useVerb(ACTIVATE), useVerb(PAUSE), useVerb(ARCHIVE), useVerb(RESTORE)] as const;
 }
 
-/** Lists the actions for the routine or run that is open. */
+/** Lists the actions for the routine, the run or the held call that is open. */
 function useVerbsHere(): readonly Command[] {
   const { routineId = '', runId = '' } = useParams({ strict: false });
   const { data: routine } = useRead('/v1/routines/{routineId}', { path: { routineId } }, { enabled: routineId !== '' });
   const { data: run } = useRead('/v1/runs/{runId}', { path: { runId } }, { enabled: runId !== '' });
+  const { action: actionId = '' }: { readonly action?: string } = useSearch({ strict: false });
+  const { data: action } = useRead('/v1/actions/{actionId}', { path: { actionId } }, { enabled: actionId !== '' });
+  const [approve, reject] = [useVerb(APPROVE), useVerb(REJECT)];
   const verbs = useRoutineVerbs();
   const [again, cancel] = [useVerb(RUN_AGAIN), useVerb(CANCEL_RUN)];
   return [
     ...(routine === undefined ? [] : verbs.flatMap((each) => commandOf(each, routine, routine.name))),
     ...(run === undefined ? [] : commandOf(isOver(run) ? again : cancel, run, run.routineName)),
+    ...(action === undefined ? [] : [approve, reject].flatMap((each) => commandOf(each, action, action.toolName))),
   ];
 }
 

@@ -1,0 +1,17 @@
+import { PageHeader } from '#ui/parts/page.tsx';
+import { HeldCalls } from './held-calls.tsx';
+import { Questions } from './questions.tsx';
+
+/** Shows what waits for a decision of a person. */
+export function InboxPage() {
+  return (
+    <>
+      <PageHeader
+        title="Inbox"
+        description="Calls that runs want to make, and their questions. No call is made before you approve it."
+      />
+      <Questions />
+      <HeldCalls />
+    </>
+  );
+}

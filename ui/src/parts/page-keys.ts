@@ -1,0 +1,21 @@
+import { useEffect, useEffectEvent, useRef } from 'react';
+import { CHORD_MS, isBusy } from './keys.ts';
+
+/**
+ * Listens for the keys of a page: outside of fields and dialogs, and not after `g`, which leads to another page.
+ * @param onKey returns true for a key that it has used, so that a field that opens does not get it
+ */
+export function usePageKeys(onKey: (key: string) => boolean): void {
+  const chordUntil = useRef(0);
+  const onKeyDown = useEffectEvent((event: KeyboardEvent) => {
+    if (event.metaKey || event.ctrlKey || event.altKey || isBusy(event.target)) return;
+    if (event.key === 'g') chordUntil.current = event.timeStamp + CHORD_MS;
+    if (event.timeStamp < chordUntil.current) return;
+    if (onKey(event.key)) event.preventDefault();
+  });
+  useEffect(() => {
+    const listen = (event: KeyboardEvent) => onKeyDown(event);
+    document.addEventListener('keydown', listen);
+    return () => document.removeEventListener('keydown', listen);
+  }, []);
+}
