@@ -105,7 +105,7 @@ export function valueInWords(field: RoutineField, value: unknown): string {
   if (typeof value === 'boolean') return value ? 'Yes' : 'No';
   if (typeof value === 'string') return DECLARED[field].choices?.[value]?.label ?? (value || 'None');
   const { unit } = DECLARED[field];
-  if (typeof value === 'number' && unit !== undefined) return `${value} ${unit}`;
+  if (typeof value === 'number' && unit !== undefined) return `${value} ${value === 1 ? unit.replace(/s$/, '') : unit}`;
   return textOf(field, value) || 'None';
 }
 
