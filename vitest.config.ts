@@ -43,7 +43,7 @@ const UNIT = [
   'test/lib/schedule/**',
   'test/lib/secrets/secret-box.test.ts',
   'test/sdk/{calls,follow,operations,pages,webhooks}.test.ts',
-  'test/ui/{api-types,choices,comparing,days,diff-lines,differences,document,errors,follow,held-calls}.test.ts',
+  'test/ui/{api-types,choices,comparing,days,diff-lines,differences,document,errors,follow,numbers,held-calls}.test.ts',
   'test/ui/{placeholders,run-words,typed-data}.test.ts',
 ];
 

@@ -280,6 +280,10 @@ test('two runs stand side by side, by word and by key, at an address that names 
   const texts = page.getByRole('region', { name: 'Differences of the result' });
   expect(await texts.getByRole('deletion').allInnerTexts()).toEqual(['unique', '1', '8']);
   expect(await texts.getByRole('insertion').allInnerTexts()).toEqual(['different', '2', '4']);
+  const [answer] = await page.getByRole('heading', { level: 2 }).allInnerTexts();
+  expect(answer).toBe('Result');
+  const facts = page.getByRole('region', { name: 'Facts of the two runs' });
+  expect(await facts.getByRole('row', { name: /^Took/ }).innerText()).not.toContain('differs');
   await take(watched, 'texts');
   await page.getByRole('button', { name: 'Swap the two runs' }).press('Enter');
   await page.waitForURL(`**${at(first.id)}/compare?against=${second.id}`);

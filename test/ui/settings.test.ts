@@ -119,8 +119,8 @@ test('budgets are set, a project is deleted by its name, and the log says so', a
   });
   // The keyboard alone leads from the tab to the next but one.
   await page.getByRole('tab', { name: 'Organization' }).focus();
-  await page.keyboard.press('ArrowRight');
-  await page.keyboard.press('ArrowRight');
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('ArrowDown');
   await page.keyboard.press('Enter');
   await page.waitForURL(/tab=projects/);
   await page.getByRole('button', { name: 'Actions for Shop' }).press('Enter');

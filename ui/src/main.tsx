@@ -10,6 +10,7 @@ import { ToastProvider } from './parts/toast.tsx';
 import { TooltipProvider } from './parts/tooltip.tsx';
 import { ErrorPage, NotFoundPage } from './shell/error-page.tsx';
 import { parseSearch, stringifySearch } from './shell/search.ts';
+import { watchConnection } from './shell/offline.ts';
 import { surviveTranslators } from './shell/translated-page.ts';
 import { watchTheme } from './theme/theme.ts';
 // oxlint-disable-next-line import/no-unassigned-import -- a style sheet has nothing to assign
@@ -22,6 +23,7 @@ declare module '@tanstack/react-router' {
 }
 
 watchTheme();
+watchConnection();
 surviveTranslators();
 const queryClient = createQueryClient();
 const router = createRouter({

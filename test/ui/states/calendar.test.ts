@@ -60,9 +60,26 @@ function occurrences({ query }: Asked) {
   });
 }
 
+/** Two runs of a day: one that brought news, and one that found nothing. */
+const SAID = (['news', 'quiet'] as const).map((kind, nth) => {
+  const at = `${PAST}T0${nth + 7}:00:00.000Z`;
+  return sample('RunSummary', {
+    id: `run_01kx3k9y6wfd8r0v5m2c7t4q6${nth}`,
+    routineId: DAILY,
+    routineName: 'Daily site check',
+    state: 'succeeded',
+    outcome: kind === 'news' ? 'done' : 'nothing_to_report',
+    outcomeSummary: kind === 'news' ? 'The sign-up page answers 404.' : 'All pages answer.',
+    urgency: kind === 'news' ? 'normal' : 'none',
+    scheduledFor: at,
+    createdAt: at,
+    finishedAt: at,
+  });
+});
+
 const FULL = [
   ...FRAME,
-  answer('get', '/v1/runs', [skippedAt(9, 'a')]),
+  answer('get', '/v1/runs', [skippedAt(9, 'a'), ...SAID]),
   answer('get', '/v1/schedules/occurrences', occurrences),
 ];
 
@@ -70,7 +87,16 @@ test('the calendar in all its states, and by arrows', async ({ api, visit }) => 
   const path = CALENDAR + PAST;
   const read = /^\/v1\/(runs|schedules)/;
   await photograph(visit, 'calendar', [
-    { name: 'full', path, before: () => api.serve(...FULL), act: (page) => page.getByText(SKIPPED).first().waitFor() },
+    {
+      name: 'full',
+      path,
+      before: () => api.serve(...FULL),
+      async act(page) {
+        await page.getByText(SKIPPED).first().waitFor();
+        await page.getByText('The sign-up page answers 404.').waitFor();
+        expect(await page.getByText('All pages answer.').count()).toBe(0);
+      },
+    },
     { name: 'to-come', path: CALENDAR + LATER, act: (page) => page.getByText('Daily site check').first().waitFor() },
     {
       name: 'month',

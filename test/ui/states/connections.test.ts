@@ -1,4 +1,5 @@
 import type { Page } from 'playwright-core';
+import { expect } from 'vitest';
 import { answer } from '../support/fake-api.ts';
 import { pageTest } from '../support/fixtures.ts';
 import { ago, AT, FRAME } from '../support/frame.ts';
@@ -41,6 +42,7 @@ const CONNECTIONS = [
 const PROVIDERS = [
   sample('ConnectionProvider', { id: 'fixture', name: 'Fixture', auth: 'oauth', configured: true }),
   sample('ConnectionProvider', { id: 'fixture-keys', name: 'Fixture with keys', auth: 'api_key', configured: true }),
+  sample('ConnectionProvider', { id: 'elsewhere', name: 'Elsewhere', configured: false }),
 ];
 
 const INPUT = { type: 'object', properties: { site: { type: 'string' } } };
@@ -140,7 +142,11 @@ test('connections in all their states', async ({ api, visit }) => {
       ...seen,
       name: 'full',
       before: () => api.serve(...FULL),
-      act: (page) => page.getByText('Rank tools').first().waitFor(),
+      async act(page) {
+        await page.getByText('Rank tools').first().waitFor();
+        await page.getByText(/^Elsewhere can be connected once the operator/).waitFor();
+        expect(await page.getByRole('button', { name: 'Connect Elsewhere' }).count()).toBe(0);
+      },
     },
     { ...seen, name: 'loading', before: holding('/v1/connections'), loading: true },
     { ...seen, name: 'failed', before: failing('/v1/connections') },

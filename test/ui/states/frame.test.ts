@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { answer } from '../support/fake-api.ts';
 import { pageTest } from '../support/fixtures.ts';
-import { AT, FRAME } from '../support/frame.ts';
+import { AT, FRAME, PROJECT } from '../support/frame.ts';
 import { sample } from '../support/sample.ts';
 import { failing, holding, photograph, refusing } from '../support/photograph.ts';
 
@@ -47,6 +47,41 @@ test('the palette finds pages, settings, themes, what runs said and skills, and 
   await page.waitForURL(/\/routines\/new\?skill=seo-audit$/);
   await choose('pause harbour', 'Pause Harbour watch');
   await page.getByRole('dialog', { name: 'Pause this routine?' }).waitFor();
+});
+
+test('the account menu leads to the documentation of the service', async ({ api, visit }) => {
+  api.serve(
+    ...FRAME,
+    answer('get', '/public/config', sample('PublicConfig', { publicUrl: 'https://api.example.com' })),
+  );
+  const { page } = await visit(`${AT}/settings`);
+  await page.getByRole('button', { name: /Account and theme/ }).click();
+  const link = page.getByRole('menuitem', { name: 'Documentation' });
+  await expect.poll(() => link.getAttribute('href')).toBe('https://api.example.com/docs');
+});
+
+test('offline the page stays, and the next one opens once there is a connection', async ({ api, visit }) => {
+  api.serve(...FRAME);
+  const { page, settled } = await visit(`${AT}/settings`);
+  await settled();
+  await page.context().setOffline(true);
+  await page.getByText('You are offline').first().waitFor();
+  await page.getByRole('link', { name: 'Usage' }).click();
+  await page.waitForURL(/\/usage$/);
+  await page.getByRole('heading', { level: 1, name: 'Settings' }).waitFor();
+  await page.context().setOffline(false);
+  await page.getByRole('heading', { level: 1, name: 'Usage' }).waitFor();
+  await page.getByText('You are offline').first().waitFor({ state: 'detached' });
+});
+
+test('the note of the demo comes below its pages, so that it moves nothing of them', async ({ api, visit }) => {
+  api.serve(...FRAME, answer('get', '/v1/projects/{projectId}', { ...PROJECT, isDemo: true }));
+  const { page } = await visit(`${AT}/models`);
+  const note = page.getByRole('complementary', { name: 'Demo' });
+  await note.waitFor();
+  const tops = [page.getByRole('heading', { level: 1 }), note].map(async (part) => (await part.boundingBox())!.y);
+  const [heading, below] = await Promise.all(tops);
+  expect(below).toBeGreaterThan(heading!);
 });
 
 test('the frame around every page', async ({ api, visit }) => {

@@ -48,6 +48,8 @@ const SERIES = sample('Series', {
   field: 'price',
   runs: [3, 2, 1].map((days, nth) => ({ runId: `run_01kx3k9y6wfd8r0v5m2c7t4q5${nth}`, at: ago(days * 1_440) })),
   items: [
+    // It stays the same, so that the chart opens on the next one.
+    { key: 'cocoa', values: [5, 5, 5] },
     { key: 'tea', values: [3, null, 4] },
     { key: 'salt', values: [null, 2, 1.5] },
   ],

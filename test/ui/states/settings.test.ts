@@ -74,7 +74,7 @@ test('the settings in all their states', async ({ api, visit }) => {
   const says = (text: string) => (page: Page) => page.getByText(text).first().waitFor();
   const press = (name: string) => (page: Page) => page.getByRole('button', { name }).click();
   await photograph(visit, 'settings', [
-    ...TABS.map((tab) => ({ ...at(tab), name: tab, before: serve('owner') })),
+    ...TABS.map((tab) => ({ ...at(tab), name: tab, before: serve('owner'), act: says('For this project') })),
     {
       ...at('members'),
       name: 'members-loading',

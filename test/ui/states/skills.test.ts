@@ -44,7 +44,12 @@ const PERSONAS: Summary = {
   version: '1',
   description: 'Describes buyers.',
 };
+/** Skills of one category, more than are shown before it is chosen. */
+const CONTENT = ['Briefs', 'Calendar', 'Editing', 'Tone', 'Transcripts'].map((name) =>
+  sample('SkillSummary', { slug: name.toLowerCase(), name, category: 'content', cadence: 'weekly', version: '1' }),
+);
 const SKILLS = [
+  ...CONTENT,
   sample('SkillSummary', HOUSE_STYLE),
   sample('SkillSummary', {
     ...HOUSE_STYLE,
@@ -60,7 +65,7 @@ const SKILLS = [
 test('skills in all their states', async ({ api, visit }) => {
   const seen = { path: LIST };
   const instructions =
-    'Write as we do.\n\n1. Short sentences.\n\n### Sample page\nAll invented.\n\n```text\nThree titles are cut off.\n```\n\n### State\nNone.';
+    'Write as we do.\n\n1. Short sentences.\n\n### Sample page\nAll invented.\n\n```text\nThree titles are cut off.\n\nFixes\nPage | Title\n/pricing | Too long | again\n```\n\n### State\nNone.';
   const missing = { code: 'not_found', message: 'There is no such skill.' };
   const serve = (kept: object = {}) =>
     api.serve(
@@ -88,6 +93,17 @@ test('skills in all their states', async ({ api, visit }) => {
         await page.getByText('Best on demand, its check quarterly').waitFor();
       },
     },
+    {
+      ...seen,
+      name: 'category',
+      async act(page) {
+        const cards = page.getByRole('region', { name: 'Content' }).getByRole('listitem');
+        expect(await cards.count()).toBe(3);
+        await page.getByRole('button', { name: 'Show all of Content' }).click();
+        await page.waitForURL(/category=content$/);
+        await expect.poll(() => cards.count()).toBe(CONTENT.length);
+      },
+    },
     { ...seen, name: 'nothing-found', path: `${LIST}?search=nothing-like-it` },
     { ...seen, name: 'loading', before: holding('/v1/skills'), loading: true },
     { ...seen, name: 'failed', before: failing('/v1/skills') },
@@ -111,6 +127,8 @@ test('skills in all their states', async ({ api, visit }) => {
           .getByRole('region', { name: 'A result looks like this' })
           .getByText('Three titles are cut off.', { exact: true })
           .waitFor();
+        await page.getByRole('columnheader', { name: 'Title' }).waitFor();
+        await page.getByRole('cell', { name: 'again' }).waitFor();
         expect(await page.getByText('Write as we do.').count()).toBe(0);
         const use = page.getByRole('link', { name: 'Use in a routine' });
         expect(await use.getAttribute('href')).toContain('/routines/new?skill=seo-audit');

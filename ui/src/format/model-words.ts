@@ -1,5 +1,5 @@
 import type { Shape } from '#ui/api/types.ts';
-import { money } from './numbers.ts';
+import { exactMoney } from './numbers.ts';
 
 type Option = Shape<'ModelOption'>;
 type Origin = NonNullable<Option['figures']['prices']>;
@@ -24,8 +24,8 @@ export function pricesInWords({ prices }: Pick<Option, 'prices'>, short = false)
   if (Number(prices.input) === 0 && Number(prices.output) === 0) {
     return short ? 'free' : 'It costs nothing';
   }
-  const input = money(String(Number(prices.input) * 1_000_000));
-  const output = money(String(Number(prices.output) * 1_000_000));
+  const input = exactMoney(String(Number(prices.input) * 1_000_000));
+  const output = exactMoney(String(Number(prices.output) * 1_000_000));
   return short ? `${input} in, ${output} out` : `${input} in and ${output} out for a million tokens`;
 }
 

@@ -24,33 +24,26 @@ export function plural(value: number, one: string, many = `${one}s`): string {
   return `${count(value)} ${value === 1 ? one : many}`;
 }
 
-/**
- * Formats the API's decimal string as money: usually in cents, with more digits for small amounts. Null is "unknown",
- * which is not zero.
- */
-export function money(amount: string | number | null, currency = 'USD'): string {
+const USD = { style: 'currency', currency: 'USD', currencyDisplay: 'narrowSymbol' } as const;
+const cents = new Intl.NumberFormat(LOCALE, USD);
+const twoDigits = new Intl.NumberFormat(LOCALE, { ...USD, minimumSignificantDigits: 2, maximumSignificantDigits: 2 });
+
+/** Formats a sum in cents, and one below a cent as "< $0.01". Null is "unknown", which is not zero. */
+export function money(amount: string | number | null): string {
   if (amount === null) return 'unknown';
   const value = Number(amount);
-  const isSmall = Math.abs(value) < 0.1 && !isWholeCents(value);
-  return moneyFormat(currency, isSmall).format(value);
+  return value > 0 && value < 0.01 ? `< ${cents.format(0.01)}` : cents.format(value);
 }
 
-function isWholeCents(value: number): boolean {
-  return Math.abs(value * 100 - Math.round(value * 100)) < 1e-9;
+/** Formats a sum for a sentence: "less than $0.01". */
+export function moneyInWords(amount: string | number | null): string {
+  return money(amount).replace('<', 'less than');
 }
 
-const moneyFormats = new Map<string, Intl.NumberFormat>();
-
-function moneyFormat(currency: string, isSmall: boolean): Intl.NumberFormat {
-  const key = `${currency} ${isSmall}`;
-  const format =
-    moneyFormats.get(key) ??
-    new Intl.NumberFormat(LOCALE, {
-      style: 'currency',
-      currency,
-      currencyDisplay: 'narrowSymbol',
-      ...(isSmall ? { minimumSignificantDigits: 2, maximumSignificantDigits: 2 } : {}),
-    });
-  moneyFormats.set(key, format);
-  return format;
+/** Formats a price or a limit: usually in cents, with more digits for small ones. */
+export function exactMoney(amount: string | number | null): string {
+  if (amount === null) return 'unknown';
+  const value = Number(amount);
+  const isWholeCents = Math.abs(value * 100 - Math.round(value * 100)) < 1e-9;
+  return (Math.abs(value) < 0.1 && !isWholeCents ? twoDigits : cents).format(value);
 }

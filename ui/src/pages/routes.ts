@@ -1,4 +1,5 @@
-import { createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router';
+import { createRoute, redirect } from '@tanstack/react-router';
+import { lazyPage } from '#ui/shell/offline.ts';
 import { accountRoute, placeRoutes, projectRoute, returnRoutes, rootRoute } from '#ui/shell/routes.ts';
 import { searchOf } from '#ui/shell/search.ts';
 import { readHomeAhead } from './home/reads.ts';
@@ -8,39 +9,39 @@ const signInRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/sign-in',
   validateSearch: searchOf('to', 'email', 'notice'),
-  component: lazyRouteComponent(() => import('./sign-in/page.tsx'), 'SignInPage'),
+  component: lazyPage(() => import('./sign-in/page.tsx'), 'SignInPage'),
 });
 
 const signUpRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/sign-up',
   validateSearch: searchOf('to'),
-  component: lazyRouteComponent(() => import('./sign-up/page.tsx'), 'SignUpPage'),
+  component: lazyPage(() => import('./sign-up/page.tsx'), 'SignUpPage'),
 });
 
 const resetPasswordRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/reset-password',
-  component: lazyRouteComponent(() => import('./reset-password/page.tsx'), 'ResetPasswordPage'),
+  component: lazyPage(() => import('./reset-password/page.tsx'), 'ResetPasswordPage'),
 });
 
 const invitationsRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/invitations',
-  component: lazyRouteComponent(() => import('./invitations/page.tsx'), 'InvitationsPage'),
+  component: lazyPage(() => import('./invitations/page.tsx'), 'InvitationsPage'),
 });
 
 const verifiedRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/verified',
   validateSearch: searchOf('error'),
-  component: lazyRouteComponent(() => import('./verified/page.tsx'), 'VerifiedPage'),
+  component: lazyPage(() => import('./verified/page.tsx'), 'VerifiedPage'),
 });
 
 const sharedRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/shared',
-  component: lazyRouteComponent(() => import('./shared/page.tsx'), 'SharedPage'),
+  component: lazyPage(() => import('./shared/page.tsx'), 'SharedPage'),
 });
 
 /** Set by the build. */
@@ -52,7 +53,7 @@ const partsRoutes = __PARTS__
       createRoute({
         getParentRoute: () => rootRoute,
         path: '/_parts',
-        component: lazyRouteComponent(() => import('./parts/page.tsx'), 'PartsPage'),
+        component: lazyPage(() => import('./parts/page.tsx'), 'PartsPage'),
       }),
     ]
   : [];
@@ -60,21 +61,21 @@ const partsRoutes = __PARTS__
 const welcomeRoute = createRoute({
   getParentRoute: () => accountRoute,
   path: '/welcome',
-  component: lazyRouteComponent(() => import('./welcome/page.tsx'), 'WelcomePage'),
+  component: lazyPage(() => import('./welcome/page.tsx'), 'WelcomePage'),
 });
 
 const deviceRoute = createRoute({
   getParentRoute: () => accountRoute,
   path: '/device',
   validateSearch: searchOf('user_code'),
-  component: lazyRouteComponent(() => import('./device/page.tsx'), 'DevicePage'),
+  component: lazyPage(() => import('./device/page.tsx'), 'DevicePage'),
 });
 
 const authorizeRoute = createRoute({
   getParentRoute: () => accountRoute,
   path: '/authorize',
   validateSearch: searchOf('request', 'error'),
-  component: lazyRouteComponent(() => import('./authorize/page.tsx'), 'AuthorizePage'),
+  component: lazyPage(() => import('./authorize/page.tsx'), 'AuthorizePage'),
 });
 
 const homeRoute = createRoute({
@@ -83,14 +84,14 @@ const homeRoute = createRoute({
   loader({ context, params, cause }) {
     if (cause !== 'preload') readHomeAhead(context.queryClient, params.projectId);
   },
-  component: lazyRouteComponent(() => import('./home/page.tsx'), 'HomePage'),
+  component: lazyPage(() => import('./home/page.tsx'), 'HomePage'),
 });
 
 const inboxRoute = createRoute({
   getParentRoute: () => projectRoute,
   path: 'inbox',
   validateSearch: searchOf('action', 'show'),
-  component: lazyRouteComponent(() => import('./inbox/page.tsx'), 'InboxPage'),
+  component: lazyPage(() => import('./inbox/page.tsx'), 'InboxPage'),
 });
 
 /** The address of one held call, as mails and webhooks name it. */
@@ -106,56 +107,56 @@ const startRoute = createRoute({
   getParentRoute: () => projectRoute,
   path: 'start',
   validateSearch: searchOf('template'),
-  component: lazyRouteComponent(() => import('./start/page.tsx'), 'StartPage'),
+  component: lazyPage(() => import('./start/page.tsx'), 'StartPage'),
 });
 
 const routinesRoute = createRoute({
   getParentRoute: () => projectRoute,
   path: 'routines',
   validateSearch: searchOf('state', 'search'),
-  component: lazyRouteComponent(() => import('./routines/page.tsx'), 'RoutinesPage'),
+  component: lazyPage(() => import('./routines/page.tsx'), 'RoutinesPage'),
 });
 
 const routineRoute = createRoute({
   getParentRoute: () => projectRoute,
   path: 'routines/$routineId',
   validateSearch: searchOf('tab'),
-  component: lazyRouteComponent(() => import('./routine/page.tsx'), 'RoutinePage'),
+  component: lazyPage(() => import('./routine/page.tsx'), 'RoutinePage'),
 });
 
 const newRoutineRoute = createRoute({
   getParentRoute: () => projectRoute,
   path: 'routines/new',
   validateSearch: searchOf('skill'),
-  component: lazyRouteComponent(() => import('./composer/new-page.tsx'), 'NewRoutinePage'),
+  component: lazyPage(() => import('./composer/new-page.tsx'), 'NewRoutinePage'),
 });
 
 const editRoutineRoute = createRoute({
   getParentRoute: () => projectRoute,
   path: 'routines/$routineId/edit',
   validateSearch: searchOf('run'),
-  component: lazyRouteComponent(() => import('./composer/edit-page.tsx'), 'EditRoutinePage'),
+  component: lazyPage(() => import('./composer/edit-page.tsx'), 'EditRoutinePage'),
 });
 
 const versionsRoute = createRoute({
   getParentRoute: () => projectRoute,
   path: 'routines/$routineId/versions',
   validateSearch: searchOf('revision'),
-  component: lazyRouteComponent(() => import('./versions/page.tsx'), 'VersionsPage'),
+  component: lazyPage(() => import('./versions/page.tsx'), 'VersionsPage'),
 });
 
 const toolsRoute = createRoute({
   getParentRoute: () => projectRoute,
   path: 'routines/$routineId/tools',
   validateSearch: searchOf('connection'),
-  component: lazyRouteComponent(() => import('./tools/page.tsx'), 'ToolsPage'),
+  component: lazyPage(() => import('./tools/page.tsx'), 'ToolsPage'),
 });
 
 const runsRoute = createRoute({
   getParentRoute: () => projectRoute,
   path: 'runs',
   validateSearch: searchOf('q', 'routineId', 'state', 'outcome', 'trigger', 'backfillId', 'since', 'until'),
-  component: lazyRouteComponent(() => import('./runs/page.tsx'), 'RunsPage'),
+  component: lazyPage(() => import('./runs/page.tsx'), 'RunsPage'),
 });
 
 const runRoute = createRoute({
@@ -166,34 +167,34 @@ const runRoute = createRoute({
   loader({ context, params, cause }) {
     if (cause !== 'preload') readRunAhead(context.queryClient, params);
   },
-  component: lazyRouteComponent(() => import('./run/page.tsx'), 'RunPage'),
+  component: lazyPage(() => import('./run/page.tsx'), 'RunPage'),
 });
 
 const compareRoute = createRoute({
   getParentRoute: () => projectRoute,
   path: 'runs/$runId/compare',
   validateSearch: searchOf('against'),
-  component: lazyRouteComponent(() => import('./compare/page.tsx'), 'ComparePage'),
+  component: lazyPage(() => import('./compare/page.tsx'), 'ComparePage'),
 });
 
 const calendarRoute = createRoute({
   getParentRoute: () => projectRoute,
   path: 'calendar',
   validateSearch: searchOf('week', 'view'),
-  component: lazyRouteComponent(() => import('./calendar/page.tsx'), 'CalendarPage'),
+  component: lazyPage(() => import('./calendar/page.tsx'), 'CalendarPage'),
 });
 
 const skillsRoute = createRoute({
   getParentRoute: () => projectRoute,
   path: 'skills',
   validateSearch: searchOf('category', 'search'),
-  component: lazyRouteComponent(() => import('./skills/page.tsx'), 'SkillsPage'),
+  component: lazyPage(() => import('./skills/page.tsx'), 'SkillsPage'),
 });
 
 const skillRoute = createRoute({
   getParentRoute: () => projectRoute,
   path: 'skills/$skillId',
-  component: lazyRouteComponent(() => import('./skills/skill-page.tsx'), 'SkillPage'),
+  component: lazyPage(() => import('./skills/skill-page.tsx'), 'SkillPage'),
 });
 
 const returned = searchOf('connected', 'error', 'requestId');
@@ -202,7 +203,7 @@ const connectionsRoute = createRoute({
   getParentRoute: () => projectRoute,
   path: 'connections',
   validateSearch: returned,
-  component: lazyRouteComponent(() => import('./connections/page.tsx'), 'ConnectionsPage'),
+  component: lazyPage(() => import('./connections/page.tsx'), 'ConnectionsPage'),
 });
 
 const connectionRoute = createRoute({
@@ -210,41 +211,41 @@ const connectionRoute = createRoute({
   path: 'connections/$connectionId',
   // A sign-in that is begun here returns here.
   validateSearch: returned,
-  component: lazyRouteComponent(() => import('./connections/connection-page.tsx'), 'ConnectionPage'),
+  component: lazyPage(() => import('./connections/connection-page.tsx'), 'ConnectionPage'),
 });
 
 const modelsRoute = createRoute({
   getParentRoute: () => projectRoute,
   path: 'models',
   validateSearch: searchOf('q'),
-  component: lazyRouteComponent(() => import('./models/page.tsx'), 'ModelsPage'),
+  component: lazyPage(() => import('./models/page.tsx'), 'ModelsPage'),
 });
 
 const modelAccountsRoute = createRoute({
   getParentRoute: () => projectRoute,
   path: 'model-accounts',
   validateSearch: searchOf('connected', 'error', 'requestId'),
-  component: lazyRouteComponent(() => import('./model-accounts/page.tsx'), 'ModelAccountsPage'),
+  component: lazyPage(() => import('./model-accounts/page.tsx'), 'ModelAccountsPage'),
 });
 
 const apiKeysRoute = createRoute({
   getParentRoute: () => projectRoute,
   path: 'api-keys',
-  component: lazyRouteComponent(() => import('./api-keys/page.tsx'), 'ApiKeysPage'),
+  component: lazyPage(() => import('./api-keys/page.tsx'), 'ApiKeysPage'),
 });
 
 const usageRoute = createRoute({
   getParentRoute: () => projectRoute,
   path: 'usage',
   validateSearch: searchOf('days', 'by'),
-  component: lazyRouteComponent(() => import('./usage/page.tsx'), 'UsagePage'),
+  component: lazyPage(() => import('./usage/page.tsx'), 'UsagePage'),
 });
 
 const billingRoute = createRoute({
   getParentRoute: () => projectRoute,
   path: 'billing',
   validateSearch: searchOf('checkout'),
-  component: lazyRouteComponent(() => import('./billing/page.tsx'), 'BillingPage'),
+  component: lazyPage(() => import('./billing/page.tsx'), 'BillingPage'),
 });
 
 const settingsRoute = createRoute({
@@ -252,7 +253,7 @@ const settingsRoute = createRoute({
   path: 'settings',
   // `version` is one of the facts; `action`, `project` and `person` are the filters of the audit log.
   validateSearch: searchOf('tab', 'version', 'action', 'project', 'person'),
-  component: lazyRouteComponent(() => import('./settings/page.tsx'), 'SettingsPage'),
+  component: lazyPage(() => import('./settings/page.tsx'), 'SettingsPage'),
 });
 
 /** Every address of the dashboard with its page, whose code loads when it is opened. */

@@ -104,7 +104,14 @@ function nameIn(value: unknown): string {
 export function valueInWords(field: RoutineField, value: unknown): string {
   if (typeof value === 'boolean') return value ? 'Yes' : 'No';
   if (typeof value === 'string') return DECLARED[field].choices?.[value]?.label ?? (value || 'None');
+  const { unit } = DECLARED[field];
+  if (typeof value === 'number' && unit !== undefined) return `${value} ${value === 1 ? unit.replace(/s$/, '') : unit}`;
   return textOf(field, value) || 'None';
+}
+
+/** Returns true for the value that a field has until someone sets another one. */
+export function isDefault(field: RoutineField, value: unknown): boolean {
+  return JSON.stringify(value ?? null) === JSON.stringify(DECLARED[field].default ?? null);
 }
 
 const material = NAMES.filter((name) => DECLARED[name].material).map((name) => {

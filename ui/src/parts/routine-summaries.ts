@@ -1,7 +1,7 @@
 import type { Shape } from '#ui/api/types.ts';
-import { money, plural, shortCount } from '#ui/format/numbers.ts';
+import { exactMoney, plural, shortCount } from '#ui/format/numbers.ts';
 import { date, duration } from '#ui/format/times.ts';
-import { labelOf, listInWords, OTHER_FIELDS, type GROUPS, type RoutineField } from './routine-fields.ts';
+import { isDefault, labelOf, listInWords, OTHER_FIELDS, type GROUPS, type RoutineField } from './routine-fields.ts';
 
 /** The settings of a routine, saved or being written. */
 type Settings = Pick<Shape<'Routine'>, Exclude<RoutineField, 'model'>>;
@@ -28,7 +28,7 @@ export const SUMMARIES: Readonly<Record<Group, (settings: Settings) => string>> 
     joined(
       `${plural(limits.maxSteps, 'step')} and ${duration(limits.timeoutSeconds * 1_000)} a run`,
       limits.maxTotalTokens !== null && `${shortCount(limits.maxTotalTokens)} tokens a run`,
-      budget.maxCostUsdPerMonth !== null && `${money(budget.maxCostUsdPerMonth)} a month`,
+      budget.maxCostUsdPerMonth !== null && `${exactMoney(budget.maxCostUsdPerMonth)} a month`,
       budget.maxTokensPerDay !== null && `${shortCount(budget.maxTokensPerDay)} tokens a day`,
     ),
   When: ({ startsAt, endsAt, skipDates, jitterSeconds, overlap, misfire }) =>
@@ -49,7 +49,7 @@ export const SUMMARIES: Readonly<Record<Group, (settings: Settings) => string>> 
       successPingUrl !== null && 'monitor',
     ),
   More: (settings: Partial<Record<RoutineField, unknown>>) => {
-    const set = OTHER_FIELDS.filter((name) => settings[name] !== false && settings[name] != null);
+    const set = OTHER_FIELDS.filter((name) => !isDefault(name, settings[name]));
     return set.length === 0 ? 'Nothing set' : listInWords(set.map(labelOf));
   },
 };

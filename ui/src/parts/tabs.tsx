@@ -1,9 +1,12 @@
 import { Tabs as Base } from '@base-ui/react/tabs';
-import { useEffect, useRef, type ReactNode } from 'react';
+import { Fragment, useEffect, useRef, type ReactNode } from 'react';
+import { cx } from './cx.ts';
 
 export interface Tab<Value extends string> {
   readonly value: Value;
   readonly label: ReactNode;
+  /** Heads the tabs from this one on, until the next group; with groups, tabs stand beside their panel. */
+  readonly group?: string;
   readonly panel: ReactNode;
 }
 
@@ -18,6 +21,7 @@ export interface TabsProps<Value extends string> {
 export function Tabs<Value extends string>({ label, tabs, value, onChange }: TabsProps<Value>) {
   const list = useRef<HTMLDivElement>(null);
   const index = tabs.findIndex((tab) => tab.value === value);
+  const isGrouped = tabs[0]?.group !== undefined;
   // On a phone the tabs scroll sideways, and the open one may be out of sight.
   useEffect(() => {
     const open = list.current?.querySelectorAll<HTMLElement>('[role="tab"]')[index];
@@ -26,6 +30,8 @@ export function Tabs<Value extends string>({ label, tabs, value, onChange }: Tab
   }, [index]);
   return (
     <Base.Root
+      orientation={isGrouped ? 'vertical' : 'horizontal'}
+      className={cx(isGrouped && 'lg:grid lg:grid-cols-[11rem_minmax(0,1fr)] lg:gap-x-10')}
       value={value}
       onValueChange={(next) => {
         const chosen = tabs.find((tab) => tab.value === next);
@@ -35,20 +41,34 @@ export function Tabs<Value extends string>({ label, tabs, value, onChange }: Tab
       <Base.List
         ref={list}
         aria-label={label}
-        className="relative mb-5 flex gap-4 overflow-x-auto border-b border-line"
+        className={cx(
+          'relative mb-5 flex gap-4 overflow-x-auto border-b border-line',
+          isGrouped && 'lg:sticky lg:top-8 lg:flex-col lg:gap-0.5 lg:self-start lg:border-b-0',
+        )}
       >
-        {tabs.map((tab) => (
-          <Base.Tab
-            key={tab.value}
-            value={tab.value}
-            className="ring-inside -mb-px flex h-9 shrink-0 items-center gap-1.5 border-b-2 border-transparent px-0.5 text-base font-medium text-muted hover:text-ink data-active:border-accent data-active:text-ink"
-          >
-            {tab.label}
-          </Base.Tab>
+        {tabs.map((tab, at) => (
+          <Fragment key={tab.value}>
+            {isGrouped && tab.group !== tabs[at - 1]?.group && (
+              // A list of tabs has no headings for screen readers.
+              <span aria-hidden className="px-2 pt-5 pb-1 text-xs text-faint first:pt-0 max-lg:hidden">
+                {tab.group}
+              </span>
+            )}
+            <Base.Tab
+              value={tab.value}
+              className={cx(
+                'ring-inside -mb-px flex h-9 shrink-0 items-center gap-1.5 border-b-2 border-transparent px-0.5 text-base font-medium text-muted hover:text-ink data-active:border-accent data-active:text-ink',
+                isGrouped &&
+                  'lg:mb-0 lg:h-8 lg:rounded-md lg:border-b-0 lg:px-2 lg:font-normal lg:hover:bg-hover lg:data-active:bg-hover lg:data-active:font-medium',
+              )}
+            >
+              {tab.label}
+            </Base.Tab>
+          </Fragment>
         ))}
       </Base.List>
       {tabs.map((tab) => (
-        <Base.Panel key={tab.value} value={tab.value} className="outline-offset-4">
+        <Base.Panel key={tab.value} value={tab.value} className="min-w-0 outline-offset-4">
           {tab.panel}
         </Base.Panel>
       ))}

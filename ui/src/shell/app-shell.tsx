@@ -100,12 +100,13 @@ function Project({ projectId }: { projectId: string }) {
   }
   return (
     <>
+      <Outlet />
+      {/* Below, so that its coming moves nothing of the page. */}
       {project.data?.isDemo === true && (
         <Suspense>
           <DemoNote project={project.data} />
         </Suspense>
       )}
-      <Outlet />
     </>
   );
 }

@@ -28,7 +28,7 @@ export default function DemoNote({ project }: { readonly project: Shape<'Project
   return (
     <aside
       aria-label="Demo"
-      className="mb-6 flex flex-wrap items-center justify-between gap-x-6 gap-y-1 border-b border-line pb-3 text-sm text-muted print:hidden"
+      className="mt-10 flex flex-wrap items-center justify-between gap-x-6 gap-y-1 border-t border-line pt-3 text-sm text-muted print:hidden"
     >
       <p>Demo data: three routines with four weeks of made-up runs.</p>
       {mayWrite === true && (

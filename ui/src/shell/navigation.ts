@@ -72,16 +72,21 @@ const PLACES: readonly (readonly Place[])[] = [
   ],
 ];
 
-/** The tabs of the settings, each with further search words. */
+/** The tabs of the settings by the people they concern, each with further search words. */
 export const SETTINGS = [
-  { value: 'organization', label: 'Organization', words: 'plan budget two-factor delete' },
-  { value: 'members', label: 'Members', words: 'invite people roles' },
-  { value: 'projects', label: 'Projects', words: 'new project budget retention' },
-  { value: 'facts', label: 'Facts', words: 'what holds for every routine' },
-  { value: 'notifications', label: 'Notifications', words: 'mail digest failures' },
-  { value: 'assistants', label: 'Assistants', words: 'MCP terminals' },
-  { value: 'account', label: 'Your account', words: 'password second factor passkey sessions sign out everywhere' },
-  { value: 'audit', label: 'Audit log', words: 'who did what history' },
+  { group: 'For everyone', value: 'organization', label: 'Organization', words: 'plan budget two-factor delete' },
+  { group: 'For everyone', value: 'members', label: 'Members', words: 'invite people roles' },
+  { group: 'For everyone', value: 'projects', label: 'Projects', words: 'new project budget retention' },
+  { group: 'For everyone', value: 'audit', label: 'Audit log', words: 'who did what history' },
+  { group: 'For this project', value: 'facts', label: 'Facts', words: 'what holds for every routine' },
+  { group: 'For this project', value: 'notifications', label: 'Notifications', words: 'mail digest failures' },
+  {
+    group: 'For you',
+    value: 'account',
+    label: 'Your account',
+    words: 'password second factor passkey sessions sign out everywhere',
+  },
+  { group: 'For you', value: 'assistants', label: 'Assistants', words: 'MCP terminals' },
 ] as const;
 
 /** Lists the pages of this service for the sidebar, the palette and the keys. */

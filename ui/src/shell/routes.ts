@@ -1,6 +1,7 @@
 import type { QueryClient } from '@tanstack/react-query';
-import { createRootRouteWithContext, createRoute, lazyRouteComponent, Outlet, redirect } from '@tanstack/react-router';
+import { createRootRouteWithContext, createRoute, Outlet, redirect } from '@tanstack/react-router';
 import { ErrorPage, NotFoundPage } from './error-page.tsx';
+import { lazyPage } from './offline.ts';
 import { lastProject, requireSession, takeReturnPath } from './last-project.ts';
 import { parseSearch, searchOf, stringifySearch } from './search.ts';
 
@@ -16,14 +17,14 @@ export const accountRoute = createRoute({
   getParentRoute: () => rootRoute,
   id: 'account',
   beforeLoad: ({ context, location }) => requireSession(context.queryClient, location.href),
-  component: lazyRouteComponent(() => import('./account-layout.tsx'), 'AccountLayout'),
+  component: lazyPage(() => import('./account-layout.tsx'), 'AccountLayout'),
 });
 
 /** Pages of one project, which is named in the address. */
 export const projectRoute = createRoute({
   getParentRoute: () => accountRoute,
   path: '/p/$projectId',
-  component: lazyRouteComponent(() => import('./app-shell.tsx'), 'AppShell'),
+  component: lazyPage(() => import('./app-shell.tsx'), 'AppShell'),
 });
 
 /** Addresses that mails, providers and the payment processor lead to; they know no project. */

@@ -1,6 +1,6 @@
 import { Menu as Base } from '@base-ui/react/menu';
 import { Link, useNavigate } from '@tanstack/react-router';
-import { Check, ChevronsUpDown, Keyboard, LogOut, Plus, Search, UserRound } from 'lucide-react';
+import { BookOpen, Check, ChevronsUpDown, Keyboard, LogOut, Plus, Search, UserRound } from 'lucide-react';
 import { lazy, Suspense, useState } from 'react';
 import { useProjectId } from '#ui/api/project.ts';
 import { useRead } from '#ui/api/read.ts';
@@ -162,6 +162,7 @@ function AccountMenu({
   const projectId = useProjectId();
   const navigate = useNavigate();
   const { user } = useSession();
+  const config = useRead('/public/config', {}, { staleMs: 600_000 });
   const signOut = useSignOut();
   const [theme, setTheme] = useState(readTheme);
   return (
@@ -210,6 +211,15 @@ function AccountMenu({
               <UserRound aria-hidden className="size-4 text-muted" strokeWidth={1.75} />
               Your account
             </Base.Item>
+            <Base.LinkItem
+              className={POPUP_ITEM}
+              href={`${config.data?.publicUrl ?? ''}/docs`}
+              target="_blank"
+              rel="noreferrer noopener"
+            >
+              <BookOpen aria-hidden className="size-4 text-muted" strokeWidth={1.75} />
+              Documentation
+            </Base.LinkItem>
             <Base.Item className={POPUP_ITEM} onClick={onKeys}>
               <Keyboard aria-hidden className="size-4 text-muted" strokeWidth={1.75} />
               Keyboard

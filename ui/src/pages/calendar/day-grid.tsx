@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import { useState, type KeyboardEvent } from 'react';
+import { drawn } from '#ui/format/drawn.ts';
 import { dayName } from '#ui/format/days.ts';
 import { LOCALE } from '#ui/format/locale.ts';
 import { useNow } from '#ui/format/now.ts';
@@ -37,7 +38,7 @@ export function DayGrid({ days, isMonth, projectId }: DayGridProps) {
               aria-current={isToday ? 'date' : undefined}
               className={cx(
                 'min-w-0 bg-surface p-3 lg:px-2',
-                isMonth ? 'lg:min-h-28' : 'lg:min-h-96',
+                isMonth ? 'lg:min-h-28' : 'lg:min-h-64',
                 entries.length === 0 && 'max-lg:py-2',
                 entries.length === 0 && isMonth && 'max-lg:hidden',
               )}
@@ -200,7 +201,7 @@ function countOf(moments: readonly Moment[]): number {
 }
 
 function MomentLine({ moment, projectId }: { moment: Moment; projectId: string }) {
-  const { at, state, runId, reason } = moment;
+  const { at, state, runId, reason, said } = moment;
   const label = labelOf(state);
   const line = (
     <>
@@ -209,6 +210,7 @@ function MomentLine({ moment, projectId }: { moment: Moment; projectId: string }
         <span className="tabular">{clock(new Date(at))}</span> {label.toLowerCase()}
         {moment.count > 1 && ` ×${count(moment.count)}`}
         {reason !== null && <span className="line-clamp-2 text-faint">{reason}</span>}
+        {said !== null && <span className="line-clamp-3 text-ink wrap-anywhere">{drawn(said)}</span>}
       </span>
     </>
   );

@@ -14,6 +14,8 @@ export interface Moment {
   readonly runId: string | null;
   /** Reason of a skipped occurrence; null for all others. */
   readonly reason: string | null;
+  /** What a run that brought news or failed said; null for all others. */
+  readonly said: string | null;
   /** The occurrences that this entry sums up. */
   readonly count: number;
 }
@@ -45,6 +47,9 @@ export function daysOf(
   });
 }
 
+/** States that have nothing to tell, and that of skipped occurrences, which tell their reason. */
+const QUIET: ReadonlySet<string> = new Set(['nothing_to_report', 'nothing_new', 'skipped']);
+
 type OwnedMoment = Moment & Pick<Entry, 'routineId' | 'routineName'>;
 
 function entriesOf(moments: readonly OwnedMoment[]): readonly Entry[] {
@@ -57,12 +62,14 @@ function entriesOf(moments: readonly OwnedMoment[]): readonly Entry[] {
 }
 
 function momentOfRun(run: RunSummary): OwnedMoment {
+  const state = newsBadgeOf(run);
   return {
     key: run.id,
     at: Date.parse(run.scheduledFor ?? run.runAt ?? run.startedAt ?? run.createdAt),
-    state: newsBadgeOf(run),
+    state,
     runId: run.id,
     reason: run.state === 'skipped' ? reasonOf(run) : null,
+    said: QUIET.has(state) ? null : (run.outcomeSummary ?? run.errorMessage),
     count: run.skipped?.count ?? 1,
     routineId: run.routineId,
     routineName: run.routineName,
@@ -77,6 +84,7 @@ function momentOfOccurrence(occurrence: Occurrence): OwnedMoment {
     state: 'due',
     runId: null,
     reason: null,
+    said: null,
     count: 1,
     routineId,
     routineName,

@@ -25,9 +25,9 @@ export function ComparedFacts({ before, after }: { before: RunDetail; after: Run
     { label: 'Skills', before: skills[0], after: skills[1], differs: skills[0] !== skills[1] },
     fact('Variables', before, after, variablesOf),
     fact('Started by', before, after, starterOf),
-    fact('Took', before, after, tookOf),
-    fact('Tokens', before, after, ({ usage }) => count(usage.totalTokens)),
-    fact('Cost', before, after, ({ usage }) => money(usage.costUsd)),
+    measure('Took', before, after, tookOf),
+    measure('Tokens', before, after, ({ usage }) => count(usage.totalTokens)),
+    measure('Cost', before, after, ({ usage }) => money(usage.costUsd)),
   ];
   return (
     <Section title="The two runs">
@@ -38,15 +38,15 @@ export function ComparedFacts({ before, after }: { before: RunDetail; after: Run
         aria-label="Facts of the two runs"
         className="relative overflow-x-auto rounded-lg border border-line bg-surface"
       >
-        <table className="w-full table-fixed text-sm max-sm:min-w-120">
+        <table className="w-full table-fixed text-sm">
           <thead>
             <tr className="border-b border-line">
-              <th scope="col" className="w-28">
+              <th scope="col" className="w-28 max-sm:w-20">
                 <span className="sr-only">Fact</span>
               </th>
               <Head run={before} word="Before" />
               <Head run={after} word="After" />
-              <th scope="col" className="w-20">
+              <th scope="col" className="w-20 max-sm:hidden">
                 <span className="sr-only">Difference</span>
               </th>
             </tr>
@@ -59,9 +59,9 @@ export function ComparedFacts({ before, after }: { before: RunDetail; after: Run
                   <th scope="row" className={cx(CELL, 'text-left font-normal text-faint')}>
                     {row.label}
                   </th>
-                  <td className={cx(CELL, row.differs ? 'text-ink' : 'text-muted')}>{row.before}</td>
-                  <td className={cx(CELL, row.differs ? 'text-ink' : 'text-muted')}>{row.after}</td>
-                  <td className={cx(CELL, 'text-xs text-warn-ink')}>{row.differs && 'differs'}</td>
+                  <td className={cx(CELL, row.differs ? 'font-medium text-ink' : 'text-muted')}>{row.before}</td>
+                  <td className={cx(CELL, row.differs ? 'font-medium text-ink' : 'text-muted')}>{row.after}</td>
+                  <td className={cx(CELL, 'text-xs text-warn-ink max-sm:hidden')}>{row.differs && 'differs'}</td>
                 </tr>
               ))}
           </tbody>
@@ -71,7 +71,7 @@ export function ComparedFacts({ before, after }: { before: RunDetail; after: Run
   );
 }
 
-const CELL = 'px-3 py-1.5 wrap-anywhere';
+const CELL = 'px-3 py-1.5 wrap-anywhere max-sm:px-2';
 
 interface Row {
   readonly label: string;
@@ -83,6 +83,11 @@ interface Row {
 function fact(label: string, before: RunDetail, after: RunDetail, of: (run: RunDetail) => string): Row {
   const [one, other] = [of(before), of(after)];
   return { label, before: one, after: other, differs: one !== other };
+}
+
+/** Measures of two runs are hardly ever the same, so a difference is not marked. */
+function measure(...of: Parameters<typeof fact>): Row {
+  return { ...fact(...of), differs: false };
 }
 
 function Head({ run, word }: { readonly run: RunDetail; readonly word: string }) {

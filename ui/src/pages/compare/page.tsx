@@ -110,9 +110,9 @@ function Comparison({ before, after }: ComparisonProps) {
       {!(isOver(before) && isOver(after)) && (
         <Notice className="mb-6">A run that has not ended yet is compared as it was when this page read it.</Notice>
       )}
-      <ComparedFacts before={before} after={after} />
       {isTyped && <ComparedData before={before} after={after} />}
       {!isTyped && <Texts title="Result" before={before.result} after={after.result} />}
+      <ComparedFacts before={before} after={after} />
       <Texts title="Prompt" before={before.prompt} after={after.prompt} />
     </>
   );

@@ -2,7 +2,7 @@ import { useFormContext, useWatch } from 'react-hook-form';
 import { useRead } from '#ui/api/read.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { pricesInWords } from '#ui/format/model-words.ts';
-import { money, plural, shortCount } from '#ui/format/numbers.ts';
+import { exactMoney, moneyInWords, plural, shortCount } from '#ui/format/numbers.ts';
 import { Combobox } from '#ui/parts/combobox.tsx';
 import { ErrorState } from '#ui/parts/feedback.tsx';
 import { Field } from '#ui/parts/field.tsx';
@@ -96,7 +96,7 @@ const USUAL = { input: 20_000, output: 2_000 };
 
 function usualRunInWords({ input, output }: NonNullable<Option['prices']>): string {
   const dollars = Number(input) * USUAL.input + Number(output) * USUAL.output;
-  const cost = dollars === 0 ? 'nothing' : `about ${money(String(dollars))}`;
+  const cost = dollars === 0 ? 'nothing' : moneyInWords(dollars);
   return `A run that reads ${shortCount(USUAL.input)} tokens and writes ${shortCount(USUAL.output)} costs ${cost}.`;
 }
 
@@ -130,15 +130,16 @@ function Estimate({ routineId, model }: { routineId: string; model: RoutineForm[
     return (
       <p className="text-sm text-muted">
         No run of this version has used it yet.{' '}
-        {p95.costUsd !== null && `By its limits a run costs at most ${money(p95.costUsd)}.`}
+        {p95.costUsd !== null && `By its limits a run costs at most ${exactMoney(p95.costUsd)}.`}
       </p>
     );
   }
-  const typical = pricing === 'unpriced' ? `${shortCount(p50.tokens ?? 0)} tokens` : money(p50.costUsd);
-  const high = pricing === 'unpriced' ? `${shortCount(p95.tokens ?? 0)} tokens` : money(p95.costUsd);
+  const typical = pricing === 'unpriced' ? `${shortCount(p50.tokens ?? 0)} tokens` : moneyInWords(p50.costUsd);
+  const high = pricing === 'unpriced' ? `${shortCount(p95.tokens ?? 0)} tokens` : moneyInWords(p95.costUsd);
   return (
     <p className="text-sm text-muted">
-      A run takes about {typical}, rarely more than {high}
+      A run usually takes {typical}
+      {high !== typical && `, rarely more than ${high}`}
       {sampleSize > 0 && `, by ${plural(sampleSize, 'past run')} of this version`}.
     </p>
   );

@@ -14,7 +14,7 @@ export interface BuiltIn {
 export const BUILT_IN: readonly BuiltIn[] = [
   { name: 'date', means: 'the day of the run' },
   { name: 'previous.result', means: 'what the last good run said' },
-  { name: 'gate.value', means: 'what the gate saw', needs: 'gate' },
+  { name: 'gate.value', means: 'what was checked before the run', needs: 'gate' },
   { name: 'previous.data', means: 'the data of the last good run', needs: 'resultSchema' },
   {
     name: 'previous.changes',

@@ -24,7 +24,7 @@ const KINDS = [
   { value: 'daily', label: 'Every day' },
   { value: 'weekly', label: 'Every week' },
   { value: 'monthly', label: 'Every month' },
-  { value: 'cron', label: 'Cron' },
+  { value: 'cron', label: 'By a cron pattern' },
 ] as const;
 
 const STEPS = ['1', '5', '10', '15', '20', '30'] as const;

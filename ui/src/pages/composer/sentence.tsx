@@ -4,7 +4,8 @@ import type { UseFormReturn } from 'react-hook-form';
 import { useSend } from '#ui/api/send.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { VIEWER_ZONE } from '#ui/format/locale.ts';
-import { money } from '#ui/format/numbers.ts';
+import { needText } from '#ui/format/need-words.ts';
+import { exactMoney } from '#ui/format/numbers.ts';
 import { Button } from '#ui/parts/button.tsx';
 import { Field, FormError } from '#ui/parts/field.tsx';
 import { Textarea } from '#ui/parts/input.tsx';
@@ -85,13 +86,13 @@ function Understood({ draft }: { readonly draft: Shape<'RoutineDraft'> }) {
   const facts = [
     ...questions.map((text) => ({ label: 'To answer', text })),
     ...assumptions.map((text) => ({ label: 'Assumed', text })),
-    ...missing.connections.map((need) => ({ label: 'To connect', text: `A tool for ${need.replaceAll('-', ' ')}` })),
+    ...missing.connections.map((need) => ({ label: 'To connect', text: `A tool for ${needText(need)}` })),
     ...missing.tools.map(({ toolName, connectionName }) => ({
       label: 'To confirm',
       text: `${toolName} of ${connectionName}, once it is saved`,
     })),
     ...similar.map(({ name }) => ({ label: 'Similar', text: name })),
-    ...(cost === null ? [] : [{ label: 'Costs', text: `A run at most ${money(cost)}, by its limits.` }]),
+    ...(cost === null ? [] : [{ label: 'Costs', text: `A run at most ${exactMoney(cost)}, by its limits.` }]),
   ];
   return (
     <ul className="flex flex-col gap-1 text-sm text-muted">

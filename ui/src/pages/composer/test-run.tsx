@@ -9,7 +9,7 @@ import { refresh } from '#ui/api/send.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { CANCEL_RUN } from '#ui/api/verbs/runs.ts';
 import { useVerb } from '#ui/api/verbs/verb.ts';
-import { money, plural, shortCount } from '#ui/format/numbers.ts';
+import { moneyInWords, plural, shortCount } from '#ui/format/numbers.ts';
 import { calledWith, isOver, stepBadgeOf, tookOf, WARNINGS } from '#ui/format/run-words.ts';
 import { duration } from '#ui/format/times.ts';
 import { ActivationOffer } from '#ui/parts/activation-offer.tsx';
@@ -185,7 +185,7 @@ function Ending({ run }: { run: Shape<'Run'> }) {
 function spent({ usage, stepCount, startedAt, finishedAt }: Shape<'Run'>): string {
   const parts = [
     stepCount > 0 && plural(stepCount, 'step'),
-    usage.totalTokens > 0 && usage.costUsd !== null && money(usage.costUsd),
+    usage.totalTokens > 0 && usage.costUsd !== null && moneyInWords(usage.costUsd),
     startedAt !== null && finishedAt !== null && duration(Date.parse(finishedAt) - Date.parse(startedAt)),
   ];
   return parts.filter((part) => part !== false).join(' · ');

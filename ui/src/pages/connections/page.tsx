@@ -6,6 +6,7 @@ import type { Shape } from '#ui/api/types.ts';
 import { Button } from '#ui/parts/button.tsx';
 import { Await, EmptyState } from '#ui/parts/feedback.tsx';
 import { PageHeader, Section } from '#ui/parts/page.tsx';
+import { listInWords } from '#ui/parts/routine-fields.ts';
 import { Pager } from '#ui/parts/pager.tsx';
 import { Skeleton, SkeletonRows } from '#ui/parts/skeleton.tsx';
 import { ConnectProviderDialog } from './connect-provider.tsx';
@@ -80,30 +81,33 @@ function Providers({
   readonly providers: readonly Provider[];
   readonly onConnect: (provider: Provider) => void;
 }) {
+  const { ready = [], others = [] } = Object.groupBy(providers, ({ configured }) => (configured ? 'ready' : 'others'));
   return (
-    <ul className="grid gap-3 sm:grid-cols-2 xl:grid-cols-3">
-      {providers.map((provider) => (
-        <li
-          key={provider.id}
-          className="flex items-center justify-between gap-3 rounded-lg border border-line bg-surface px-4 py-3"
-        >
-          <div className="min-w-0">
-            <h3 className="truncate text-base font-medium text-ink">{provider.name}</h3>
-            <p className="text-sm text-muted">
-              {categoryText(provider.category)} · {provider.configured ? authText(provider.auth) : 'Not set up'}
-            </p>
-          </div>
-          <Button
-            size="sm"
-            disabledReason={
-              provider.configured ? undefined : 'The operator of this service has not registered it there.'
-            }
-            onClick={() => onConnect(provider)}
+    <>
+      <ul className="grid gap-3 empty:hidden sm:grid-cols-2 xl:grid-cols-3">
+        {ready.map((provider) => (
+          <li
+            key={provider.id}
+            className="flex items-center justify-between gap-3 rounded-lg border border-line bg-surface px-4 py-3"
           >
-            Connect<span className="sr-only"> {provider.name}</span>
-          </Button>
-        </li>
-      ))}
-    </ul>
+            <div className="min-w-0">
+              <h3 className="truncate text-base font-medium text-ink">{provider.name}</h3>
+              <p className="text-sm text-muted">
+                {categoryText(provider.category)} · {authText(provider.auth)}
+              </p>
+            </div>
+            <Button size="sm" onClick={() => onConnect(provider)}>
+              Connect<span className="sr-only"> {provider.name}</span>
+            </Button>
+          </li>
+        ))}
+      </ul>
+      {others.length > 0 && (
+        <p className="mt-3 text-sm text-muted">
+          {listInWords(others.map(({ name }) => name))} can be connected once the operator of this service has set them
+          up.
+        </p>
+      )}
+    </>
   );
 }

@@ -187,7 +187,7 @@ export function Budget({ of: { scope, scopeId, name, limit, percent }, projectId
 /** Shows a question of a run, with the ways to answer it. */
 export function Question({ of: asked, projectId }: Props<'questions'>) {
   return (
-    <li className="border-b border-line py-2.5">
+    <li className="border-b border-line px-2 py-2.5">
       <p className="mb-1 flex flex-wrap items-center gap-x-2.5 text-base">
         <TextLink to="/p/$projectId/runs/$runId" params={{ projectId, runId: asked.lastRunId }}>
           {drawn(asked.routineName)}

@@ -75,7 +75,7 @@ function Entries({ all, urgent, projectId }: EntriesProps) {
   if (rows.length === 0) return <AllWell />;
   return (
     <>
-      <ul className="border-t border-line empty:hidden">{shown}</ul>
+      <ul className="-mx-2 border-t border-line empty:hidden">{shown}</ul>
       {rows.length > shown.length && (
         <Button size="sm" className="mt-2" onClick={() => setLong(true)}>
           Show {rows.length - shown.length} more

@@ -92,7 +92,7 @@ function WorthReading({ projectId }: { readonly projectId: string }) {
     <Await of={list} skeleton={<SkeletonRows rows={3} />} errorTitle="The results could not be read">
       {() => (
         <>
-          <ul className="border-t border-line empty:hidden">
+          <ul className="-mx-2 border-t border-line empty:hidden">
             {shown.slice(0, isLong ? undefined : FIRST).map((group) => (
               <ResultRow
                 key={group[0].routineId}

@@ -40,7 +40,7 @@ export function ResultRow({ results: [result, ...earlier], projectId, onRead, ag
   const said = textOf(result);
   const differences = overtakenBy === null ? differencesOf(result, said) : [];
   return (
-    <li data-run={result.runId} className="relative border-b border-line py-3 hover:bg-hover">
+    <li data-run={result.runId} className="relative border-b border-line px-2 py-3 hover:bg-hover">
       <div className="flex flex-wrap items-center gap-x-2.5 gap-y-1">
         <RowLink
           to="/p/$projectId/runs/$runId"
@@ -52,7 +52,7 @@ export function ResultRow({ results: [result, ...earlier], projectId, onRead, ag
         <Badge tone={tone}>{label}</Badge>
         {earlier.length > 0 && <span className="text-sm text-muted">and {earlier.length} earlier</span>}
         <span className="ml-auto text-sm text-muted tabular">
-          {result.costUsd !== null && <>{money(result.costUsd)} · </>}
+          {Number(result.costUsd) >= 0.01 && <>{money(result.costUsd)} · </>}
           <Time at={result.finishedAt} as="relative" />
         </span>
       </div>
@@ -111,9 +111,12 @@ function Text({ text, short }: { readonly text: string; readonly short: boolean 
 /** Lists results in a line each. */
 export function ShortRows({ results, projectId }: { results: readonly Result[]; projectId: string }) {
   return (
-    <ul className="border-t border-line">
+    <ul className="-mx-2 border-t border-line">
       {results.map((result) => (
-        <li key={result.runId} className="relative flex items-center gap-2.5 border-b border-line py-2 hover:bg-hover">
+        <li
+          key={result.runId}
+          className="relative flex items-center gap-2.5 border-b border-line px-2 py-2 hover:bg-hover"
+        >
           <RowLink
             to="/p/$projectId/runs/$runId"
             params={{ projectId, runId: result.runId }}

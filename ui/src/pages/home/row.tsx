@@ -18,7 +18,7 @@ interface RowProps {
 /** Shows one entry of a short list; the whole entry is a link. */
 export function Row({ link, title, badge, line = '', aside, children }: RowProps) {
   return (
-    <li className="relative border-b border-line py-2.5 hover:bg-hover">
+    <li className="relative border-b border-line px-2 py-2.5 hover:bg-hover">
       <div className="flex flex-wrap items-center gap-x-2.5 gap-y-1">
         <RowLink {...link} className="min-w-0 truncate text-base">
           {drawn(title)}

@@ -1,6 +1,7 @@
 import { useRead } from '#ui/api/read.ts';
 import { useNow } from '#ui/format/now.ts';
-import { count, money, plural } from '#ui/format/numbers.ts';
+import { capitalized } from '#ui/format/capitalized.ts';
+import { count, exactMoney, money, moneyInWords, plural } from '#ui/format/numbers.ts';
 import { Await } from '#ui/parts/feedback.tsx';
 import { Meter } from '#ui/parts/meter.tsx';
 import { Section } from '#ui/parts/page.tsx';
@@ -29,7 +30,7 @@ export function Spend({ projectId }: { readonly projectId: string }) {
           <div className="flex flex-col gap-5">
             <div>
               <p className="text-xl font-semibold tracking-tight text-ink tabular">
-                {total.steps === 0 ? money(0) : money(total.costUsd)}
+                {total.steps === 0 ? money(0) : capitalized(moneyInWords(total.costUsd))}
               </p>
               <p className="mt-0.5 text-sm text-muted">
                 {count(total.totalTokens)} tokens in {plural(total.steps, 'model step')}
@@ -40,7 +41,7 @@ export function Spend({ projectId }: { readonly projectId: string }) {
                 label="Budget"
                 value={Number(total.costUsd ?? 0)}
                 max={Number(budget.maxCostUsdPerMonth)}
-                format={(value) => money(value)}
+                format={exactMoney}
               />
             )}
             {budget?.maxTokensPerDay != null && (

@@ -38,7 +38,7 @@ export function Upcoming({ projectId }: { readonly projectId: string }) {
           }
           return (
             <>
-              <ul className="border-t border-line">
+              <ul className="-mx-2 border-t border-line">
                 {runs.map((run) => (
                   <Row
                     key={run.id}

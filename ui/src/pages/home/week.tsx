@@ -35,7 +35,7 @@ export function Week({ projectId }: { readonly projectId: string }) {
                     </span>
                     <div aria-hidden className="flex h-8 w-full max-w-8 flex-col justify-end">
                       <div className="rounded-t-xs bg-bad" style={{ height: heightOf(failed, most) }} />
-                      <div className="bg-good" style={{ height: heightOf(succeeded, most) }} />
+                      <div className="bg-edge" style={{ height: heightOf(succeeded, most) }} />
                       <div className="h-px shrink-0 bg-edge" />
                     </div>
                     <span aria-hidden className="text-xs text-ink tabular">

@@ -2,7 +2,7 @@ import { errorInWords } from '#ui/api/form.ts';
 import { useAsk } from '#ui/api/read.ts';
 import { useSend } from '#ui/api/send.ts';
 import type { Shape } from '#ui/api/types.ts';
-import { count, money } from '#ui/format/numbers.ts';
+import { count, exactMoney, moneyInWords } from '#ui/format/numbers.ts';
 import { Button } from '#ui/parts/button.tsx';
 import { Dialog } from '#ui/parts/dialog.tsx';
 import { Await } from '#ui/parts/feedback.tsx';
@@ -69,8 +69,8 @@ export function TestDialog({ option: { modelId, name }, onClose }: TestDialogPro
             {test.data?.usage != null && (
               <p className="text-sm text-muted">
                 It used {count(test.data.usage.totalTokens)} tokens
-                {test.data.usage.costUsd !== null && `, ${money(test.data.usage.costUsd)}`}. They count towards the
-                budgets of the project and the organization.
+                {test.data.usage.costUsd !== null && `, ${moneyInWords(test.data.usage.costUsd)}`}. They count towards
+                the budgets of the project and the organization.
               </p>
             )}
           </>
@@ -91,5 +91,5 @@ function costsOf({ estimate: { inputTokens, outputTokens, costUsd } }: Test): st
   const tokens = `${count(inputTokens + outputTokens)} tokens`;
   if (costUsd === null) return `It uses at most ${tokens}; its prices are not known.`;
   if (Number(costUsd) === 0) return `It uses at most ${tokens}, and costs nothing.`;
-  return `It costs at most ${money(costUsd)}, for ${tokens}.`;
+  return `It costs at most ${exactMoney(costUsd)}, for ${tokens}.`;
 }

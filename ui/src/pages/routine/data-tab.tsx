@@ -53,7 +53,7 @@ interface NumbersProps {
 
 function Numbers({ name, series, field, onField }: NumbersProps) {
   const [chosen, setChosen] = useState<SeriesItem['key']>(null);
-  const item = itemOf(series, chosen) ?? series.items[0];
+  const item = itemOf(series, chosen) ?? series.items.find(hasMoved) ?? series.items[0];
   return (
     <div className="flex flex-col gap-4">
       <div className="flex flex-wrap items-center gap-3">
@@ -105,6 +105,11 @@ function Numbers({ name, series, field, onField }: NumbersProps) {
       />
     </div>
   );
+}
+
+/** Says whether a number has changed over the runs, and so makes a chart worth looking at. */
+function hasMoved(item: SeriesItem): boolean {
+  return new Set(valuesOf(item).filter((value) => value !== null)).size > 1;
 }
 
 const COLUMNS = { item: 'Item', last: 'Last', before: 'Before', lowest: 'Lowest', highest: 'Highest' } as const;

@@ -1,6 +1,7 @@
 import { useRead } from '#ui/api/read.ts';
 import type { Shape } from '#ui/api/types.ts';
-import { count, money, plural, shortCount } from '#ui/format/numbers.ts';
+import { capitalized } from '#ui/format/capitalized.ts';
+import { count, exactMoney, moneyInWords, plural, shortCount } from '#ui/format/numbers.ts';
 import { date } from '#ui/format/times.ts';
 import { Await } from '#ui/parts/feedback.tsx';
 import { Section } from '#ui/parts/page.tsx';
@@ -35,20 +36,21 @@ export function Forecast({ routine: { id, state } }: { readonly routine: Pick<Sh
 export function Amounts({ forecast }: { readonly forecast: Pick<Prognosis, 'occurrences' | 'perRun' | 'total'> }) {
   const { occurrences, perRun, total } = forecast;
   const inMoney = perRun.pricing !== 'unpriced';
+  // A bound is not itself less than another one.
+  const inWords = perRun.basis === 'limits' ? exactMoney : moneyInWords;
   const show = (amount: Prognosis['total']['p50']) =>
-    inMoney ? money(amount.costUsd) : amount.tokens === null ? 'unknown' : `${shortCount(amount.tokens)} tokens`;
+    inMoney ? inWords(amount.costUsd) : amount.tokens === null ? 'unknown' : `${shortCount(amount.tokens)} tokens`;
   return (
     <div>
       <p className="text-lg font-semibold text-ink tabular">
-        {perRun.basis === 'limits' && 'At most '}
-        {show(total.p50)}
+        {perRun.basis === 'limits' ? `At most ${show(total.p50)}` : capitalized(show(total.p50))}
       </p>
       <p className="text-sm text-muted">
         for {plural(occurrences.count, 'run')}
         {show(total.p50) !== show(total.p95) && `, rarely more than ${show(total.p95)}`}
       </p>
       <p className="mt-1 text-xs text-faint">
-        {show(perRun.p50)} a run, {BASES[perRun.basis]}
+        {capitalized(show(perRun.p50))} a run, {BASES[perRun.basis]}
         {inMoney ? '' : '; its model quotes no prices'}
       </p>
     </div>
@@ -102,7 +104,7 @@ const UNITS: Readonly<Record<Limit['limit'], string>> = {
 };
 
 function amountOf({ limit }: Limit, amount: string): string {
-  return limit === 'maxCostUsdPerMonth' ? money(amount) : count(Number(amount));
+  return limit === 'maxCostUsdPerMonth' ? exactMoney(amount) : count(Number(amount));
 }
 
 /** Words for the basis of an estimate. */

@@ -6,7 +6,7 @@ import { VIEWER_ZONE } from '#ui/format/locale.ts';
 import { ButtonLink } from '#ui/parts/button.tsx';
 import { ExternalKey } from '#ui/parts/managed.tsx';
 import { KeyValue, Section, type Fact } from '#ui/parts/page.tsx';
-import { labelOf, OTHER_FIELDS, valueInWords } from '#ui/parts/routine-fields.ts';
+import { isDefault, labelOf, OTHER_FIELDS, valueInWords } from '#ui/parts/routine-fields.ts';
 import { SUMMARIES } from '#ui/parts/routine-summaries.ts';
 import { Schedule } from '#ui/parts/schedule.tsx';
 import { Badge } from '#ui/parts/state.tsx';
@@ -85,6 +85,7 @@ function Instructions({ routine }: { routine: Routine }) {
         <ButtonLink
           kind="quiet"
           size="sm"
+          className="-mr-2.5"
           to="/p/$projectId/routines/$routineId/versions"
           params={{ projectId, routineId: routine.id }}
         >
@@ -129,7 +130,7 @@ function factsOf(routine: Routine): Fact[] {
   return [
     { label: 'Model', value: routine.model.modelId },
     ...Object.entries(groups).map(([label, summaryOf]) => ({ label, value: capitalized(summaryOf(routine)) })),
-    ...OTHER_FIELDS.map((name) => ({
+    ...OTHER_FIELDS.filter((name) => !isDefault(name, routine[name])).map((name) => ({
       label: labelOf(name),
       value: valueInWords(name, routine[name]),
     })),

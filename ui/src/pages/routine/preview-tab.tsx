@@ -4,7 +4,7 @@ import { sentence } from '#ui/api/form.ts';
 import { useAsk, type Loaded } from '#ui/api/read.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { drawn } from '#ui/format/drawn.ts';
-import { count, money, plural, shortCount } from '#ui/format/numbers.ts';
+import { count, exactMoney, plural, shortCount } from '#ui/format/numbers.ts';
 import { Button } from '#ui/parts/button.tsx';
 import { Await, Notice } from '#ui/parts/feedback.tsx';
 import { Field } from '#ui/parts/field.tsx';
@@ -167,7 +167,7 @@ function Cost({ estimate: { inputTokens, least, most, typical } }: Pick<Preview,
 }
 
 function amountOf({ tokens, costUsd }: Amount, isPriced: boolean): string {
-  if (isPriced) return money(costUsd);
+  if (isPriced) return exactMoney(costUsd);
   return tokens === null ? 'no limit' : `${shortCount(tokens)} tokens`;
 }
 

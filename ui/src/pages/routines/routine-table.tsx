@@ -2,7 +2,7 @@ import { useProjectId } from '#ui/api/project.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { RUN_NOW } from '#ui/api/verbs/routines.ts';
 import { useVerb } from '#ui/api/verbs/verb.ts';
-import { money } from '#ui/format/numbers.ts';
+import { exactMoney, money } from '#ui/format/numbers.ts';
 import { stateReasonInWords } from '#ui/format/routine-words.ts';
 import { IconButton } from '#ui/parts/button.tsx';
 import { ManagedMark } from '#ui/parts/managed.tsx';
@@ -129,8 +129,7 @@ function LastRuns({ recent }: { recent: Row['recent'] }) {
 
 function Spend({ spend }: { spend: Row['spend'] }) {
   if (spend === undefined) return <Skeleton className="ml-auto w-10" />;
-  const isSmall = spend !== null && Number(spend) > 0 && Number(spend) < 0.01;
-  return <span title={money(spend)}>{isSmall ? `< ${money('0.01')}` : money(spend)}</span>;
+  return <span title={exactMoney(spend)}>{money(spend)}</span>;
 }
 
 function RunNow({ routine }: { routine: Routine }) {

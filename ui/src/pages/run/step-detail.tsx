@@ -2,7 +2,7 @@ import { useProjectId } from '#ui/api/project.ts';
 import { useRead } from '#ui/api/read.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { drawn } from '#ui/format/drawn.ts';
-import { count, money, plural } from '#ui/format/numbers.ts';
+import { count, exactMoney, plural } from '#ui/format/numbers.ts';
 import { humanize } from '#ui/format/run-words.ts';
 import { CodeBlock } from '#ui/parts/copy.tsx';
 import { Await, Notice } from '#ui/parts/feedback.tsx';
@@ -101,7 +101,7 @@ function modelFacts(step: Step): Fact[] {
         label: 'Output',
         value: withPart(usage.outputTokens, usage.reasoningTokens, 'reasoning'),
       },
-      { label: 'Cost', value: money(usage.costUsd) },
+      { label: 'Cost', value: exactMoney(usage.costUsd) },
     );
   }
   if (usage.estimated) facts.push({ label: 'Tokens', value: 'counted by us' });

@@ -63,7 +63,7 @@ function Row({ step, textsOf, badge, leftOut, span, since, now }: StepRowProps) 
             <span className="text-right text-xs text-muted tabular max-sm:hidden">
               {isCounted ? money(step.usage.costUsd) : ''}
             </span>
-            <span className="text-right text-xs text-muted tabular max-sm:col-start-3 max-sm:row-start-1">
+            <span className="text-right text-xs whitespace-nowrap text-muted tabular max-sm:col-start-3 max-sm:row-start-1">
               {took === null ? clockOf(since, now) : duration(took)}
             </span>
           </span>
@@ -157,7 +157,7 @@ export function UnderWay({
             />
           )}
         </svg>
-        <span className="text-right text-xs text-muted tabular max-sm:col-start-3 max-sm:row-start-1 sm:col-start-6">
+        <span className="text-right text-xs whitespace-nowrap text-muted tabular max-sm:col-start-3 max-sm:row-start-1 sm:col-start-6">
           {clockOf(startedAt, now)}
         </span>
       </span>

@@ -1,19 +1,20 @@
-import { getRouteApi, lazyRouteComponent } from '@tanstack/react-router';
+import { getRouteApi } from '@tanstack/react-router';
 import { Suspense, type ReactNode } from 'react';
 import { PageHeader } from '#ui/parts/page.tsx';
 import { SkeletonRows } from '#ui/parts/skeleton.tsx';
 import { Tabs } from '#ui/parts/tabs.tsx';
 import { SETTINGS } from '#ui/shell/navigation.ts';
+import { lazyPage } from '#ui/shell/offline.ts';
 import { OrganizationTab } from './organization/organization-tab.tsx';
 
 // The first tab comes with the page, the others when they are opened.
-const AccountTab = lazyRouteComponent(() => import('./account/account-tab.tsx'), 'AccountTab');
-const AssistantsTab = lazyRouteComponent(() => import('./assistants/assistants-tab.tsx'), 'AssistantsTab');
-const AuditTab = lazyRouteComponent(() => import('./audit/audit-tab.tsx'), 'AuditTab');
-const FactsTab = lazyRouteComponent(() => import('./facts/facts-tab.tsx'), 'FactsTab');
-const MembersTab = lazyRouteComponent(() => import('./members/members-tab.tsx'), 'MembersTab');
-const NotificationsTab = lazyRouteComponent(() => import('./notifications/notifications-tab.tsx'), 'NotificationsTab');
-const ProjectsTab = lazyRouteComponent(() => import('./projects/projects-tab.tsx'), 'ProjectsTab');
+const AccountTab = lazyPage(() => import('./account/account-tab.tsx'), 'AccountTab');
+const AssistantsTab = lazyPage(() => import('./assistants/assistants-tab.tsx'), 'AssistantsTab');
+const AuditTab = lazyPage(() => import('./audit/audit-tab.tsx'), 'AuditTab');
+const FactsTab = lazyPage(() => import('./facts/facts-tab.tsx'), 'FactsTab');
+const MembersTab = lazyPage(() => import('./members/members-tab.tsx'), 'MembersTab');
+const NotificationsTab = lazyPage(() => import('./notifications/notifications-tab.tsx'), 'NotificationsTab');
+const ProjectsTab = lazyPage(() => import('./projects/projects-tab.tsx'), 'ProjectsTab');
 
 const { useNavigate, useSearch } = getRouteApi('/account/p/$projectId/settings');
 
@@ -38,9 +39,10 @@ export function SettingsPage() {
       <PageHeader title="Settings" />
       <Tabs
         label="Settings"
-        tabs={SETTINGS.map(({ value, label }) => ({
+        tabs={SETTINGS.map(({ value, label, group }) => ({
           value,
           label,
+          group,
           panel: <Suspense fallback={<SkeletonRows />}>{PANELS[value]}</Suspense>,
         }))}
         value={open}

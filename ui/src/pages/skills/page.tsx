@@ -53,7 +53,7 @@ export function SkillsPage() {
               <Filters categories={categoriesOf(all)} />
               {isFiltered && found.length === 0 && <NothingFound />}
               {own.length > 0 && <Yours skills={own} action={create} />}
-              <Catalogue skills={curated} />
+              <Catalogue skills={curated} isFiltered={isFiltered} />
               {own.length === 0 && !isFiltered && <Yours skills={own} action={create} />}
               <Pager list={skills} />
             </>
@@ -156,8 +156,12 @@ function Loading() {
   );
 }
 
-/** Shows curated skills by category. */
-function Catalogue({ skills }: { readonly skills: readonly Summary[] }) {
+/** Skills of a category that are shown before it is chosen: one row of a wide window. */
+const FIRST = 3;
+
+/** Shows curated skills by category; all of those that are searched for, and the first ones otherwise. */
+function Catalogue({ skills, isFiltered }: { readonly skills: readonly Summary[]; readonly isFiltered: boolean }) {
+  const navigate = useNavigate();
   const groups = [...Map.groupBy(skills, ({ category }) => category ?? 'other')].toSorted(([a], [b]) =>
     a.localeCompare(b),
   );
@@ -169,9 +173,17 @@ function Catalogue({ skills }: { readonly skills: readonly Summary[] }) {
           {categoryTitle(category)} <span className="font-normal text-faint tabular">{group.length}</span>
         </>
       }
+      actions={
+        !isFiltered &&
+        group.length > FIRST && (
+          <Button size="sm" kind="quiet" onClick={() => void navigate({ search: { category } })}>
+            Show all<span className="sr-only"> of {categoryTitle(category)}</span>
+          </Button>
+        )
+      }
     >
-      <ul className="grid gap-3 sm:grid-cols-2 xl:grid-cols-3">
-        {group.map((skill) => (
+      <ul className="grid gap-3 max-sm:gap-2 sm:grid-cols-2 xl:grid-cols-3">
+        {group.slice(0, isFiltered ? undefined : FIRST).map((skill) => (
           <Card key={skill.slug} skill={skill} />
         ))}
       </ul>
@@ -182,7 +194,7 @@ function Catalogue({ skills }: { readonly skills: readonly Summary[] }) {
 function Card({ skill }: { readonly skill: Summary }) {
   const projectId = useProjectId();
   return (
-    <li className="relative flex flex-col rounded-lg border border-line bg-surface p-4 transition-colors duration-100 hover:border-edge">
+    <li className="relative flex flex-col rounded-lg border border-line bg-surface p-4 transition-colors duration-100 hover:border-edge max-sm:px-3 max-sm:py-2.5">
       <h3 className="text-base font-medium text-ink">
         <Link
           to="/p/$projectId/skills/$skillId"
@@ -192,8 +204,8 @@ function Card({ skill }: { readonly skill: Summary }) {
           {skill.name}
         </Link>
       </h3>
-      <p className="mt-1 line-clamp-3 text-sm text-muted">{skill.description}</p>
-      <p className="mt-auto pt-3 text-xs text-faint">
+      <p className="mt-1 line-clamp-3 text-sm text-muted max-sm:mt-0 max-sm:line-clamp-1">{skill.description}</p>
+      <p className="mt-auto pt-3 text-xs text-faint max-sm:hidden">
         {skill.cadence === null ? '' : `Best ${bestRun(skill)} · `}
         {plural(skill.sourceCount, 'source')}
       </p>

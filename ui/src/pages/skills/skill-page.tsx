@@ -5,6 +5,7 @@ import { useRead } from '#ui/api/read.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { capitalized } from '#ui/format/capitalized.ts';
 import { LOCALE, VIEWER_ZONE } from '#ui/format/locale.ts';
+import { needText } from '#ui/format/need-words.ts';
 import { count } from '#ui/format/numbers.ts';
 import { date } from '#ui/format/times.ts';
 import { Await } from '#ui/parts/feedback.tsx';
@@ -17,7 +18,7 @@ import { Badge } from '#ui/parts/state.tsx';
 import { TextLink } from '#ui/parts/text-link.tsx';
 import { CustomSkill } from './custom-skill.tsx';
 import { UsedBy, UseInRoutine } from './used-by.tsx';
-import { bestRun, categoryTitle, needText, sampleOf } from './words.ts';
+import { bestRun, categoryTitle, sampleOf } from './words.ts';
 
 const { useParams } = getRouteApi('/account/p/$projectId/skills/$skillId');
 
@@ -75,7 +76,7 @@ function CuratedSkill({ skill, slug }: { readonly skill: Skill; readonly slug: s
           </Section>
           {sample !== undefined && (
             <Section title="A result looks like this" description="Its names and figures are invented." boxed>
-              <p className="text-sm whitespace-pre-wrap text-ink wrap-anywhere">{sample}</p>
+              <RichText text={sample} />
             </Section>
           )}
           <Section title="Instructions" description="What the model is told, word for word.">

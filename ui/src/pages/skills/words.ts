@@ -1,27 +1,6 @@
 import type { Shape } from '#ui/api/types.ts';
 import { capitalized } from '#ui/format/capitalized.ts';
 
-const NEEDS: Readonly<Record<string, string>> = {
-  web: 'the web',
-  'search-console': 'search console data',
-  analytics: 'analytics',
-  ads: 'ad accounts',
-  crm: 'a CRM',
-  email: 'e-mail',
-  sms: 'text messages',
-  social: 'social accounts',
-  community: 'community channels',
-  reviews: 'reviews',
-  billing: 'billing data',
-  content: 'documents or a CMS',
-  support: 'support tickets',
-};
-
-/** Names the needs of a skill, for a sentence. */
-export function needText(need: string): string {
-  return NEEDS[need] ?? need;
-}
-
 /** Makes a heading of a category like "web-performance". */
 export function categoryTitle(category: string): string {
   return capitalized(category.replaceAll('-', ' '));
@@ -33,10 +12,25 @@ export function bestRun({ cadence, check }: Pick<Shape<'SkillSummary'>, 'cadence
   return check === null ? 'on demand' : `on demand, its check ${check}`;
 }
 
-/** Returns the sample that the text of a curated skill has, as it would be read; undefined if there is none. */
+/** Returns the sample of a result that the text of a curated skill has, as Markdown; undefined if there is none. */
 export function sampleOf(instructions: string): string | undefined {
   const [, rest] = instructions.split(/^### Sample page$/m);
   const [section = ''] = (rest ?? '').split(/^### /m);
   const [, fenced] = /^```\w*\n([\s\S]*?)^```$/m.exec(section) ?? [];
-  return fenced?.trim();
+  return fenced?.trim().replaceAll(ROWS, asTable);
+}
+
+/** Two lines or more of cells. */
+const ROWS = /^(?:.+ \| .+(?:\n|$)){2,}/gm;
+
+/** Makes a table of Markdown, as wide as its longest row, with a head of the first one. */
+function asTable(rows: string): string {
+  const [head = [], ...others] = rows
+    .trim()
+    .split('\n')
+    .map((row) => row.split(' | '));
+  const columns = Math.max(head.length, ...others.map((cells) => cells.length));
+  const padded = [...head, ...Array<string>(columns - head.length).fill('')];
+  const lines = [padded, Array<string>(columns).fill('---'), ...others];
+  return `\n${lines.map((cells) => `| ${cells.join(' | ')} |`).join('\n')}\n\n`;
 }

@@ -10,6 +10,7 @@ import type { DataOf, Shape } from '#ui/api/types.ts';
 import { RUN_NOW } from '#ui/api/verbs/routines.ts';
 import { useVerb } from '#ui/api/verbs/verb.ts';
 import { VIEWER_ZONE } from '#ui/format/locale.ts';
+import { needText } from '#ui/format/need-words.ts';
 import { Button, ButtonLink } from '#ui/parts/button.tsx';
 import { Await, EmptyState } from '#ui/parts/feedback.tsx';
 import { Field, FormError } from '#ui/parts/field.tsx';
@@ -50,7 +51,7 @@ function Choose({ all }: { readonly all: readonly Blueprint[] }) {
       />
       {[...Map.groupBy(all, ({ job }) => job)].map(([job, blueprints]) => (
         <Section key={job} title={job}>
-          <ul className="grid gap-3 sm:grid-cols-2">
+          <ul className="grid gap-3 sm:grid-cols-2 xl:grid-cols-3">
             {blueprints.map((blueprint) => (
               <li key={blueprint.id}>
                 <BlueprintCard blueprint={blueprint} projectId={projectId} />
@@ -65,7 +66,7 @@ function Choose({ all }: { readonly all: readonly Blueprint[] }) {
 
 function BlueprintCard({ blueprint, projectId }: { blueprint: Blueprint; projectId: string }) {
   const { id, name, promise, when, needs } = blueprint;
-  const needed = needs.length === 0 ? '' : `, with a tool for ${needs.join(' and ').replaceAll('-', ' ')}`;
+  const needed = needs.length === 0 ? '' : `, with a tool for ${needs.map(needText).join(' and ')}`;
   return (
     <Link
       to="/p/$projectId/start"

@@ -3,7 +3,7 @@ import { ChartNoAxesColumn } from 'lucide-react';
 import { useRead } from '#ui/api/read.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { useNow } from '#ui/format/now.ts';
-import { count, money, plural, share } from '#ui/format/numbers.ts';
+import { count, money, moneyInWords, plural, share } from '#ui/format/numbers.ts';
 import { date } from '#ui/format/times.ts';
 import { Await, EmptyState } from '#ui/parts/feedback.tsx';
 import { Meter } from '#ui/parts/meter.tsx';
@@ -81,7 +81,7 @@ export function UsagePage() {
                       : [
                           {
                             label: 'Of that, rehearsals',
-                            value: `${count(data.rehearsals.totalTokens)} tokens, ${money(data.rehearsals.costUsd)}`,
+                            value: `${count(data.rehearsals.totalTokens)} tokens, ${moneyInWords(data.rehearsals.costUsd)}`,
                           },
                         ]),
                   ]}

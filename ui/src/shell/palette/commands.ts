@@ -1,5 +1,14 @@
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
-import { ArrowRightLeft, Keyboard, LayoutTemplate, LogOut, Plus, Settings, type LucideIcon } from 'lucide-react';
+import {
+  ArrowRightLeft,
+  BookOpen,
+  Keyboard,
+  LayoutTemplate,
+  LogOut,
+  Plus,
+  Settings,
+  type LucideIcon,
+} from 'lucide-react';
 import { useRead } from '#ui/api/read.ts';
 import { useProjectId } from '#ui/api/project.ts';
 import { useSignOut } from '#ui/api/session.ts';
@@ -107,6 +116,13 @@ export function useCommands(onKeys: () => void): readonly Group[] {
           run: () => chooseTheme(value),
         })),
         { value: 'keys', label: 'Keyboard', words: 'shortcuts help', icon: Keyboard, run: onKeys },
+        {
+          value: 'documentation',
+          label: 'Documentation',
+          words: 'help docs API',
+          icon: BookOpen,
+          run: () => open(`${config.data?.publicUrl ?? ''}/docs`, '_blank', 'noopener'),
+        },
         { value: 'sign-out', label: 'Sign out', words: 'log out', icon: LogOut, run: () => void signOut() },
       ],
     },

@@ -4,7 +4,7 @@ import { errorInWords, showFaults } from '#ui/api/form.ts';
 import { useProjectId } from '#ui/api/project.ts';
 import { useRead } from '#ui/api/read.ts';
 import { useSend } from '#ui/api/send.ts';
-import { count, money } from '#ui/format/numbers.ts';
+import { count, exactMoney } from '#ui/format/numbers.ts';
 import { Button, ButtonLink } from '#ui/parts/button.tsx';
 import { ConfirmByNameDialog } from '#ui/parts/dialog.tsx';
 import { Notice } from '#ui/parts/feedback.tsx';
@@ -50,7 +50,7 @@ function Facts({ organization: { name, budget, createdAt } }: { organization: Or
           },
           {
             label: 'US dollars a month',
-            value: budget.maxCostUsdPerMonth === null ? 'No limit' : money(budget.maxCostUsdPerMonth),
+            value: budget.maxCostUsdPerMonth === null ? 'No limit' : exactMoney(budget.maxCostUsdPerMonth),
           },
           { label: 'Created', value: <Time at={createdAt} /> },
         ]}
