@@ -195,7 +195,7 @@ export async function openServices(config: ConfigOf<'worker'>, log: Log, service
       clock.stop();
       deps.runFeed.close();
       await deps.runFeed.idle();
-      await deps.liveTexts.idle();
+      await deps.liveTexts.close();
       await deps.admission.idle();
       await deps.work.idle();
       mailer?.close();

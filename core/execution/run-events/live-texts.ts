@@ -5,8 +5,8 @@ import type { Log } from '#lib/log.ts';
 /** Passes the texts of model steps under way on to the followers of their runs. */
 export interface LiveTexts {
   open(step: LiveStep): LiveText;
-  /** Resolves when no text is left to pass on or to delete. */
-  idle(): Promise<void>;
+  /** Passes no more texts on, and resolves when those of ended steps are deleted. */
+  close(): Promise<void>;
 }
 
 /** An attempt at a model step. */
@@ -52,9 +52,10 @@ export function createLiveTexts({ database, log }: { readonly database: Db; read
   const ended: LiveStep[] = [];
   let passing: Promise<void> | undefined;
   let hasFailed = false;
+  let isClosed = false;
 
   async function keepPassing(): Promise<void> {
-    while (open.size > 0 || ended.length > 0) {
+    while ((open.size > 0 && !isClosed) || ended.length > 0) {
       await sleep(EVERY_MS);
       try {
         if (ended.length > 0) await deletePieces(database, ended.splice(0));
@@ -101,7 +102,10 @@ export function createLiveTexts({ database, log }: { readonly database: Db; read
         },
       };
     },
-    idle: async () => passing,
+    async close() {
+      isClosed = true;
+      await passing;
+    },
   };
 }
 
