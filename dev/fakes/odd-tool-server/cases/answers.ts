@@ -92,7 +92,7 @@ const RESULTS: readonly OddCase[] = [
   ),
   resultCase('a result that is null', null, {
     steps: ['failed', 'outcome_unknown'],
-    told: 'not what MCP says (the result is null',
+    told: 'does not follow MCP (the result is null',
   }),
   resultCase(
     'a result with content that is a text',
