@@ -22,7 +22,7 @@ test('a hot read makes no more statements than it needs, that of authentication 
     // No account of a person is connected: the lists of sources are in memory.
     '/v1/models': 1,
     [`/v1/runs/${run.id}`]: 5,
-    '/v1/attention': 8,
+    '/v1/attention': 9,
   };
   const found: Record<string, number> = {};
   for (const path of Object.keys(counts)) found[path] = await statementsOf(service, () => key.get(path));
