@@ -84,7 +84,9 @@ test('a person uses the whole service, from the sign-up to a late payment', asyn
   // Compose, test and activate.
   const receiver = await startReceiver((_request, response) => response.writeHead(204).end());
   await page.getByRole('link', { name: 'Write your own' }).click();
+  await page.getByRole('button', { name: 'Write it yourself' }).click();
   await writeRoutine(page, { name: ROUTINE, instructions: INSTRUCTIONS, site: 'example.com' });
+  await page.getByRole('button', { name: /^Advanced/ }).click();
   await page.getByRole('button', { name: /^Who is told/ }).click();
   await page.getByRole('textbox', { name: 'Webhook' }).fill(`${receiver.origin}/hooks/rankings`);
   await testRoutine(page);

@@ -52,10 +52,10 @@ export function createLiveTexts({ database, log }: { readonly database: Db; read
   const ended: LiveStep[] = [];
   let passing: Promise<void> | undefined;
   let hasFailed = false;
-  let isClosed = false;
+  const closing = new AbortController();
 
   async function keepPassing(): Promise<void> {
-    while ((open.size > 0 && !isClosed) || ended.length > 0) {
+    while ((open.size > 0 && !closing.signal.aborted) || ended.length > 0) {
       await sleep(EVERY_MS);
       try {
         if (ended.length > 0) await deletePieces(database, ended.splice(0));
@@ -103,7 +103,7 @@ export function createLiveTexts({ database, log }: { readonly database: Db; read
       };
     },
     async close() {
-      isClosed = true;
+      closing.abort();
       await passing;
     },
   };
