@@ -3,6 +3,7 @@ import { obstacles } from '#core/upkeep/observability/index.ts';
 import { openServices } from '#core/services.ts';
 import { startingConfig } from '#lib/config/index.ts';
 import { createLog } from '#lib/log.ts';
+import { persistently } from '#lib/database/index.ts';
 import { checkEncryptionKey, UnknownKey } from '#lib/secrets/index.ts';
 import { serveMetrics } from '#lib/metrics/index.ts';
 import { installRuntime } from '#lib/temporal/index.ts';
@@ -41,7 +42,8 @@ const healthServer =
 try {
   const { TEMPORAL_ADDRESS: address, TEMPORAL_TASK_QUEUE: taskQueue } = config;
   if (await untilMigrated(services.deps, signal)) {
-    await checkEncryptionKey(services.deps.database, services.deps.secrets);
+    const { database, secrets } = services.deps;
+    await persistently(() => checkEncryptionKey(database, secrets), signal);
     started = await untilReached(() => startWorkers(config, services, signal), {
       address,
       log,
