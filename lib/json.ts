@@ -61,6 +61,11 @@ export function pointerTokens(pointer: string): string[] {
   return tokens.map((token) => token.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
+/** Returns the pointer to a member of the value at a pointer (RFC 6901, section 3). */
+export function memberPointer(pointer: string, name: string): string {
+  return `${pointer}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+}
+
 /** Finds the value at a pointer (RFC 6901, section 4); undefined without one. */
 export function valueAt(document: unknown, pointer: string): unknown {
   let value = document;

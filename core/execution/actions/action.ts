@@ -59,11 +59,11 @@ export interface Action {
   readonly digest: string;
   /** Ids of actions whose results its arguments contain. */
   readonly refersTo: readonly string[];
-  /** What the model wrote beside the call; null where it wrote nothing. */
+  /** The model's text beside the call; null without one. */
   readonly modelReason: string | null;
   readonly state: ActionState;
   readonly reason: ActionReason | null;
-  /** What the person wrote who rejected it. */
+  /** The note of the person who rejected it. */
   readonly note: string | null;
   /** The action whose arguments were changed. */
   readonly replaces: string | null;

@@ -1,5 +1,5 @@
 import type { Core } from '#core/core.ts';
-import { storable, storableJson, sql, type Db } from '#lib/database/index.ts';
+import { lockKey, storable, storableJson, sql, type Db } from '#lib/database/index.ts';
 import { newId } from '#lib/ids.ts';
 import { cut, withoutUnseen } from '#lib/text.ts';
 import { digestOf, type SeenCall } from './action.ts';
@@ -14,7 +14,7 @@ export interface HeldCall extends SeenCall {
   readonly policyId: string;
   readonly connectionName: string;
   readonly refersTo: readonly string[];
-  /** What the model wrote beside the call. */
+  /** The model's text beside the call. */
   readonly modelReason: string | null;
 }
 
@@ -37,7 +37,7 @@ export async function recordHeldCall(
   const { projectId, routineId, runId } = call;
   const digest = digestOf(call);
   // One at a time in a routine, so that two runs that count at the same moment cannot pass the limit together.
-  await tx.row`select pg_advisory_xact_lock(hashtextextended('ras:actions:' || ${routineId}, 0))`;
+  await lockKey(tx, `ras:actions:${routineId}`);
   await endActions(
     deps,
     tx,

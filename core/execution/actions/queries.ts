@@ -1,7 +1,7 @@
 import { targetJson, targetOf, type TargetJson, type ToolTarget } from '#core/integrations/tools/index.ts';
 import { join, ownedBy, sql, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
-import { canonicalJson, isJsonObject, type JsonObject } from '#lib/json.ts';
+import { canonicalJson, isJsonObject, memberPointer, type JsonObject } from '#lib/json.ts';
 import { afterCursor, type Page } from '#lib/paging.ts';
 import { actionColumns, type Action, type ActionState } from './action.ts';
 
@@ -40,13 +40,13 @@ export async function readAction(db: Db, projectId: string, id: string): Promise
   return found;
 }
 
-/** What a person looks at before a decision. */
+/** An action with everything that a person looks at before a decision. */
 export interface ActionDetail extends Action {
   /** The schema of the arguments; null where the tool is gone. */
   readonly inputSchema: JsonObject | null;
   /** Arguments of the call of the same tool that was approved last; null without one. */
   readonly lastApproved: { readonly id: string; readonly arguments: JsonObject; readonly decidedAt: Date } | null;
-  /** What a person changed in the arguments of the action that this one replaces. */
+  /** Changes that a person made to the arguments of the action that this one replaces. */
   readonly changes: readonly ChangedArgument[];
 }
 
@@ -112,7 +112,7 @@ function differencesOf(before: unknown, after: unknown, path = ''): ChangedArgum
   }
   if (Array.isArray(before) && one.size !== other.size) return [{ path, before, after }];
   return [...new Set([...one.keys(), ...other.keys()])].flatMap((name) =>
-    differencesOf(one.get(name), other.get(name), `${path}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`),
+    differencesOf(one.get(name), other.get(name), memberPointer(path, name)),
   );
 }
 

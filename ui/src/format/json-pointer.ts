@@ -6,6 +6,11 @@ export function tokensOf(pointer: string): readonly string[] {
   return tokens.map((token) => token.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
+/** Returns the pointer to a member of the value at a pointer. */
+export function memberPointer(pointer: string, name: string): string {
+  return `${pointer}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+}
+
 /** Returns the value at a pointer; undefined without one. */
 export function valueAt(value: unknown, pointer: string): unknown {
   return tokensOf(pointer).reduce<unknown>(memberOf, value);

@@ -2,6 +2,7 @@ import type { Shape } from '#ui/api/types.ts';
 import { placeInWords } from '#ui/format/action-words.ts';
 import { drawn } from '#ui/format/drawn.ts';
 import { sortedJson } from '#ui/format/exact-number.ts';
+import { memberPointer } from '#ui/format/json-pointer.ts';
 import { listInWords } from '#ui/parts/routine-fields.ts';
 import { TextDiff } from '#ui/parts/lazily.tsx';
 import { TextLink } from '#ui/parts/text-link.tsx';
@@ -29,7 +30,9 @@ export function SinceLastApproved({ action: { arguments: given, lastApproved } }
       {differing.length === 0 ? (
         <p className="text-base text-muted">The same arguments.</p>
       ) : (
-        <Differences of={differing.map((name) => ({ path: `/${name}`, before: before[name], after: given[name] }))} />
+        <Differences
+          of={differing.map((name) => ({ path: memberPointer('', name), before: before[name], after: given[name] }))}
+        />
       )}
       {differing.length > 0 && same.length > 0 && (
         <p className="mt-2 text-sm text-muted">The same: {listInWords(same.map(drawn))}.</p>

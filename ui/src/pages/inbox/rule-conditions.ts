@@ -1,6 +1,6 @@
 import type { Shape } from '#ui/api/types.ts';
 import { referencesIn } from '#ui/format/action-words.ts';
-import { isObject } from '#ui/format/json-pointer.ts';
+import { isObject, memberPointer } from '#ui/format/json-pointer.ts';
 
 type Condition = Shape<'ToolRuleCondition'>;
 export type Comparison = 'equals' | 'in' | 'prefix' | 'atMost';
@@ -27,9 +27,7 @@ const MOST_LEAVES = 40;
 /** Lists the arguments that a rule can compare: texts, numbers, flags and nulls, also within others. */
 export function leavesOf(given: unknown, pointer = ''): readonly Leaf[] {
   if (isObject(given)) {
-    const inside = Object.entries(given).flatMap(([name, value]) =>
-      leavesOf(value, `${pointer}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`),
-    );
+    const inside = Object.entries(given).flatMap(([name, value]) => leavesOf(value, memberPointer(pointer, name)));
     return inside.slice(0, MOST_LEAVES);
   }
   if (typeof given === 'string') {
