@@ -68,7 +68,7 @@ export function credentialId({ actor }: ProjectAccess): string {
   return actor.kind === 'key' ? actor.keyId : actor.grantId;
 }
 
-/** Returns the credential of a program, which may not decide about the actions of runs that it starts; null for a person. */
+/** Returns the credential of a program, which may not decide about actions of its own runs; null for a person. */
 export function programOf(access: ProjectAccess): string | null {
   return access.actor.kind === 'session' ? null : credentialId(access);
 }

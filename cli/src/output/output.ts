@@ -17,7 +17,7 @@ export interface Output {
   jsonLine(value: unknown): void;
   /** Always text, without control characters. */
   text(text: string): void;
-  /** As `text`, without the end of a line. */
+  /** Writes as `text` does, without the end of a line. */
   part(text: string): void;
 }
 

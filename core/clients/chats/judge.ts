@@ -1,7 +1,7 @@
 import type { ChatKind } from './address.ts';
 
 /**
- * What the response of a chat means: `gone` when the address will never work again, `refused` when this message will not,
+ * Meaning of a chat's response: `gone` when the address will never work again, `refused` when this message will not,
  * `retry` when a later attempt may succeed. `why` holds a word of the chat or its status.
  */
 export type ChatVerdict =

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { addWork, type RecordKind } from '#core/foundation/work/index.ts';
+import { addWork, RECORD_PACE, type RecordKind } from '#core/foundation/work/index.ts';
 import { isLimited, sharesUsed, type LimitName } from '#core/usage/index.ts';
 import { AT_ONCE, deleteBatch, sql, type Db, type Sql } from '#lib/database/index.ts';
 import { followsBudgets, hasSubscription, readSubscriptions, type MailSubscription } from './subscription.ts';
-import { mailProject, mailTo, RECORDED_AT_ONCE, RETRIES_MS, tell, type News, type ProjectNews } from './tell.ts';
+import { mailProject, mailTo, tell, type News, type ProjectNews } from './tell.ts';
 
 /**
  * A budget that reaches a threshold for the first time in its period, with the people of one project who are mailed.
@@ -168,8 +168,7 @@ export function noteSpending(step: Sql): Sql {
 
 /** Mails about the budgets that a step has filled. */
 export const spendingKind: RecordKind = {
-  batch: RECORDED_AT_ONCE,
-  waitsMs: RETRIES_MS,
+  ...RECORD_PACE,
   record: (tx, { payload }) => notifySpending(tx, spender.parse(payload)),
 };
 

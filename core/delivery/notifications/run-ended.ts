@@ -2,7 +2,7 @@ import { RUN_WARNINGS, type RunWarning } from '#core/authoring/outcomes/index.ts
 import { z } from 'zod';
 import { isWork } from '#core/foundation/engine/index.ts';
 import { enqueuePing } from '#core/foundation/outbox/index.ts';
-import { addWork, type RecordKind } from '#core/foundation/work/index.ts';
+import { addWork, RECORD_PACE, type RecordKind } from '#core/foundation/work/index.ts';
 import type { PassedLimit } from '#core/usage/index.ts';
 import { AT_ONCE, sql, type Db, type Sql } from '#lib/database/index.ts';
 import { findCrossings, routineBudgetNews, tellOfSharedBudgets, type UsedUp } from './budgets.ts';
@@ -13,7 +13,7 @@ import {
   readSubscriptions,
   type MailSubscription,
 } from './subscription.ts';
-import { RECORDED_AT_ONCE, RETRIES_MS, tell, type News } from './tell.ts';
+import { tell, type News } from './tell.ts';
 
 /** The end of a run, as the statement that ends it leaves it for the mails. */
 const endedRun = z.object({
@@ -84,8 +84,7 @@ export function noteEnd({ state, reasonInWords, warnings = [], passedLimit }: En
 
 /** Queues the mails about an ended run and the ping of a monitor. */
 export const runEndedKind: RecordKind = {
-  batch: RECORDED_AT_ONCE,
-  waitsMs: RETRIES_MS,
+  ...RECORD_PACE,
   async record(tx, { key: runId, payload }) {
     const run = endedRun.parse(payload);
     const [subscription] = await readSubscriptions(tx, [run.routineId]);

@@ -1,9 +1,9 @@
 import { mergeHeld, projectsWithHeld, type HeldCount } from '#core/foundation/outbox/index.ts';
-import { addWork, type RecordKind } from '#core/foundation/work/index.ts';
+import { addWork, RECORD_PACE, type RecordKind } from '#core/foundation/work/index.ts';
 import type { MailSettings } from '#core/accounts/settings/index.ts';
 import { AT_ONCE, sql, type Db } from '#lib/database/index.ts';
 import { readSubscriptions, type MailSubscription } from './subscription.ts';
-import { MAIL_INTERVAL, mailProject, RECORDED_AT_ONCE, RETRIES_MS } from './tell.ts';
+import { MAIL_INTERVAL, mailProject } from './tell.ts';
 
 /** Queues a summary for each project whose oldest held event has waited for an hour. */
 export async function queueSummaries(db: Db): Promise<void> {
@@ -20,8 +20,7 @@ export async function queueSummaries(db: Db): Promise<void> {
  * runs of a hundred routines at once.
  */
 export const summaryKind: RecordKind = {
-  batch: RECORDED_AT_ONCE,
-  waitsMs: RETRIES_MS,
+  ...RECORD_PACE,
   record: (tx, { key: projectId }) => mailSummary(tx, projectId),
 };
 

@@ -10,12 +10,6 @@ import {
 import { sql, type Db } from '#lib/database/index.ts';
 import { messageSubjectOf, type MailSubscription } from './subscription.ts';
 
-/** News written at the same time: each holds a connection of the pool. */
-export const RECORDED_AT_ONCE = 4;
-
-/** Waits between attempts to write mails, which only Postgres can fail. */
-export const RETRIES_MS = [10_000, 60_000, 600_000, 3_600_000];
-
 /** An event of a routine, in the words of its mail. */
 export interface News {
   readonly event: MailEvent;

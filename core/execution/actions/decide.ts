@@ -9,7 +9,7 @@ import { sentence } from '#lib/text.ts';
 import { ACTION_REASONS, actionColumns, digestOf, obstacleOf, type Action, type ActionReason } from './action.ts';
 import { endActions, followEnds } from './end.ts';
 import { tellDecided } from './news.ts';
-import { readAction, targetOfAction } from './queries.ts';
+import { findReferred, readAction, targetOfAction } from './queries.ts';
 import { hasReference, withIds } from './references.ts';
 
 type DecideDeps = Pick<Core, 'database' | 'uiOrigin' | 'work'>;
@@ -228,11 +228,7 @@ async function assertStillAllowed(tx: Db, action: Action, { policy }: ToolTarget
 /** Tells whether all actions that it refers to can still give a result. @throws {AppError} `action_waits` for an open one */
 async function canRefer(tx: Db, { projectId, refersTo }: Pick<Action, 'projectId' | 'refersTo'>): Promise<boolean> {
   if (refersTo.length === 0) return true;
-  const referred = await tx.rows<{ id: string; state: Action['state'] }>`
-    select a.id, coalesce(n.state, a.state) as state from actions a
-    left join actions n on n.id = a.replaced_by and n.project_id = a.project_id
-    where a.project_id = ${projectId} and a.id = any(${refersTo})
-  `;
+  const referred = await findReferred(tx, { projectId, refersTo });
   const open = referred.filter(({ state }) => state === 'open').map(({ id }) => id);
   if (open.length > 0) throw new AppError('action_waits', `Approve ${open.join(', ')} first: it refers to the result.`);
   const isUsable = ({ state }: { readonly state: Action['state'] }) => ['approved', 'sending', 'done'].includes(state);

@@ -79,6 +79,21 @@ interface FoundDetail extends Omit<ActionDetail, 'changes' | 'lastApproved'> {
   readonly lastApproved: { readonly id: string; readonly arguments: JsonObject; readonly decidedAt: string } | null;
 }
 
+/**
+ * Reads the actions whose results an action needs; one that was replaced counts as its replacement. Actions that are gone
+ * are missing.
+ */
+export function findReferred(
+  db: Db,
+  { projectId, refersTo }: Pick<Action, 'projectId' | 'refersTo'>,
+): Promise<{ id: string; state: ActionState; structured: unknown }[]> {
+  return db.rows`
+    select a.id, coalesce(n.state, a.state) as state, coalesce(n.structured, a.structured) as structured from actions a
+    left join actions n on n.id = a.replaced_by and n.project_id = a.project_id
+    where a.project_id = ${projectId} and a.id = any(${refersTo})
+  `;
+}
+
 /** Reads the present policy and connection of an action; undefined where one of them is gone. */
 export async function targetOfAction(
   db: Db,

@@ -15,7 +15,7 @@ import { cut, sentence } from '#lib/text.ts';
 import { actionColumns, obstacleOf, type Action, type ActionReason, type ActionState } from './action.ts';
 import { endReferring } from './end.ts';
 import { runAgain } from './news.ts';
-import { targetOfAction } from './queries.ts';
+import { findReferred, targetOfAction } from './queries.ts';
 import { withValues } from './references.ts';
 
 export type SendActionDeps = ToolCallDeps & Pick<Core, 'uiOrigin' | 'work'>;
@@ -90,11 +90,7 @@ async function referredBy(
 ): Promise<{ readonly arguments?: JsonObject; readonly reason?: ActionReason }> {
   if (args === null) return { reason: 'content_erased' };
   if (refersTo.length === 0) return { arguments: args };
-  const found = await db.rows<{ id: string; state: ActionState; structured: unknown }>`
-    select a.id, coalesce(n.state, a.state) as state, coalesce(n.structured, a.structured) as structured from actions a
-    left join actions n on n.id = a.replaced_by and n.project_id = a.project_id
-    where a.project_id = ${projectId} and a.id = any(${refersTo})
-  `;
+  const found = await findReferred(db, { projectId, refersTo });
   const isDone = found.length === refersTo.length && found.every(({ state }) => state === 'done');
   if (!isDone) return { reason: 'reference_ended' };
   const filled = withValues(args, new Map(found.map(({ id, structured }) => [id, structured])));

@@ -3,18 +3,13 @@ import { effectivePlan, type PlanRule } from '#core/accounts/billing/index.ts';
 import { paidPlanOf } from '#core/accounts/organizations/index.ts';
 import { tellOfHeldCalls } from '#core/delivery/notifications/index.ts';
 import { starts } from '#core/execution/runs/index.ts';
-import type { RecordKind } from '#core/foundation/work/index.ts';
+import { RECORD_PACE, type RecordKind } from '#core/foundation/work/index.ts';
 import { sql, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 
-/** Waits between attempts of work that only Postgres can fail. */
-const RETRIES_MS = [10_000, 60_000, 600_000, 3_600_000];
-const AT_ONCE_MOST = 4;
-
 /** Mails the people of a routine that calls of a run wait for one of them. The mail has a link and nothing that acts. */
 export const actionHeldKind: RecordKind = {
-  batch: AT_ONCE_MOST,
-  waitsMs: RETRIES_MS,
+  ...RECORD_PACE,
   async record(tx, { key: runId }) {
     const found = await tx.row<{ routineId: string; open: number }>`
       select routine_id as "routineId", count(*) as open from actions
@@ -29,8 +24,7 @@ const settledRun = z.object({ projectId: z.string(), routineId: z.string() });
 /** Starts a routine once more, once nothing of a run waits any longer. */
 export function actionRunKind(deps: starts.StartDeps & { readonly planRule: PlanRule }): RecordKind {
   return {
-    batch: AT_ONCE_MOST,
-    waitsMs: RETRIES_MS,
+    ...RECORD_PACE,
     async record(tx, { key: runId, payload }) {
       const { projectId, routineId } = settledRun.parse(payload);
       const tenant = await findTenant(tx, projectId);

@@ -39,6 +39,9 @@ export interface RecordKind extends AnyKind {
   readonly record: (tx: Db, item: WorkItem) => Promise<void>;
 }
 
+/** The pace of kinds that only Postgres can fail. Each row of a batch holds a connection of the pool. */
+export const RECORD_PACE = { batch: 4, waitsMs: [10_000, 60_000, 600_000, 3_600_000] } as const;
+
 /**
  * A kind that asks another system, outside of any transaction. Its effect may happen twice, if the process dies before
  * it records the end of the row.

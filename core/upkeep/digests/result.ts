@@ -5,14 +5,13 @@ import { enqueueChats } from '#core/delivery/chats/index.ts';
 import { listResults, type Result } from '#core/execution/results/index.ts';
 import { enqueueMail, recordUnaddressed, type MailContent } from '#core/foundation/outbox/index.ts';
 import { throttle, type ThrottleRule } from '#core/foundation/rate-limits/index.ts';
-import type { RecordKind } from '#core/foundation/work/index.ts';
+import { RECORD_PACE, type RecordKind } from '#core/foundation/work/index.ts';
 import type { Db } from '#lib/database/index.ts';
 import { plainLines, resultEntry } from './content.ts';
 
 /** Queues the result of a run for the people and chats of its routine. */
 export const resultKind: RecordKind = {
-  batch: 4,
-  waitsMs: [10_000, 60_000, 600_000, 3_600_000],
+  ...RECORD_PACE,
   record: (tx, { key: runId }) => sendResult(tx, runId),
 };
 
