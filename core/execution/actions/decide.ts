@@ -1,7 +1,7 @@
 import type { Core } from '#core/core.ts';
 import { recordProjectAudit, type Actor } from '#core/foundation/audit/index.ts';
 import { judging, policyUnchanged, type ToolTarget } from '#core/integrations/tools/index.ts';
-import { afterCommit, AT_ONCE, databaseTime, sql, storableJson, transaction, type Db } from '#lib/database/index.ts';
+import { AT_ONCE, databaseTime, sql, storableJson, transaction, type Db } from '#lib/database/index.ts';
 import { AppError, invalid } from '#lib/errors.ts';
 import { newId } from '#lib/ids.ts';
 import { canonicalJson, type JsonObject } from '#lib/json.ts';
@@ -45,7 +45,7 @@ export async function approveAction(
   if (obstacle !== undefined || target === undefined) return refuse(deps, wanted, obstacle ?? 'connection_removed');
   const edited = args === undefined ? undefined : await editedCall(deps.database, seen, target, args);
   if (args === undefined) await assertFits(target, seen);
-  const approved = await transaction(deps.database, async (tx) => {
+  const approved = await deciding(deps, async (tx) => {
     const open = await lockForDecision(tx, wanted);
     if (open.state !== 'open' || open.expiresAt <= (await databaseTime(tx))) return undefined;
     await assertStillAllowed(tx, open, target);
@@ -59,7 +59,6 @@ export async function approveAction(
     const entry = { by: wanted.by, projectId, targetId: action.id, details };
     await recordProjectAudit(tx, { ...entry, action: 'action.approved' });
     await tellDecided(deps, tx, action);
-    afterCommit(tx, () => deps.work.nudge('actions'));
     return action;
   });
   if (approved === 'reference_ended') throw new AppError('action_not_allowed', sentence(ACTION_REASONS[approved]));
@@ -74,7 +73,7 @@ export async function approveAction(
 /** Rejects an open action; a rejected one is returned as it is. @throws {AppError} as `approveAction` does */
 export function rejectAction(deps: DecideDeps, wanted: Decision & { readonly note: string | null }): Promise<Action> {
   const { projectId, id, by, credential, note } = wanted;
-  return transaction(deps.database, async (tx) => {
+  return deciding(deps, async (tx) => {
     const open = await lockForDecision(tx, wanted);
     if (open.state === 'rejected' && open.decidedBy !== null) return open;
     if (open.state !== 'open') throw closedError(open);
@@ -139,7 +138,7 @@ function closedError({ state, reason }: Action): AppError {
 /** Ends an action that can no longer be carried out. @throws {AppError} `action_not_allowed`, `action_closed` */
 async function refuse(deps: DecideDeps, wanted: Decision, reason: ActionReason): Promise<never> {
   const { projectId, id } = wanted;
-  await transaction(deps.database, async (tx) => {
+  await deciding(deps, async (tx) => {
     const open = await lockForDecision(tx, wanted);
     if (open.state !== 'open') throw closedError(open);
     const state = reason === 'expired' ? 'rejected' : 'closed';
@@ -188,6 +187,18 @@ async function actionsOfRun(db: Db, { projectId, runId, id, refersTo }: Action):
     where project_id = ${projectId} and (run_id = ${runId} or id = any(${refersTo})) and id < ${id}
   `;
   return new Map(found.map((each) => [each.id, each.id]));
+}
+
+/**
+ * Decides in one transaction. What starts approved calls passes over one that another decision still locks, so each
+ * decision asks for another look at its end.
+ */
+async function deciding<T>({ database, work }: DecideDeps, decide: (tx: Db) => Promise<T>): Promise<T> {
+  try {
+    return await transaction(database, decide);
+  } finally {
+    work.nudge('actions');
+  }
 }
 
 /**

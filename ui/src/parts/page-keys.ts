@@ -1,5 +1,15 @@
-import { useEffect, useEffectEvent, useRef } from 'react';
+import { useEffectEvent, useLayoutEffect, useRef } from 'react';
 import { CHORD_MS, isBusy } from './keys.ts';
+
+/** Listens for keys from the moment that the page shows: an effect would come after it, and lose a key between. */
+export function useDocumentKeys(onKeyDown: (event: KeyboardEvent) => void): void {
+  const latest = useEffectEvent(onKeyDown);
+  useLayoutEffect(() => {
+    const listen = (event: KeyboardEvent) => latest(event);
+    document.addEventListener('keydown', listen);
+    return () => document.removeEventListener('keydown', listen);
+  }, []);
+}
 
 /**
  * Listens for the keys of a page: outside of fields and dialogs, and not after `g`, which leads to another page.
@@ -7,15 +17,10 @@ import { CHORD_MS, isBusy } from './keys.ts';
  */
 export function usePageKeys(onKey: (key: string) => boolean): void {
   const chordUntil = useRef(0);
-  const onKeyDown = useEffectEvent((event: KeyboardEvent) => {
+  useDocumentKeys((event) => {
     if (event.metaKey || event.ctrlKey || event.altKey || isBusy(event.target)) return;
     if (event.key === 'g') chordUntil.current = event.timeStamp + CHORD_MS;
     if (event.timeStamp < chordUntil.current) return;
     if (onKey(event.key)) event.preventDefault();
   });
-  useEffect(() => {
-    const listen = (event: KeyboardEvent) => onKeyDown(event);
-    document.addEventListener('keydown', listen);
-    return () => document.removeEventListener('keydown', listen);
-  }, []);
 }

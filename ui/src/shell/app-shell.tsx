@@ -1,11 +1,12 @@
 import { Outlet, useNavigate, useParams } from '@tanstack/react-router';
 import { Menu, Search } from 'lucide-react';
-import { lazy, Suspense, useEffect, useEffectEvent, useRef, useState } from 'react';
+import { lazy, Suspense, useEffect, useRef, useState } from 'react';
 import { ProjectProvider } from '#ui/api/project.ts';
 import { useRead } from '#ui/api/read.ts';
 import { ButtonLink, IconButton } from '#ui/parts/button.tsx';
 import { EmptyState, ErrorState } from '#ui/parts/feedback.tsx';
 import { CHORD_MS, isBusy } from '#ui/parts/keys.ts';
+import { useDocumentKeys } from '#ui/parts/page-keys.ts';
 import { useUnreadInTitle } from '#ui/parts/page-title.ts';
 import { rememberProject } from './last-project.ts';
 import { placesFor, type Place } from './navigation.ts';
@@ -136,7 +137,7 @@ function useKeys({ projectId, places, onPalette, onHelp }: Keys): void {
   const navigate = useNavigate();
   // Kept across renderings, because one may happen between the two keys.
   const chordUntil = useRef(0);
-  const onKeyDown = useEffectEvent((event: KeyboardEvent) => {
+  useDocumentKeys((event) => {
     if ((event.metaKey || event.ctrlKey) && event.key.toLowerCase() === 'k') {
       event.preventDefault();
       onPalette();
@@ -154,9 +155,4 @@ function useKeys({ projectId, places, onPalette, onHelp }: Keys): void {
       if (place !== undefined) void navigate({ to: place.to, params: { projectId } });
     }
   });
-  useEffect(() => {
-    const listen = (event: KeyboardEvent) => onKeyDown(event);
-    document.addEventListener('keydown', listen);
-    return () => document.removeEventListener('keydown', listen);
-  }, []);
 }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { AT_ONCE } from '#lib/database/index.ts';
+import { AT_ONCE, transaction, type Db } from '#lib/database/index.ts';
 import { approveAsked, codeOf as codeIn, enterAssistant, exchange } from '#test/support/assistants.ts';
 import { ApiClient, type Answer } from '#test/support/client.ts';
 import { changeActions, giveRole } from '#test/support/given.ts';
@@ -34,6 +34,13 @@ function sessionOf({ session }: Person, { projectId } = person) {
 
 const ISSUE = { name: 'create_issue', arguments: { title: 'Broken link', priority: 2 } };
 
+async function lockWaits(db: Db): Promise<number> {
+  const found = await db.row<{ count: number }>`
+    select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
+  `;
+  return found?.count ?? 0;
+}
+
 async function heldIssue(given: Partial<Parameters<typeof holdingRoutine>[2]> = {}, caller = client) {
   const routine = await holdingRoutine(caller, ['create_issue'], { url: tracker.url, ...given });
   const { run } = await runAsking({ service, client: caller }, routine, ISSUE);
@@ -52,6 +59,35 @@ test('two people who approve at once get the same answer, and the call is sent o
   const answers = await Promise.all([client, sessionOf(other), client].map((each) => approve(each, action)));
   expect(answers.map(({ status, data }) => [status, data?.id])).toEqual(answers.map(() => [200, action.id]));
   expect(new Set(answers.map(({ data }) => data.decidedBy.id)).size).toBe(1);
+  await actionEnded(client, action.id);
+  expect(tracker.calls).toHaveLength(1);
+});
+
+test('an approved call that others still lock is sent as soon as the last of them lets go', async () => {
+  const { action } = await heldIssue();
+  const { database, work } = service.deps;
+  const lock = (tx: Db) => tx.run`select from actions where id = ${action.id} for update`;
+  const blocked = (count: number) => expect.poll(() => lockWaits(database)).toBe(count);
+  const [approved, others] = await transaction(database, async (tx) => {
+    await lock(tx);
+    const first = approve(client, action);
+    await blocked(1);
+    // What stands between the two gets the lock when the first approval is committed.
+    const between = transaction(database, async (inner) => {
+      await lock(inner);
+      await first;
+      await work.idle();
+      expect((await client.get(`/v1/actions/${action.id}`)).data.state).toBe('approved');
+    });
+    await blocked(2);
+    const second = approve(client, action);
+    await blocked(3);
+    return [first, Promise.all([between, second])] as const;
+  });
+  expect(await Promise.all([approved, others.then(([, each]) => each)])).toMatchObject([
+    { status: 200 },
+    { status: 200 },
+  ]);
   await actionEnded(client, action.id);
   expect(tracker.calls).toHaveLength(1);
 });

@@ -1,18 +1,18 @@
 import { useNavigate } from '@tanstack/react-router';
 import { ChevronLeft, ChevronRight, GitCompareArrows } from 'lucide-react';
-import { useEffect, useEffectEvent } from 'react';
 import { useProjectId } from '#ui/api/project.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { isOver } from '#ui/format/run-words.ts';
 import { ButtonLink } from '#ui/parts/button.tsx';
 import { isBusy } from '#ui/parts/keys.ts';
+import { useDocumentKeys } from '#ui/parts/page-keys.ts';
 
 /** Leads to the results before and after this one, by `[` and `]` as well, and to a comparison. */
 export function Nearby({ run }: { readonly run: Shape<'RunDetail'> }) {
   const projectId = useProjectId();
   const navigate = useNavigate();
   const { previousResultId: previous, nextResultId: next } = run;
-  const onKeyDown = useEffectEvent((event: KeyboardEvent) => {
+  useDocumentKeys((event) => {
     if (event.metaKey || event.ctrlKey || isBusy(event.target)) return;
     const wanted = event.key === '[' ? previous : event.key === ']' ? next : null;
     if (wanted === null) return;
@@ -24,11 +24,6 @@ export function Nearby({ run }: { readonly run: Shape<'RunDetail'> }) {
     // Readers of the screen go on at the beginning of the other page.
     document.getElementById('page')?.focus();
   });
-  useEffect(() => {
-    const listen = (event: KeyboardEvent) => onKeyDown(event);
-    document.addEventListener('keydown', listen);
-    return () => document.removeEventListener('keydown', listen);
-  }, []);
   const to = '/p/$projectId/runs/$runId';
   if (previous === null && next === null) return null;
   return (
