@@ -84,23 +84,10 @@ function answeredBefore(question: Question, answer: string): Question {
 async function enqueueAfter(
   deps: starts.StartDeps,
   tx: Db,
-  { runId, projectId, organizationId, plan, routineId, startedBy }: GivenAnswer & { readonly routineId: string },
+  { runId: id, projectId, organizationId, plan, routineId, startedBy }: GivenAnswer & { readonly routineId: string },
 ): Promise<starts.EnqueuedRun | string> {
   try {
-    return await starts.enqueueManualRun(tx, deps.admission.rule, {
-      id: runId,
-      projectId,
-      organizationId,
-      plan,
-      routineId,
-      variables: {},
-      valuesFenced: false,
-      retryOf: null,
-      runAt: null,
-      standsFor: null,
-      startedBy,
-      disabledProviders: starts.disabledProviders(deps),
-    });
+    return await starts.enqueueManualRun(deps, tx, { id, projectId, organizationId, plan, routineId, startedBy });
   } catch (error) {
     if (error instanceof AppError) return error.code;
     throw error;

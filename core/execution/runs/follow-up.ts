@@ -2,7 +2,7 @@ import { runsExceeded, takeOneRun, type Plan } from '#core/accounts/billing/inde
 import { isEndState } from '#core/execution/run-states/index.ts';
 import { sql } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
-import { disabledProviders, enqueueManualRun, startAdmitted, type StartDeps } from './enqueue.ts';
+import { disabledProviders, startManualRun, type StartDeps } from './enqueue.ts';
 import { assertHasResult, findRun, readRun } from './queries.ts';
 import { runColumns, type Run } from './run.ts';
 
@@ -99,7 +99,6 @@ export async function retryRun(deps: StartDeps, input: Omit<AskedFollowUp, 'mess
     return startFollowUp(deps, { ...input, runId: followsUp, message, fenced: run.valuesFenced });
   }
   // Values that were fenced stay fenced.
-  const again = { routineId, variables, valuesFenced: false, retryOf: run.id, runAt: null, standsFor, rehearses };
-  const retry = { ...input, ...again, disabledProviders: disabledProviders(deps) };
-  return startAdmitted(deps, await enqueueManualRun(deps.database, deps.admission.rule, retry));
+  const again = { routineId, variables, valuesFenced: false, retryOf: run.id, standsFor, rehearses };
+  return startManualRun(deps, { ...input, ...again });
 }

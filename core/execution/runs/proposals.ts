@@ -3,7 +3,7 @@ import type { Events } from '#core/events.ts';
 import { cancellation } from '#core/execution/run-states/index.ts';
 import { sql, type Db } from '#lib/database/index.ts';
 import type { EndDeps } from './end-run.ts';
-import { disabledProviders, enqueueManualRun, startAdmitted, type ManualRun, type StartDeps } from './enqueue.ts';
+import { enqueueManualRun, startAdmitted, type ManualRun, type StartDeps } from './enqueue.ts';
 import { cancelOpenRuns } from './replace.ts';
 
 /**
@@ -17,21 +17,7 @@ export async function startProposal(
 ) {
   const { organizationId, plan, projectId, routineId, startedBy, runId: id } = input;
   const { proof, ...opened } = await proposals.proposeChange(deps, input, (tx, revision) =>
-    enqueueManualRun(tx, deps.admission.rule, {
-      id,
-      projectId,
-      organizationId,
-      plan,
-      routineId,
-      revision,
-      variables: {},
-      valuesFenced: false,
-      retryOf: null,
-      runAt: null,
-      standsFor: null,
-      startedBy,
-      disabledProviders: disabledProviders(deps),
-    }),
+    enqueueManualRun(deps, tx, { id, projectId, organizationId, plan, routineId, revision, startedBy }),
   );
   if (proof !== undefined) await startAdmitted(deps, proof);
   return opened;
