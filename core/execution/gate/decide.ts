@@ -30,9 +30,7 @@ export interface GateDecision {
 /** Decides whether a run wakes its model, which it does in case of doubt. */
 export function decideGate(question: GateQuestion, seen: Seen): GateDecision {
   const { gate, baseline, isManual } = question;
-  if (typeof seen === 'object' && 'failed' in seen) {
-    return { wakes: true, reason: seen.failed, changed: null };
-  }
+  if (typeof seen === 'object' && 'failed' in seen) return { wakes: true, reason: seen.failed, changed: null };
   const now = seen === 'not_modified' ? baseline : seen;
   const changed = baseline === undefined ? null : now?.hash !== baseline.hash;
   const wakes = (reason: GateReason) => ({ wakes: true, reason, changed });

@@ -33,7 +33,6 @@ export function toldQuestionsJson(run: { projectId: Sql; routineId: Sql }): Sql 
   )`;
 }
 
-/** Returns an SQL condition that is true when a definition tells its runs of questions. */
 export function tellsQuestions(definition: Sql): Sql {
   return sql`(${definition} ->> 'mayAsk' = 'true' or position('answers' in ${definition} ->> 'instructions') > 0)`;
 }

@@ -3,8 +3,7 @@ import { MAX_CARRIED_LENGTH } from '#core/authoring/definition/index.ts';
 import { cutKeepingState } from '#core/authoring/skills/index.ts';
 import { isWork } from '#core/foundation/engine/index.ts';
 import { ownedBy, sql, type Sql } from '#lib/database/index.ts';
-import { cut } from '#lib/text.ts';
-import { fence } from './fence.ts';
+import { carried, fence } from './fence.ts';
 
 /**
  * The latest successful run of a routine. A backfill makes up for past times, and a follow-up answers a question, so
@@ -42,12 +41,10 @@ export interface PreviousData {
   readonly changes: Pick<Changes, 'counts' | 'added' | 'removed' | 'changed' | 'truncated'>;
 }
 
-/** Returns an SQL condition that is true when instructions may ask for previous data. */
 export function asksForData(instructions: Sql): Sql {
   return sql`${instructions} ~ 'previous[.](data|changes)'`;
 }
 
-/** Selects the previous data of a routine as one JSON value, or null. */
 export function previousDataJson(run: { projectId: Sql; routineId: Sql }): Sql {
   return sql`(
     select json_build_object('data', p.data, 'changes', p.changes - 'by') from runs p
@@ -100,9 +97,5 @@ export function previousText(previous: PreviousRun | undefined): string {
 
 /** Fills a placeholder with a value as fenced JSON, cut if it is long; empty without a value. */
 export function jsonText(what: string, value: unknown): string {
-  if (value === undefined) return '';
-  const json = JSON.stringify(value);
-  if (json.length <= MAX_CARRIED_LENGTH) return fence(what, json);
-  const note = `\n[cut here: ${json.length} characters in all]`;
-  return fence(what, `${cut(json, MAX_CARRIED_LENGTH - note.length)}${note}`);
+  return value === undefined ? '' : fence(what, carried(JSON.stringify(value)));
 }
