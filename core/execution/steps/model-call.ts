@@ -57,7 +57,6 @@ export interface AccountStep {
   readonly remainingMs: number;
 }
 
-/** Sends each call to the gateway, or to its account. */
 export function chooseCaller(callers: { readonly gateway: ModelCaller; readonly accounts: ModelCaller }): ModelCaller {
   const { gateway, accounts } = callers;
   return {

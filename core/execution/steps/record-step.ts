@@ -78,7 +78,6 @@ export async function recordModelStep(
   `;
 }
 
-/** Notes what `step` has spent; nothing for the many runs without a budget. */
 function noteIfLimited(budgets: StepRun['budgets'] | undefined): Sql {
   const isLimitedRun = budgets !== undefined && Object.values(budgets).some(isLimited);
   return isLimitedRun ? noteSpending(sql`step`) : sql`select where false`;

@@ -70,9 +70,7 @@ export async function reserveStep(
   const inputTokens = countInput();
   const wanted = run.maxOutputTokens ?? outputBound(option, inputTokens);
   const left = run.maxTotalTokens === null ? wanted : run.maxTotalTokens - run.totalTokens - inputTokens;
-  if (left < Math.min(wanted, MIN_OUTPUT_TOKENS)) {
-    throw Stop.fails('max_total_tokens', runLimitInWords(run));
-  }
+  if (left < Math.min(wanted, MIN_OUTPUT_TOKENS)) throw Stop.fails('max_total_tokens', runLimitInWords(run));
   const outputTokens = Math.min(wanted, left);
   const cutByRun = outputTokens < wanted ? 'max_total_tokens' : undefined;
 
@@ -143,9 +141,8 @@ export function outputBound(option: ModelOption, inputTokens: number): number {
 }
 
 /**
- * Locks the run before its step, as every other statement does, and only for the latest attempt: a run that has ended
- * sends nothing more, and a new attempt waits for the reservation and sees it. Not `for share`: the same statement
- * changes a run that has to wait, and two that share a lock would deadlock.
+ * Locks the run before its step, as every other statement does. Not `for share`: the same statement changes a run that
+ * has to wait, and two that share a lock would deadlock.
  */
 function attemptUnderWay({ runId, index, attempt }: StepRun) {
   return sql`

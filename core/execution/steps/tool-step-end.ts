@@ -25,7 +25,6 @@ export interface ToolStepEnd {
 
 type Made<Kind> = Extract<MadeCall, { readonly kind: Kind }>;
 
-/** Returns the end of a step for the outcome of its call. */
 export function endOf(
   tool: PendingTool,
   call: Made<'answered' | 'failed' | 'refused' | 'maybe_sent'> | rehearsing.StagedCall,
@@ -59,7 +58,6 @@ const UNKNOWN =
 
 type BuiltInTool = NonNullable<ReturnType<typeof builtInTool>>;
 
-/** Returns the end of a call that the service carried out itself. */
 export function builtInEnd(tool: PendingTool, outcome: ReturnType<BuiltInTool['execute']>): ToolStepEnd {
   const text = outcome.ok ? JSON.stringify(outcome.result) : outcome.error;
   // The error may repeat text that the model took from a page, like the lines of a list.
@@ -86,7 +84,6 @@ export function ownEnd(
   };
 }
 
-/** Returns the end of a call that waits for a person. */
 export function heldEnd(tool: PendingTool, action: NonNullable<ToolRecord['action']>): ToolStepEnd {
   const { name } = action;
   const told = `Recorded for approval as ${name}, and not done: a person decides later, after this run. Go on without its result, and say in the result what waits. A later call of this run that needs a value of its result may contain {{${name}.result./pointer}}, with a JSON Pointer.`;
@@ -129,10 +126,7 @@ function failedEnd(tool: PendingTool, { error, uncertain, secrets }: Made<'faile
   return {
     state: uncertain ? 'outcome_unknown' : 'failed',
     errorMessage: sentence(message),
-    record: {
-      ...noResult(),
-      ...(said === undefined ? {} : { result: said, resultLength: said.length }),
-    },
+    record: { ...noResult(), ...(said === undefined ? {} : { result: said, resultLength: said.length }) },
     message: toolMessage(tool, told.join('\n'), true),
   };
 }
@@ -171,10 +165,7 @@ export function stagedEnd(
 
 function toolMessage(tool: PendingTool, value: string, failed: boolean): ModelMessage {
   const output = { type: failed ? ('error-text' as const) : ('text' as const), value };
-  return {
-    role: 'tool',
-    content: [{ type: 'tool-result', toolCallId: tool.callId, toolName: tool.name, output }],
-  };
+  return { role: 'tool', content: [{ type: 'tool-result', toolCallId: tool.callId, toolName: tool.name, output }] };
 }
 
 /** Returns the arguments of a call for display, without these secrets and texts in the form of one. */
