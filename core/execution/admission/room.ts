@@ -115,7 +115,6 @@ export function accountPlaces(rule: Pick<AdmissionRule, 'runsAtATimeOfAccounts'>
     from runs where ${isAdmitted} and model_connection_id is not null group by model_connection_id`;
 }
 
-/** Returns how many runs may be on an account of a provider at a time, as an SQL expression. */
 export function runsAtATimeOn(
   { runsAtATimeOfAccounts }: Pick<AdmissionRule, 'runsAtATimeOfAccounts'>,
   provider: Sql,

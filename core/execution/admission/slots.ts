@@ -4,7 +4,6 @@ import { empty, sql, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { isAdmitted, workersTakingRuns } from './room.ts';
 
-/** Interval at which a worker repeats its announcement. */
 export const ANNOUNCE_EVERY_MS = 5_000;
 
 /**
@@ -13,7 +12,6 @@ export const ANNOUNCE_EVERY_MS = 5_000;
  */
 const REHEARSES = ':rehearses';
 
-/** Returns the id of a new worker of this process. */
 export function newWorkerId(): string {
   return `${hostname()}:${process.pid}:${randomUUID()}${REHEARSES}`;
 }
@@ -77,11 +75,10 @@ export async function workersOfBuild(
   return found ?? { live: 0, takingRuns: 0 };
 }
 
-/** Counts the open runs that began on a build. */
 export async function openRunsOfBuild(db: Db, buildId: string): Promise<number> {
-  const found = await db.row<{
-    count: number;
-  }>`select count(*) as count from runs where ${isAdmitted} and build_id = ${buildId}`;
+  const found = await db.row<{ count: number }>`
+    select count(*) as count from runs where ${isAdmitted} and build_id = ${buildId}
+  `;
   return found?.count ?? 0;
 }
 

@@ -119,14 +119,12 @@ export function chooseProbes<T extends { readonly account: string }>(
   return { probes: [...probes.values()], heldBack };
 }
 
-/** Returns an SQL expression that is true when the breaker of an account is open. */
 export function breakerIsOpen(account: Sql): Sql {
   return sql`exists (
     select from model_breakers b where b.account = ${account} and b.pause_until is not null
   )`;
 }
 
-/** Number of open breakers, as an SQL expression. */
 export const openBreakers = sql`(select count(*) from model_breakers where pause_until is not null)`;
 
 /**
@@ -148,7 +146,7 @@ export function lockOpenBreakers(tx: Db, accounts: readonly string[]): Promise<O
 export async function takeProbes(tx: Db, accounts: readonly string[]): Promise<void> {
   if (accounts.length === 0) return;
   await tx.run`
-    update model_breakers set pause_from = now(), 
+    update model_breakers set pause_from = now(),
       pause_until = now() + least(pause_until - pause_from, ${LONGEST_PAUSE_SECONDS} * interval '1 second')
     where account = any(${accounts})
   `;

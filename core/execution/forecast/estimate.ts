@@ -6,7 +6,6 @@ import type { Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { usageOfVersion, type UsedByRun } from './version-usage.ts';
 
-/** Bases of an estimate. */
 export const ESTIMATE_BASES = ['version_runs', 'proof_run', 'limits'] as const;
 
 /**

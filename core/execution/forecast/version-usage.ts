@@ -5,7 +5,6 @@ import { now } from '#lib/clock.ts';
 import { ownedBy, sql, type Db, type Sql } from '#lib/database/index.ts';
 import { firstIdAt } from '#lib/ids.ts';
 
-/** One version of a routine. */
 export interface VersionKey {
   readonly projectId: string;
   readonly routineId: string;
@@ -38,7 +37,6 @@ export function usageOfVersion(db: Db, version: VersionKey): Promise<UsedByRun[]
   `;
 }
 
-/** The median of the latest runs of a version. */
 export interface MedianOfRuns {
   /** Number of runs in the median. */
   readonly runs: number;
@@ -72,7 +70,6 @@ function latest({ projectId, routineId }: VersionKey, state: Sql): Sql {
         order by routine_id, id desc limit ${LATEST}`;
 }
 
-/** Counts the runs that a routine has had in the last days. */
 export async function countRuns(
   db: Db,
   { projectId, routineId }: Pick<VersionKey, 'projectId' | 'routineId'>,

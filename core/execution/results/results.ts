@@ -201,12 +201,7 @@ export async function countUnread(
   reader: Reader,
   { since, until }: Pick<ResultFilter, 'until'> & { readonly since?: Date } = {},
 ): Promise<Unread> {
-  const filter = {
-    since,
-    until,
-    unread: true,
-    page: { limit: MAX_LOOKED_AT, after: undefined },
-  };
+  const filter = { since, until, unread: true, page: { limit: MAX_LOOKED_AT, after: undefined } };
   const [counts] = await db.plannedRows<Unread>`
     with ${lookAt(reader, filter, MAX_LOOKED_AT)}
     select count(*) filter (where kind <> 'unchanged')::integer as "worthReading",
@@ -227,11 +222,12 @@ export async function countUnread(
  * the previous result.
  */
 function lookAt(
-  { projectId, readerId }: Reader,
+  reader: Reader,
   { since, until, unread, page }: Omit<ResultFilter, 'worthReading'>,
   count: number,
 ): Sql {
-  const isUnread = unreadBy({ projectId, readerId });
+  const { projectId } = reader;
+  const isUnread = unreadBy(reader);
   const later =
     page.after === undefined
       ? empty

@@ -9,7 +9,6 @@ export interface RetentionDeps extends Pick<Core, 'database' | 'log'> {
   readonly retention: RetentionRule;
 }
 
-/** How many runs a pass has erased and deleted. */
 export interface RetentionReport {
   readonly erased: number;
   readonly deleted: number;

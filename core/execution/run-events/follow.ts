@@ -136,7 +136,6 @@ function eventId({ steps, state }: RunCursor): string {
   return `${steps}.${state ?? 'unknown'}`;
 }
 
-/** Parses the id of an event. With any other text the follower starts from the beginning. */
 function readEventId(id: string): RunCursor {
   const [, steps, name] = /^(\d{1,6})\.([a-z]+)$/.exec(id) ?? [];
   if (steps === undefined) return { steps: 0, state: undefined, text: NO_TEXT };

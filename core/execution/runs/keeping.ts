@@ -3,7 +3,6 @@ import { sql, lockKey, transaction, type Database, type Db } from '#lib/database
 import { AppError } from '#lib/errors.ts';
 import { runColumns, type Run } from './run.ts';
 
-/** Limit of pinned runs in a project. */
 export const MAX_PINNED = 1_000;
 
 /**
@@ -50,9 +49,9 @@ export async function unpinRuns(tx: Db, projectId: string): Promise<void> {
 }
 
 async function countPinned(db: Db, projectId: string): Promise<number> {
-  const found = await db.row<{
-    count: number;
-  }>`select count(*) as count from runs where project_id = ${projectId} and pinned`;
+  const found = await db.row<{ count: number }>`
+    select count(*) as count from runs where project_id = ${projectId} and pinned
+  `;
   return found?.count ?? 0;
 }
 

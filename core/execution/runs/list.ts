@@ -9,7 +9,6 @@ interface RunPage {
   readonly nextCursor: string | undefined;
 }
 
-/** Lists runs, the newest first. */
 export async function listRuns(
   db: Db,
   projectId: string,

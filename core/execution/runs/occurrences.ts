@@ -118,7 +118,6 @@ export function readOnRecord(db: Db, routineId: string, instants: readonly Date[
   `;
 }
 
-/** Counts the backfill runs that wait in an organization. */
 export async function countWaitingBackfills(db: Db, organizationId: string): Promise<number> {
   const counted = await db.row<{ count: number }>`
     select count(*) as count from runs

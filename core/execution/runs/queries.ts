@@ -56,9 +56,12 @@ export function newestRuns(db: Db, projectId: string, filter: RunFilter): Promis
 
 /** Returns the condition of a filter, and the first column of the order. */
 export function chosenBy(projectId: string, filter: RunFilter): { readonly column: Sql; readonly conditions: Sql } {
-  const { column, conditions } = ownerOf(projectId, filter);
-  const all = [
-    ...conditions,
+  const { routineId } = filter;
+  const conditions = [
+    // Only an index of the owner can serve them.
+    ...(routineId === undefined
+      ? [ownedBy(sql`project_id`, projectId)]
+      : [sql`project_id = ${projectId}`, ownedBy(sql`routine_id`, routineId)]),
     ...(filter.state === undefined ? [] : [BY_STATE[filter.state]]),
     ...(filter.trigger === undefined ? [] : [BY_TRIGGER[filter.trigger]]),
     ...(filter.outcome === undefined ? [] : [BY_OUTCOME[filter.outcome]]),
@@ -66,23 +69,7 @@ export function chosenBy(projectId: string, filter: RunFilter): { readonly colum
     ...(filter.since === undefined ? [] : [createdFrom(filter.since)]),
     ...(filter.until === undefined ? [] : [createdBefore(filter.until)]),
   ];
-  return { column, conditions: join(all, ' and ') };
-}
-
-/**
- * Returns conditions that choose the owner of the runs and can only use an index of that owner, and the first column of
- * the order.
- */
-function ownerOf(
-  projectId: string,
-  { routineId }: RunFilter,
-): { readonly column: Sql; readonly conditions: readonly Sql[] } {
-  return routineId === undefined
-    ? { column: sql`project_id`, conditions: [ownedBy(sql`project_id`, projectId)] }
-    : {
-        column: sql`routine_id`,
-        conditions: [sql`project_id = ${projectId}`, ownedBy(sql`routine_id`, routineId)],
-      };
+  return { column: routineId === undefined ? sql`project_id` : sql`routine_id`, conditions: join(conditions, ' and ') };
 }
 
 /**
@@ -232,7 +219,6 @@ async function listFollowUps(db: Db, { id, projectId }: Run): Promise<readonly A
   return found.toReversed();
 }
 
-/** Null once the version is deleted. */
 async function schemaOf(db: Db, { projectId, routineId, routineRevision }: Run): Promise<RunDetail['resultSchema']> {
   try {
     return (await readVersion(db, { projectId, id: routineId }, routineRevision)).resultSchema;

@@ -44,9 +44,7 @@ export async function recordResult(tx: Db, run: EndedRun, result: ResultData | u
   const hasWebhook = run.webhookUrl !== null && run.webhookFailedAt === null;
   if (result === undefined) {
     const withheld = hasWebhook ? withheldBy(deliver, { trigger, state, outcome, changes: null }) : null;
-    if (withheld !== null) {
-      await tx.run`update runs set withheld = ${withheld} where id = ${id}`;
-    }
+    if (withheld !== null) await tx.run`update runs set withheld = ${withheld} where id = ${id}`;
     return { changes: null, withheld };
   }
   const delivers = hasWebhook && deliver !== 'failed';
@@ -72,11 +70,7 @@ interface EndedResult {
   readonly changes: ComparedResult | null;
 }
 
-/**
- * Decides whether a routine's webhook gets an event about the end of a run. It gets every failure of its work: silence means that
- * nothing has changed, never that nothing works. The first data counts as a change.
- * @returns the reason for sending none, or null
- */
+/** A webhook gets every failure: silence means that nothing has changed, never that nothing works. */
 function withheldBy(deliver: Routine['deliver'], { trigger, state, outcome, changes }: EndedResult): Withheld | null {
   if (trigger === 'follow_up' || trigger === 'rehearsal') return trigger;
   if (deliver === 'always' || state === 'failed') return null;
@@ -140,9 +134,7 @@ export async function diffRun(
   const { by } = changes;
   const against = input.against ?? changes.against;
   const after = itemsOf(run, by);
-  if (against === null) {
-    return { runId: run.id, against, ...findChanges(new Map(), after, by) };
-  }
+  if (against === null) return { runId: run.id, against, ...findChanges(new Map(), after, by) };
   const earlier = await readRun(db, input.projectId, against);
   if (earlier.routineId !== run.routineId) throw refused('not a run of the same routine');
   changesOf(earlier);

@@ -192,12 +192,10 @@ export const shortColumns = sql`
 /** The other side of the comparison. */
 export const comparedWith = sql`jsonb_build_object('against', compared_with, 'unchangedRuns', unchanged_runs)`;
 
-/** The columns of `Run`. */
 export const runColumns = sql`${shortColumns}, variables, result, message,
   values_fenced as "valuesFenced", data,
   case when changes is not null then changes || ${comparedWith} end as changes`;
 
-/** The columns of `Step`. */
 export const stepColumns = columns(sql`text, tool, messages #>> '{0,providerOptions,kept,thinking}' as thinking`);
 
 /** The same without the texts of models and tools, but with their lengths. */

@@ -25,12 +25,12 @@ export async function sweepOpenRuns(deps: EndDeps, signal: AbortSignal): Promise
   let cancelled: number;
   try {
     await replaceMissed(deps);
-    cancelled = await check(deps, await takeCancelled(deps.database), signal);
+    cancelled = await check(deps, await take(deps.database, CANCELLED), signal);
   } finally {
     // Also while Temporal is away: a run's deadline does not wait for it.
     await endOverdue(deps, signal);
   }
-  return cancelled + (await check(deps, await takeOpenRuns(deps.database), signal));
+  return cancelled + (await check(deps, await take(deps.database, UNCHECKED), signal));
 }
 
 async function check(deps: EndDeps, waiting: OpenRun[], signal: AbortSignal): Promise<number> {
@@ -81,14 +81,9 @@ async function endOverdue(deps: EndDeps, signal: AbortSignal): Promise<void> {
       await endRun(deps, id, failure('workflow_lost', OVERDUE_MESSAGE));
       // The row is settled, so a workflow that lives on finds nothing to do. While Temporal is away each call would
       // wait for its deadline.
-      if (reachable) {
-        await deps.engine.terminateRun(id, 'past its deadline').catch(() => (reachable = false));
-      }
+      if (reachable) await deps.engine.terminateRun(id, 'past its deadline').catch(() => (reachable = false));
     },
-    {
-      signal,
-      failed: (err, { id }) => deps.log.error({ err, runId: id }, 'a run cannot be ended'),
-    },
+    { signal, failed: (err, { id }) => deps.log.error({ err, runId: id }, 'a run cannot be ended') },
   );
 }
 
@@ -98,31 +93,20 @@ async function giveBack(database: Database, waiting: readonly OpenRun[]): Promis
   await database.run`update runs set checked_at = null where id = any(${ids})`;
 }
 
-/** Takes runs that were cancelled since their last check, or that were checked a while ago. */
-function takeCancelled(database: Database): Promise<OpenRun[]> {
-  return database.rows<OpenRun>`
-    update runs set checked_at = now()
-    from (
-      select id from runs
-      where state in ('queued', 'running') and workflow_started_at is not null
-        and cancel_requested_at < now() - interval '5 seconds'
+/** Cancelled runs without a check since then, or with one a while ago. */
+const CANCELLED = sql`cancel_requested_at < now() - interval '5 seconds'
         and (checked_at is null or checked_at < cancel_requested_at or checked_at < now() - interval '50 seconds')
-      order by cancel_requested_at limit ${BATCH}
-      for update skip locked
-    ) chosen
-    where runs.id = chosen.id
-    returning runs.id, state, true as "cancelRequested"
-  `;
-}
+      order by cancel_requested_at`;
 
-function takeOpenRuns(database: Database): Promise<OpenRun[]> {
+const UNCHECKED = sql`coalesce(checked_at, workflow_started_at) < now() - interval '50 seconds'
+      order by coalesce(checked_at, workflow_started_at)`;
+
+function take(database: Database, which: typeof CANCELLED): Promise<OpenRun[]> {
   return database.rows<OpenRun>`
     update runs set checked_at = now()
     from (
       select id from runs
-      where state in ('queued', 'running') and workflow_started_at is not null
-        and coalesce(checked_at, workflow_started_at) < now() - interval '50 seconds'
-      order by coalesce(checked_at, workflow_started_at) limit ${BATCH}
+      where state in ('queued', 'running') and workflow_started_at is not null and ${which} limit ${BATCH}
       for update skip locked
     ) chosen
     where runs.id = chosen.id
@@ -143,10 +127,7 @@ async function settle(deps: EndDeps, run: OpenRun, workflow: 'completed' | 'gone
   await endRun(deps, run.id, run.cancelRequested ? cancellation : failure('workflow_lost'));
 }
 
-/**
- * Tells whether a run's workflow belongs to a build without workers while another build takes new runs. A run that has
- * not begun may then begin on that one; a run that has begun waits for workers of its own build.
- */
+/** A run that has not begun may begin on another build; one that has begun waits for workers of its own build. */
 async function isStranded({ database, engine, admission }: EndDeps, runId: string): Promise<boolean> {
   const buildId = await engine.buildOf(runId);
   if (buildId === undefined) return false;
