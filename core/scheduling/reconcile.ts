@@ -26,10 +26,7 @@ export function reconcileNextTimes(deps: PauseDeps & { readonly database: Databa
     const found = lost.map((routine) => ({ id: routine.id, next: tryNext(routine) }));
     const readable = found.flatMap(({ id, next }) => (next === undefined ? [] : [{ id, next }]));
     const unreadable = found.filter(({ next }) => next === undefined);
-    await pauseWithNews(deps, tx, {
-      unreadable: unreadable.map(({ id }) => ({ id, runId: null })),
-      ended: [],
-    });
+    await pauseWithNews(deps, tx, { unreadable: new Map(unreadable.map(({ id }) => [id, null])), ended: [] });
     return setNextTimes(tx, readable);
   });
 }
@@ -75,26 +72,19 @@ export async function pauseOfDisabledProviders(
 }
 
 /** Routines that must be paused, by reason. */
-export interface Stopped {
-  /** Routines whose stored schedule this process cannot compute. */
-  readonly unreadable: readonly Unreadable[];
+interface Stopped {
+  /**
+   * Routines whose stored schedule this process cannot compute, each with the occurrence that could not run; null when
+   * none was due.
+   */
+  readonly unreadable: ReadonlyMap<string, string | null>;
   /** Ids of the routines whose window is over. */
   readonly ended: readonly string[];
 }
 
-export interface Unreadable {
-  readonly id: string;
-  /** The occurrence that could not run; null when none was due. */
-  readonly runId: string | null;
-}
-
-/**
- * Pauses routines whose rows the transaction has locked, and queues the events and mails about it.
- */
+/** Pauses routines whose rows the transaction has locked, and queues the events and mails about it. */
 export async function pauseWithNews(deps: PauseDeps, tx: Db, { unreadable, ended }: Stopped): Promise<void> {
-  const ids = unreadable.map(({ id }) => id);
-  const runIds = new Map(unreadable.map(({ id, runId }) => [id, runId]));
-  const paused = await pauseStopped(tx, { unreadable: ids, ended });
-  await followPauses(deps, tx, paused, runIds);
-  await notifyPaused(tx, paused, runIds);
+  const paused = await pauseStopped(tx, { unreadable: [...unreadable.keys()], ended });
+  await followPauses(deps, tx, paused, unreadable);
+  await notifyPaused(tx, paused, unreadable);
 }

@@ -11,7 +11,6 @@ import type { ForecastDeps } from '#core/execution/forecast/index.ts';
 import { planBackfill, type BackfillPlan, type LeftOut, type PlannedWindow } from './plan.ts';
 import { forecastBackfill, notAccepted } from './forecast.ts';
 
-/** Limit of runs in one backfill. */
 export const MAX_BACKFILL = 200;
 
 /** Limit of waiting backfill runs in an organization. */
@@ -74,12 +73,7 @@ export async function backfillRoutine(deps: BackfillDeps, by: Actor, input: Back
       projectId,
       action: 'routine.backfilled',
       targetId: routineId,
-      details: {
-        backfillId: id,
-        runs: runs.length,
-        from: window.from.toISOString(),
-        to: window.to.toISOString(),
-      },
+      details: { backfillId: id, runs: runs.length, from: window.from.toISOString(), to: window.to.toISOString() },
     });
     return { ...known, runs };
   });

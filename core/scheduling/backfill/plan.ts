@@ -77,7 +77,7 @@ export interface PastWindow {
   readonly to: Date;
 }
 
-export interface PastInstants {
+interface PastInstants {
   /** The first instants of the schedule in the window, ascending. */
   readonly instants: readonly Date[];
   /** The first instant after these; null when the window has no more. */
