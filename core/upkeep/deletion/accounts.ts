@@ -80,12 +80,8 @@ async function revokeEach(
 ): Promise<string[]> {
   for (const { id: connectionId, projectId } of accounts) {
     // Routines before the account: a change of a routine locks them in this order.
-    const paused = await pauseRoutinesOn(deps, tx, {
-      projectId,
-      connectionIds: [connectionId],
-      reason: SHOWN_REASON[reason],
-    });
-    const pausedRoutines = paused.length;
+    const pause = { projectId, connectionIds: [connectionId], reason: SHOWN_REASON[reason] };
+    const { length: pausedRoutines } = await pauseRoutinesOn(deps, tx, pause);
     await revokeAccount(deps, tx, { projectId, connectionId, by, reason, pausedRoutines });
     const calls = await endOpenCalls(tx, { id: connectionId, projectId }, 'revoked');
     afterCommit(tx, () => void cancelAtRuntime(deps.modelRuntime, calls, deps.log));

@@ -76,18 +76,13 @@ async function empty(deps: DeletionDeps, tx: Db, by: Actor, projectId: string) {
   return { projectId, routineIds, connections };
 }
 
-/**
- * Stops the open runs and hands sign-ins back to their providers. Not in the transaction, which has locked the
- * routines: a run that is ending has locked its row and waits for the routine's.
- */
+/** Not in the transaction, which has locked the routines: a run that is ending waits for its routine's row. */
 async function afterwards(deps: DeletionDeps, emptied: readonly EmptiedProject[]): Promise<void> {
   await stopRuns(
     deps,
     emptied.flatMap(({ routineIds }) => routineIds),
   );
-  for (const connection of emptied.flatMap(({ connections }) => connections)) {
-    void revokeErased(deps, connection);
-  }
+  for (const connection of emptied.flatMap(({ connections }) => connections)) void revokeErased(deps, connection);
 }
 
 /** Functions that erase something of deleted projects, at most `limit` rows each; they return how many. */

@@ -48,11 +48,6 @@ export async function leaveOrganizations(deps: AccountsCore, userId: string): Pr
   });
 }
 
-/**
- * Ends the sign-ins of a person in an organization, and deletes their marks of read results and the times of their
- * digests.
- * @returns the connections that need another sign-in
- */
 async function endRights(deps: AccountsCore, tx: Db, by: Actor, member: Membership) {
   await forgetReader(tx, member);
   await forgetDigests(tx, member);
