@@ -32,7 +32,6 @@ export function unknownPlaceholders(
   );
 }
 
-/** Tells whether the instructions have this placeholder. */
 export function asksFor(instructions: string, name: BuiltInVariable): boolean {
   return Array.from(instructions.matchAll(PLACEHOLDER)).some(([, asked]) => asked === name);
 }

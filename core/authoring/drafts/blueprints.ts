@@ -90,7 +90,6 @@ export function fillBlueprint(
   return { blueprint: found, variables: Object.fromEntries(variables) };
 }
 
-/** Returns why a value does not fit a slot. */
 function slotFault({ type, choices, least, most }: Slot, value: string): string | undefined {
   if (value === '') return 'is missing';
   if (type !== 'list' && value.includes('\n')) return 'must be one line';

@@ -81,13 +81,8 @@ export function findChanges(before: Items, after: Items, by: ResultKey | null): 
 }
 
 /** The counts of two equal results as JSON, for statements that compare recorded changes. */
-export const NO_CHANGES = JSON.stringify({
-  added: 0,
-  removed: 0,
-  changed: 0,
-} satisfies ChangeCounts);
+export const NO_CHANGES = JSON.stringify({ added: 0, removed: 0, changed: 0 } satisfies ChangeCounts);
 
-/** Tells whether there is no difference. */
 export function areNone({ counts: { added, removed, changed } }: Pick<Changes, 'counts'>): boolean {
   return added + removed + changed === 0;
 }

@@ -124,10 +124,7 @@ function matching(found: boolean | undefined, wanted: boolean): Finding {
 }
 
 function counted(number: number, atLeast: number, what: string): Finding {
-  return {
-    passed: number >= atLeast,
-    detail: `${what}: ${number}, at least ${atLeast} wanted.`,
-  };
+  return { passed: number >= atLeast, detail: `${what}: ${number}, at least ${atLeast} wanted.` };
 }
 
 function sum(numbers: readonly number[]): number {

@@ -12,7 +12,6 @@ export interface CallCount {
   readonly refused: number;
 }
 
-/** Tells whether any of the checks is about tool calls. */
 export function asksForCalls(checks: readonly ResultCheck[]): boolean {
   return checks.some(({ type }) => type === 'tool_succeeded' || type === 'no_refused_calls');
 }

@@ -45,9 +45,7 @@ export function changesInWords({ changes, lines }: Compared): readonly Differenc
   return [
     ...added.map((text) => ({ sign: '+', text }) as const),
     ...removed.map((text) => ({ sign: '-', text }) as const),
-    ...changed.map(({ key, before, after }) => {
-      return { sign: '~', text: changeInWords(key, before, after) } as const;
-    }),
+    ...changed.map(({ key, before, after }) => ({ sign: '~', text: changeInWords(key, before, after) }) as const),
   ];
 }
 
@@ -62,7 +60,6 @@ function changeInWords(key: unknown, before: unknown, after: unknown): string {
   return `${name}${differing.join(', ')}`;
 }
 
-/** Writes an item of a list in a line: `id tea, price 4`. */
 function itemInWords(item: unknown): string {
   if (!isJsonObject(item)) return valueInWords(item);
   return Object.entries(item)

@@ -175,7 +175,7 @@ function builtInsOf({ name }: RoutineFields) {
     scheduledFor: now,
     'previous.result': carried,
     'previous.finishedAt': now,
-    'gate.value': ' '.repeat(MAX_CARRIED_LENGTH + FENCE_LENGTH),
+    'gate.value': carried,
     'previous.data': carried,
     'previous.changes': carried,
     actions: carried,

@@ -50,13 +50,7 @@ export async function activateRoutine(database: Database, by: Actor, input: Acti
     await activateTexts(tx, routine, (await readProvenTexts(tx, routine)).proven);
     const active = await moveRoutine(tx, routine, { state: 'active', nextRunAt });
     const { id, projectId, revision } = routine;
-    await recordProjectAudit(tx, {
-      by,
-      projectId,
-      action: 'routine.activated',
-      targetId: id,
-      details: { revision },
-    });
+    await recordProjectAudit(tx, { by, projectId, action: 'routine.activated', targetId: id, details: { revision } });
     return active;
   });
   return activated ?? activateRoutine(database, by, input);
@@ -136,10 +130,9 @@ export async function retireRoutines(
   tx: Db,
   projectId: string,
 ): Promise<readonly string[]> {
-  const found = await tx.rows<{
-    id: string;
-    state: RoutineState;
-  }>`select id, state from routines where project_id = ${projectId} order by id for no key update`;
+  const found = await tx.rows<{ id: string; state: RoutineState }>`
+    select id, state from routines where project_id = ${projectId} order by id for no key update
+  `;
   if (found.some(({ state }) => state === 'active')) throw new AppError('routines_active');
   const ids = found.map(({ id }) => id);
   if (ids.length === 0) return ids;

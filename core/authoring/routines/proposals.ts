@@ -78,7 +78,6 @@ export async function readProposal(
   return found;
 }
 
-/** Finds the latest proposal of a routine. */
 export function latestProposal(db: Db, projectId: string, routineId: string): Promise<Proposal | undefined> {
   return db.row<Proposal>`
     select ${proposalColumns} from routine_proposals where routine_id = ${routineId} and project_id = ${projectId}

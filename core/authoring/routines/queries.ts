@@ -51,9 +51,7 @@ export interface ProvenRoutine extends Routine {
 /** The columns that `routineOf` reads. */
 export const columns = sql`${ownColumns}, definition`;
 
-export type RoutineRow = Omit<Routine, keyof Definition | 'blocked'> & {
-  readonly definition: unknown;
-};
+export type RoutineRow = Omit<Routine, keyof Definition | 'blocked'> & { readonly definition: unknown };
 
 /** Makes a routine from the columns of its row. */
 export function routineOf<R extends RoutineRow>({

@@ -27,9 +27,7 @@ export async function recordChanges(tx: Db, { before, after, by, restoredFrom }:
     const { revision } = after;
     await record('routine.changed', { revision, changed, restoredFrom: restoredFrom ?? null });
   }
-  if (!isDeepStrictEqual(before.budget, after.budget)) {
-    await record('budget.changed', { ...after.budget });
-  }
+  if (!isDeepStrictEqual(before.budget, after.budget)) await record('budget.changed', { ...after.budget });
   const { successPingUrl } = after.notifications;
   if (before.notifications.successPingUrl !== successPingUrl) {
     const from = hostOf(before.notifications.successPingUrl);
@@ -85,10 +83,9 @@ async function mailOwners(
   { id, projectId, name, state }: Routine,
   { what, from, to }: { readonly what: 'webhook' | 'chats'; readonly from: string; readonly to: string },
 ): Promise<void> {
-  const project = await tx.row<{
-    organizationId: string;
-    name: string;
-  }>`select organization_id as "organizationId", name from projects where id = ${projectId}`;
+  const project = await tx.row<{ organizationId: string; name: string }>`
+    select organization_id as "organizationId", name from projects where id = ${projectId}
+  `;
   if (project === undefined) return;
   const { organizationId } = project;
   if (state === 'draft') {

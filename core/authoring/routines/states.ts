@@ -49,7 +49,6 @@ export type Mover = 'person' | 'service' | 'restorer';
 
 export type StateMove = (typeof ROUTINE_TRANSITIONS)[number]['to'];
 
-/** Lists the states from which a routine may be moved to `to`. */
 export function routineStatesBefore(to: StateMove, by: Mover = 'person'): RoutineState[] {
   return ROUTINE_TRANSITIONS.filter(
     (transition) => transition.to === to && transition.by.some((mover) => mover === by),

@@ -13,12 +13,7 @@ import { type VersionOrigin, forgetVersions, insertVersions } from './versions.t
  */
 export async function insertRoutine(
   db: Db,
-  input: RoutineFields & {
-    id: string;
-    projectId: string;
-    webhookSecret: string | null;
-    origin: VersionOrigin;
-  },
+  input: RoutineFields & { id: string; projectId: string; webhookSecret: string | null; origin: VersionOrigin },
 ): Promise<Routine | undefined> {
   const inserted = await freeKey(
     db.row<RoutineRow>`
@@ -111,12 +106,7 @@ export async function moveRoutine(
  */
 export async function returnToDraft(
   tx: Db,
-  input: {
-    projectId: string;
-    routineIds: readonly string[];
-    reason: string | null;
-    actor: string | null;
-  },
+  input: { projectId: string; routineIds: readonly string[]; reason: string | null; actor: string | null },
 ): Promise<ReturnedToDraft[]> {
   if (input.routineIds.length === 0) return [];
   const changed = await tx.rows<ReturnedToDraft>`

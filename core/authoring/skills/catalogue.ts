@@ -65,9 +65,7 @@ export function readSkill(file: string, text: string): CuratedSkill {
     throw fault(`front matter is not YAML: ${error instanceof Error ? error.message : 'unreadable'}`);
   }
   const parsed = frontMatter.safeParse(yaml);
-  if (!parsed.success) {
-    throw fault(parsed.error.issues.map((i) => `${i.path.join('.')}: ${i.message}`).join('; '));
-  }
+  if (!parsed.success) throw fault(parsed.error.issues.map((i) => `${i.path.join('.')}: ${i.message}`).join('; '));
   const instructions = body.trim();
   if (instructions.length < MIN_INSTRUCTIONS || instructions.length > MAX_INSTRUCTIONS) {
     throw fault(`instructions are ${instructions.length} characters, not ${MIN_INSTRUCTIONS} to ${MAX_INSTRUCTIONS}`);

@@ -17,7 +17,6 @@ export const STATE_SECTION = [
   `Keep a block to about 600 characters: a block over ${MAX_STATE.toLocaleString('en-US')} is not read. If it exceeds 1,500 characters, delete closed items first. Then delete the oldest entries of the longest line, and end that line with "+n more".`,
 ].join('\n');
 
-/** Tells whether a skill's own text shows a state block. */
 export function showsState(instructions: string): boolean {
   return stateBlocks(instructions).length > 0;
 }
