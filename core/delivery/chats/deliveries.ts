@@ -55,8 +55,8 @@ export async function enqueueChats(
 }
 
 /** Lists the deliveries of a run to chats, with all attempts. The caller has read the run in its project. */
-export function listChatDeliveries(db: Db, runId: string): Promise<ChatDelivery[]> {
-  return db.rows<ChatDelivery>`
+export async function listChatDeliveries(db: Db, runId: string): Promise<ChatDelivery[]> {
+  const found = await db.rows<ChatDelivery>`
     select d.id, d.chat_id as "chatId", c.name as "chatName", c.kind, d.state, d.reason,
       case when d.state = 'pending' then w.due_at end as "nextAttemptAt", d.created_at as "createdAt",
       d.finished_at as "finishedAt", coalesce((
@@ -67,13 +67,12 @@ export function listChatDeliveries(db: Db, runId: string): Promise<ChatDelivery[
     from chat_deliveries d left join chats c on c.id = d.chat_id and c.project_id = d.project_id
     left join work w on w.kind = 'chat' and w.key = d.id
     where d.run_id = ${runId} order by d.id
-  `.then((found) => found.map(withDates));
-}
-
-/** JSON has times as text. */
-function withDates(delivery: ChatDelivery): ChatDelivery {
-  const attempts = delivery.attempts.map((each) => ({ ...each, startedAt: new Date(each.startedAt) }));
-  return { ...delivery, attempts };
+  `;
+  return found.map((delivery) => ({
+    ...delivery,
+    // JSON has times as text.
+    attempts: delivery.attempts.map((each) => ({ ...each, startedAt: new Date(each.startedAt) })),
+  }));
 }
 
 /**
@@ -121,7 +120,6 @@ export async function eraseChatResponses(tx: Db, runIds: readonly string[]): Pro
   `;
 }
 
-/** Deletes the deliveries of runs that are about to be deleted, with their attempts. */
 export async function deleteChatDeliveries(tx: Db, runIds: readonly string[]): Promise<void> {
   await tx.run`delete from chat_deliveries where run_id = any(${runIds})`;
 }

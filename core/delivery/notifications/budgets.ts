@@ -5,9 +5,7 @@ import { AT_ONCE, deleteBatch, sql, type Db, type Sql } from '#lib/database/inde
 import { followsBudgets, hasSubscription, readSubscriptions, type MailSubscription } from './subscription.ts';
 import { mailProject, mailTo, tell, type News, type ProjectNews } from './tell.ts';
 
-/**
- * A budget that reaches a threshold for the first time in its period, with the people of one project who are mailed.
- */
+/** A budget that reaches a threshold for the first time in its period, with the people of one project who are mailed. */
 interface Crossing {
   readonly scope: keyof typeof WHO;
   readonly budget: keyof typeof WORDS;
@@ -16,20 +14,13 @@ interface Crossing {
 }
 
 /** The budget that had too little left for the next step. */
-export type UsedUp = { readonly scope: string; readonly name: string } | 'unknown';
+type UsedUp = { readonly scope: string; readonly name: string } | 'unknown';
 
 type Followers = Pick<ProjectNews, 'projectId' | 'projectName' | 'to'>;
 
-const WHO = {
-  routine: 'The routine',
-  project: 'The project',
-  organization: 'The organization',
-} as const;
+const WHO = { routine: 'The routine', project: 'The project', organization: 'The organization' } as const;
 
-const WORDS = {
-  tokens_day: 'tokens of this day (UTC)',
-  cost_month: 'cost of this month (UTC)',
-} as const;
+const WORDS = { tokens_day: 'tokens of this day (UTC)', cost_month: 'cost of this month (UTC)' } as const;
 
 const NAME_OF: Readonly<Record<Crossing['budget'], LimitName>> = {
   tokens_day: 'maxTokensPerDay',
@@ -102,7 +93,6 @@ function markReported(tx: Db, following: Sql, { scopeId, budget, period, percent
   `;
 }
 
-/** Writes the news about the routine's own budget. */
 export function routineBudgetNews(crossings: readonly Crossing[]): News[] {
   return crossings
     .filter(({ scope }) => scope === 'routine')
@@ -143,13 +133,8 @@ function wordsOf({ scope, budget, percent }: Crossing): Pick<News, 'heading' | '
   };
 }
 
-/** Deletes notices of periods that ended long ago. */
 export function forgetBudgetNotices(db: Db, limit: number): Promise<number> {
-  return deleteBatch(db, {
-    table: 'budget_notices',
-    where: sql`period < now() - interval '62 days'`,
-    limit,
-  });
+  return deleteBatch(db, { table: 'budget_notices', where: sql`period < now() - interval '62 days'`, limit });
 }
 
 const spender = z.object({ runId: z.string(), routineId: z.string() });
@@ -166,7 +151,6 @@ export function noteSpending(step: Sql): Sql {
       join organizations o on o.id = p.organization_id where ${hasSubscription}`);
 }
 
-/** Mails about the budgets that a step has filled. */
 export const spendingKind: RecordKind = {
   ...RECORD_PACE,
   record: (tx, { payload }) => notifySpending(tx, spender.parse(payload)),
@@ -176,10 +160,7 @@ export const spendingKind: RecordKind = {
  * Mails about the budgets that a step has filled to four fifths, or used up. Each threshold is reported once in a
  * period, so the end of the run does not repeat it.
  */
-export async function notifySpending(
-  tx: Db,
-  { runId, routineId }: { runId: string; routineId: string },
-): Promise<void> {
+export async function notifySpending(tx: Db, { runId, routineId }: z.output<typeof spender>): Promise<void> {
   const [subscription] = await readSubscriptions(tx, [routineId]);
   if (subscription === undefined) return;
   const crossings = await findCrossings(tx, subscription, undefined);

@@ -47,7 +47,6 @@ async function mailSummary(tx: Db, projectId: string): Promise<void> {
   }
 }
 
-/** Counts held events by kind: `3 × failed, 1 × paused`. */
 function inWords(held: readonly HeldCount[]): string {
   const counts = new Map<string, number>();
   for (const { kind, count } of held) counts.set(kind, (counts.get(kind) ?? 0) + count);
@@ -55,7 +54,6 @@ function inWords(held: readonly HeldCount[]): string {
   return inOrder.map(([kind, count]) => `${count} × ${kind}`).join(', ');
 }
 
-/** Groups subscriptions by their recipients, without those whose mail is turned off. */
 function byRecipients(subscriptions: readonly MailSubscription[]) {
   const groups = new Map<string, [MailSettings['to'], [MailSubscription, ...MailSubscription[]]]>();
   for (const subscription of subscriptions) {

@@ -106,7 +106,6 @@ async function mailRecipients(
   else await enqueueMail(tx, { ...subject, userIds, content });
 }
 
-/** Takes the routine's one mail of this hour. @returns false when it was sent already */
 async function takeTurn(tx: Db, routineId: string): Promise<boolean> {
   const taken = await tx.row`
     insert into notification_states as s (routine_id, mailed_at) values (${routineId}, now())
@@ -117,7 +116,6 @@ async function takeTurn(tx: Db, routineId: string): Promise<boolean> {
   return taken !== undefined;
 }
 
-/** Takes one of the project's mails of this hour. @returns false when all were sent already */
 async function takeProjectTurn(tx: Db, projectId: string): Promise<boolean> {
   const isOver = sql`t.since <= now() - ${MAIL_INTERVAL}`;
   const taken = await tx.row`

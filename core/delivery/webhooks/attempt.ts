@@ -128,7 +128,6 @@ export async function recordAttempt(
   return settled > 0;
 }
 
-/** Reads the place of an attempt on the retry schedule; undefined when the attempt was overtaken. */
 async function currentRung(db: Db, attempt: ClaimedAttempt): Promise<number | undefined> {
   const found = await db.row<{ rung: number }>`
     select attempt_count - ladder_offset as rung from webhook_deliveries

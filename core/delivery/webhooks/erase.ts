@@ -1,6 +1,5 @@
 import { sql, type Db, type Sql } from '#lib/database/index.ts';
 
-/** SQL condition: a delivery of the run is still to be made. */
 export function hasOpenDelivery(runId: Sql): Sql {
   return sql`exists (
     select from webhook_deliveries d where d.run_id = ${runId} and d.state in ('pending', 'sending'))`;
@@ -47,11 +46,8 @@ export async function giveUpDeliveries(tx: Db, routineIds: readonly string[]): P
   `;
 }
 
-/** Deletes the deliveries of runs that are about to be deleted, with their attempts. */
 export async function deleteDeliveries(tx: Db, runIds: readonly string[]): Promise<void> {
-  const deliveries = await tx.rows<{
-    id: string;
-  }>`select id from webhook_deliveries where run_id = any(${runIds})`;
+  const deliveries = await tx.rows<{ id: string }>`select id from webhook_deliveries where run_id = any(${runIds})`;
   if (deliveries.length === 0) return;
   const ids = deliveries.map(({ id }) => id);
   await tx.run`delete from webhook_attempts where delivery_id = any(${ids})`;

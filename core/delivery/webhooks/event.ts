@@ -22,11 +22,7 @@ export interface ReportedRun {
   readonly outcome: string | null;
   readonly outcomeSummary: string | null;
   readonly statedUrgency: Urgency | null;
-  readonly checks: readonly {
-    readonly type: string;
-    readonly passed: boolean;
-    readonly detail: string;
-  }[];
+  readonly checks: readonly { readonly type: string; readonly passed: boolean; readonly detail: string }[];
   readonly warnings: readonly string[];
   /** Data of the result in the form of its routine's `resultSchema`; null without one. */
   readonly data: unknown;
@@ -72,7 +68,6 @@ export const EVENT_TYPES = [
 ] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 
-/** Type of the test event. */
 export const TEST_EVENT = 'webhook.test';
 
 /** Returns the type of the event: `run.changed` where the routine delivers changes and the run has some. */
@@ -124,7 +119,6 @@ export function eventBody(run: ReportedRun): string {
   });
 }
 
-/** Builds the JSON text of the event that a routine was paused. */
 export function pausedBody(routine: PausedRoutine, runId: string | null): string {
   return JSON.stringify({
     type: 'routine.paused' satisfies EventType,
@@ -165,7 +159,6 @@ export function actionBody({ type, at, ...action }: ReportedAction, url: string)
   });
 }
 
-/** Builds the JSON text of the event that a question was asked or answered. */
 export function questionBody(told: ReportedQuestion): string {
   const { type, at, id, routineId, projectId, runId, question, choices, defaultAnswer, answer, expiresAt } = told;
   return JSON.stringify({
@@ -176,8 +169,6 @@ export function questionBody(told: ReportedQuestion): string {
 }
 
 function limitedResult(result: string | null): { result: string | null; resultTruncated: boolean } {
-  if (result === null || Buffer.byteLength(result) <= MAX_RESULT_BYTES) {
-    return { result, resultTruncated: false };
-  }
+  if (result === null || Buffer.byteLength(result) <= MAX_RESULT_BYTES) return { result, resultTruncated: false };
   return { result: utf8Start(Buffer.from(result), MAX_RESULT_BYTES), resultTruncated: true };
 }

@@ -99,9 +99,9 @@ const OF_ORGANIZATION = 2;
 const OF_HOST = 4;
 
 async function anyDue(db: Db): Promise<boolean> {
-  const found = await db.row<{
-    due: boolean;
-  }>`select exists (select from webhook_deliveries where ${open} and ${dueAt} <= now()) as due`;
+  const found = await db.row<{ due: boolean }>`
+    select exists (select from webhook_deliveries where ${open} and ${dueAt} <= now()) as due
+  `;
   return found?.due === true;
 }
 
