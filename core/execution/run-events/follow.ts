@@ -138,8 +138,7 @@ function eventId({ steps, state }: RunCursor): string {
 
 function readEventId(id: string): RunCursor {
   const [, steps, name] = /^(\d{1,6})\.([a-z]+)$/.exec(id) ?? [];
-  if (steps === undefined) return { steps: 0, state: undefined, text: NO_TEXT };
-  return { steps: Number(steps), state: RUN_STATES.find((state) => state === name), text: NO_TEXT };
+  return { steps: Number(steps ?? 0), state: RUN_STATES.find((state) => state === name), text: NO_TEXT };
 }
 
 /** Reasons for which a stream ends before its run, each with the message to the follower. */

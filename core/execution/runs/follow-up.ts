@@ -1,9 +1,8 @@
 import { runsExceeded, takeOneRun, type Plan } from '#core/accounts/billing/index.ts';
-import { isEndState } from '#core/execution/run-states/index.ts';
 import { sql } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { disabledProviders, startManualRun, type StartDeps } from './enqueue.ts';
-import { assertHasResult, findRun, readRun } from './queries.ts';
+import { assertEndedWithContent, assertHasResult, findRun, readRun } from './queries.ts';
 import { runColumns, type Run } from './run.ts';
 
 export interface AskedFollowUp {
@@ -91,8 +90,7 @@ function refusalOf({ routineState, hasVersion, hasPrompt, disabled }: Found): Ap
  */
 export async function retryRun(deps: StartDeps, input: Omit<AskedFollowUp, 'message' | 'fenced'>): Promise<Run> {
   const run = await readRun(deps.database, input.projectId, input.runId);
-  if (!isEndState(run.state)) throw new AppError('run_not_finished');
-  if (run.contentErasedAt !== null) throw new AppError('content_erased');
+  assertEndedWithContent(run);
   const { message, followsUp, routineId, variables, scheduledFor: standsFor } = run;
   const rehearses = run.trigger === 'rehearsal';
   if (message !== null && followsUp !== null) {

@@ -143,10 +143,15 @@ export async function readEndedResult(
 }
 
 /** @throws {AppError} `run_not_finished`, `content_erased`, `run_without_result` */
-export function assertHasResult({ state, contentErasedAt, result }: Run): void {
+export function assertHasResult(run: Run): void {
+  assertEndedWithContent(run);
+  if (run.result === null) throw new AppError('run_without_result');
+}
+
+/** @throws {AppError} `run_not_finished`, `content_erased` */
+export function assertEndedWithContent({ state, contentErasedAt }: Pick<Run, 'state' | 'contentErasedAt'>): void {
   if (!isEndState(state)) throw new AppError('run_not_finished');
   if (contentErasedAt !== null) throw new AppError('content_erased');
-  if (result === null) throw new AppError('run_without_result');
 }
 
 /** Reads a run with its steps, webhook deliveries, mails and pings. @throws {AppError} `run_not_found` */

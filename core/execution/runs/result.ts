@@ -14,14 +14,8 @@ import type { Routine } from '#core/authoring/routines/index.ts';
 import { hasLostDelivery, type ReportedRun } from '#core/delivery/webhooks/index.ts';
 import { sql, storableJson, transaction, type Database, type Db } from '#lib/database/index.ts';
 import { AppError, invalid } from '#lib/errors.ts';
-import {
-  type ResultData,
-  isEndState,
-  type RunState,
-  type Trigger,
-  type Withheld,
-} from '#core/execution/run-states/index.ts';
-import { readRun } from './queries.ts';
+import { type ResultData, type RunState, type Trigger, type Withheld } from '#core/execution/run-states/index.ts';
+import { assertEndedWithContent, readRun } from './queries.ts';
 import { runColumns, type Run } from './run.ts';
 
 /** Fields of a run that the transaction has just ended. */
@@ -143,8 +137,7 @@ export async function diffRun(
 
 /** Every run with data has recorded changes. */
 function changesOf(run: Run): NonNullable<Run['changes']> {
-  if (!isEndState(run.state)) throw new AppError('run_not_finished');
-  if (run.contentErasedAt !== null) throw new AppError('content_erased');
+  assertEndedWithContent(run);
   if (run.changes === null) throw new AppError('run_without_data');
   return run.changes;
 }
@@ -175,8 +168,7 @@ export function giveVerdict(
       where id = ${id} and project_id = ${projectId} for no key update
     `;
     if (before === undefined) throw new AppError('run_not_found');
-    if (!isEndState(before.state)) throw new AppError('run_not_finished');
-    if (before.contentErasedAt !== null) throw new AppError('content_erased');
+    assertEndedWithContent(before);
     const run = await tx.row<Run>`
       update runs set verdict = jsonb_build_object('useful', ${useful}::boolean, 'note', ${note}::text,
         'by', ${by.id}::text, 'at', now())

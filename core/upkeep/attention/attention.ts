@@ -3,10 +3,13 @@ import { listQuestions, type Question } from '#core/execution/questions/index.ts
 import { spentBudgets } from '#core/usage/index.ts';
 import { ownedBy, sql, type Db } from '#lib/database/index.ts';
 
-/** A routine whose latest ended run has failed. */
-interface FailedRoutine {
+interface OfRoutine {
   readonly routineId: string;
   readonly routineName: string;
+}
+
+/** A routine whose latest ended run has failed. */
+interface FailedRoutine extends OfRoutine {
   /** The latest failed run. */
   readonly runId: string;
   readonly reason: string | null;
@@ -17,17 +20,13 @@ interface FailedRoutine {
 }
 
 /** A routine whose last run did its work without the tools that it called. */
-interface RoutineWithoutTools {
-  readonly routineId: string;
-  readonly routineName: string;
+interface RoutineWithoutTools extends OfRoutine {
   readonly runId: string;
   readonly finishedAt: Date;
 }
 
 /** A routine that the service has taken off its schedule. */
-interface StoppedRoutine {
-  readonly routineId: string;
-  readonly routineName: string;
+interface StoppedRoutine extends OfRoutine {
   readonly state: string;
   readonly reason: string;
   readonly updatedAt: Date;
@@ -45,17 +44,13 @@ interface EndedSignIn {
 }
 
 /** An active routine whose scheduled runs use an older revision of a skill. */
-interface RoutineBehind {
-  readonly routineId: string;
-  readonly routineName: string;
+interface RoutineBehind extends OfRoutine {
   /** Names of the skills. */
   readonly skills: readonly string[];
 }
 
 /** A run whose held calls wait for a person. */
-interface HoldingRun {
-  readonly routineId: string;
-  readonly routineName: string;
+interface HoldingRun extends OfRoutine {
   readonly runId: string;
   /** Open actions of the run. */
   readonly calls: number;
