@@ -177,14 +177,9 @@ export interface RoutineFilter {
 
 /** Lists routines, newest first. A filter reads at most all routines of the project, whose number is bounded. */
 export async function listRoutines(db: Db, projectId: string, filter: RoutineFilter): Promise<RoutineSummary[]> {
-  const q = filter.q ?? null;
-  const state = filter.state ?? null;
-  const stateChangedBy = filter.stateChangedBy ?? null;
-  const uses = filter.uses?.[0] ?? null;
-  const named = filter.uses ?? null;
-  const sendsResults = filter.sendsResults ?? null;
-  const externalKey = filter.externalKey ?? null;
-  const managedBy = filter.managedBy ?? null;
+  const { q = null, state = null, stateChangedBy = null, uses: named = null, page } = filter;
+  const { sendsResults = null, externalKey = null, managedBy = null } = filter;
+  const uses = named?.[0] ?? null;
   const found = await db.rows<RoutineRow>`
     select ${ownColumns}, ${shortDefinition} as definition from routines
     where ${ownedBy(sql`project_id`, projectId)} and (${state}::text is null or state = ${state})
@@ -197,8 +192,8 @@ export async function listRoutines(db: Db, projectId: string, filter: RoutineFil
         or id in (${routinesUsing(uses)}))
       and (${externalKey}::text is null or (external_key = ${externalKey} and state <> 'archived'))
       and (${managedBy}::text is null or managed_by = ${managedBy})
-      ${afterCursor(filter.page)}
-    order by project_id, id desc limit ${filter.page.limit + 1}
+      ${afterCursor(page)}
+    order by project_id, id desc limit ${page.limit + 1}
   `;
   return found.map(({ definition, ...routine }) => {
     const { value, blocked } = shortForm.read(definition);

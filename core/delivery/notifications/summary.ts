@@ -1,8 +1,7 @@
 import { mergeHeld, projectsWithHeld, type HeldCount } from '#core/foundation/outbox/index.ts';
 import { addWork, RECORD_PACE, type RecordKind } from '#core/foundation/work/index.ts';
-import type { MailSettings } from '#core/accounts/settings/index.ts';
 import { AT_ONCE, sql, type Db } from '#lib/database/index.ts';
-import { readSubscriptions, type MailSubscription } from './subscription.ts';
+import { readSubscriptions } from './subscription.ts';
 import { MAIL_INTERVAL, mailProject } from './tell.ts';
 
 /** Queues a summary for each project whose oldest held event has waited for an hour. */
@@ -27,16 +26,19 @@ export const summaryKind: RecordKind = {
 async function mailSummary(tx: Db, projectId: string): Promise<void> {
   const held = await mergeHeld(tx, projectId);
   const subscriptions = await readSubscriptions(tx, [...new Set(held.map(({ routineId }) => routineId))]);
-  for (const [to, subscribed] of byRecipients(subscriptions)) {
-    const [{ organizationId, projectName }] = subscribed;
+  const mailed = subscriptions.filter(({ mail }) => mail !== null && mail.on.length > 0);
+  for (const subscribed of Map.groupBy(mailed, ({ mail }) => JSON.stringify(mail?.to)).values()) {
+    const [first] = subscribed;
+    if (first?.mail == null) continue;
+    const { organizationId, projectName, routineName, mail } = first;
     const ids = new Set(subscribed.map(({ routineId }) => routineId));
     const counts = inWords(held.filter(({ routineId }) => ids.has(routineId)));
-    const subject = ids.size === 1 ? `The routine "${subscribed[0].routineName}"` : `${ids.size} routines`;
+    const subject = ids.size === 1 ? `The routine "${routineName}"` : `${ids.size} routines`;
     await mailProject(tx, {
       organizationId,
       projectId,
       projectName,
-      to,
+      to: mail.to,
       kind: 'digest',
       heading: 'In the last hour',
       lines: [
@@ -52,17 +54,4 @@ function inWords(held: readonly HeldCount[]): string {
   for (const { kind, count } of held) counts.set(kind, (counts.get(kind) ?? 0) + count);
   const inOrder = [...counts].toSorted(([, a], [, b]) => b - a);
   return inOrder.map(([kind, count]) => `${count} × ${kind}`).join(', ');
-}
-
-function byRecipients(subscriptions: readonly MailSubscription[]) {
-  const groups = new Map<string, [MailSettings['to'], [MailSubscription, ...MailSubscription[]]]>();
-  for (const subscription of subscriptions) {
-    const { mail } = subscription;
-    if (mail === null || mail.on.length === 0) continue;
-    const key = JSON.stringify(mail.to);
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [mail.to, [subscription]]);
-    else group[1].push(subscription);
-  }
-  return groups.values();
 }
