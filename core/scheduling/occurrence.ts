@@ -32,16 +32,10 @@ export interface Decision {
   readonly next: Date | undefined;
 }
 
-/**
- * Delay up to which an occurrence still runs under `misfire: skip`. A tick comes every minute, so a shorter delay is
- * normal.
- */
+/** Delay up to which an occurrence still runs under `misfire: skip`; ticks alone delay it by up to a minute. */
 const MISFIRE_GRACE_MS = 5 * 60_000;
 
-/**
- * Limit of counted occurrences, about two years of a routine that is due every minute; a longer outage counts as this
- * many.
- */
+/** The most occurrences that are counted: about two years of a routine that is due every minute. */
 const MAX_COUNTED = 1_000_000;
 
 /**

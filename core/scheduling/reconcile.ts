@@ -73,10 +73,7 @@ export async function pauseOfDisabledProviders(
 
 /** Routines that must be paused, by reason. */
 interface Stopped {
-  /**
-   * Routines whose stored schedule this process cannot compute, each with the occurrence that could not run; null when
-   * none was due.
-   */
+  /** Routines whose schedule this process cannot compute, each with the occurrence that could not run, if any. */
   readonly unreadable: ReadonlyMap<string, string | null>;
   /** Ids of the routines whose window is over. */
   readonly ended: readonly string[];

@@ -33,10 +33,7 @@ export function tick(deps: TickDeps, signal: AbortSignal = new AbortController()
 /** The running tick of this process. A cron that calls faster than ticks end begins no second one. */
 const underWay = new WeakMap<object, Promise<void>>();
 
-/**
- * Begins a tick in this process and does not wait for its end.
- * @returns false when an earlier one is still running; then none is begun
- */
+/** Begins a tick in this process, unless an earlier one is still running, and does not wait for its end. */
 export function tickInProcess(deps: TickDeps): { alreadyRunning: boolean } {
   const alreadyRunning = underWay.has(deps);
   if (!alreadyRunning) {

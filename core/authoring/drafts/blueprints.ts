@@ -65,10 +65,7 @@ export async function loadBlueprints({ find }: Pick<SkillCatalogue, 'find'>): Pr
   });
 }
 
-/**
- * Fills the slots of a blueprint; each needs a value of its type.
- * @throws {AppError} `invalid_request` naming the blueprint or each slot
- */
+/** Fills the slots of a blueprint. @throws {AppError} `invalid_request` naming the blueprint or each faulty slot */
 export function fillBlueprint(
   blueprints: readonly Blueprint[],
   id: string,

@@ -24,10 +24,7 @@ export interface Described {
   readonly description: string;
 }
 
-/**
- * Orders candidates by how well they fit the words, the best first, and leaves out those that do not fit. A word of a
- * short name counts most.
- */
+/** Returns the candidates that fit the words, the best first. A word of a short name counts most. */
 export function bestMatches<T>(words: ReadonlySet<string>, all: readonly T[], describe: (each: T) => Described): T[] {
   const scored = all.map((each) => {
     const described = describe(each);

@@ -47,10 +47,7 @@ export interface DeliveredData {
   readonly unchangedRuns: number;
 }
 
-/**
- * Compares the data of a run with the data delivered last. Data that was matched by another key cannot be compared:
- * everything is new.
- */
+/** Compares data with the data delivered last. Where that was matched by another key, everything is new. */
 export function compareWith(delivered: DeliveredData | undefined, data: unknown, by: ResultKey | null): ComparedResult {
   const known = isDeepStrictEqual(delivered?.by, by) ? delivered : undefined;
   const before: Items = known === undefined ? new Map() : itemsOf(known.data, by);

@@ -109,10 +109,7 @@ function findingOf(check: ResultCheck, evidence: Evidence, found: boolean | unde
   }
 }
 
-/**
- * Checks of a report's content. A run with nothing to report skips them; checks of tool calls and of forbidden text
- * still apply.
- */
+/** Checks of a report's content, which a run with nothing to report skips. All other checks still apply. */
 const ASKS_FOR_REPORT: ReadonlySet<ResultCheck['type']> = new Set(['result_matches', 'distinct_sources']);
 
 function matching(found: boolean | undefined, wanted: boolean): Finding {

@@ -2,10 +2,7 @@ import { sql } from '#lib/database/index.ts';
 import { isJsonObject } from '#lib/json.ts';
 import type { Changes } from './changes.ts';
 
-/**
- * SQL condition on a run `run`: its text is the JSON of its data and nothing else, which programs read and people do
- * not.
- */
+/** SQL condition on a run `run`: its text is only the JSON of its data, which people do not read. */
 export const isOnlyData = sql`(run.data is not null and run.result ~ ${'^\\s*(```(json)?\\s*)?[[{]'})`;
 
 /** Lines of data that a message may have; it is cut where it is rendered. */

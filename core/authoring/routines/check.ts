@@ -46,10 +46,7 @@ export async function assertChecks(checks: readonly SaveCheck[]): Promise<void> 
   for (const check of checks) await check([]);
 }
 
-/**
- * Collects all refusals.
- * @throws {AppError} errors that may pass, such as `models_unavailable`
- */
+/** Collects all refusals. @throws {AppError} errors that may pass, such as `models_unavailable` */
 export async function refusalsOf(checks: readonly SaveCheck[]): Promise<AppError[]> {
   const found: AppError[] = [];
   for (const check of checks) {
@@ -192,10 +189,7 @@ function checkEnds({ outcome, mayComplete, mayPutOffHours }: RoutineFields): voi
   throw invalid([{ path, message: 'is stated with the outcome of a run, so that outcome has to be required' }]);
 }
 
-/**
- * Checks the recipients: members, chats of the project, and a monitor that the guarded client may reach.
- * @throws {AppError} `invalid_request`
- */
+/** Checks members, chats and the address of a monitor. @throws {AppError} `invalid_request` */
 export async function checkNotifications(
   { database, outbound }: { database: Db; outbound: Pick<OutboundClient, 'urlFault'> },
   projectId: string,

@@ -4,9 +4,7 @@ import { sql, type Db } from '#lib/database/index.ts';
 const hasOpenRun = sql`exists (
   select from runs where runs.routine_id = v.routine_id and runs.state in ('queued', 'running'))`;
 
-/**
- * Deletes at most `limit` versions of routines in deleted projects, except those that open runs need; returns how many.
- */
+/** Deletes versions of routines in deleted projects, `limit` at most, except those that open runs need. */
 export function forgetVersionsOf(db: Db, projectIds: readonly string[], limit: number): Promise<number> {
   return db.run`
     with old as (

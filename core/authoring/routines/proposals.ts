@@ -117,10 +117,7 @@ export async function dropProposals(
   });
 }
 
-/**
- * Closes a proposal whose change was taken over. Its version is deleted: the routine has the same one under a new
- * number.
- */
+/** Closes a proposal that was taken over. Its version goes: the routine has the same one under a new number. */
 export async function closeTaken(
   tx: Db,
   { projectId, routineId, revision }: { projectId: string; routineId: string; revision: number },

@@ -106,10 +106,7 @@ async function openAlready(tx: Db, { id, projectId }: Routine): Promise<AppError
   });
 }
 
-/**
- * Drops an open proposal, which cancels its run. An ended proposal stays unchanged.
- * @throws {AppError} `routine_not_found`, `proposal_not_found`
- */
+/** Drops an open proposal, which cancels its run. @throws {AppError} `routine_not_found`, `proposal_not_found` */
 export function withdrawProposal(
   deps: Pick<Core, 'database' | 'emit'>,
   proposal: { readonly projectId: string; readonly routineId: string; readonly id: string },

@@ -35,10 +35,7 @@ const ownColumns = sql`
 export interface ProvenRoutine extends Routine {
   /** The latest manual run that has succeeded with its present version. It may be deleted by now. */
   readonly proofRunId: string | null;
-  /**
-   * True when a manual run has succeeded with its present version and any variables; null unless it is a draft or
-   * paused.
-   */
+  /** True when a manual run has succeeded with its version and any variables; null unless draft or paused. */
   readonly hasSucceeded: boolean | null;
   /** Its latest proposal; null for none. */
   readonly proposal: Proposal | null;
@@ -115,10 +112,7 @@ async function readRoutines(db: Db, keys: readonly RoutineKey[]): Promise<(Prove
   });
 }
 
-/**
- * Reads the routine and locks it until the transaction ends. Runs can still be inserted for it.
- * @throws {AppError} `routine_not_found`
- */
+/** Reads a routine and locks it; runs can still be inserted for it. @throws {AppError} `routine_not_found` */
 export async function lockRoutine(tx: Db, projectId: string, id: string): Promise<Routine> {
   const found = await tx.row<RoutineRow>`
     select ${columns} from routines where id = ${id} and project_id = ${projectId} for no key update

@@ -33,10 +33,7 @@ export async function writeWebhookSecret(
   `;
 }
 
-/**
- * Marks the routine's webhook as failed after a 410. A routine with another URL by now is left alone.
- * @returns whether it was marked
- */
+/** Marks a webhook as failed after a 410, unless the routine has another URL. @returns whether it was marked */
 export async function markWebhookGone(
   tx: Db,
   webhook: { routineId: string; projectId: string; webhookUrl: string | null },

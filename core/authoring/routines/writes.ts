@@ -52,10 +52,7 @@ export interface RoutineChange {
   readonly by: string | null;
 }
 
-/**
- * Writes everything that a caller may change. The caller has locked the row.
- * @throws {AppError} `external_key_taken`
- */
+/** Writes everything that a caller may change, in its locked row. @throws {AppError} `external_key_taken` */
 export async function updateRoutine(tx: Db, { id, projectId }: Routine, change: RoutineChange): Promise<Routine> {
   const { fields, version, nextRunAt } = change;
   const isDraft = version !== undefined && change.isProven !== true;

@@ -21,10 +21,7 @@ export const MAX_INSTRUCTIONS = 24_000;
 
 const FOLDER = fileURLToPath(new URL('../../../skills/', import.meta.url));
 
-/**
- * Reads and checks the catalogue once, at start.
- * @throws naming the first broken file and its fault, so that no process runs on half a catalogue
- */
+/** Reads and checks the catalogue once, at start. @throws naming the first broken file and its fault */
 export async function loadCatalogue(folder: string = FOLDER): Promise<SkillCatalogue> {
   const files = (await readdir(folder)).filter((file) => file.endsWith('.md'));
   const skills = await Promise.all(

@@ -109,9 +109,7 @@ export async function redeliverToChat(
   work.nudge('chat');
 }
 
-/**
- * Erases the responses of chats to the results of runs. A waiting delivery later finds the content of its run erased.
- */
+/** Erases the responses of chats. A waiting delivery later finds the content of its run erased. */
 export async function eraseChatResponses(tx: Db, runIds: readonly string[]): Promise<void> {
   await tx.run`
     update chat_attempts set response_excerpt = null

@@ -36,10 +36,7 @@ async function tellWebhook(
   if (told !== undefined) await enqueueActionEvent(core, tx, { ...told, type });
 }
 
-/**
- * Notes that a routine runs once more, where it says so, once nothing of the run waits any longer and at least one call
- * was sent.
- */
+/** Notes that a routine runs once more, where it says so, once no call of the run waits and one was sent. */
 export async function runAgain(tx: Db, { id, projectId }: Told): Promise<void> {
   await tx.run`${addWork(sql`
     select 'action_run', a.run_id, a.organization_id, ${AT_ONCE}, jsonb_build_object('projectId', a.project_id,

@@ -76,10 +76,7 @@ interface FoundDetail extends Omit<ActionDetail, 'changes' | 'lastApproved'> {
   readonly lastApproved: { readonly id: string; readonly arguments: JsonObject; readonly decidedAt: string } | null;
 }
 
-/**
- * Reads the actions whose results an action needs; one that was replaced counts as its replacement. Actions that are gone
- * are missing.
- */
+/** Reads the actions that an action refers to, or their replacements. Actions that are gone are missing. */
 export function findReferred(
   db: Db,
   { projectId, refersTo }: Pick<Action, 'projectId' | 'refersTo'>,

@@ -6,19 +6,14 @@ import { isAdmitted, workersTakingRuns } from './room.ts';
 
 export const ANNOUNCE_EVERY_MS = 5_000;
 
-/**
- * Ends the id of a worker that stages the calls of rehearsals. Workers of 0.1.0 make them, and announce themselves
- * without it.
- */
+/** Ends the id of a worker that stages the calls of rehearsals. Workers of 0.1.0 make them, and have no such end. */
 const REHEARSES = ':rehearses';
 
 export function newWorkerId(): string {
   return `${hostname()}:${process.pid}:${randomUUID()}${REHEARSES}`;
 }
 
-/**
- * @throws {AppError} `service_unavailable` while a live worker that takes new runs would make the calls of a rehearsal
- */
+/** @throws {AppError} `service_unavailable` while a worker that takes runs would make the calls of a rehearsal */
 export async function assertRehearses(db: Db, taskQueue: string): Promise<void> {
   const earlier =
     await db.row`${workersTakingRuns(taskQueue, sql`1`)} and worker_id not like ${`%${REHEARSES}`} limit 1`;

@@ -47,10 +47,7 @@ const awaitAllowance = sql`
 
 const opens = sql`b.pause_until is null and b.failures + 1 >= ${FAILURES_TO_OPEN}`;
 
-/**
- * Condition for prolonging a pause. Runs that had begun before the pause prove nothing new; the probe and later runs of
- * people do.
- */
+/** Prolongs a pause. Runs that began before it prove nothing new; the probe and later runs of people do. */
 const prolongs = sql`b.pause_from <= (select coalesce(started_at, created_at) from ended)`;
 
 const countFailure = sql`
@@ -98,10 +95,7 @@ export interface OpenBreaker {
 /** A skipped occurrence, with the end of its account's pause. */
 type HeldBack<T> = T & Pick<OpenBreaker, 'pauseUntil'>;
 
-/**
- * Divides occurrences behind open breakers: for each account whose pause has ended, one occurrence runs as the probe;
- * all others are skipped.
- */
+/** Chooses one occurrence as the probe for each account whose pause has ended. All others are held back. */
 export function chooseProbes<T extends { readonly account: string }>(
   occurrences: readonly T[],
   breakers: readonly OpenBreaker[],

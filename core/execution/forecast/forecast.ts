@@ -34,10 +34,7 @@ export interface Forecast {
   readonly limits: readonly LimitForecast[];
 }
 
-/**
- * Forecasts the usage of a routine in the next 30 days.
- * @throws {AppError} `routine_not_found`
- */
+/** Forecasts the usage of a routine in the next 30 days. @throws {AppError} `routine_not_found` */
 export async function readForecast(
   deps: ForecastDeps,
   input: { projectId: string; organizationId: string; plan: Plan; id: string },

@@ -21,10 +21,7 @@ export interface UsedByRun extends Omit<Usage, 'estimated'> {
 /** How many of the latest runs in each state are read. Runs of older versions among them do not count. */
 const LATEST = 100;
 
-/**
- * Reads the usage of the latest runs of a version, the latest first: runs that succeeded, and runs that failed after a
- * paid call of their model.
- */
+/** Reads the latest runs of a version that succeeded, or failed after a paid call of their model, the latest first. */
 export function usageOfVersion(db: Db, version: VersionKey): Promise<UsedByRun[]> {
   return db.rows<UsedByRun>`
     select id, input_tokens as "inputTokens", cached_input_tokens as "cachedInputTokens",

@@ -45,10 +45,7 @@ export function decideGate(question: GateQuestion, seen: Seen): GateDecision {
   return { wakes: false, reason: gate.wakeOn === 'changed' ? 'unchanged' : 'empty', changed };
 }
 
-/**
- * Returns the entity tag for the request, but only if a 304 would end the run: a 304 has no body, and a run that
- * continues needs the value.
- */
+/** Returns the entity tag if a 304, which has no body, would end the run: a run that continues needs the value. */
 export function conditionalTag(question: GateQuestion): string | null {
   const { baseline } = question;
   if (baseline === undefined) return null;

@@ -5,10 +5,7 @@ import { isWork } from '#core/foundation/engine/index.ts';
 import { ownedBy, sql, type Sql } from '#lib/database/index.ts';
 import { carried, fence } from './fence.ts';
 
-/**
- * The latest successful run of a routine. A backfill makes up for past times, and a follow-up answers a question, so
- * their runs do not count.
- */
+/** The latest successful run of a routine. Backfills, which make up for the past, and follow-ups do not count. */
 export interface PreviousRun {
   readonly finishedAt: Date;
   /** Null once the result is deleted; a run cannot succeed without one. */

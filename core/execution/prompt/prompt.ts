@@ -118,9 +118,7 @@ export const PREAMBLE = [
   'Where several skills are attached, the first one leads the report, and what the others ask for nests under it: one report, not several beside each other.',
 ].join(' ');
 
-/**
- * Returns the messages before the transcript: only one, because many chat templates refuse two user messages in a row.
- */
+/** Returns one message, because many chat templates refuse two user messages in a row. */
 export function openingMessages({ prompt, briefing }: Opening): ModelMessage[] {
   return [{ role: 'user', content: `${prompt}\n\n${briefing}` }];
 }

@@ -144,9 +144,7 @@ export async function listResults(
   return { results: results.map(withTexts), nextCursor: nextCursor ?? undefined };
 }
 
-/**
- * Number of later results that are searched for one with another text. The order is that of the index, read backwards.
- */
+/** Later results that are searched for one with another text, in the order of the index, read backwards. */
 const MAX_LATER = 100;
 
 /**

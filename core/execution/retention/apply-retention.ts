@@ -34,9 +34,7 @@ export async function applyRetention(
   return { erased, deleted };
 }
 
-/**
- * Takes one batch of each scope in turn, until nothing is due or the time is over. A scope that fails leaves the pass.
- */
+/** Takes a batch of each scope in turn until nothing is due or time is over. A scope that fails leaves the pass. */
 async function pass(
   { database, retention }: RetentionDeps,
   stage: Stage,

@@ -18,10 +18,7 @@ export interface Batch {
   readonly more: boolean;
 }
 
-/**
- * Runs of one transaction. With a few steps each they take some ten milliseconds, so no writer waits long for their
- * rows.
- */
+/** Runs of one transaction. They take some ten milliseconds, so no writer waits long for their rows. */
 const BATCH = 200;
 
 /**
@@ -82,10 +79,7 @@ export function retentionBacklog(rule: RetentionRule): Readonly<Record<Stage['na
   return { content: overdueSeconds(CONTENT, rule), runs: overdueSeconds(RUNS, rule) };
 }
 
-/**
- * Looks at the oldest run of all projects, and at the oldest run of each project with its own days, each at the
- * beginning of an index.
- */
+/** Looks at the oldest run of all projects and of each with its own days, each at the beginning of an index. */
 function overdueSeconds(stage: Stage, rule: RetentionRule): Sql {
   const days = stage.daysOf(rule, sql`p`);
   const daysOfAll = sql`${stage.daysOfAll(rule)}::integer`;

@@ -10,10 +10,7 @@ export type SnapshotReader = (request: SnapshotRequest) => Promise<RunSnapshot>;
 /** Snapshots of one read. Many small ones cost little more than one; more large ones would fill the memory. */
 const BATCH = 20;
 
-/**
- * Number of reads at a time. With more than one, a large read delays no others; with few, a burst uses only a part of
- * the pool.
- */
+/** Reads at a time. With more than one, a large read delays no others; few use only a part of the pool. */
 const READS = 3;
 
 interface Waiting extends PromiseWithResolvers<RunSnapshot> {

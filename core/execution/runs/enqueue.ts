@@ -194,10 +194,7 @@ export function disabledProviders({ providerEnabled }: Pick<Core, 'providerEnabl
   return SLOTS.filter((slot) => !providerEnabled(slot));
 }
 
-/**
- * Starts an admitted run. When Temporal cannot be reached, the row stays unchanged and the next admission starts the
- * run.
- */
+/** Starts an admitted run. When Temporal is away, the row stays unchanged and the next admission starts the run. */
 export async function startAdmitted(deps: StartDeps, { run, startable }: EnqueuedRun): Promise<Run> {
   if (startable === undefined) {
     deps.admission.nudge();

@@ -72,10 +72,7 @@ export function eraseTexts(tx: Db, runIds: readonly string[]): Promise<number> {
   `;
 }
 
-/**
- * SQL expression for the remaining fields of a gate's verdict. Its error is erased too, since it may quote the
- * routine's instructions.
- */
+/** The fields that stay of a gate's verdict. Its error goes, since it may quote the routine's instructions. */
 const erasedGate = sql`jsonb_build_object(
   'at', gate->'at', 'changed', gate->'changed', 'failed', gate->'failed', 'reason', gate->'reason', 'error', null,
   'value', null, 'valueLength', gate->'valueLength', 'seen', null, 'call', jsonb_build_object(

@@ -126,10 +126,7 @@ export async function countWaitingBackfills(db: Db, organizationId: string): Pro
   return counted?.count ?? 0;
 }
 
-/**
- * Inserts a run for each instant, the earliest first in line, with the routine's present version. The caller has locked
- * the routine.
- */
+/** Inserts a run for each instant, the earliest first in line. The caller has locked the routine. */
 export async function insertBackfill(
   tx: Db,
   { backfillId, routineId, instants, startedBy }: InsertedBackfill,

@@ -23,10 +23,7 @@ export async function startProposal(
   return opened;
 }
 
-/**
- * Cancels the runs of proposals that were dropped. A run that is ending is left alone: its end finds the proposal
- * dropped.
- */
+/** Cancels the runs of dropped proposals. A run that is ending is left alone: its end finds the proposal dropped. */
 export function cancelProofs(deps: EndDeps, tx: Db, { routineIds, runIds }: Events['proposal.dropped']): Promise<void> {
   return cancelOpenRuns(deps, tx, routineIds, { ending: cancellation, which: sql`id = any(${runIds})` });
 }

@@ -72,10 +72,7 @@ export function chosenBy(projectId: string, filter: RunFilter): { readonly colum
   return { column: routineId === undefined ? sql`project_id` : sql`routine_id`, conditions: join(conditions, ' and ') };
 }
 
-/**
- * Conditions by state, as literals and not parameters, so that the few runs in a rare state are read from their partial
- * index.
- */
+/** Literals and not parameters, so that the few runs in a rare state are read from their partial index. */
 const BY_STATE: Readonly<Record<RunState, Sql>> = {
   queued: sql`state = 'queued'`,
   running: sql`state = 'running'`,
@@ -233,10 +230,7 @@ async function schemaOf(db: Db, { projectId, routineId, routineRevision }: Run):
   }
 }
 
-/**
- * Seconds from its row, or the requested time, to its first step, its end, or now, whichever came first; null for a
- * skipped occurrence.
- */
+/** Seconds from its row or requested time to its first step, its end, or now; null for a skipped occurrence. */
 const queuedSeconds = sql`case when skipped_count is null then
   round(greatest(extract(epoch from coalesce(started_at, finished_at, now()) - coalesce(run_at, created_at)), 0),
   3)::float8

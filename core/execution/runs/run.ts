@@ -224,10 +224,7 @@ export const runClock = {
   remainingMs: (run: Sql) =>
     sql`((${run}.timeout_seconds - extract(epoch from ${stoppedAt(run)} - ${run}.started_at)) * 1000
     + ${run}.waited_ms)::float8`,
-  /**
-   * Returns the milliseconds that the run may still wait: its waits together may last as long as the wait for its first
-   * step.
-   */
+  /** Returns the milliseconds left to wait: all waits together may last as long as the wait for the first step. */
   patienceMs: (
     run: Sql,
   ) => sql`(extract(epoch from coalesce(${run}.queue_until - coalesce(${run}.run_at, ${run}.created_at),

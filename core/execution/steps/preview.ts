@@ -209,10 +209,7 @@ async function plannedRun(
   };
 }
 
-/**
- * The fields of a run that has just been made. Its waiting time is zero, so the preview shows every wait as the end of
- * the run.
- */
+/** The fields of a run that was just made. It may not wait, so a preview shows every wait as the end of the run. */
 const atItsFirstStep = {
   index: 0,
   attempt: 1,

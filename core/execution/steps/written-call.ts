@@ -2,10 +2,7 @@ import type { ModelMessage } from 'ai';
 import type { OfferedTool } from '#core/integrations/tools/index.ts';
 import { isJsonObject, parseJson } from '#lib/json.ts';
 
-/**
- * Returns the name of the tool whose call is written in a text, in the markup of a model family or as JSON at its end;
- * undefined without one.
- */
+/** Names the tool whose call is written in a text, in the markup of a model family or as JSON at its end. */
 export function writtenCall(text: string, tools: readonly Pick<OfferedTool, 'name'>[]): string | undefined {
   if (tools.length === 0) return undefined;
   const names = new Set(tools.map(({ name }) => name));

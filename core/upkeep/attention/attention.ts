@@ -134,10 +134,7 @@ function stoppedRoutines(db: Db, projectId: string): Promise<StoppedRoutine[]> {
   `;
 }
 
-/**
- * Finds failures that no success has followed, without routines that the service has stopped: those have entries of
- * their own.
- */
+/** Finds failures that no success has followed. Routines that the service has stopped have entries of their own. */
 function failedRoutines(db: Db, projectId: string, since: Date): Promise<FailedRoutine[]> {
   return db.rows`
     with failed as (
