@@ -88,8 +88,7 @@ const NOTHING: Claimed = { ...NOTHING_CLAIMED, more: false, skippedBy: new Map()
 
 /**
  * Claims one batch of due routines in one transaction: inserts a row for every occurrence and advances the next times.
- * It skips rows that another tick has locked, so overlapping ticks never claim the same occurrence; the unique index on
- * (routine, instant) enforces it.
+ * It skips rows that another tick has locked, and the unique index on (routine, instant) lets none be claimed twice.
  * @param batch.except ids of routines to leave out
  * @param batch.locked gets the ids of the routines that are being claimed
  */

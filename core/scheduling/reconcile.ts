@@ -45,11 +45,7 @@ const BATCH = 500;
 /** Reason that the routine shows. */
 const REASON = 'paused because its model provider is disabled';
 
-/**
- * Pauses the active routines whose model provider is disabled. When the provider is enabled again, a person has to
- * activate them.
- * @returns the number of paused routines
- */
+/** Pauses the active routines whose model provider is disabled. Only a person activates them again. */
 export async function pauseOfDisabledProviders(
   deps: Pick<Core, 'database' | 'emit' | 'providerEnabled'>,
 ): Promise<number> {

@@ -113,7 +113,7 @@ export function createTickParts(deps: TickDeps): TickParts {
       }),
     sweep: (signal) =>
       measured(deps, 'sweep', async (attempt) => {
-        await attempt('proposals', () => proposals.settleProposals(deps), 0);
+        await attempt('proposals', () => proposals.settleProposals(deps), undefined);
         await settleLostCalls(deps, signal);
         return sweepOpenRuns(deps, signal);
       }),
@@ -168,7 +168,7 @@ export function kindsOf(deps: KindDeps): Kinds {
   };
 }
 
-/** Does work at once after a transaction: starts deliveries and approved actions, settles proposals, or works off a kind. */
+/** Does work after a transaction: starts deliveries and approved actions, settles proposals, or works off a kind. */
 export function doNow(deps: KindDeps, name: string): Promise<unknown> {
   if (name === 'deliveries') return startDueDeliveries(deps);
   if (name === 'actions') return startDueActions(deps);

@@ -125,8 +125,7 @@ function bareOf(schema: z.ZodType): z.ZodType {
 }
 
 /**
- * Returns a schema of the same types without bounds, patterns and texts. A later release with narrower bounds still
- * reads stored values by it.
+ * Returns a schema of the same types without bounds, by which a release with narrower bounds still reads values.
  * @param keepDefaults false for a schema of responses, which have every field
  */
 export function looseOf<S extends z.ZodType>(schema: S, keepDefaults = true): z.ZodType<z.output<S>, z.output<S>> {

@@ -5,8 +5,7 @@ import { resultSection, type ResultKey } from './results.ts';
 import { filledLength, type BuiltInVariable } from './placeholders.ts';
 
 /**
- * Limits the text that a run sends its model, in characters: instructions with their placeholders, skills, facts, the
- * form of the result, and the carried result.
+ * Limits what a run sends its model, in characters: instructions, skills, facts, form of the result, carried result.
  */
 const MAX_PROMPT_LENGTH = 400_000;
 

@@ -61,10 +61,9 @@ export async function refusalsOf(checks: readonly SaveCheck[]): Promise<AppError
 }
 
 /**
- * Lists the checks beyond the request's schema: schedule, time zone, placeholders, form of the result, webhook URL,
- * patterns, skills and model. A change is checked as the whole routine that it makes. They throw `invalid_request`,
- * `invalid_schedule`, `invalid_timezone`, `invalid_variable`, `invalid_webhook_url`, `invalid_skill`, `invalid_model`
- * and `models_unavailable`.
+ * Lists the checks beyond the request's schema. A change is checked as the whole routine that it makes. They throw
+ * `invalid_request`, `invalid_schedule`, `invalid_timezone`, `invalid_variable`, `invalid_webhook_url`,
+ * `invalid_skill`, `invalid_model` and `models_unavailable`.
  */
 export function routineChecks(
   db: Db,

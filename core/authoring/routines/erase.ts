@@ -21,7 +21,6 @@ export function forgetVersionsOf(db: Db, projectIds: readonly string[], limit: n
 /**
  * Erases the texts and addresses of at most `limit` routines of deleted projects that have no version left. Schedules,
  * limits and the model stay, because usage is counted by routine.
- * @returns how many were erased
  */
 export function eraseRoutines(db: Db, projectIds: readonly string[], limit: number): Promise<number> {
   return db.run`

@@ -14,10 +14,9 @@ import { definitionForm } from '#core/authoring/definition/index.ts';
 import type { Routine } from './routine.ts';
 
 /**
- * Records a change in the audit log, in its transaction: its effect on the routine's runs, its budget and the
- * destination of its results. Only the host of an address is recorded, because webhooks have secrets in paths and
- * queries. The owners of the organization are mailed when results of a routine that is or was active go to another
- * host.
+ * Records a change in the audit log: what runs do, the budget, and where results go. Only the host of an address is
+ * recorded, because webhooks have secrets in paths and queries. The owners of the organization are mailed when results
+ * of a routine that is or was active go to another host.
  */
 export async function recordChanges(tx: Db, { before, after, by, restoredFrom }: RecordedChange): Promise<void> {
   const record = (action: AuditAction, details: AuditDetails) =>

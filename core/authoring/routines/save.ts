@@ -115,8 +115,7 @@ function hasTimes(found: readonly AppError[]): boolean {
 }
 
 /**
- * Changes a routine. A material change makes a new version: the routine returns to draft, has no next time, and its
- * waiting scheduled runs are skipped.
+ * Changes a routine. A material change is a new version: the routine returns to draft, its waiting runs are skipped.
  * @throws {AppError} `routine_not_found`, `routine_archived`, `definition_unreadable`, `precondition_failed`,
  * `external_key_taken`, and the errors of `changeChecks`
  */
@@ -233,8 +232,7 @@ export function assertPatchable(routine: Routine, expected: readonly number[] | 
 }
 
 /**
- * Restores the material fields of an earlier version, as a new revision without a proof run. The confirmations of tools
- * stay. Restoring the present version changes nothing.
+ * Restores the material fields of an earlier version as a new revision without a proof run. Confirmations stay.
  * @throws {AppError} `routine_not_found`, `version_not_found`, `routine_archived`, and the errors of `changeChecks`
  */
 export async function restoreVersion(

@@ -25,11 +25,7 @@ export async function pauseStopped(tx: Db, { unreadable, ended }: Stopped): Prom
   return paused;
 }
 
-/**
- * Pauses the active routines on these accounts and skips their waiting scheduled runs. `reason` is shown on each
- * routine. The caller has locked no account yet.
- * @returns the ids of the paused routines
- */
+/** Pauses the active routines on accounts and skips their waiting runs. The caller has locked no account yet. */
 export async function pauseRoutinesOn(
   { emit }: Pick<Core, 'emit'>,
   tx: Db,

@@ -34,9 +34,8 @@ export interface WarningDeps {
 }
 
 /**
- * Warns of each skill that is deleted or needs data that no tool of the routine seems to offer; of missing facts; of a
- * routine that reads texts of strangers and acts elsewhere; of a comparison with a run that has lost its content; and
- * of a schedule that may be a mistake.
+ * Warns of skills that are deleted or lack data of the routine's tools, of missing facts, of reading texts of strangers
+ * and acting elsewhere, of a comparison with a run that has lost its content, and of an odd schedule.
  */
 export async function routineWarnings(
   db: Db,
@@ -111,8 +110,7 @@ interface End {
 }
 
 /**
- * Warns when a routine both reads text that strangers may write and can send or change something: the text may tell the
- * model to do so.
+ * Warns when a routine both reads text of strangers and can send or change something: the text may ask for it.
  * @param about policy that must be one of the two; without it any pair counts
  */
 export function mixingIn(

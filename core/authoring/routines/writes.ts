@@ -99,7 +99,6 @@ export async function moveRoutine(
 /**
  * Returns routines to draft after a material change outside their own rows, such as a change of a tool.
  * @param input.reason shown on the routine; null when a person made the change on the routine itself
- * @returns the changed routines
  */
 export async function returnToDraft(
   tx: Db,
@@ -127,10 +126,7 @@ export async function returnToDraft(
   return changed;
 }
 
-/**
- * Takes a routine out of the archive, as a draft with a new revision of the same definition. The caller has locked the
- * row. @throws {AppError} `external_key_taken`
- */
+/** Takes a routine out of the archive, in its locked row. @throws {AppError} `external_key_taken` */
 export async function writeRestored(tx: Db, { id, projectId }: Routine, actor: string | null): Promise<Routine> {
   const restored = await freeKey(
     tx.row<RoutineRow>`

@@ -5,7 +5,7 @@ import { AT_ONCE, deleteBatch, sql, type Db, type Sql } from '#lib/database/inde
 import { followsBudgets, hasSubscription, readSubscriptions, type MailSubscription } from './subscription.ts';
 import { mailProject, mailTo, tell, type News, type ProjectNews } from './tell.ts';
 
-/** A budget that reaches a threshold for the first time in its period, with the people of one project who are mailed. */
+/** A budget that reaches a threshold for the first time in its period, with the people of a project who are mailed. */
 interface Crossing {
   readonly scope: keyof typeof WHO;
   readonly budget: keyof typeof WORDS;
@@ -28,8 +28,7 @@ const NAME_OF: Readonly<Record<Crossing['budget'], LimitName>> = {
 };
 
 /**
- * Finds the highest threshold that each followed budget has reached and not yet reported in this period, and marks it
- * as reported.
+ * Finds the highest threshold that each followed budget has reached and not yet reported, and marks it as reported.
  * @param usedUp the budget that had too little left for the next step: above four fifths it counts as used up. If it is
  * unknown, the fullest budget counts as used up
  */
@@ -100,9 +99,8 @@ export function routineBudgetNews(crossings: readonly Crossing[]): News[] {
 }
 
 /**
- * Mails the subscribers of projects about the budgets of the project and its organization. These belong to no single
- * routine, so the limit of one mail an hour does not apply. Followers in other projects do not learn which routine it
- * was.
+ * Mails the subscribers of projects about the budgets of the project and its organization, which do not count as the
+ * one mail an hour of a routine. Followers in other projects do not learn which routine it was.
  */
 export async function tellOfSharedBudgets(
   tx: Db,
@@ -140,8 +138,7 @@ export function forgetBudgetNotices(db: Db, limit: number): Promise<number> {
 const spender = z.object({ runId: z.string(), routineId: z.string() });
 
 /**
- * Queues a check of the budgets after a step, because the run may last long. Returns the body of a common table
- * expression.
+ * Queues a check of the budgets after a step, because the run may last long; body of a common table expression.
  * @param step relation with `run_id`, `index`, `routine_id`
  */
 export function noteSpending(step: Sql): Sql {

@@ -173,7 +173,7 @@ export async function notifyPaused(
   }
 }
 
-/** Mails the subscribers of a routine that calls of a run wait for one of them, with a link to where they are decided. */
+/** Mails the subscribers of a routine that calls of a run wait for them, with a link to where they are decided. */
 export async function tellOfHeldCalls(
   tx: Db,
   { routineId, runId, open }: { readonly routineId: string; readonly runId: string; readonly open: number },

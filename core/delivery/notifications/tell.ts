@@ -25,9 +25,8 @@ export const MAIL_INTERVAL = sql`interval '1 hour'`;
 const MOST_OF_PROJECT = 10;
 
 /**
- * Mails a routine's subscribers about an event that they asked for. Once the routine has sent its mail of this hour, or
- * the project its ten, the event is held for the project's summary. Locks the row of the routine's state, so that only
- * one of several runs that end at the same time sends the mail.
+ * Mails subscribers about an event that they asked for. Once the routine has sent its mail of this hour, or the project
+ * its ten, the event is held for the summary. Locks the routine's state: runs that end together send one mail.
  */
 export async function tell(
   tx: Db,

@@ -137,8 +137,7 @@ async function currentRung(db: Db, attempt: ClaimedAttempt): Promise<number | un
 }
 
 /**
- * Records a 410: marks the routine's webhook as failed and gives up its open deliveries. Does nothing when the routine
- * has another URL by now.
+ * Records a 410: marks the webhook as failed and gives up its open deliveries, unless the routine has another URL.
  * @returns whether the webhook was marked
  */
 async function recordGone(database: Database, attempt: ClaimedAttempt, exchange: Exchange): Promise<boolean> {

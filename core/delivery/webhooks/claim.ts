@@ -31,8 +31,7 @@ export interface ClaimedAttempt {
 }
 
 /**
- * Claims the delivery for one attempt and records the attempt, in one statement: if the process dies afterwards, the
- * record stays and the lease ends.
+ * Claims a delivery for one attempt and records it in one statement. If the process dies, the lease ends.
  * @param after number of the caller's own attempt that broke off, whose lease it takes over
  * @returns undefined when no attempt is due: the delivery waits, is being sent by another worker, is over, or unknown
  */

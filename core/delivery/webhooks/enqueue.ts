@@ -17,9 +17,8 @@ import {
 type EnqueueCore = Pick<Core, 'work'>;
 
 /**
- * Queues the event of a run in the transaction that ends the run, so that neither exists without the other, and starts
- * it after the commit; if that fails, a tick does. Does nothing where the routine has no webhook or its receiver is
- * gone.
+ * Queues the event of a run in the transaction that ends the run, so that neither exists without the other. It starts
+ * after the commit, or by a tick. Does nothing where the routine has no webhook or its receiver is gone.
  */
 export function enqueueDelivery(core: EnqueueCore, tx: Db, run: ReportedRun & Webhook): Promise<void> {
   return enqueue(core, tx, { ...run, runId: run.id, type: eventType(run) }, () => eventBody(run));

@@ -6,8 +6,7 @@ export function hasOpenDelivery(runId: Sql): Sql {
 }
 
 /**
- * Erases the bodies of runs' deliveries, and the beginnings of the receivers' responses. An open delivery keeps its
- * body, which is yet to be sent.
+ * Erases the bodies of deliveries and the beginnings of responses. An open delivery keeps its body, yet to be sent.
  * @returns the runs that have an open delivery, because a redelivery was requested meanwhile
  */
 export async function eraseBodies(tx: Db, runIds: readonly string[]): Promise<string[]> {

@@ -203,7 +203,7 @@ async function lockForDecision(tx: Db, { projectId, organizationId, id, by, cred
   return action;
 }
 
-/** @throws {AppError} `action_not_allowed` where the policy has changed meanwhile, or its calls of the run are used up */
+/** @throws {AppError} `action_not_allowed` where the policy has changed, or its calls of the run are used up */
 async function assertStillAllowed(tx: Db, action: Action, { policy }: ToolTarget): Promise<void> {
   const { runId, policyId, projectId } = action;
   const found = await tx.row<{ unchanged: boolean; sent: number }>`

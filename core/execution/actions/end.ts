@@ -8,7 +8,6 @@ type EndDeps = Pick<Core, 'uiOrigin' | 'work'>;
 /**
  * Ends actions that have not been sent, in the caller's transaction, and those that refer to them.
  * @param which an SQL condition on `actions`, with the project or the lock that chooses them
- * @returns how many have ended
  */
 export async function endActions(
   deps: EndDeps,

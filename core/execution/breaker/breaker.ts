@@ -10,9 +10,8 @@ const FIRST_PAUSE_SECONDS = 30;
 const LONGEST_PAUSE_SECONDS = 300;
 
 /**
- * Records on the breaker of the model account how a run ended, as a part of the statement that ends the run. It reads
- * that statement's CTEs `ended` (the run) and `routine`, and adds `breaker`. Reading `routine` locks the routine first,
- * as in a claim.
+ * Records on the breaker of the model account how a run ended: the CTE `breaker` of the statement that ends the run,
+ * which has `ended` and `routine`. Reading `routine` first locks the routine, as in a claim.
  */
 export function breakerAfterRun(ending: RunEnding): Sql {
   switch (providerIs(ending)) {

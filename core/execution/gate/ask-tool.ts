@@ -36,8 +36,7 @@ export interface AskingRun {
 }
 
 /**
- * Makes the tool call of a gate. The rules for a model's calls apply; the tool must also be read-only, so that the call
- * may be repeated after a crash.
+ * Makes the tool call of a gate, by the rules for a model's calls. The tool must be read-only, to be called again.
  * @throws the signal's reason, when it was aborted
  */
 export async function askTool(

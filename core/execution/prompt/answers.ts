@@ -38,9 +38,8 @@ export function tellsQuestions(definition: Sql): Sql {
 }
 
 /**
- * Words the questions of earlier runs and their answers; empty without any. A model wrote the questions and their
- * defaults, perhaps out of a page that it had read, so they are fenced. An answer is an instruction where its author may
- * write instructions.
+ * Words the questions of earlier runs and their answers. A model wrote questions and defaults, perhaps out of a page
+ * that it had read, so they are fenced; an answer is an instruction where its author may write instructions.
  */
 export function answersText(told: readonly ToldQuestion[]): string {
   const fitting = newestThatFit(told);

@@ -15,10 +15,7 @@ export interface PreviousRun {
 /** A previous run as JSON, where times are strings. */
 export type PreviousRunJson = Omit<PreviousRun, 'finishedAt'> & { readonly finishedAt: string };
 
-/**
- * Selects the previous run of a routine as one JSON value, or null: the first entry of the index of ended runs, as part
- * of a statement that reads more of the run.
- */
+/** Selects the previous run of a routine as one JSON value, or null: the first entry of the index of ended runs. */
 export function previousRunJson(run: { projectId: Sql; routineId: Sql }): Sql {
   return sql`(
     select json_build_object('finishedAt', p.finished_at, 'result', p.result) from runs p

@@ -16,8 +16,8 @@ export interface GivenAnswer extends Pick<starts.ManualRun, 'projectId' | 'organ
 }
 
 /**
- * Answers a question, once; the same answer again returns the same. A routine with `afterAnswer: run` then gets a manual
- * run. An answer counts also when that run is refused, and says why.
+ * Answers a question, once; the same answer again returns the same. A routine with `afterAnswer: run` then gets a
+ * manual run. An answer counts also when that run is refused, and says why.
  * @throws {AppError} `question_not_found`, `question_closed`
  */
 export async function answerQuestion(

@@ -23,9 +23,8 @@ interface AskingRun {
 }
 
 /**
- * Records a question of a run, in the transaction that records the step. The same question that is open counts once
- * more, one that was answered returns its answer, and a new one is told to the people and the webhook of the routine.
- * The transaction has locked the run.
+ * Records a question of a run, whose row is locked, with the step. The same question that is open counts once more, one
+ * that was answered returns its answer, and a new one is told to the people and the webhook of the routine.
  */
 export async function recordAsked(
   core: Pick<Core, 'work'>,

@@ -215,10 +215,7 @@ export async function countUnread(
   return counts;
 }
 
-/**
- * Writes the CTEs `looked_at`, the newest results that pass the filter, and `classified`, the same with their kind and
- * the previous result.
- */
+/** Writes the CTEs `looked_at`, the newest results of the filter, and `classified`: with kind and previous result. */
 function lookAt(
   reader: Reader,
   { since, until, unread, page }: Omit<ResultFilter, 'worthReading'>,

@@ -76,9 +76,8 @@ interface Progress {
 const MAX_PROJECTS = 500;
 
 /**
- * Finds the scopes that may have due runs at a stage: all projects by the operator's days, and each project that chose
- * fewer days and has such runs. Those come in random order, so that one large backlog does not keep others from their
- * turn. Costs a look into an index for each project that chose.
+ * Finds the scopes that may have due runs: all projects by the operator's days, and each project that chose fewer days
+ * and has such runs, in random order, so that one large backlog does not keep others from their turn.
  */
 export async function findScopes(db: Db, stage: Stage, rule: RetentionRule): Promise<RetentionScope[]> {
   const days = stage.daysOf(rule, sql`p`);

@@ -22,8 +22,7 @@ export interface Batch {
 const BATCH = 200;
 
 /**
- * Takes one batch of due runs through a stage in one transaction, oldest first, and skips locked runs. After a crash
- * the rest is due again.
+ * Takes one batch of due runs through a stage in one transaction, oldest first, and skips locked runs.
  * @param from the `until` of the batch before, so that erased runs at the beginning of the index are passed once
  */
 export function applyToBatch(

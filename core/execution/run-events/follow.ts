@@ -78,8 +78,7 @@ export interface StreamEndEvent {
 
 /**
  * Yields the events of a run from `after` on: each observed state, each step in order once it is finished, the text of
- * the step under way, and the final state last. Events are read from the tables, so a follower that reconnects misses nothing. While Postgres is
- * down, waits until it is back or `signal` aborts.
+ * the step under way, and the final state. They come from the tables, so a follower that reconnects misses none.
  */
 async function* followRun(watch: RunWatch, after: RunCursor, signal: AbortSignal): AsyncGenerator<RunEvent> {
   let sent = after;

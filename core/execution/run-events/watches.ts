@@ -113,9 +113,8 @@ async function nextCommit(db: Db, seen: string): Promise<string | undefined> {
 }
 
 /**
- * Finds the places that their runs have left: the next step is finished or has said more, or the state is another. Reads
- * rows by their primary keys only. A run that is in a step leaves its state together with the step, so most
- * runs are not read themselves.
+ * Finds the places that their runs have left: the next step is finished or has said more, or the state is another. A
+ * run in a step leaves its state together with the step, so most runs are not read.
  */
 async function findLeft(
   db: Db,

@@ -209,7 +209,7 @@ export async function startAdmitted(deps: StartDeps, { run, startable }: Enqueue
 }
 
 /**
- * Puts a run that the service starts itself on record, in the caller's transaction; its workflow begins after the commit.
+ * Puts a run that the service itself starts on record, in the caller's transaction; its workflow begins after it.
  * @throws {AppError} as `enqueueManualRun` does
  */
 export async function startLater(

@@ -83,8 +83,7 @@ function refusalOf({ routineState, hasVersion, hasPrompt, disabled }: Found): Ap
 }
 
 /**
- * Starts a new manual run with the inputs of one that has ended, rehearses a rehearsal again, or asks again what a
- * follow-up was asked.
+ * Starts a run with the inputs of one that has ended, which rehearses a rehearsal and repeats a question.
  * @throws {AppError} `run_not_found`, `run_not_finished`, `content_erased` when its inputs are gone, and what
  * `startManualRun` and `startFollowUp` throw
  */

@@ -6,8 +6,7 @@ import { runColumns, type Run } from './run.ts';
 export const MAX_PINNED = 1_000;
 
 /**
- * Pins a run, so that it is kept with its content beyond the retention of its project, or unpins it. Erased content
- * stays erased.
+ * Keeps a run with its content beyond the retention of its project, or no longer. Erased content stays erased.
  * @throws {AppError} `run_not_found`, `allowance_exceeded` when the project has its most pinned runs
  */
 export function pinRun(

@@ -10,6 +10,7 @@ import {
   type Items,
 } from '#core/authoring/outcomes/index.ts';
 import { recordProjectAudit, type Actor } from '#core/foundation/audit/index.ts';
+import type { PausedRoutine } from '#core/events.ts';
 import type { Routine } from '#core/authoring/routines/index.ts';
 import { hasLostDelivery, type ReportedRun } from '#core/delivery/webhooks/index.ts';
 import { sql, storableJson, transaction, type Database, type Db } from '#lib/database/index.ts';
@@ -19,10 +20,8 @@ import { assertEndedWithContent, readRun } from './queries.ts';
 import { runColumns, type Run } from './run.ts';
 
 /** Fields of a run that the transaction has just ended. */
-type EndedRun = Pick<ReportedRun, 'id' | 'projectId' | 'routineId' | 'trigger' | 'state' | 'outcome' | 'deliver'> & {
-  readonly webhookUrl: string | null;
-  readonly webhookFailedAt: Date | null;
-};
+type EndedRun = Pick<ReportedRun, 'id' | 'projectId' | 'routineId' | 'trigger' | 'state' | 'outcome' | 'deliver'> &
+  Pick<PausedRoutine, 'webhookUrl' | 'webhookFailedAt'>;
 
 export interface RecordedResult {
   readonly changes: ComparedResult | null;
@@ -80,9 +79,8 @@ function withheldBy(deliver: Routine['deliver'], { trigger, state, outcome, chan
 const MAX_LOOKED_AT = 200;
 
 /**
- * Finds the last delivered data. A run does not count when its delivery was given up, or when nothing was to be
- * delivered. A run without a change refers to the run that it was compared with: its data is the same, and is kept
- * longer.
+ * Finds the last delivered data. A run does not count when its delivery was given up or nothing was to be delivered. A
+ * run without a change refers to the run that it was compared with: its data is the same, and kept longer.
  * @param run.delivers whether the webhook gets results; if it does not, every run counts as delivered
  */
 function findDelivered(

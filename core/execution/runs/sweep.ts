@@ -58,10 +58,7 @@ async function check(deps: EndDeps, waiting: OpenRun[], signal: AbortSignal): Pr
   return settled;
 }
 
-/**
- * A step ends its run as `timeout` when the time is over. If none has done so for this long, the platform lost the run,
- * which is not the routine's fault.
- */
+/** Time after which a run that no step has ended as `timeout` counts as lost by the platform. */
 const OVERDUE_MS = 120_000;
 const OVERDUE_MESSAGE = 'The engine lost the run: nothing ended it when its time was over.';
 
@@ -137,11 +134,7 @@ async function isStranded({ database, engine, admission }: EndDeps, runId: strin
 /** Runs skipped in one round. The next tick continues. */
 const SKIPPED_AT_ONCE = 500;
 
-/**
- * Skips runs that have waited longer than `limits.maxQueueSeconds` without beginning, admitted or not. Stops between
- * two runs when `signal` aborts.
- * @returns the number of skipped runs
- */
+/** Skips runs that have waited longer than `limits.maxQueueSeconds` without beginning, admitted or not. */
 export async function expireQueued(deps: EndDeps, signal: AbortSignal): Promise<number> {
   signal.throwIfAborted();
   const expired = await deps.database.rows<{ id: string }>`

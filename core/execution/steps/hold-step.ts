@@ -58,8 +58,8 @@ export async function confirmByRule(
 class RuleEnded extends Error {}
 
 /**
- * Holds a call for a person: the action and the end of the step are recorded together, so a step that is performed again
- * finds its action. The model is told at once, and the run goes on.
+ * Holds a call for a person: the action and the end of the step are recorded together, so that a repeated step finds
+ * its action. The model is told at once, and the run goes on.
  */
 export async function holdToolStep(
   deps: HoldDeps,

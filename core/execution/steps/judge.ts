@@ -87,10 +87,7 @@ interface Answered {
   readonly cutBy: FailureReason | undefined;
 }
 
-/**
- * Returns the ending by this response; undefined when the run continues, with the tools that the response asks for or
- * with a reminder to state its outcome.
- */
+/** Returns the ending by this response; undefined when the run continues with tools, or with a reminder. */
 function endingOf(run: StepRun, answered: Answered): RunEnding | undefined {
   const { response, written, cutBy } = answered;
   const result = response.text === '' ? null : response.text;

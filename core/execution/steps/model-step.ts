@@ -52,8 +52,7 @@ export async function performModelStep(
 }
 
 /**
- * Asks the model. The reservation of a call without a response is settled where the provider may bill the call, and else
- * released.
+ * Asks the model. The reservation of a call without a response is settled where it may be billed, and else released.
  * @throws {Stop} where its account cannot take the call, now or at all, or its response would not be used
  * @throws {ModelFailure} where the call failed
  */

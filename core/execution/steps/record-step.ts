@@ -26,8 +26,7 @@ export interface ModelStepRecord extends Attempt {
 }
 
 /**
- * Records a model step with its usage, its settlement, the run's new totals, the tool calls that it asks for, and the
- * work that informs followers of a budget.
+ * Records a model step with its usage, its settlement, the run's new totals, its tool calls, and news of budgets.
  * @param then.spends the budgets of a run that goes on; undefined if it ends
  * @returns undefined, without any change, when the step had been recorded or the run had ended before
  */

@@ -31,10 +31,7 @@ export interface GrantedOutput {
 /** Output tokens that are reserved where neither the routine nor the model directory limits them. */
 const DEFAULT_OUTPUT_TOKENS = 16_384;
 
-/**
- * Output tokens for a model without any known figure. Servers refuse more than their window, and a small server may
- * write until its window is full.
- */
+/** Output tokens for a model without figures. Servers refuse more than their window, and small ones may fill it. */
 const UNKNOWN_OUTPUT_TOKENS = 4_096;
 
 /** Time that a step has after its call to record the response, before its reservation expires. */
@@ -44,8 +41,7 @@ const HELD =
   'Other runs held what was left of a budget for longer than limits.maxQueueSeconds. The budget can be raised, or limits.maxOutputTokens lowered.';
 
 /**
- * Reserves the most that the next model step can use: its counted input, and its output. A run without a limit costs no
- * statement.
+ * Reserves the most that a model step can use: counted input, and output. A run without a limit costs no statement.
  * @throws {Stop} when a limit refuses the step; when other runs have reserved the rest, and a later attempt performs
  * the step
  */

@@ -132,8 +132,7 @@ function inputOnly(inputTokens: number): Usage {
 }
 
 /**
- * Adds the usage of a call without a response to its step, its run, the ledger and the totals, whether or not the run
- * has ended.
+ * Adds the usage of a call without a response to its step, its run, the ledger and the totals, also after the end.
  * @param tx transaction that has locked the run
  * @param options.onAccount a call on an account is made once for all attempts, and one of them may have recorded its
  * response

@@ -42,8 +42,7 @@ export interface Backfill {
 }
 
 /**
- * Creates the runs of a backfill once the caller has accepted their forecast: all of them or none. A second backfill
- * never repeats an instant of an earlier one.
+ * Creates all runs of a backfill, once its forecast is accepted, or none. Instants of earlier backfills are left out.
  * @throws {AppError} `routine_not_found`, `forecast_not_accepted`, `allowance_exceeded`, `limit_reached`,
  * `provider_disabled`, and what `planBackfill` throws
  */
@@ -82,8 +81,7 @@ export async function backfillRoutine(deps: BackfillDeps, by: Actor, input: Back
 }
 
 /**
- * Counts the runs against the allowance and locks its row, so that two backfills cannot both take the last runs of an
- * organization.
+ * Counts runs against the allowance and locks it, so that two backfills cannot both take the last runs.
  * @throws {AppError} `allowance_exceeded`, `limit_reached`
  */
 async function takeAll(tx: Db, input: { organizationId: string; plan: Plan; wanted: number }): Promise<void> {

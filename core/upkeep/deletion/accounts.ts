@@ -43,11 +43,7 @@ export async function revokeModelConnection(
   return readModelConnection(deps.database, projectId, connectionId);
 }
 
-/**
- * Revokes every account of a person in an organization, in the transaction that removes them from it. The provider is
- * asked after the commit.
- * @returns the ids of the accounts
- */
+/** Revokes a person's accounts in an organization, in the transaction of the removal; the provider is asked later. */
 export async function revokeAccountsOfMember(
   deps: AccountsCore,
   tx: Db,
@@ -58,10 +54,7 @@ export async function revokeAccountsOfMember(
   return revokeEach(deps, tx, accounts, { by, reason: 'member_removed' });
 }
 
-/**
- * Revokes every account of a project and ends its open sign-ins, in the transaction that deletes the project.
- * @returns the ids of the accounts
- */
+/** Revokes every account of a project and ends its open sign-ins, in the transaction that deletes the project. */
 export async function revokeAccountsOfProject(
   deps: AccountsCore,
   tx: Db,

@@ -19,8 +19,7 @@ interface Known {
 
 /**
  * Measures at each scrape what waits in Postgres. Each figure reads a partial index, so its cost grows with the open
- * rows and not with the tables. Every process reports the same figures: take the maximum over them. While Postgres is
- * down they are NaN, not wrong.
+ * rows. Every process reports the same figures: take the maximum. While Postgres is down they are NaN, not wrong.
  */
 export function watchBacklog(registry: Registry, database: Db, known: Known): void {
   // A scrape reads all gauges at once; they share one query.
