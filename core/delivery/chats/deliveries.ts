@@ -1,6 +1,6 @@
 import type { Core } from '#core/core.ts';
 import type { ChatKind } from '#core/clients/chats/index.ts';
-import type { DeliveryAttempt } from '#core/delivery/webhooks/index.ts';
+import type { Delivery } from '#core/delivery/webhooks/index.ts';
 import { addWork, hastenWork } from '#core/foundation/work/index.ts';
 import { AT_ONCE, sql, transaction, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
@@ -18,19 +18,13 @@ export const CHAT_FAILURES = {
 export type ChatFailure = keyof typeof CHAT_FAILURES;
 
 /** A result on its way to a chat. */
-export interface ChatDelivery {
-  readonly id: string;
+export interface ChatDelivery extends Pick<Delivery, 'id' | 'nextAttemptAt' | 'createdAt' | 'finishedAt' | 'attempts'> {
   readonly chatId: string;
   /** Name and kind of the chat now; null once it is deleted. */
   readonly chatName: string | null;
   readonly kind: ChatKind | null;
   readonly state: 'pending' | 'delivered' | 'failed';
   readonly reason: ChatFailure | null;
-  readonly nextAttemptAt: Date | null;
-  readonly createdAt: Date;
-  readonly finishedAt: Date | null;
-  /** Oldest first. */
-  readonly attempts: readonly DeliveryAttempt[];
 }
 
 /** Queues the result of a run for these chats of its project, in the transaction of the caller. Each gets it once. */

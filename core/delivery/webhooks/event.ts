@@ -1,3 +1,4 @@
+import type { Usage } from '#core/foundation/cost/index.ts';
 import type { Trigger } from '#core/foundation/engine/index.ts';
 import type { PausedRoutine } from '#core/events.ts';
 import type { Routine } from '#core/authoring/routines/index.ts';
@@ -5,7 +6,7 @@ import { urgencyOf, type ComparedResult, type Urgency } from '#core/authoring/ou
 import { utf8Start } from '#lib/text.ts';
 
 /** An ended run with the fields of its event. Skipped occurrences have no event. */
-export interface ReportedRun {
+export interface ReportedRun extends Omit<Usage, 'estimated'> {
   readonly id: string;
   readonly routineId: string;
   readonly projectId: string;
@@ -28,10 +29,6 @@ export interface ReportedRun {
   readonly data: unknown;
   readonly changes: ComparedResult | null;
   readonly deliver: Routine['deliver'];
-  readonly inputTokens: number;
-  readonly cachedInputTokens: number;
-  readonly outputTokens: number;
-  readonly reasoningTokens: number;
   /** US dollars as a decimal string; null when the model has no price. */
   readonly costUsd: string | null;
   /** True when the provider stated no usage for some step, so that it was estimated. */

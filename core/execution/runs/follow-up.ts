@@ -1,22 +1,16 @@
-import { runsExceeded, takeOneRun, type Plan } from '#core/accounts/billing/index.ts';
+import { runsExceeded, takeOneRun } from '#core/accounts/billing/index.ts';
 import { sql } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
-import { disabledProviders, startManualRun, type StartDeps } from './enqueue.ts';
+import { disabledProviders, startManualRun, type ManualRun, type StartDeps } from './enqueue.ts';
 import { assertEndedWithContent, assertHasResult, findRun, readRun } from './queries.ts';
 import { runColumns, type Run } from './run.ts';
 
-export interface AskedFollowUp {
-  readonly id: string;
-  readonly projectId: string;
-  readonly organizationId: string;
-  readonly plan: Plan;
+export interface AskedFollowUp extends Pick<ManualRun, 'id' | 'projectId' | 'organizationId' | 'plan' | 'startedBy'> {
   /** The run whose result is asked about, or an earlier follow-up to it. */
   readonly runId: string;
   readonly message: string;
   /** True when the caller may not write routines: the message is then data and not an instruction. */
   readonly fenced: boolean;
-  /** As `ManualRun` has it. */
-  readonly startedBy: string | null;
 }
 
 /**

@@ -17,11 +17,7 @@ export interface RecentRun {
   readonly at: string;
 }
 
-export interface LastEnded {
-  readonly id: string;
-  readonly state: RunState;
-  readonly reason: string | null;
-  readonly outcome: Outcome | null;
+export interface LastEnded extends Omit<RecentRun, 'at'> {
   readonly outcomeSummary: string | null;
   readonly errorMessage: string | null;
   readonly resultPreview: string | null;

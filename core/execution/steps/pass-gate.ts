@@ -33,7 +33,7 @@ export async function passGate(deps: StepsCore, run: StepRun, signal: AbortSigna
   throw Stop.overtaken();
 }
 
-/** A later attempt neither asks nor decides again: the verdict may be that of an earlier one. */
+/** A later attempt neither asks nor decides again: it gets the verdict of the earlier one. */
 async function recordVerdict(db: Db, runId: string, verdict: GateVerdict): Promise<GateVerdict | undefined> {
   const recorded = await db.row<{ gate: GateVerdict }>`
     update runs set gate = coalesce(gate, ${storableJson(verdict)}::jsonb)

@@ -8,8 +8,8 @@ import type { Admission } from '#core/execution/admission/index.ts';
 import { transaction, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import type { ForecastDeps } from '#core/execution/forecast/index.ts';
-import { planBackfill, type BackfillPlan, type LeftOut, type PlannedWindow } from './plan.ts';
-import { forecastBackfill, notAccepted } from './forecast.ts';
+import { planBackfill, type BackfillPlan, type LeftOut } from './plan.ts';
+import { forecastBackfill, notAccepted, type WantedBackfill } from './forecast.ts';
 
 export const MAX_BACKFILL = 200;
 
@@ -21,12 +21,8 @@ export interface BackfillDeps extends ForecastDeps, Pick<Core, 'providerEnabled'
   readonly admission: Pick<Admission, 'nudge'>;
 }
 
-export interface BackfillInput extends PlannedWindow {
+export interface BackfillInput extends WantedBackfill {
   readonly backfillId: string;
-  readonly projectId: string;
-  readonly organizationId: string;
-  readonly plan: Plan;
-  readonly routineId: string;
   readonly acceptForecast: boolean;
   /** As `ManualRun` has it. */
   readonly startedBy: string | null;

@@ -25,7 +25,7 @@ export interface BackfillPlan {
   readonly nextFrom: Date | null;
 }
 
-export interface PlannedWindow extends PastWindow {
+interface PlannedWindow extends PastWindow {
   /** Undefined for a forecast. */
   readonly backfillId: string | undefined;
   readonly max: number;
