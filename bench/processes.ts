@@ -12,7 +12,7 @@ import { demoRoutine, residentMb, startService } from './harness/service.ts';
 
 const IN_FLIGHT = 16;
 
-/** Two, as the second collects what finalizers let go of in the first. */
+/** Two, because the second collects the garbage that finalizers release in the first. */
 const COLLECTIONS = 2;
 
 const memory: Benchmark = {
