@@ -1,7 +1,7 @@
 /**
- * Entry of `npm run measure`: prints the rooms with their sizes, what is said about short functions, and who writes the
- * tables. `-- once` lists the short functions that are called once, `-- docstrings` the private ones of at most 12 lines
- * with a docstring, and `-- comments --seed 7` 150 comments at random, to be read aloud.
+ * Entry of `npm run measure`: prints the sizes of the rooms, the counts of short functions, and the writers of the
+ * tables. `-- once` lists the short functions that are called once, `-- docstrings` the private ones of at most 12
+ * lines with a docstring, and `-- comments --seed 7` 150 comments at random, to be read aloud.
  */
 import path from 'node:path';
 import { parseArgs } from 'node:util';
@@ -40,7 +40,7 @@ function share(characters: number): string {
   return ((100 * characters) / server.reduce((sum, { text }) => sum + text.length, 0)).toFixed(1);
 }
 
-/** Returns every comment of the server with its place, on one line. */
+/** Returns every comment outside of ui/ with its place, on one line. */
 function comments(): string[] {
   return server.flatMap(({ name, text }) =>
     [...text.matchAll(COMMENT)]
@@ -60,7 +60,10 @@ interface Private {
   readonly text: string;
 }
 
-/** Finds the private functions at the top level of a file. The formatter ends each by a brace in the first column. */
+/**
+ * Finds the private functions at the top level of a file. The formatter puts the brace that ends one into the first
+ * column.
+ */
 function privateFunctions(): Private[] {
   return server.flatMap(({ name: file, text }) =>
     [...text.matchAll(/^(?:async )?function\*? (\w+)[\s\S]*?^\}$/gm)].map(({ 0: whole, 1: name = '', index }) => ({
@@ -87,7 +90,7 @@ function calledOnce(): string[] {
     .map(({ place }) => place);
 }
 
-/** Shuffles a list, the same way for the same seed. */
+/** Shuffles a list; the same seed gives the same order. */
 function atRandom(items: readonly string[], seed: number): string[] {
   let state = seed;
   const keyed = items.map((item) => {
