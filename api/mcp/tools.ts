@@ -13,7 +13,7 @@ export interface ToolDefinition {
   readonly inputSchema: JsonSchema & { readonly type: 'object' };
   /** Set if a program branches on the outcome. */
   readonly outputSchema?: JsonSchema & { readonly type: 'object' };
-  /** Hints that differ from what a client takes for granted; the last two say nothing of a tool that only reads. */
+  /** Hints that differ from a client's defaults. A tool that only reads needs neither of the last two. */
   readonly annotations: {
     readonly readOnlyHint?: true;
     readonly destructiveHint?: boolean;
@@ -60,7 +60,9 @@ const OWN_ARGUMENTS: Readonly<Record<string, z.ZodType>> = {
   read_run: readArguments,
 };
 
-/** Fields for other callers: the project is the caller's, files have a keeper, and runs are priced for people. */
+/**
+ * Fields that assistants do not need: the project, the keeper of a file, and the acceptance of a forecast by a person.
+ */
 const UNSAID = new Set(['projectId', 'managedBy', 'managedFrom', 'acceptForecast']);
 
 /** Tools on whose answers a program branches. Others that act give structured content without a schema. */

@@ -57,7 +57,6 @@ export const shownName = {
 
 export const keyParams = z.strictObject({ externalKey });
 
-/** Filters of a list. */
 export const nameFilters = {
   externalKey: externalKey.optional().meta({ description: 'Only the one that has this key.' }),
   managedBy: z.enum(MANAGERS).optional().meta({ description: 'Only those that it keeps.' }),

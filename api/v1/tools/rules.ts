@@ -16,7 +16,7 @@ const pointer = z
   .meta({ description: 'Of an argument (RFC 6901).', example: '/repository' });
 const value = z.union([z.string().max(2_000), z.number(), z.boolean(), z.null()]);
 
-/** Exactly one comparison stands in each. */
+/** Each condition has exactly one comparison. */
 const condition = z
   .union([
     z.strictObject({ pointer, equals: value }),

@@ -15,7 +15,7 @@ export function useBrief() {
   return { list, attention, brief: briefOf(list.data ?? [], attention.data) };
 }
 
-/** Marks results as read, and offers to take that back. */
+/** Marks results as read, and offers to undo that. */
 export function useMarkRead() {
   const refreshes = ['/v1/results'];
   const back = useSend('post', '/v1/results/unread', { refreshes });

@@ -116,7 +116,7 @@ function loaded(panel: ReactNode) {
   return <Suspense fallback={<SkeletonRows rows={4} />}>{panel}</Suspense>;
 }
 
-/** Says why the service paused the routine, and what else may be wrong with it. */
+/** Says why the service paused the routine, and lists other problems. */
 function Attention({ routine }: { routine: Shape<'RoutineDetail'> }) {
   const { stateReason, webhookFailedAt, warnings } = routine;
   const texts = newerTexts(routine);
@@ -188,7 +188,7 @@ interface NewerTextsProps {
   readonly texts: readonly NewerText[];
 }
 
-/** Says which older texts an active routine still runs, and offers the way to the newer ones. */
+/** Lists the older texts that an active routine still runs, and offers the newer ones. */
 function NewerTexts({ routineId, texts }: NewerTextsProps) {
   const run = useVerb(RUN_NOW);
   const take = useVerb(ACTIVATE, { done: 'Scheduled runs take the new text' });
