@@ -37,20 +37,20 @@ const seconds = z.number().int().min(0).max(50);
 /** Arguments of a tool in addition to those of its operation. */
 export const runArguments = z.strictObject({
   waitSeconds: seconds.default(0).meta({
-    description: 'Wait so long for its end and return what it brought; 0 returns at once.',
+    description: 'Seconds to wait for its end; 0 returns at once.',
   }),
 });
 
 export const waitArguments = z.strictObject({
-  timeoutSeconds: seconds.default(50).meta({ description: 'Return after so long at the latest, with its state.' }),
+  timeoutSeconds: seconds.default(50).meta({ description: 'Longest wait in seconds.' }),
 });
 
 export const readArguments = z.strictObject({
   detail: z.enum(['summary', 'steps', 'full']).default('summary').meta({
-    description: 'summary has the result, steps also what was done, full all.',
+    description: 'summary: the result; steps: also the steps; full: everything.',
   }),
   resultFrom: z.number().int().min(0).default(0).meta({
-    description: 'The character of a long result to go on from.',
+    description: 'Character at which to continue a long result.',
   }),
 });
 
@@ -201,7 +201,7 @@ function worded(tool: string, field: string, schema: unknown): unknown {
 function headersOf({ idempotent, conditional, method }: RouteSpec) {
   return {
     ...(idempotent === true && {
-      idempotencyKey: { type: 'string', description: 'Same key: done once, however often called.' },
+      idempotencyKey: { type: 'string', description: 'Calls with the same key act once.' },
     }),
     ...(conditional !== undefined &&
       method !== 'GET' && {
