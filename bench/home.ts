@@ -248,7 +248,7 @@ async function see<Found>(context: BrowserContext, { path, shown, opened }: Show
   }
 }
 
-/** Runs in the page: resolves once it shows what it should, and its thread is free again. */
+/** Runs in the page: resolves once the page shows its content and its thread is free again. */
 const WATCH = `window.watch = async (isShown, response) => {
   const tasks = [];
   new PerformanceObserver((list) => tasks.push(...list.getEntries())).observe({ type: 'longtask', buffered: true });

@@ -5,7 +5,7 @@ import type { Stack } from './stack.ts';
 export type Benchmarks = Readonly<Record<string, Benchmark>>;
 
 export interface Benchmark {
-  /** Says in a sentence what is measured against what. */
+  /** One sentence that names the measured thing and its baseline. */
   readonly about: string;
   run(bench: Bench): Promise<Figure[]>;
 }

@@ -59,7 +59,7 @@ export interface EvalCase {
   readonly absent: readonly string[];
 }
 
-/** @throws naming the file and what is wrong with it */
+/** @throws naming the file and its faults */
 export async function readEvalFile(path: string): Promise<EvalFile> {
   const parsed = evalFile.safeParse(parseYaml(await readFile(path, 'utf8')));
   if (!parsed.success) throw new Error(`${path}: ${z.prettifyError(parsed.error)}`);

@@ -1,4 +1,4 @@
-/** Asks a model what it would do by a skill: a wrong answer of a small model is a fault of the text. */
+/** Asks a model how it would act by a skill. A wrong answer of a small model is a fault of the text. */
 import { createHash } from 'node:crypto';
 import { wilson } from '#core/clients/calculate/proportions.ts';
 import { messagesOf, type EvaluatedSkill, type Question } from './cases.ts';

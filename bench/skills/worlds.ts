@@ -137,7 +137,7 @@ export function draw(exposure: number, rate: number, share: boolean, random: () 
   return { events: quantilesOf(exposure, rate, share)(random()), exposure };
 }
 
-/** Writes rows as a tool returns them; a note stands behind the row that has one. */
+/** Writes rows as a tool returns them; a row with a note has it at the end. */
 export function table(rows: readonly Row[], rule: Gate, notes: Readonly<Record<string, string>> = {}): string {
   return [
     `entity | earlier ${rule.unit} | earlier exposure | later ${rule.unit} | later exposure | note`,
@@ -167,7 +167,7 @@ export function seeded(seed: number): () => number {
 }
 
 /**
- * Returns the quantiles of the number of events in an exposure: binomial where events are a share of what is exposed,
+ * Returns the quantiles of the number of events in an exposure: binomial if events are a share of the exposure,
  * otherwise Poisson.
  */
 export function quantilesOf(exposure: number, rate: number, share: boolean): (quantile: number) => number {

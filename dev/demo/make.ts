@@ -5,9 +5,7 @@ import { CONNECTION_NAME, type MadeRoutine, type PastRun } from './history.ts';
 import { DEMO_ROUTINES } from './routines.ts';
 import { READ_PAGE, type DemoRoutine } from './written.ts';
 
-/**
- * Found in place of real models, this id stands for the whole fixture: each routine then takes its own fixture model.
- */
+/** If this model was found, only the fixture is there, and each routine takes its own fixture model. */
 export const FIXTURE_MODEL = 'fixture/writer-small';
 
 const modelList = z.array(

@@ -14,7 +14,6 @@ export function elapsed(startedAt: number): string {
 }
 
 export interface Progress {
-  /** Prints a line. */
   readonly log: Log;
   /** Waits for a part of the start. If nothing else is printed for a while, its name is. */
   readonly during: <T>(part: string, work: Promise<T>) => Promise<T>;

@@ -29,7 +29,10 @@ const provider = z
       description: 'True when people can connect, because the operator has registered a client, or none is needed.',
     }),
     scopes: z.array(z.string()).meta({ description: 'Scopes of a sign-in.' }),
-    redirectUri: z.string().nullable().meta({ description: 'Return address that the operator registers at the provider.' }),
+    redirectUri: z
+      .string()
+      .nullable()
+      .meta({ description: 'Return address that the operator registers at the provider.' }),
     toolServer: z.string().nullable().meta({ description: 'Address of its tool server; null without one.' }),
     listsAccounts: z.boolean(),
     keyPage: z.string().nullable().meta({ description: 'Where a person makes an API key.' }),

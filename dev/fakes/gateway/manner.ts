@@ -33,7 +33,7 @@ export interface Manner {
   readonly usage: 'openai' | 'cost' | 'sums';
 }
 
-/** A refusal; `{name}` in a text stands for a finding of the rule. */
+/** A refusal; a finding of the rule replaces `{name}` in its texts. */
 interface Refusal {
   readonly message: string;
   /** Default 400. */

@@ -7,7 +7,7 @@ import { ATTENTION, NEWS } from './reads.ts';
 
 const REFRESH = { everyMs: 15_000 } as const;
 
-/** Reads the unread results that are worth reading, sorted by what they ask of the reader. */
+/** Reads the unread results that are worth reading, sorted by urgency. */
 export function useBrief() {
   const list = useList(...NEWS, REFRESH);
   const attention = useRead(...ATTENTION, REFRESH);

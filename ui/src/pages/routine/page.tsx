@@ -165,7 +165,7 @@ interface NewerText {
   readonly isProven: boolean;
 }
 
-/** Lists the skills and facts of which an active routine runs an older text. */
+/** Lists the outdated skills and facts of an active routine. */
 function newerTexts({ skillsBehind, factsBehind }: Shape<'RoutineDetail'>): readonly NewerText[] {
   const skills = skillsBehind.map(({ name, activated, proven, newest }) => ({
     inWords: `revision ${activated} of ${name}, which is at ${newest}`,
