@@ -85,9 +85,7 @@ export async function startPayments(ports: Ports, env: NodeJS.ProcessEnv, childr
   };
 }
 
-/**
- * Throws when another process listens on a port that this start needs. A fixture gateway may already run on its port.
- */
+/** Throws when another process listens on a port that this start needs. The gateway checks its own port. */
 export async function assertPortsFree(ports: Ports, env: NodeJS.ProcessEnv, payments: boolean): Promise<void> {
   const own = { postgres: env['DATABASE_URL'], temporal: env['TEMPORAL_ADDRESS'] };
   const needed: (keyof Ports)[] = [

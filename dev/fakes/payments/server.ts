@@ -176,7 +176,6 @@ async function readText(request: IncomingMessage): Promise<string> {
 }
 
 function sendJson(response: ServerResponse, status: number, body: unknown): void {
-  // Without this header the client's retries count the response as an error of this service.
   response.writeHead(status, { 'Content-Type': 'application/json', 'Request-Id': 'req_local' });
   response.end(JSON.stringify(body));
 }
