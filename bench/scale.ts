@@ -74,7 +74,7 @@ interface Work {
   readonly what: string;
   readonly prepare?: (population: Population) => Promise<void>;
   readonly work: (population: Population) => Promise<unknown>;
-  /** Number of repetitions in a round; the figure is that of one. */
+  /** Repetitions in a round; the figure is the time of one. */
   readonly times: number;
 }
 
