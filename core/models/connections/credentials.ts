@@ -15,6 +15,7 @@ import {
   replaceCredential,
   sealCredential,
   takeRenewal,
+  type ModelCredential,
   type OAuthCredential,
   type StoredCredential,
 } from './store/credential.ts';
@@ -67,12 +68,7 @@ export function createModelCredentials(deps: RenewalCore & Pick<AccountsCore, 'm
     if (provider.identity !== stored.providerIdentity || stored.state !== 'ready') {
       throw new AppError('connection_not_ready');
     }
-    return { stored, provider, opened: open(ref, stored) };
-  };
-
-  const open = (ref: ModelConnectionRef, { sealed }: StoredCredential) => {
-    if (sealed === null) throw new AppError('connection_not_ready');
-    return openCredential(secrets, ref.id, sealed);
+    return { stored, provider, opened: openStored(secrets, ref, stored) };
   };
 
   const current = async (ref: ModelConnectionRef): Promise<CallCredential> => {
@@ -122,10 +118,7 @@ export function createModelCredentials(deps: RenewalCore & Pick<AccountsCore, 'm
   };
 }
 
-/**
- * Tells whether a credential is good for a call that ends by then. When a new one would not last that long either, it
- * is renewed once half of its life is over, and not before each call.
- */
+/** When a new one would not last that long either, it is renewed once half of its life is over. */
 function outlasts({ expiresAt, lifeSeconds }: StoredCredential, endsAt: number): boolean {
   if (expiresAt === null || expiresAt.getTime() > endsAt) return true;
   const time = now();
@@ -179,7 +172,8 @@ async function renewHeld(
 ): Promise<boolean> {
   const { database, secrets, log } = deps;
   let tokens: Tokens;
-  const old = openOAuth(secrets, ref, held);
+  const old = openStored(secrets, ref, held);
+  if (old.kind !== 'oauth') throw new TypeError('a key is not renewed');
   try {
     tokens = await ask(deps, provider, old);
   } catch (error) {
@@ -192,8 +186,8 @@ async function renewHeld(
       }
       throw new AppError('connection_not_ready');
     }
-    const { refusals } = held;
-    await dropRenewal(database, ref, lease, { mayBeSentAgain: kind !== 'unknown', refused, refusals });
+    const end = { mayBeSentAgain: kind !== 'unknown', refused, refusals: held.refusals };
+    await dropRenewal(database, ref, lease, end);
     if (!(error instanceof TokenError || error instanceof AppError)) throw error;
     log.warn({ connectionId: ref.id, detail, kind }, 'the tokens of a model account were not renewed');
     if (kind === 'unknown') return false;
@@ -210,7 +204,11 @@ async function renewHeld(
     expiresInSeconds: tokens.expiresInSeconds,
   });
   // Meanwhile a person signed in again or revoked the account, without knowing the new tokens: hand them back.
-  if (!stored) void drop(deps, provider, next);
+  if (!stored) {
+    void revokeTokens(deps, provider, next).catch(() => {
+      log.warn({ provider: signInOf(provider).kind }, 'renewed tokens were not revoked');
+    });
+  }
   return true;
 }
 
@@ -229,17 +227,7 @@ async function ask(
   });
 }
 
-async function drop(deps: RenewalCore, provider: ModelProvider, credential: OAuthCredential): Promise<void> {
-  try {
-    await revokeTokens(deps, provider, credential);
-  } catch {
-    deps.log.warn({ provider: signInOf(provider).kind }, 'renewed tokens were not revoked');
-  }
-}
-
-function openOAuth(secrets: SecretBox, ref: ModelConnectionRef, { sealed }: StoredCredential): OAuthCredential {
+function openStored(secrets: SecretBox, { id }: ModelConnectionRef, { sealed }: StoredCredential): ModelCredential {
   if (sealed === null) throw new AppError('connection_not_ready');
-  const opened = openCredential(secrets, ref.id, sealed);
-  if (opened.kind !== 'oauth') throw new TypeError('a key is not renewed');
-  return opened;
+  return openCredential(secrets, id, sealed);
 }
