@@ -95,10 +95,7 @@ export function offeredTools(confirmed: readonly OfferedToolJson[], rule: OwnToo
   const found = confirmed.filter(({ toolName: name, ...rest }) => unseenCharacter({ name, ...rest }) === undefined);
   const own = ownTools(rule, found.length);
   return [
-    ...own.map((name) => ({
-      ...ofOwn(name, rule),
-      inputSchema: ownDefinition(name, rule).inputSchema,
-    })),
+    ...own.map((name) => ({ ...ofOwn(name, rule), inputSchema: ownDefinition(name, rule).inputSchema })),
     ...found.map(({ clashes, ...tool }) => ({ ...tool, name: nameFor(tool, clashes, own) })),
   ];
 }
@@ -113,20 +110,10 @@ export function callableTools(found: readonly CallableToolJson[], rule: OwnToolR
 
 function ofOwn(name: OwnToolName, rule: OwnToolRule): CallableTool {
   const { description } = ownDefinition(name, rule);
-  return {
-    name,
-    policyId: null,
-    connectionId: null,
-    connectionName: null,
-    toolName: name,
-    description,
-  };
+  return { name, policyId: null, connectionId: null, connectionName: null, toolName: name, description };
 }
 
-/**
- * Returns the server's own name, within the providers' rules, if no other tool of the run has it. A tool of the service
- * keeps its name, because skills and briefings use it.
- */
+/** A tool of the service keeps its name, because skills and briefings use it. */
 function nameFor(
   tool: { readonly toolName: string; readonly policyId: string },
   clashes: boolean,

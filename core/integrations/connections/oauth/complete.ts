@@ -41,7 +41,7 @@ export async function completeSignIn(deps: SignInDeps, answer: SignInCallback): 
     throw new AppError('attempt_expired', 'This sign-in has ended or was not started here; start it again.');
   }
   try {
-    const connection = await keep(deps, answer.by, flow, await grantedTo(deps, flow, answer));
+    const connection = await keep(deps, answer.by, flow, await redeem(deps, flow, answer));
     await endFlow(database, connection, answer.state);
     return connection;
   } catch (error) {
@@ -50,30 +50,23 @@ export async function completeSignIn(deps: SignInDeps, answer: SignInCallback): 
   }
 }
 
-async function grantedTo(deps: SignInDeps, flow: Flow, answer: SignInCallback): Promise<Tokens> {
-  const { server } = issuerOf(deps.providers, flow.provider, flow.issued);
-  if (!isFromIssuer(server, answer.iss)) throw new SignInError('foreign_response');
-  if (answer.error !== undefined) {
-    throw new SignInError(answer.error === 'access_denied' ? 'denied' : 'refused');
-  }
+/** Redeems the authorization code of a return (RFC 6749, section 4.1.3; RFC 7636). @throws {SignInError} */
+async function redeem(deps: SignInDeps, flow: Flow, answer: SignInCallback): Promise<Tokens> {
+  const issuer = issuerOf(deps.providers, flow.provider, flow.issued);
+  if (!isFromIssuer(issuer.server, answer.iss)) throw new SignInError('foreign_response');
+  if (answer.error !== undefined) throw new SignInError(answer.error === 'access_denied' ? 'denied' : 'refused');
   if (answer.code === undefined) throw new SignInError('refused');
-  return redeem(deps, flow, answer.code, answer.callback);
-}
-
-/** Redeems an authorization code (RFC 6749, section 4.1.3; RFC 7636). @throws {SignInError} `no_tokens` */
-async function redeem(deps: SignInDeps, flow: Flow, code: string, callback: string): Promise<Tokens> {
-  const { providers, uiOrigin, log } = deps;
   try {
-    return await requestTokens(deps, tokenEndpointOf(issuerOf(providers, flow.provider, flow.issued)), {
+    return await requestTokens(deps, tokenEndpointOf(issuer), {
       grant_type: 'authorization_code',
-      code,
+      code: answer.code,
       code_verifier: flow.verifier,
-      redirect_uri: redirectUriOf(uiOrigin, callback),
+      redirect_uri: redirectUriOf(deps.uiOrigin, answer.callback),
       ...(flow.resource === null ? {} : { resource: flow.resource }),
     });
   } catch (error) {
     if (!(error instanceof TokenError)) throw error;
-    log.warn({ provider: flow.provider, detail: error.answer }, 'a sign-in was not completed');
+    deps.log.warn({ provider: flow.provider, detail: error.answer }, 'a sign-in was not completed');
     throw new SignInError('no_tokens');
   }
 }

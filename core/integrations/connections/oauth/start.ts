@@ -46,20 +46,18 @@ export interface StartedSignIn {
  * `rate_limited`, and those of `SignInError`
  */
 export async function startSignIn(deps: SignInDeps, request: SignInRequest): Promise<StartedSignIn> {
+  const { projectId, userId, sessionId, provider, connectionId } = request;
   const connection =
-    request.connectionId === undefined
+    connectionId === undefined
       ? undefined
-      : withAddress(
-          deps.connectionSecrets,
-          await readConnection(deps.database, request.projectId, request.connectionId),
-        );
+      : withAddress(deps.connectionSecrets, await readConnection(deps.database, projectId, connectionId));
   const draft = connection ?? newDraft(deps, request);
   assertSameKind(request, draft);
   if (connection === undefined) await assertRoomForConnection(deps.database, draft);
-  await assertMayBeginSignIn(deps.database, request.userId, 'connections');
+  await assertMayBeginSignIn(deps.database, userId, 'connections');
 
   const target = await targetOf(deps, request, draft, connection);
-  const callback = callbackOf(request.provider, target.server.issuer);
+  const callback = callbackOf(provider, target.server.issuer);
   const redirectUri = redirectUriOf(deps.uiOrigin, callback);
   // The state must not be guessable (RFC 6749, section 10.12).
   const state = randomBytes(32).toString('base64url');
@@ -70,14 +68,7 @@ export async function startSignIn(deps: SignInDeps, request: SignInRequest): Pro
     deps.database,
     deps.secrets,
     state,
-    {
-      projectId: request.projectId,
-      userId: request.userId,
-      sessionId: request.sessionId,
-      provider: request.provider,
-      connectionId: request.connectionId ?? null,
-      name: draft.name,
-    },
+    { projectId, userId, sessionId, provider, connectionId: connectionId ?? null, name: draft.name },
     {
       verifier: codeVerifier,
       issued: target.discovered ? { server: target.server, client: target.client } : null,
@@ -91,14 +82,11 @@ export async function startSignIn(deps: SignInDeps, request: SignInRequest): Pro
 }
 
 function newDraft({ providers }: SignInDeps, request: SignInRequest): ConnectionDraft {
-  const { projectId, name, userId: createdBy } = request;
-  const to = request.provider === TOOL_SERVER ? toServer(request) : providers.find(request.provider);
-  return draftConnection({ id: '', projectId, to, name, auth: 'oauth', createdBy });
-}
-
-function toServer({ url }: SignInRequest): { readonly url: string } {
-  if (url !== undefined) return { url };
-  throw new AppError('invalid_request', 'url: required, or connectionId of a connection');
+  const { projectId, provider, url, name, userId: createdBy } = request;
+  const draft = { id: '', projectId, name, auth: 'oauth', createdBy } as const;
+  if (provider !== TOOL_SERVER) return draftConnection({ ...draft, to: providers.find(provider) });
+  if (url === undefined) throw new AppError('invalid_request', 'url: required, or connectionId of a connection');
+  return draftConnection({ ...draft, to: { url } });
 }
 
 /** The callback tells providers apart by its address. */

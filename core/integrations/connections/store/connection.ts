@@ -69,20 +69,10 @@ export interface DraftInput {
 }
 
 export function draftConnection({ to, name, ...given }: DraftInput): ConnectionDraft {
-  const destination =
+  const destination: Pick<ConnectionDraft, 'kind' | 'provider' | 'name' | 'url'> =
     'url' in to
-      ? ({
-          kind: 'tool_server',
-          provider: null,
-          name: name ?? new URL(to.url).hostname,
-          url: to.url,
-        } as const)
-      : ({
-          kind: 'managed',
-          provider: to.id,
-          name: name ?? to.name,
-          url: to.toolServer,
-        } as const);
+      ? { kind: 'tool_server', provider: null, name: name ?? new URL(to.url).hostname, url: to.url }
+      : { kind: 'managed', provider: to.id, name: name ?? to.name, url: to.toolServer };
   return {
     ...given,
     ...destination,
