@@ -102,10 +102,7 @@ export function refusedBy({ status, ...fault }: Fault) {
   return status === undefined ? { ...fault, status: 502, message } : { ...fault, status };
 }
 
-/**
- * Returns the finish reason of a choice. A router may say `stop` although the host behind it reports that the text was
- * cut.
- */
+/** A router may say `stop` although the host behind it reports that the text was cut. */
 function wordOf({ finish_reason: reason, native_finish_reason: native }: JsonObject): string | undefined {
   const word = finishWord(reason);
   const hosts = finishWord(native);
@@ -134,7 +131,7 @@ function withOwnIds(calls: readonly WholeCall[]): WholeCall[] {
 
 const WHOLE_NUMBER = /^\d{1,15}$/;
 
-/** Reads the token counts that some gateways send as decimal texts. */
+/** Some gateways send token counts as decimal texts. */
 function withNumbers(usage: JsonObject): JsonObject {
   return Object.fromEntries(
     Object.entries(usage).map(([name, value]) => {

@@ -150,7 +150,7 @@ function jsonRpcRequest(body: RequestInit['body']): Asked | undefined {
 }
 
 /** The response of a server that refuses the credentials of a request, and so has not carried it out. */
-export interface ServerRefusal {
+interface ServerRefusal {
   /** The `WWW-Authenticate` header (RFC 9728, section 5.1). */
   readonly challenge: string | undefined;
   /** The scopes that otherwise good credentials would also need. Undefined in a plain 401. */
@@ -167,7 +167,6 @@ function refusalOf(response: Response): ServerRefusal | undefined {
   return { challenge, demandedScopes: scopesOf(scope) };
 }
 
-/** Tells whether the JSON-RPC error of a response is about the credentials and not about the call. */
 function deniesCredentials(response: Response, words: string): boolean {
   if (refusalOf(response) === undefined) return false;
   return response.headers.has('www-authenticate') || ABOUT_CREDENTIALS.test(words);
@@ -175,7 +174,7 @@ function deniesCredentials(response: Response, words: string): boolean {
 
 const ABOUT_CREDENTIALS = /auth|token|credential|api[ _-]?key|sign(?:ed)?[ -]?in|log(?:ged)?[ -]?in|permission/i;
 
-/** Reads the scopes that a server names: at most as many as a person would look through, and only valid ones. */
+/** At most as many as a person would look through, and only valid ones. */
 function scopesOf(text = ''): string[] {
   const scopes = text.split(' ').filter((scope) => SCOPE.test(scope));
   return [...new Set(scopes)].slice(0, MAX_SCOPES);
