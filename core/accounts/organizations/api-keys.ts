@@ -161,19 +161,17 @@ export interface RevokedKey {
  */
 export function revokeKeysOf(tx: Db, by: Actor, member: Member, role?: Role): Promise<RevokedKey[]> {
   const { organizationId, userId } = member;
+  const writes = sql`exists (select from unnest(scopes) as scope where scope like '%:write')`;
+  const isBeyond = role === undefined ? sql`true` : role === 'member' ? writes : sql`false`;
   return revoke(
     tx,
     by,
     organizationId,
     sql`
-      created_by = ${userId} and ${role === undefined ? sql`true` : beyond(role)} and project_id in (
+      created_by = ${userId} and ${isBeyond} and project_id in (
         select id from projects where organization_id = ${organizationId})
     `,
   );
-}
-
-function beyond(role: Role): Sql {
-  return role === 'member' ? sql`exists (select from unnest(scopes) as scope where scope like '%:write')` : sql`false`;
 }
 
 /** Revokes every API key of a project, which is being deleted. */
@@ -199,13 +197,7 @@ async function revoke(tx: Db, by: Actor, organizationId: string, which: Sql): Pr
     returning id, name, project_id as "projectId"
   `;
   for (const { id, projectId } of revoked) {
-    await recordAudit(tx, {
-      organizationId,
-      projectId,
-      by,
-      action: 'api_key.revoked',
-      targetId: id,
-    });
+    await recordAudit(tx, { organizationId, projectId, by, action: 'api_key.revoked', targetId: id });
   }
   return revoked;
 }
