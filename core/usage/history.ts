@@ -111,16 +111,11 @@ const DAY_MS = 86_400_000;
 /** The ledger is kept for three years, also after its runs are deleted, for questions about a bill. */
 const LEDGER_DAYS = 1_100;
 
-/** Deletes the oldest entries of the ledger. The sums by day, which include them, stay. */
+/** The sums by day, which include these entries, stay. */
 function forgetLedger(db: Db, limit: number): Promise<number> {
   // Ids of runs sort by time, so the key of the ledger serves as the index.
   const first = firstIdAt('run', new Date(now() - LEDGER_DAYS * DAY_MS));
-  return deleteBatch(db, {
-    table: 'usage_ledger',
-    where: sql`run_id < ${first}`,
-    orderBy: sql`run_id`,
-    limit,
-  });
+  return deleteBatch(db, { table: 'usage_ledger', where: sql`run_id < ${first}`, orderBy: sql`run_id`, limit });
 }
 
 function forgetDays(db: Db, limit: number): Promise<number> {

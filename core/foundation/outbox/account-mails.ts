@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { WorkOutcome, RequestKind, WorkItem, Nudges } from '#core/foundation/work/index.ts';
+import type { WorkOutcome, RequestKind, Nudges } from '#core/foundation/work/index.ts';
 import { afterCommit, sql, type Database, type Db } from '#lib/database/index.ts';
 import { newId } from '#lib/ids.ts';
 import type { Mailer } from '#lib/mail.ts';
@@ -87,7 +87,7 @@ export function accountMailKind(deps: {
 
 async function attempt(
   { database, secrets, mailer, uiOrigin }: { database: Db; secrets: SecretBox; mailer: Mailer; uiOrigin: string },
-  id: WorkItem['key'],
+  id: string,
 ): Promise<WorkOutcome> {
   const mail = await findWaiting(database, id);
   if (mail?.sealed == null) return { state: 'cancelled', error: 'it is no longer wanted' };

@@ -81,10 +81,7 @@ function endingDigests(userId: string, parts: readonly MailPart[], links: Unsubs
 }
 
 function ofProject(userId: string, projectId: string, links: UnsubscribeLinks): StopLink {
-  return {
-    label: 'No more mail about anything in this project',
-    url: links.of({ userId, scopeId: projectId }),
-  };
+  return { label: 'No more mail about anything in this project', url: links.of({ userId, scopeId: projectId }) };
 }
 
 function unsubscribing({ kind, userId, projectId, routineId }: WaitingMessage, links: UnsubscribeLinks): Stops {

@@ -49,11 +49,7 @@ export function withoutJitter({ id, jitterSeconds }: Timing, instant: Date): Dat
   return new Date(instant.getTime() - jitterMs(id, jitterSeconds));
 }
 
-/**
- * Returns the time at which the schedule next looks at an active routine: its next occurrence after `after`, an instant
- * of the schedule, plus its jitter. Without a further occurrence in its window, that is just after the end of the
- * window, when a claim pauses the routine.
- */
+/** Without a further occurrence that is just after the end of the window, when a claim pauses the routine. */
 function nextTimeOf(timing: Timing, after: Date): Date {
   return timeFor(timing, nextInTimetable(timetableOf(timing), after));
 }
