@@ -30,10 +30,7 @@ export async function exchange(
   }
 }
 
-/**
- * Drops the headers that belong to the connection: a caller's `Host` would change the TLS server name, and the others
- * would break the framing.
- */
+/** A caller's `Host` would change the TLS server name, and the other headers would break the framing. */
 function sendableHeaders({ headers, body }: OutboundRequest): Headers {
   const sendable = new Headers(headers);
   for (const name of CONNECTION_HEADERS) sendable.delete(name);
@@ -54,10 +51,7 @@ const CONNECTION_HEADERS = [
   'upgrade',
 ];
 
-/**
- * `fetch` passes the body on as a generator, which is written separately from the headers. All bytes are known here, so
- * both are sent in one packet.
- */
+/** `fetch` would write the body after the headers; all bytes are known here, so both are sent in one packet. */
 function sendingWhole(body: Uint8Array, dispatcher: Dispatcher): Dispatcher {
   return dispatcher.compose((dispatch) => (options, handler) => dispatch({ ...options, body }, handler));
 }

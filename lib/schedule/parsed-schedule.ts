@@ -76,7 +76,7 @@ function daysInMonth(year: number, month: number): number {
   return month === 2 && isLeap ? 29 : (MONTH_LENGTHS[month - 1] ?? 0);
 }
 
-/** Returns the day of the week; 0 is Sunday, and 1970-01-01 was a Thursday. */
+/** 0 is Sunday, and 1970-01-01 was a Thursday. */
 function weekday(day: number): number {
   return (((day + 4) % 7) + 7) % 7;
 }
