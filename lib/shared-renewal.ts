@@ -47,6 +47,16 @@ export async function renewUnderLease<Lease, T>(steps: {
   }
 }
 
+/** Waits for a credential; undefined when a person has to sign in again first. */
+export async function unlessNotReady<T>(work: Promise<T>): Promise<T | undefined> {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'connection_not_ready') return undefined;
+    throw error;
+  }
+}
+
 /** There are no new tokens now, but there may be later. */
 export class NotRenewed extends AppError {
   /** True when the server has refused the renewal, false when it could not be reached. */

@@ -1,3 +1,4 @@
+import type { Usage } from '#core/foundation/cost/index.ts';
 import { now } from '#lib/clock.ts';
 import { deleteBatch, sql, type Db } from '#lib/database/index.ts';
 import { firstIdAt } from '#lib/ids.ts';
@@ -6,11 +7,7 @@ import { firstIdAt } from '#lib/ids.ts';
 export const USAGE_GROUPS = ['day', 'routine', 'model'] as const;
 type UsageGroup = (typeof USAGE_GROUPS)[number];
 
-interface UsageSum {
-  readonly inputTokens: number;
-  readonly cachedInputTokens: number;
-  readonly outputTokens: number;
-  readonly reasoningTokens: number;
+interface UsageSum extends Omit<Usage, 'estimated'> {
   /** US dollars as a decimal string; null when no step had a price. */
   readonly costUsd: string | null;
   /** Model steps. */

@@ -2,14 +2,18 @@ import { enqueueMail } from '#core/foundation/outbox/index.ts';
 import type { Scope } from '#core/accounts/organizations/index.ts';
 import type { Db } from '#lib/database/index.ts';
 
-/** Access that a person has given to a program. */
-interface Approval {
+/** Access of a program to a project. */
+export interface Access {
   readonly organizationId: string;
   readonly projectId: string;
+  readonly scopes: readonly Scope[];
+}
+
+/** Access that a person has given to a program. */
+interface Approval extends Access {
   readonly userId: string;
   /** The program and its way in, as the beginning of a sentence. */
   readonly program: string;
-  readonly scopes: readonly Scope[];
   /** The page of the project on which a person ends the access. */
   readonly page: 'api-keys' | 'settings?tab=assistants';
 }

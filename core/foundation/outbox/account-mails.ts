@@ -5,6 +5,7 @@ import { newId } from '#lib/ids.ts';
 import type { Mailer } from '#lib/mail.ts';
 import type { SecretBox, SecretPlace } from '#lib/secrets/index.ts';
 import { accountPage } from './mail-body.ts';
+import { attemptMail } from './send-mail.ts';
 import { findWaiting, NOT_THERE, queueMessages, recordSending } from './waiting.ts';
 
 /** A mail about an account. It is stored sealed, because its link gives access. */
@@ -93,10 +94,7 @@ async function attempt(
   if (mail?.sealed == null) return { state: 'cancelled', error: 'it is no longer wanted' };
   if (mail.isOver) return { state: 'failed', error: 'its link has expired' };
   const content = accountMail.parse(JSON.parse(secrets.open(mail.sealed, place(id))));
-  const fault = await mailer.attempt({ id, ...content, html: accountPage(content, uiOrigin) });
-  if (fault === undefined) return { state: 'done' };
-  const { kind, message: error } = fault;
-  return kind === 'refused' ? { state: 'failed', error } : { state: 'retry', error, isAway: kind === 'away' };
+  return attemptMail(mailer, { id, ...content, html: accountPage(content, uiOrigin) });
 }
 
 function place(row: string): SecretPlace {

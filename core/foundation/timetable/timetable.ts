@@ -1,15 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { jitterMs, nextInTimetable, nextTimes, parseStoredSchedule, type Timetable } from '#lib/schedule/index.ts';
 
-/** The fields that say when a routine is due. */
-export interface TimingFields {
+/** The fields that say when a routine is due. Its `skipDates` ascend. */
+export interface TimingFields extends Omit<Timetable, 'schedule'> {
   readonly schedule: string;
-  readonly timezone: string;
-  /** The window of its schedule: occurrences from `startsAt` to `endsAt`, both included; null for no bound. */
-  readonly startsAt: Date | null;
-  readonly endsAt: Date | null;
-  /** Dates in its time zone, `2026-12-24`, on which it has no occurrence; ascending. */
-  readonly skipDates: readonly string[];
   /** The most that it may start later than its schedule says; its id decides how much. */
   readonly jitterSeconds: number;
 }

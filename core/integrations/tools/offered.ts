@@ -1,6 +1,6 @@
 import { unseenCharacter } from '#core/clients/mcp/index.ts';
 import { sql, type Sql } from '#lib/database/index.ts';
-import { readableNow } from './queries.ts';
+import { readableNow, type ProjectTool } from './queries.ts';
 import { ownDefinition, ownTools, type OwnToolName, type OwnToolRule } from './own-tools.ts';
 
 /** A tool as the model knows it. A built-in one has neither policy nor connection. */
@@ -32,12 +32,8 @@ export interface OfferedTool extends CallableTool {
 }
 
 /** A selected tool before it has its name. */
-interface Unnamed {
+interface Unnamed extends ProjectTool {
   readonly policyId: string;
-  readonly connectionId: string;
-  readonly connectionName: string;
-  readonly toolName: string;
-  readonly description: string | null;
   readonly clashes: boolean;
 }
 

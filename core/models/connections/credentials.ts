@@ -3,7 +3,14 @@ import type { ModelProvider } from '#core/models/providers/index.ts';
 import { now } from '#lib/clock.ts';
 import { AppError } from '#lib/errors.ts';
 import type { SecretBox } from '#lib/secrets/index.ts';
-import { createRenewals, endsSignIn, NotRenewed, REFUSED_PAUSE_SECONDS, renewUnderLease } from '#lib/shared-renewal.ts';
+import {
+  createRenewals,
+  endsSignIn,
+  NotRenewed,
+  REFUSED_PAUSE_SECONDS,
+  renewUnderLease,
+  unlessNotReady,
+} from '#lib/shared-renewal.ts';
 import type { ModelConnectionRef } from './connection.ts';
 import type { AccountsCore } from './core.ts';
 import { endpointOf, revokeTokens, signInOf, tokenParametersOf } from './oauth/server.ts';
@@ -96,7 +103,7 @@ export function createModelCredentials(deps: RenewalCore & Pick<AccountsCore, 'm
     },
 
     async refused(ref, version, signal) {
-      const ready = await orUndefined(readReady(ref));
+      const ready = await unlessNotReady(readReady(ref));
       if (ready === undefined) return undefined;
       const { stored, provider, opened } = ready;
       // Another caller has renewed it since.
@@ -110,9 +117,9 @@ export function createModelCredentials(deps: RenewalCore & Pick<AccountsCore, 'm
         await markNotReady(database, ref, version, reason);
         return undefined;
       }
-      const renewed = await orUndefined(renew(provider, ref, stored, signal));
+      const renewed = await unlessNotReady(renew(provider, ref, stored, signal));
       if (renewed === undefined) return undefined;
-      if (renewed) return orUndefined(current(ref));
+      if (renewed) return unlessNotReady(current(ref));
       throw new NotRenewed();
     },
   };
@@ -124,15 +131,6 @@ function outlasts({ expiresAt, lifeSeconds }: StoredCredential, endsAt: number):
   const time = now();
   const lifeMs = (lifeSeconds ?? Infinity) * 1_000;
   return lifeMs <= endsAt - time && expiresAt.getTime() - time > lifeMs / 2;
-}
-
-async function orUndefined<T>(work: Promise<T>): Promise<T | undefined> {
-  try {
-    return await work;
-  } catch (error) {
-    if (error instanceof AppError && error.code === 'connection_not_ready') return undefined;
-    throw error;
-  }
 }
 
 type RenewalCore = Pick<AccountsCore, 'database' | 'findModelServer' | 'log' | 'outbound' | 'secrets'>;

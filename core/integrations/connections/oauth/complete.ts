@@ -8,18 +8,12 @@ import { draftConnection, type Connection, type ConnectionDraft } from '../store
 import { withAddress, storeCredentials } from '../store/credentials.ts';
 import { insertConnection, readConnection } from '../store/queries.ts';
 import { redirectUriOf } from './client.ts';
-import { endFlow, findMadeConnection, forgetFlow, takeFlow, type Flow } from './flows.ts';
+import { endFlow, findMadeConnection, forgetFlow, takeFlow, type Flow, type Presented } from './flows.ts';
 import { grantHeaders, issuerOf, scopesIn, tokenEndpointOf, type Grant } from './grant.ts';
 import { SignInError, type SignInDeps } from './sign-in.ts';
 
 /** Parameters with which a provider sends a person back (RFC 6749, section 4.1.2; RFC 9207). */
-export interface SignInCallback {
-  /** Name of the callback that received them. */
-  readonly callback: string;
-  readonly userId: string;
-  /** Session of the browser. Only the session that began a sign-in can end it. */
-  readonly sessionId: string;
-  readonly state: string;
+export interface SignInCallback extends Presented {
   readonly code: string | undefined;
   readonly error: string | undefined;
   readonly iss: string | undefined;

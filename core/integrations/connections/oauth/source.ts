@@ -1,5 +1,12 @@
 import { AppError } from '#lib/errors.ts';
-import { createRenewals, endsSignIn, NotRenewed, REFUSED_PAUSE_SECONDS, renewUnderLease } from '#lib/shared-renewal.ts';
+import {
+  createRenewals,
+  endsSignIn,
+  NotRenewed,
+  REFUSED_PAUSE_SECONDS,
+  renewUnderLease,
+  unlessNotReady,
+} from '#lib/shared-renewal.ts';
 import { refreshTokens, TokenError, type Tokens } from '#core/clients/oauth/index.ts';
 import type { ConnectionsCore } from '../core.ts';
 import type { Connection } from '../store/connection.ts';
@@ -65,12 +72,8 @@ export function createOAuthSource(deps: RenewalDeps): CredentialSource {
         await retireGrant(deps.database, connection, stored.version, 'authorization_revoked');
         return undefined;
       }
-      try {
-        return grantHeaders(await renewed(connection, stored, signal));
-      } catch (error) {
-        if (error instanceof AppError && error.code === 'connection_not_ready') return undefined;
-        throw error;
-      }
+      const next = await unlessNotReady(renewed(connection, stored, signal));
+      return next && grantHeaders(next);
     },
   };
 }

@@ -8,18 +8,12 @@ import { withAddress } from '../store/credentials.ts';
 import { assertRoomForConnection, readConnection } from '../store/queries.ts';
 import { clientInformationOf, metadataOf } from './authorization-server.ts';
 import { callbackOf, redirectUriOf } from './client.ts';
-import { insertFlow } from './flows.ts';
+import { insertFlow, type FlowOwner } from './flows.ts';
 import { openGrant, readStoredGrant } from './grant.ts';
 import { SignInError, type SignInDeps } from './sign-in.ts';
 import { discoveredTarget, managedTarget, type EarlierSignIn, type SignInTarget } from './target.ts';
 
-export interface SignInRequest {
-  readonly projectId: string;
-  readonly userId: string;
-  /** Session that begins the sign-in. No other session can end it. */
-  readonly sessionId: string;
-  /** A managed provider, or `tool-server`. */
-  readonly provider: string;
+export interface SignInRequest extends Pick<FlowOwner, 'projectId' | 'userId' | 'sessionId' | 'provider'> {
   /** Signs in to this connection again. */
   readonly connectionId: string | undefined;
   /** The name of a new connection. */

@@ -15,13 +15,9 @@ import { headersOf, type CredentialSource, type StaticCredentials } from '../sto
 import { withAddress, type ConnectionSecrets } from '../store/credentials.ts';
 import { assertRoomForConnection, insertConnection } from '../store/queries.ts';
 
-export interface NewToolServer {
-  readonly id: string;
-  readonly projectId: string;
-  readonly name: string;
+export interface NewToolServer extends Pick<Connection, 'id' | 'projectId' | 'name' | 'createdBy'> {
   readonly url: string;
   readonly credentials: StaticCredentials | null;
-  readonly createdBy: string | null;
   readonly by: Actor;
 }
 
@@ -35,17 +31,11 @@ export async function createToolServer(
   { database, outbound, connectionSecrets }: Pick<ConnectionsCore, 'connectionSecrets' | 'database' | 'outbound'>,
   input: NewToolServer,
 ): Promise<Connection> {
-  const { id, credentials } = input;
+  const { id, projectId, name, createdBy, credentials } = input;
   await assertRoomForConnection(database, input);
   const url = allowedUrl(outbound, input.url);
-  const draft = draftConnection({
-    id,
-    projectId: input.projectId,
-    to: { url },
-    name: input.name,
-    auth: credentials?.kind ?? 'none',
-    createdBy: input.createdBy,
-  });
+  const auth = credentials?.kind ?? 'none';
+  const draft = draftConnection({ id, projectId, to: { url }, name, auth, createdBy });
   let server;
   try {
     server = await checkToolServer({ outbound }, { url, credentials: givenCredentials(credentials) });
