@@ -84,7 +84,6 @@ async function keep(deps: SignInDeps, by: Actor, flow: Flow, tokens: Tokens): Pr
       state: 'pending_authorization',
       publicError: 'authorization_pending',
       sealedCredentials: null,
-      credentialsExpireAt: null,
     });
   }
   await storeCredentials(database, by, connection, {

@@ -22,10 +22,8 @@ export interface NewToolServer extends Pick<Connection, 'id' | 'projectId' | 'na
 }
 
 /**
- * Connects a tool server of the user. First checks that the server speaks MCP and accepts the credentials, then stores
- * the connection with sealed credentials.
- * @throws {AppError} `limit_reached`, `invalid_request` when the address or credentials are wrong, `provider_error`
- * when the server is
+ * Connects a tool server of the user, if the server speaks MCP and accepts the credentials, which are stored sealed.
+ * @throws {AppError} `limit_reached`, `invalid_request` for a wrong address or wrong credentials, `provider_error`
  */
 export async function createToolServer(
   { database, outbound, connectionSecrets }: Pick<ConnectionsCore, 'connectionSecrets' | 'database' | 'outbound'>,
@@ -47,7 +45,6 @@ export async function createToolServer(
     server,
     checkedAt: new Date(now()),
     sealedCredentials: credentials === null ? null : connectionSecrets.seal(id, credentials),
-    credentialsExpireAt: null,
   });
 }
 
