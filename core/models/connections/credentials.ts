@@ -7,7 +7,7 @@ import {
   createRenewals,
   endsSignIn,
   NotRenewed,
-  REFUSED_PAUSE_SECONDS,
+  renewedOr,
   renewUnderLease,
   unlessNotReady,
 } from '#lib/shared-renewal.ts';
@@ -91,15 +91,9 @@ export function createModelCredentials(deps: RenewalCore & Pick<AccountsCore, 'm
       // A credential that cannot be renewed is used until the provider refuses it.
       const isFinal = opened.kind === 'api_key' || opened.refreshToken === null;
       if (lasts || isFinal || (stored.spent && !stored.leased)) return asIs;
-      const wasRefusedNow = (stored.refusals?.agoSeconds ?? Infinity) < REFUSED_PAUSE_SECONDS;
-      if (wasRefusedNow && !stored.expired) return asIs;
-      try {
-        return (await renew(provider, ref, stored, signal)) ? await current(ref) : asIs;
-      } catch (error) {
-        const mayPass = error instanceof AppError && error.code === 'provider_error';
-        if (mayPass && !stored.expired) return asIs;
-        throw error;
-      }
+      return renewedOr(asIs, stored, async () =>
+        (await renew(provider, ref, stored, signal)) ? await current(ref) : asIs,
+      );
     },
 
     async refused(ref, version, signal) {

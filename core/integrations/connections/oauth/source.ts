@@ -3,7 +3,7 @@ import {
   createRenewals,
   endsSignIn,
   NotRenewed,
-  REFUSED_PAUSE_SECONDS,
+  renewedOr,
   renewUnderLease,
   unlessNotReady,
 } from '#lib/shared-renewal.ts';
@@ -45,15 +45,7 @@ export function createOAuthSource(deps: RenewalDeps): CredentialSource {
       if (!stored.expiring) return grantHeaders(current);
       // Without a refresh token the tokens are used to their last minute.
       if (current.refreshToken === null && !stored.expired) return grantHeaders(current);
-      const wasRefusedNow = (stored.refusals?.agoSeconds ?? Infinity) < REFUSED_PAUSE_SECONDS;
-      if (wasRefusedNow && !stored.expired) return grantHeaders(current);
-      try {
-        return grantHeaders(await renewed(connection, stored, signal));
-      } catch (error) {
-        const mayPass = error instanceof AppError && error.code === 'provider_error';
-        if (mayPass && !stored.expired) return grantHeaders(current);
-        throw error;
-      }
+      return grantHeaders(await renewedOr(current, stored, () => renewed(connection, stored, signal)));
     },
 
     async refused(connection, used, signal, demandedScopes, isSecond = false) {
