@@ -141,7 +141,6 @@ const SLOTS = ['A', 'B', 'C'] as const;
 /** Slots whose provider signs people in with a client of the operator. */
 const OAUTH_SLOTS = ['A', 'B'] as const;
 
-/** Lists the faults in the variables of connected providers and their runtime, for any process. */
 function modelRuntimeFaults(role: 'api' | 'worker' | 'runtime', present: Present): string[] {
   const faults: string[] = [];
   if (isProduction(present) && present['MODEL_PROVIDER_FAKE'] === 'true') {

@@ -56,7 +56,7 @@ function sendingWhole(body: Uint8Array, dispatcher: Dispatcher): Dispatcher {
   return dispatcher.compose((dispatch) => (options, handler) => dispatch({ ...options, body }, handler));
 }
 
-/** Makes a body that can be read only once: `fetch` would send a replayable one again after a response of 421. */
+/** `fetch` would send a body that can be replayed again after a response of 421. */
 function streamOnce(body: Uint8Array): ReadableStream<Uint8Array> {
   return new ReadableStream({
     start(controller) {
@@ -98,7 +98,7 @@ export async function readOutgoing(
   }
 }
 
-/** Recognizes a posted text, which is what JSON-RPC sends: it needs no stream to be read. */
+/** JSON-RPC posts a text, which needs no stream to be read. */
 function isPlainPost(init: RequestInit | undefined): init is RequestInit & { body: string } {
   return typeof init?.body === 'string' && init.method?.toUpperCase() === 'POST';
 }

@@ -58,7 +58,7 @@ export function nextScheduledDay(days: ScheduledDays, from: number, last: number
   return undefined;
 }
 
-/** Matches either day field when both are restricted, as every cron does. */
+/** Either day field is enough when both are restricted, as in every cron. */
 function matchesDay(days: ScheduledDays, dayOfMonth: number, monthLength: number, dayOfWeek: number): boolean {
   const byDayOfMonth = has(days.daysOfMonth, dayOfMonth) || (days.lastDayOfMonth && dayOfMonth === monthLength);
   if (!days.byWeekday) return byDayOfMonth;

@@ -183,7 +183,7 @@ export function revokeKeysOfProject(
   return revoke(tx, by, organizationId, sql`project_id = ${projectId}`);
 }
 
-/** Deletes keys of a CI sign-in that ended a week ago: each job makes one, and keys are counted. */
+/** Each job makes a key, and keys are counted. */
 async function forgetKeysOfTrust(tx: Db, trustId: string): Promise<void> {
   await tx.run`
     delete from api_keys where id in (
@@ -206,7 +206,7 @@ const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const PREFIX_LENGTH = 8;
 const SECRET_LENGTH = 43;
 
-/** Hashes the whole key with SHA-256; with 256 random bits a slow hash would only add time. */
+/** With 256 random bits a slow hash would only add time. */
 function hashApiKey(plaintext: string): Buffer {
   return hash('sha256', plaintext, 'buffer');
 }

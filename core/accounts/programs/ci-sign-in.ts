@@ -88,7 +88,6 @@ const keySets = new LRUCache<string, KeySet>({ max: 200, ttl: 10 * 60_000 });
 
 const LIMITS = { timeoutMs: 10_000, maxResponseBytes: 256 * 1024 };
 
-/** Finds the keys of an issuer (OpenID Connect Discovery 1.0, section 4). */
 async function keysOf(outbound: CiDeps['outbound'], issuer: string): Promise<KeySet> {
   const known = keySets.get(issuer);
   if (known !== undefined) return known;
@@ -103,7 +102,7 @@ async function keysOf(outbound: CiDeps['outbound'], issuer: string): Promise<Key
 
 const metadataSchema = z.object({ issuer: z.string(), jwks_uri: z.url() });
 
-/** Tells whether a subject matches a pattern: between two colons, one `*` stands for any text. */
+/** Between two colons, one `*` stands for any text. */
 function matches(pattern: string, subject: string): boolean {
   const parts = subject.split(':');
   const wanted = pattern.split(':');

@@ -119,7 +119,7 @@ export function textOf(content: unknown): string {
 
 type WholeCall = ReturnType<typeof wholeCalls>[number];
 
-/** Gives a call without an id, or with a repeated one, an id of nine letters and digits, as Mistral requires. */
+/** Mistral requires ids of nine letters and digits. */
 function withOwnIds(calls: readonly WholeCall[]): WholeCall[] {
   const seen = new Set<string | undefined>([undefined]);
   return calls.map((call) => {

@@ -251,7 +251,6 @@ function alternating(messages: readonly ChatMessage[]): ChatMessage[] {
   return result;
 }
 
-/** Some servers refuse calls in a request without tools. */
 function callsAsText(message: ChatMessage): ChatMessage {
   if (message.role === 'tool') {
     return { role: 'user', content: `Result of a tool:\n${textOf(message.content)}` };

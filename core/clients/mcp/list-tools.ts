@@ -156,7 +156,6 @@ function unusable({ server }: ToolSession, definition: ToolDefinition, size: num
   return mirrorsParameters(server.protocolVersion) ? headerAnnotationFault(inputSchema) : undefined;
 }
 
-/** A definition that is nested too deeply counts as larger than any limit. */
 function sizeOf(definition: ToolDefinition): number {
   try {
     return Buffer.byteLength(canonicalJson(definition));

@@ -157,7 +157,7 @@ interface ServerRefusal {
   readonly demandedScopes: readonly string[] | undefined;
 }
 
-/** Tells a refusal from other responses: 401, or 403 for a missing scope (RFC 6750, section 3.1). */
+/** 401, or 403 for a missing scope (RFC 6750, section 3.1). */
 function refusalOf(response: Response): ServerRefusal | undefined {
   const challenge = response.headers.get('www-authenticate') ?? undefined;
   if (response.status === 401) return { challenge, demandedScopes: undefined };
@@ -174,12 +174,12 @@ function deniesCredentials(response: Response, words: string): boolean {
 
 const ABOUT_CREDENTIALS = /auth|token|credential|api[ _-]?key|sign(?:ed)?[ -]?in|log(?:ged)?[ -]?in|permission/i;
 
-/** At most as many as a person would look through, and only valid ones. */
 function scopesOf(text = ''): string[] {
   const scopes = text.split(' ').filter((scope) => SCOPE.test(scope));
   return [...new Set(scopes)].slice(0, MAX_SCOPES);
 }
 
+/** As many as a person would look through. */
 const MAX_SCOPES = 50;
 /** RFC 6749, section 3.3. */
 const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]{1,200}$/;

@@ -59,7 +59,6 @@ export function readServerMetadata(body: unknown) {
   return { value, dropped };
 }
 
-/** Metadata of a protected resource (RFC 9728). */
 function readResourceMetadata(body: unknown, asked: string) {
   const { read, dropped } = fieldsOf(body);
   const value = {

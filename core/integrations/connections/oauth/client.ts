@@ -26,7 +26,6 @@ function callbacksAt(path: string, providers: ProviderCatalogue): string[] | und
   return [TOOL_SERVER, ...discovered.map(({ id }) => id)];
 }
 
-/** Describes this service to a discovered authorization server (RFC 7591, section 2). */
 function clientMetadata(redirectUris: string[], authMethod: string) {
   return resolveClientMetadata({
     redirectUrl: redirectUris[0],
