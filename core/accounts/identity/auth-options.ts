@@ -212,7 +212,7 @@ function refuseDeletion(error: unknown): never {
 
 const timestamps = { createdAt: 'created_at', updatedAt: 'updated_at' } as const;
 
-/** On the console the library's messages would escape redaction. Of what they carry, only errors are logged. */
+/** On the console the library's messages would escape redaction. Beside its text only an error is logged. */
 function authLogger(log: Log | undefined) {
   return {
     disabled: log === undefined,

@@ -43,7 +43,7 @@ export function withoutJitter({ id, jitterSeconds }: Timing, instant: Date): Dat
   return new Date(instant.getTime() - jitterMs(id, jitterSeconds));
 }
 
-/** Without a further occurrence that is just after the end of the window, when a claim pauses the routine. */
+/** After the last occurrence this is just after the end of the window, when a claim pauses the routine. */
 function nextTimeOf(timing: Timing, after: Date): Date {
   return timeFor(timing, nextInTimetable(timetableOf(timing), after));
 }
