@@ -25,7 +25,7 @@ export async function enqueueDelivery(core: EnqueueCore, tx: Db, run: ReportedRu
   const { id: runId, projectId, routineId, webhookUrl } = run;
   if (!isArmed(run)) return;
   const event = { eventType: eventType(run), body: eventBody(run) };
-  await insertDelivery(core, tx, { projectId, routineId, runId, webhookUrl, ...event });
+  await insertDeliveries(core, tx, [{ projectId, routineId, runId, webhookUrl, ...event }]);
 }
 
 /**
@@ -41,20 +41,22 @@ export async function enqueuePaused(
   const { id: routineId, projectId, webhookUrl } = routine;
   if (!isArmed(routine)) return;
   const event = { eventType: 'routine.paused' as const, body: pausedBody(routine, runId) };
-  await insertDelivery(core, tx, { projectId, routineId, runId, webhookUrl, ...event });
+  await insertDeliveries(core, tx, [{ projectId, routineId, runId, webhookUrl, ...event }]);
 }
 
-/** Queues the event of a held call, in the transaction that holds it or decides about it. */
-export async function enqueueActionEvent(
+/** Queues the events of held calls, in the transaction that holds them or decides about them. */
+export async function enqueueActionEvents(
   core: EnqueueCore & Pick<Core, 'uiOrigin'>,
   tx: Db,
-  action: ReportedAction & Webhook,
+  actions: readonly (ReportedAction & Webhook)[],
 ): Promise<void> {
-  const { id, projectId, routineId, webhookUrl, type } = action;
-  if (!isArmed(action)) return;
-  const body = actionBody(action, `${core.uiOrigin}/p/${projectId}/actions/${id}`);
-  // Of no run: what is delivered of a run decides what counts as changed.
-  await insertDelivery(core, tx, { projectId, routineId, runId: null, webhookUrl, eventType: type, body });
+  const events = actions.filter(isArmed).map((action): NewDelivery => {
+    const { id, projectId, routineId, webhookUrl, type } = action;
+    const body = actionBody(action, `${core.uiOrigin}/p/${projectId}/actions/${id}`);
+    // Of no run: what is delivered of a run decides what counts as changed.
+    return { projectId, routineId, runId: null, webhookUrl, eventType: type, body };
+  });
+  await insertDeliveries(core, tx, events);
 }
 
 /** Queues the event of a question, in the transaction that asks or answers it. */
@@ -62,7 +64,7 @@ export async function enqueueQuestion(core: EnqueueCore, tx: Db, question: Repor
   const { projectId, routineId, runId, webhookUrl, type } = question;
   if (!isArmed(question)) return;
   const event = { eventType: type, body: questionBody(question) };
-  await insertDelivery(core, tx, { projectId, routineId, runId, webhookUrl, ...event });
+  await insertDeliveries(core, tx, [{ projectId, routineId, runId, webhookUrl, ...event }]);
 }
 
 type Webhook = Pick<PausedRoutine, 'webhookUrl' | 'webhookFailedAt'>;
@@ -80,16 +82,23 @@ interface NewDelivery {
   readonly body: string;
 }
 
-async function insertDelivery({ work }: EnqueueCore, tx: Db, event: NewDelivery): Promise<void> {
+async function insertDeliveries({ work }: EnqueueCore, tx: Db, events: readonly NewDelivery[]): Promise<void> {
+  if (events.length === 0) return;
+  const column = (of: (event: NewDelivery) => string | null) => events.map(of);
   // Deliveries take turns by host. The routine may have another one when the attempt is made.
-  const host = URL.parse(event.webhookUrl ?? '')?.host ?? '';
+  const hosts = column(({ webhookUrl }) => URL.parse(webhookUrl ?? '')?.host ?? '');
   await tx.run`
     insert into webhook_deliveries (
       id, organization_id, host, project_id, routine_id, run_id, event_type, body, state, next_attempt_at
     )
-    select ${newId('delivery')}, organization_id, ${host}, id, ${event.routineId}, ${event.runId},
-      ${event.eventType}, ${event.body}, 'pending', ${AT_ONCE}
-    from projects where id = ${event.projectId}
+    select event.id, p.organization_id, event.host, p.id, event.routine_id, event.run_id, event.type, event.body,
+      'pending', ${AT_ONCE}
+    from unnest(${column(() => newId('delivery'))}::text[], ${hosts}::text[],
+      ${column(({ projectId }) => projectId)}::text[], ${column(({ routineId }) => routineId)}::text[],
+      ${column(({ runId }) => runId)}::text[], ${column(({ eventType }) => eventType)}::text[],
+      ${column(({ body }) => body)}::text[])
+      as event (id, host, project_id, routine_id, run_id, type, body)
+    join projects p on p.id = event.project_id
   `;
   afterCommit(tx, () => work.nudge('deliveries'));
 }

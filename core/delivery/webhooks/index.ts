@@ -8,7 +8,7 @@ export {
   type Delivery,
   type DeliveryAttempt,
 } from './delivery.ts';
-export { enqueueActionEvent, enqueueDelivery, enqueuePaused, enqueueQuestion } from './enqueue.ts';
+export { enqueueActionEvents, enqueueDelivery, enqueuePaused, enqueueQuestion } from './enqueue.ts';
 export {
   deleteDeliveries,
   eraseBodies,

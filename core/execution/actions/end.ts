@@ -37,7 +37,8 @@ export async function followEnds(
   tx: Db,
   ended: readonly { readonly id: string; readonly projectId: string }[],
 ): Promise<void> {
-  for (const each of ended) await tellDecided(deps, tx, each);
+  if (ended.length === 0) return;
+  await tellDecided(deps, tx, ended);
   await endReferring(deps, tx, ended);
 }
 
@@ -47,7 +48,6 @@ export async function endReferring(
   tx: Db,
   ended: readonly { readonly id: string; readonly projectId: string }[],
 ): Promise<void> {
-  if (ended.length === 0) return;
   const ids = ended.map(({ id }) => id);
   const projectIds = [...new Set(ended.map(({ projectId }) => projectId))];
   const which = sql`project_id = any(${projectIds}) and refers_to && array(

@@ -75,8 +75,8 @@ export async function holdToolStep(
     () =>
       transaction(deps.database, async (tx) => {
         if (!(await lockPending(tx, key, step.target.policy))) return 'skipped';
-        const id =
-          call.kind === 'refused' ? undefined : await recordHeldCall(deps, tx, { ...call, ...of(step, key, before) });
+        const wanted = call.kind === 'refused' ? undefined : { ...call, ...callOf(step, key, before) };
+        const id = wanted && (await recordHeldCall(deps, tx, wanted));
         const name = before.held.find((each) => each.id === id)?.name ?? `action_${held.size + 1}`;
         const end =
           id === undefined
@@ -132,7 +132,7 @@ async function readBefore(db: Db, { runId, index }: StepKey): Promise<Before> {
   return found ?? { held: [], text: null };
 }
 
-function of(
+function callOf(
   { target }: ToolStep & { readonly target: NonNullable<ToolStep['target']> },
   { runId }: StepKey,
   { text }: Before,
