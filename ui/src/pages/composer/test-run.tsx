@@ -2,15 +2,16 @@ import { useQueryClient } from '@tanstack/react-query';
 import { Play, SquareArrowOutUpRight } from 'lucide-react';
 import { useState } from 'react';
 import type { FollowStatus } from '#ui/api/follow.ts';
-import { sentence } from '#ui/api/form.ts';
+import { sentence } from '#ui/format/capitalized.ts';
 import { useProjectId } from '#ui/api/project.ts';
+import { useRead } from '#ui/api/read.ts';
 import { useRunEvents, withPiece, type LiveText as SaidSoFar } from '#ui/api/run-events.ts';
 import { refresh } from '#ui/api/send.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { CANCEL_RUN } from '#ui/api/verbs/runs.ts';
 import { useVerb } from '#ui/api/verbs/verb.ts';
 import { moneyInWords, plural, shortCount } from '#ui/format/numbers.ts';
-import { calledWith, isOver, stepBadgeOf, tookOf, WARNINGS } from '#ui/format/run-words.ts';
+import { calledWith, isOver, stepBadgeOf, tookOf, waitOf, WARNINGS } from '#ui/format/run-words.ts';
 import { duration } from '#ui/format/times.ts';
 import { ActivationOffer } from '#ui/parts/activation-offer.tsx';
 import { Button, ButtonLink } from '#ui/parts/button.tsx';
@@ -89,9 +90,7 @@ function Progress({ followed: { run, steps, status, live }, runId }: { followed:
         <span role="status">
           <StateBadge state={run?.outcome ?? state} />
         </span>
-        <span className="grow truncate text-xs text-muted tabular">
-          {run === undefined ? 'Waiting for a free slot' : spent(run)}
-        </span>
+        <span className="grow truncate text-xs text-muted tabular">{run !== undefined && spent(run)}</span>
         {run !== undefined && !isEnded && <VerbButton verb={cancel} of={run} size="sm" kind="quiet" label="Cancel" />}
         {run !== undefined && isEnded && (
           <ButtonLink
@@ -138,13 +137,19 @@ function Steps({ run, steps, isEnded }: Pick<FollowedRun, 'run' | 'steps'> & { i
         </li>
       ))}
       {!isEnded && (
-        <li className="flex items-center gap-2 text-muted">
+        <li className="flex items-baseline gap-2 text-muted">
           <Dot tone="busy" />
-          {steps.length === 0 ? 'Starting' : 'Working'}
+          {run?.state === 'queued' ? <Wait runId={run.id} /> : steps.length === 0 ? 'Starting' : 'Working'}
         </li>
       )}
     </ol>
   );
+}
+
+/** Says why the run has not begun; its events do not. */
+function Wait({ runId }: { readonly runId: string }) {
+  const { data } = useRead('/v1/runs/{runId}', { path: { runId } }, { everyMs: 3_000 });
+  return data?.waitingFor == null ? 'Starting' : waitOf(data.waitingFor);
 }
 
 function Ending({ run }: { run: Shape<'Run'> }) {
