@@ -98,6 +98,15 @@ function searched<Item extends { name: string }>(items: readonly Item[]) {
     items.filter(({ name }) => name.toLowerCase().includes((query.get('q') ?? '').toLowerCase()));
 }
 
+test('the composer says what a test run waits for', async ({ api, visit }) => {
+  const waits = { trigger: 'rehearsal', state: 'queued', waitingFor: 'worker', startedAt: null } as const;
+  api.serve(...FRAME, routine(), ...TOOLS_THAT_WRITE, answer('get', '/v1/runs/{runId}', sample('RunDetail', waits)));
+  const { page, expectClean } = await visit(`${LIST}/${ACTIVE}/edit`);
+  await page.getByRole('button', { name: 'Test', exact: true }).click();
+  await page.getByRole('region', { name: 'Test run' }).getByText('Waiting: no worker takes new runs.').waitFor();
+  await expectClean();
+});
+
 /** Gives a list one item at a time. */
 function oneByOne<Item extends { id: string } | { routineId: string }>(items: readonly Item[]) {
   return ({ query }: { query: URLSearchParams }): Item[] | Page<Item[]> => {
@@ -347,10 +356,13 @@ test('the composer in all its states', async ({ api, visit }) => {
       name: 'settings',
       path,
       async act(page) {
-        for (const title of ['Results', 'Checked before it runs', 'Limits', 'When', 'Who is told']) {
+        for (const title of ['Results', 'Checked before it runs', 'Limits', 'When', 'Who is told', 'Asking people']) {
           await page.getByRole('button', { name: new RegExp(`^${title}`) }).click();
         }
         await page.getByRole('button', { name: 'Thursday', exact: true, pressed: true }).waitFor();
+        for (const part of ['One run', 'Checks', 'Runs that are late or overlap', 'Who gets the results']) {
+          await page.getByRole('group', { name: part, exact: true }).waitFor();
+        }
       },
     },
     { name: 'loading', path, before: holding(read), loading: true },

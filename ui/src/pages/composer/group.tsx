@@ -66,6 +66,32 @@ export function Group({ title, children }: GroupProps) {
   );
 }
 
+export interface PartProps {
+  readonly title: string;
+  readonly description?: string;
+  readonly children: ReactNode;
+}
+
+/** Sets fields of a group apart that belong together. */
+export function Part({ title, description, children }: PartProps) {
+  const id = useId();
+  return (
+    <div
+      role="group"
+      aria-labelledby={id}
+      className="flex flex-col gap-4 border-t border-line pt-5 first:border-t-0 first:pt-1"
+    >
+      <div>
+        <h4 id={id} className="text-base font-semibold text-ink">
+          {title}
+        </h4>
+        {description !== undefined && <p className="mt-0.5 text-sm text-muted">{description}</p>}
+      </div>
+      {children}
+    </div>
+  );
+}
+
 function scrolledTo(section: HTMLElement | null): void {
   section?.scrollIntoView({ block: 'center' });
 }
