@@ -1,9 +1,6 @@
 import { z } from 'zod';
 import type { Fields } from './field.ts';
 
-/** Hours that people have for a question or a held call, where the routine says nothing else. */
-export const DECISION_HOURS = 72;
-
 /** Fields of a definition about questions to people. */
 export const ASKING = {
   mayAsk: {
@@ -40,7 +37,7 @@ export const ASKING = {
         description:
           'Hours in which a person can answer a question or decide about a held call. Then the default of the question holds, and the call is rejected.',
       })
-      .default(DECISION_HOURS),
+      .default(72),
     label: 'Time to decide',
     help: 'After that the default of a question holds, and a held call is rejected.',
     unit: 'hours',

@@ -1,4 +1,3 @@
-export { DECISION_HOURS } from './asking.ts';
 export { DEFINITION, variables, type Definition, type Limits, type OutcomeRule } from './definition.ts';
 export { creationOf, patchOf, shortFields, shownOf, type Field, type Fields } from './field.ts';
 export { gate, type Gate } from './gate.ts';

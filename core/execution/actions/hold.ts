@@ -1,4 +1,4 @@
-import { DECISION_HOURS } from '#core/authoring/definition/index.ts';
+import { DEFINITION } from '#core/authoring/definition/index.ts';
 import type { Core } from '#core/core.ts';
 import { lockKey, storable, storableJson, sql, type Db } from '#lib/database/index.ts';
 import { newId } from '#lib/ids.ts';
@@ -22,6 +22,9 @@ export interface HeldCall extends SeenCall {
 /** The most open actions of a routine. */
 export const MAX_OPEN_ACTIONS = 200;
 const MAX_REASON_LENGTH = 2_000;
+
+/** Hours after which an open action expires, for a definition of a release before the field. */
+const EXPIRE_HOURS = DEFINITION.decisionHours.schema.parse(undefined);
 
 /**
  * Records a held call in the transaction that records its step. The same call that is open already is counted again.
@@ -52,7 +55,7 @@ export async function recordHeldCall(
       ${call.connection.accountLabel}, ${call.toolName}, ${call.definitionHash},
       ${storableJson(call.arguments)}::jsonb, ${digest}, ${call.refersTo}::text[],
       ${call.modelReason && cut(withoutUnseen(storable(call.modelReason)), MAX_REASON_LENGTH)},
-      now() + coalesce((r.definition ->> 'decisionHours')::integer, ${DECISION_HOURS}) * interval '1 hour'
+      now() + coalesce((r.definition ->> 'decisionHours')::integer, ${EXPIRE_HOURS}) * interval '1 hour'
     from runs join routines r on r.id = runs.routine_id and r.project_id = runs.project_id
     where runs.id = ${runId} and runs.project_id = ${projectId} and (
       (select count(*) from actions o where o.project_id = ${projectId} and o.routine_id = ${routineId}

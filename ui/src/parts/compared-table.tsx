@@ -1,10 +1,9 @@
 import type { RowPair, TablePair } from '#ui/format/block-diff.ts';
 import { drawn } from '#ui/format/drawn.ts';
 import { plural } from '#ui/format/numbers.ts';
-import type { LinePair } from '#ui/format/word-diff.ts';
+import type { LinePair, Stretch } from '#ui/format/word-diff.ts';
 import { Button } from './button.tsx';
 import { cx } from './cx.ts';
-import { Stretches } from './stretches.tsx';
 import { useFolds } from './use-folds.ts';
 
 /** Shows two tables as one: each row with its sign, and changed cells with both values. */
@@ -95,6 +94,32 @@ function Cell({ pair }: { readonly pair: LinePair | undefined }) {
     <span className="flex flex-wrap gap-x-2">
       {before !== null && <Stretches of={before} as="del" whole />}
       {after !== null && <Stretches of={after} as="ins" whole />}
+    </span>
+  );
+}
+
+export interface StretchesProps {
+  readonly of: readonly Stretch[];
+  readonly as?: 'ins' | 'del' | 'span';
+  /** Keeps words whole, for a cell of a table that scrolls. */
+  readonly whole?: boolean;
+}
+
+/** Shows a line; words that differ are underlined or struck through, so that color is not needed to see them. */
+export function Stretches({ of, as: Tag = 'span', whole = false }: StretchesProps) {
+  return (
+    <span className={cx('min-w-0 whitespace-pre-wrap', whole ? 'wrap-break-word' : 'wrap-anywhere')}>
+      {of.map(({ text, differs }, index) =>
+        differs ? (
+          <Tag key={index} className={cx('rounded-sm font-medium', Tag === 'ins' ? 'text-good-ink' : 'text-bad-ink')}>
+            {drawn(text)}
+          </Tag>
+        ) : (
+          drawn(text)
+        ),
+      )}
+      {/* An empty line is as high as any. */}
+      {of.length === 0 && <br />}
     </span>
   );
 }

@@ -3,9 +3,8 @@ import type { BlockPair, TablePair } from '#ui/format/block-diff.ts';
 import { plural } from '#ui/format/numbers.ts';
 import { wordDiff, type LinePair } from '#ui/format/word-diff.ts';
 import { Button } from './button.tsx';
-import { ComparedTable } from './compared-table.tsx';
+import { ComparedTable, Stretches } from './compared-table.tsx';
 import { cx } from './cx.ts';
-import { Stretches } from './stretches.tsx';
 import { useFolds } from './use-folds.ts';
 
 export interface SideBySideProps {

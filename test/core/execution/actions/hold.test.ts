@@ -127,7 +127,7 @@ test('actions that end together are told by one statement, each once', async () 
   });
   const ofKind = (words: string) => statements.filter((text) => text.includes(words)).length;
   expect([ofKind('insert into webhook_deliveries'), ofKind('insert into work')]).toEqual([1, 1]);
-  const decided = () =>
+  const decided = (): string[] =>
     receiver.received
       .map(({ body }) => JSON.parse(body))
       .filter(({ type }) => type === 'action.decided')

@@ -13,7 +13,6 @@ import { TextLink } from '#ui/parts/text-link.tsx';
 import { Time } from '#ui/parts/time.tsx';
 import { Checkbox } from '#ui/parts/toggles.tsx';
 import type { Several } from './decide-several.tsx';
-import { Expiry } from './expiry.tsx';
 
 type Action = Shape<'Action'>;
 type Ids = ReadonlySet<string>;
@@ -166,5 +165,24 @@ function PlainRow({ call, projectId, show, isChosen, isSelected, onSelect }: Row
         <p className="mt-0.5 truncate text-sm text-muted">{line}</p>
       </div>
     </li>
+  );
+}
+
+const SOON_MS = 24 * 3_600_000;
+
+export interface ExpiryProps {
+  readonly at: string;
+  /** What happens then: "rejected". */
+  readonly word: string;
+}
+
+/** Says when an item ends by itself, once that is near. */
+export function Expiry({ at, word }: ExpiryProps) {
+  // oxlint-disable-next-line react/purity -- the list is read again every few seconds
+  if (Date.parse(at) - Date.now() > SOON_MS) return null;
+  return (
+    <span className="shrink-0 text-warn-ink">
+      {word} <Time at={at} as="relative" />
+    </span>
   );
 }

@@ -3,7 +3,7 @@ import { drawn } from '#ui/format/drawn.ts';
 import { cx } from '#ui/parts/cx.ts';
 import { StateBadge } from '#ui/parts/state.tsx';
 import { RowLink } from '#ui/parts/table.tsx';
-import { Expiry } from './expiry.tsx';
+import { Expiry } from './call-list.tsx';
 
 type Question = Shape<'Question'>;
 
