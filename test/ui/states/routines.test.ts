@@ -98,6 +98,30 @@ function searched<Item extends { name: string }>(items: readonly Item[]) {
     items.filter(({ name }) => name.toLowerCase().includes((query.get('q') ?? '').toLowerCase()));
 }
 
+const SKILLS = new Map([
+  ['seo-audit', 'SEO audit'],
+  ['price-watch', 'Price watch'],
+]);
+const DRAFTING = [
+  answer('get', '/v1/skills/{skillId}', ({ of }) => sample('SkillDetail', { name: SKILLS.get(of['skillId']!)! })),
+  answer(
+    'post',
+    '/v1/routines/draft',
+    sample('RoutineDraft', {
+      definition: {
+        name: 'Prices on Mondays',
+        instructions: 'Check our prices.',
+        schedule: '0 7 * * 1',
+        timezone: 'Europe/Berlin',
+        skills: [...SKILLS.keys()],
+      },
+      assumptions: ['It runs at 07:00, as the sentence names no time.'],
+      questions: ['Which pages list the prices?'],
+      nextRuns: [ago(-90)],
+    }),
+  ),
+];
+
 test('the composer says what a test run waits for', async ({ api, visit }) => {
   const waits = { trigger: 'rehearsal', state: 'queued', waitingFor: 'worker', startedAt: null } as const;
   api.serve(...FRAME, routine(), ...TOOLS_THAT_WRITE, answer('get', '/v1/runs/{runId}', sample('RunDetail', waits)));
@@ -337,6 +361,18 @@ test('the composer in all its states', async ({ api, visit }) => {
   ];
   await photograph(visit, 'composer', [
     { name: 'new', path: `${LIST}/new`, before: () => api.serve(...FRAME, ...models) },
+    {
+      name: 'drafted',
+      path: `${LIST}/new`,
+      before: () => api.serve(...FRAME, ...models, ...DRAFTING),
+      async act(page) {
+        await page.getByRole('textbox', { name: 'What should it do, and when?' }).fill('Check our prices on Mondays');
+        await page.getByRole('button', { name: 'Draft it' }).click();
+        const chips = page.getByRole('list', { name: 'What was understood' });
+        await chips.getByRole('button', { name: 'Change skills: SEO audit, Price watch' }).waitFor();
+        await chips.getByRole('button', { name: 'Change when: At 07:00, Europe/Berlin' }).waitFor();
+      },
+    },
     {
       name: 'edit',
       path,
