@@ -17,74 +17,55 @@ import {
 type EnqueueCore = Pick<Core, 'work'>;
 
 /**
- * Queues the event of a run in the transaction that ends the run, so that neither exists without the other, and starts
- * it after the commit; if that fails, a tick does. Does nothing where the routine has no webhook or its receiver is
- * gone.
+ * Queues the event of a run in the transaction that ends the run, so that neither exists without the other. It starts
+ * after the commit, or by a tick. Does nothing where the routine has no webhook or its receiver is gone.
  */
-export async function enqueueDelivery(core: EnqueueCore, tx: Db, run: ReportedRun & Webhook): Promise<void> {
-  const { id: runId, projectId, routineId, webhookUrl } = run;
-  if (!isArmed(run)) return;
-  const event = { eventType: eventType(run), body: eventBody(run) };
-  await insertDeliveries(core, tx, [{ projectId, routineId, runId, webhookUrl, ...event }]);
+export function enqueueDelivery(core: EnqueueCore, tx: Db, run: ReportedRun & Webhook): Promise<void> {
+  return enqueue(core, tx, [{ ...run, runId: run.id, type: eventType(run), body: () => eventBody(run) }]);
 }
 
 /**
  * Queues the event of a routine that the service pauses, in the transaction that pauses it.
  * @param runId the run because of which it is paused; null for none
  */
-export async function enqueuePaused(
-  core: EnqueueCore,
-  tx: Db,
-  routine: PausedRoutine,
-  runId: string | null,
-): Promise<void> {
-  const { id: routineId, projectId, webhookUrl } = routine;
-  if (!isArmed(routine)) return;
-  const event = { eventType: 'routine.paused' as const, body: pausedBody(routine, runId) };
-  await insertDeliveries(core, tx, [{ projectId, routineId, runId, webhookUrl, ...event }]);
+export function enqueuePaused(core: EnqueueCore, tx: Db, routine: PausedRoutine, runId: string | null): Promise<void> {
+  const about = { ...routine, routineId: routine.id, runId, type: 'routine.paused' as const };
+  return enqueue(core, tx, [{ ...about, body: () => pausedBody(routine, runId) }]);
 }
 
 /** Queues the events of held calls, in the transaction that holds them or decides about them. */
-export async function enqueueActionEvents(
+export function enqueueActionEvents(
   core: EnqueueCore & Pick<Core, 'uiOrigin'>,
   tx: Db,
   actions: readonly (ReportedAction & Webhook)[],
 ): Promise<void> {
-  const events = actions.filter(isArmed).map((action): NewDelivery => {
-    const { id, projectId, routineId, webhookUrl, type } = action;
-    const body = actionBody(action, `${core.uiOrigin}/p/${projectId}/actions/${id}`);
+  const events = actions.map((action) => {
+    const url = `${core.uiOrigin}/p/${action.projectId}/actions/${action.id}`;
     // Of no run: what is delivered of a run decides what counts as changed.
-    return { projectId, routineId, runId: null, webhookUrl, eventType: type, body };
+    return { ...action, runId: null, body: () => actionBody(action, url) };
   });
-  await insertDeliveries(core, tx, events);
+  return enqueue(core, tx, events);
 }
 
 /** Queues the event of a question, in the transaction that asks or answers it. */
-export async function enqueueQuestion(core: EnqueueCore, tx: Db, question: ReportedQuestion & Webhook): Promise<void> {
-  const { projectId, routineId, runId, webhookUrl, type } = question;
-  if (!isArmed(question)) return;
-  const event = { eventType: type, body: questionBody(question) };
-  await insertDeliveries(core, tx, [{ projectId, routineId, runId, webhookUrl, ...event }]);
+export function enqueueQuestion(core: EnqueueCore, tx: Db, question: ReportedQuestion & Webhook): Promise<void> {
+  return enqueue(core, tx, [{ ...question, body: () => questionBody(question) }]);
 }
 
 type Webhook = Pick<PausedRoutine, 'webhookUrl' | 'webhookFailedAt'>;
 
-function isArmed({ webhookUrl, webhookFailedAt }: Webhook): boolean {
-  return webhookUrl !== null && webhookFailedAt === null;
-}
-
-interface NewDelivery {
+interface NewEvent extends Webhook {
   readonly projectId: string;
   readonly routineId: string;
   readonly runId: string | null;
-  readonly webhookUrl: string | null;
-  readonly eventType: EventType;
-  readonly body: string;
+  readonly type: EventType;
+  readonly body: () => string;
 }
 
-async function insertDeliveries({ work }: EnqueueCore, tx: Db, events: readonly NewDelivery[]): Promise<void> {
-  if (events.length === 0) return;
-  const column = (of: (event: NewDelivery) => string | null) => events.map(of);
+async function enqueue({ work }: EnqueueCore, tx: Db, events: readonly NewEvent[]): Promise<void> {
+  const armed = events.filter(({ webhookUrl, webhookFailedAt }) => webhookUrl !== null && webhookFailedAt === null);
+  if (armed.length === 0) return;
+  const column = (of: (event: NewEvent) => string | null) => armed.map(of);
   // Deliveries take turns by host. The routine may have another one when the attempt is made.
   const hosts = column(({ webhookUrl }) => URL.parse(webhookUrl ?? '')?.host ?? '');
   await tx.run`
@@ -95,8 +76,8 @@ async function insertDeliveries({ work }: EnqueueCore, tx: Db, events: readonly 
       'pending', ${AT_ONCE}
     from unnest(${column(() => newId('delivery'))}::text[], ${hosts}::text[],
       ${column(({ projectId }) => projectId)}::text[], ${column(({ routineId }) => routineId)}::text[],
-      ${column(({ runId }) => runId)}::text[], ${column(({ eventType }) => eventType)}::text[],
-      ${column(({ body }) => body)}::text[])
+      ${column(({ runId }) => runId)}::text[], ${column(({ type }) => type)}::text[],
+      ${column(({ body }) => body())}::text[])
       as event (id, host, project_id, routine_id, run_id, type, body)
     join projects p on p.id = event.project_id
   `;

@@ -6,7 +6,6 @@ export {
   listDeliveries,
   RETRY_LADDER_MS,
   type Delivery,
-  type DeliveryAttempt,
 } from './delivery.ts';
 export { enqueueActionEvents, enqueueDelivery, enqueuePaused, enqueueQuestion } from './enqueue.ts';
 export {

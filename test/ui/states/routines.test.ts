@@ -413,7 +413,7 @@ test('the composer in all its states', async ({ api, visit }) => {
         await expect.poll(() => box.isChecked()).toBe(true);
         await page.getByRole('button', { name: 'Test', exact: true }).click();
         await expect.poll(() => STARTED.at(-1)).toEqual({ mode: 'rehearse' });
-        await page.getByText('Rehearsal: 0 calls not made.').waitFor();
+        await page.getByText('Rehearsal: it asked for no call that may write.').waitFor();
         await box.click();
         await page.getByRole('button', { name: 'Test again' }).click();
         await expect.poll(() => STARTED.at(-1)).toEqual({ mode: 'run' });

@@ -7,7 +7,7 @@ import { humanize } from './run-words.ts';
 
 type Action = Shape<'Action'>;
 
-/** Says why an action ended as it did; undefined where a person decided it. */
+/** Returns the reason why an action ended; undefined if a person decided it. */
 export function endOf({ reason }: Pick<Action, 'reason'>): string | undefined {
   return reason === null ? undefined : sentence(ACTION_REASONS[reason] ?? humanize(reason));
 }
@@ -45,7 +45,7 @@ export function referencesIn(text: string): readonly (string | Reference)[] {
   });
 }
 
-/** Names a place in arguments for people: "labels › 0". */
+/** Names a path in arguments for people: "labels › 0". */
 export function placeInWords(pointer: string): string {
   return drawn(tokensOf(pointer).join(' › '));
 }

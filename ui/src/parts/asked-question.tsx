@@ -11,7 +11,7 @@ import { Textarea } from './input.tsx';
 import { Time } from './time.tsx';
 import { VerbButton } from './verb-button.tsx';
 
-/** A question of a run, as far as it is shown and answered. */
+/** The fields of a run's question that are shown and answered. */
 export type Asked = Pick<Shape<'Question'>, 'id' | 'question' | 'choices' | 'default' | 'expiresAt'> &
   Partial<Pick<Shape<'Question'>, 'state' | 'answer' | 'answeredBy'>>;
 

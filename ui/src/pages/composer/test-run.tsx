@@ -104,7 +104,7 @@ function Progress({ followed: { run, steps, status, live }, runId }: { followed:
           </ButtonLink>
         )}
       </header>
-      {(status === 'reconnecting' || status === 'polling') && (
+      {!isEnded && (status === 'reconnecting' || status === 'polling') && (
         <p className="border-b border-line px-4 py-1.5 text-xs text-muted">
           {status === 'polling' ? 'Read every few seconds.' : 'The connection was cut. Connecting again.'}
         </p>
@@ -113,13 +113,17 @@ function Progress({ followed: { run, steps, status, live }, runId }: { followed:
       {live !== undefined && !isEnded && <LiveText text={live.text} />}
       {run?.trigger === 'rehearsal' && isEnded && (
         <p className="px-4 pt-3 text-sm text-muted">
-          Rehearsal: {plural(steps.filter(({ tool }) => tool?.rehearsed != null).length, 'call')} not made. Details list
-          what it would have done.
+          {stagedInWords(steps.filter(({ tool }) => tool?.rehearsed != null).length)}
         </p>
       )}
       {run !== undefined && isEnded && <Ending run={run} />}
     </div>
   );
+}
+
+function stagedInWords(calls: number): string {
+  if (calls === 0) return 'Rehearsal: it asked for no call that may write.';
+  return `Rehearsal: ${plural(calls, 'call')} not made. Details list what it would have done.`;
 }
 
 function Steps({ run, steps, isEnded }: Pick<FollowedRun, 'run' | 'steps'> & { isEnded: boolean }) {

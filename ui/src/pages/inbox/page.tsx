@@ -148,7 +148,7 @@ function isQuestion(id: string): boolean {
   return id.startsWith('qst_');
 }
 
-/** Below this width the list and the chosen item are not seen together. */
+/** Below this width the list and the chosen item are not visible together. */
 function isNarrow(): boolean {
   return !globalThis.matchMedia('(min-width: 64rem)').matches;
 }
