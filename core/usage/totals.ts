@@ -104,6 +104,6 @@ export const nearestFirst = sql`array_position(${[...LIMIT_SCOPES]}::text[], pas
 export const spentToday = sql`case when t.day >= ${today} then t.day_tokens else 0 end`;
 export const spentThisMonth = sql`case when t.month >= ${thisMonth} then t.month_cost_usd else 0 end`;
 
-/** The tokens of today and the cost of this month that a scope `l` of limits has left, by its row `t`. */
+/** Tokens of today and cost of this month that the limits `l` of a scope still allow, by its row `t`. */
 export const tokensLeft = sql`l."maxTokensPerDay" - ${spentToday}`;
 export const costLeft = sql`l."maxCostUsdPerMonth" - ${spentThisMonth}`;
