@@ -36,7 +36,7 @@ export interface ToolPolicy extends Omit<ToolDefinition, 'name'> {
 /** The parts of a definition that can change. Another name is another tool. */
 export type ConfirmedDefinition = Omit<ToolDefinition, 'name'>;
 
-/** Schemas of a tool without unreadable keywords. A schema that is readable as a whole is missing. */
+/** A tool's schemas without their unreadable keywords. A schema that is readable as a whole is left out. */
 export interface ReadableSchemas {
   readonly inputSchema?: JsonObject;
   readonly outputSchema?: JsonObject;

@@ -145,7 +145,7 @@ export interface ToolRecord {
   readonly action?: { readonly id: string; readonly name: string };
   /** Set on a call of a held tool that a standing rule let through. */
   readonly rule?: { readonly id: string; readonly words: string };
-  /** Set on a call of a rehearsal that was not made: what answered in its place. */
+  /** Set on a staged call of a rehearsal: the kind of its stand-in. */
   readonly rehearsed?: StandIn;
 }
 

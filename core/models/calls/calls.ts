@@ -29,9 +29,9 @@ export interface IssuedCall {
 
 export type Issue =
   | { readonly kind: 'issued'; readonly call: IssuedCall }
-  /** The account has as many calls under way as it may. */
+  /** The account already has its most calls at a time. */
   | { readonly kind: 'busy' }
-  /** The account may not be used: not ready, its provider off, or its owner no longer a member. */
+  /** The account may not be used: it is not ready, its provider is off, or its owner is no longer a member. */
   | { readonly kind: 'unusable' }
   /** The allowance of the account is used up. */
   | { readonly kind: 'limited'; readonly until: Date }
@@ -132,7 +132,7 @@ export type CallEnd = 'failed' | 'unknown_outcome';
 
 /**
  * Records the outcome of a call without a response; a later attempt at its step gets a request id of its own.
- * @returns false when the call had ended already, with an outcome that another attempt got too
+ * @returns false when the call had ended already, with an outcome that another attempt also received
  */
 export async function endCall(
   db: Db,

@@ -9,7 +9,7 @@ import { AppError, invalid } from '#lib/errors.ts';
 import type { Looking } from './directory.ts';
 import type { FigureOrigin, Figures, ModelOption, SomeFigures } from './model.ts';
 
-/** A change of the figures that an organization entered for a model; null takes one back. */
+/** A change of the figures that an organization entered for a model; null removes one. */
 export interface FiguresPatch {
   readonly contextTokens?: number | null | undefined;
   readonly maxOutputTokens?: number | null | undefined;

@@ -30,7 +30,7 @@ export interface Looking {
 }
 
 export interface ModelDirectory {
-  /** Returns the newest list of every source. @throws {AppError} `models_unavailable` when none ever has */
+  /** Returns the newest list of every source. @throws {AppError} `models_unavailable` when none has ever given one */
   list(looking?: Looking): Promise<ModelList>;
   /**
    * Finds the option that a reference names.

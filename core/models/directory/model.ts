@@ -57,7 +57,7 @@ interface Completed {
   readonly origins: Origins;
 }
 
-/** Completes figures by origin: of each, the first that is known. */
+/** Completes figures by origin: the first known value of each counts. */
 export function firstKnown(candidates: readonly (readonly [FigureOrigin, SomeFigures])[]): Completed {
   const first = <Name extends keyof Figures>(name: Name) => {
     for (const [origin, { [name]: figure }] of candidates) {
