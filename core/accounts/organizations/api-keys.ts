@@ -183,7 +183,7 @@ export function revokeKeysOfProject(
   return revoke(tx, by, organizationId, sql`project_id = ${projectId}`);
 }
 
-/** Each job makes a key, and keys are counted. */
+/** Each job makes a key, and ended keys count against the limit until they are deleted. */
 async function forgetKeysOfTrust(tx: Db, trustId: string): Promise<void> {
   await tx.run`
     delete from api_keys where id in (

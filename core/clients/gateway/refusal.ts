@@ -76,7 +76,7 @@ const REDACTED = '[redacted]';
 /** Keys as providers print them in errors, whole or masked. */
 const KEY_LIKE = /\b(?:sk|pk|rk|gsk|xai|AIza|key|hf)[-_][\w*.-]{6,}/g;
 
-/** From this length on, characters that also occur in the prompt are a quotation of it. */
+/** At this length, characters that also occur in the prompt count as a quotation. */
 const QUOTE = 32;
 
 /** Converts any error of the model library into a failure. @param apiKey removed from the words of the server */

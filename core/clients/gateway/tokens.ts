@@ -26,7 +26,7 @@ export interface CallInput {
   readonly instructions: string;
   readonly messages: readonly ModelMessage[];
   readonly tools: ToolSet;
-  /** JSON Schema of the text, where the model can be held to one; undefined for any text. */
+  /** JSON Schema of the text, if the model can be held to one; undefined for any text. */
   readonly resultSchema?: JsonObject | undefined;
 }
 

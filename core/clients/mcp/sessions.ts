@@ -8,7 +8,7 @@ import type { CallLimits } from './session-life.ts';
 
 export interface LeasedSession {
   readonly session: ToolSession;
-  /** True when an earlier call used it, whose findings the server may have forgotten or changed since. */
+  /** True when an earlier call used the session: the server may have forgotten it since, or changed its tools. */
   readonly reused: boolean;
   /**
    * Returns the hash of a tool's definition from a list of this holder, on this session or an earlier one: at most five
