@@ -80,7 +80,7 @@ const roleSchemas = {
 export type Role = keyof typeof roleSchemas;
 export type ConfigOf<R extends Role> = z.output<(typeof roleSchemas)[R]>;
 
-/** Lists every fault as `VARIABLE: what is expected`; a value is never part of the message. */
+/** Lists every fault as `VARIABLE: expectation`, without the value. */
 export class ConfigError extends Error {
   readonly faults: readonly string[];
 

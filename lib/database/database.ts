@@ -140,7 +140,7 @@ const followUps = new WeakMap<Db, (() => void)[]>();
 
 /**
  * Calls `work` after the commit of the transaction, never after a rollback, and at once when `db` is no transaction. So
- * a lower subject can trigger work of which its callers know nothing. `work` must not throw.
+ * a lower subject can trigger work that its callers do not know. `work` must not throw.
  */
 export function afterCommit(db: Db, work: () => void): void {
   const following = followUps.get(db);
