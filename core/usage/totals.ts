@@ -86,7 +86,7 @@ export async function overBudget(
 
 /**
  * Selects the limits of a scope that leave less than a step needs, as relation `passed` of `scope`, `name` and `max`.
- * @param tokens, cost what is left of the limits of the scope `l`
+ * @param tokens, cost the unused parts of the limits of the scope `l`
  */
 export function passedOf(least: LeastOfStep, tokens: Sql, cost: Sql): Sql {
   return sql`

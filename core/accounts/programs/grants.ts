@@ -19,7 +19,7 @@ export interface AssistantGrant {
   readonly lastUsedAt: Date | null;
 }
 
-/** The most that a list shows, far above what a project has. */
+/** The most assistants that a list shows; projects have far fewer. */
 const MAX_LISTED = 500;
 
 const columns = sql`
@@ -92,7 +92,7 @@ interface Ending {
   readonly because: string;
 }
 
-/** The consent goes first: without it no token is valid, not even one that is being issued. */
+/** Deletes the consent first: without it no token is valid, not even a token that is being issued. */
 async function forget(tx: Db, which: Sql): Promise<void> {
   await tx.run`delete from oauth_consents where ${which}`;
   await tx.run`delete from oauth_access_tokens where ${which}`;

@@ -19,7 +19,7 @@ export class Refusal extends Error {
   readonly lesson: Lesson;
   /** True when it is about money and not about the request. */
   readonly isAccountEmpty: boolean;
-  /** True once a part of the response has arrived, which the provider may bill. */
+  /** True once a part of the response has arrived: the provider may bill it. */
   readonly begun: boolean;
   /** The usage that the server reported before it broke off. */
   readonly usage: unknown;
@@ -163,5 +163,5 @@ function kindOf(status: number): GatewayFailureKind {
   return status >= 400 && status < 500 && !PASSING.has(status) ? 'refused' : 'error';
 }
 
-/** Longest delay by which a server can postpone a request. */
+/** Longest delay of a request that a server can ask for. */
 const MAX_RETRY_AFTER_MS = 5 * 60_000;

@@ -12,9 +12,9 @@ export interface ThinkingHabits {
 }
 
 /**
- * Takes thinking out of a text: blocks that begin it and, where the response has shown that its model thinks, blocks
- * that begin a line or follow a sentence. Tags in code are quotations. A closing tag alone counts only where the server
- * may have written the opening one into its prompt.
+ * Takes thinking out of a text: blocks at its beginning and, if the response has shown that its model thinks, blocks
+ * that begin a line or follow a sentence. Tags in code are quotations. A closing tag alone counts only if the server
+ * may have written the opening tag into its prompt.
  */
 export function withoutThinking(content: string, habits: ThinkingHabits = {}): SaidText {
   const channels = finalChannel(content);

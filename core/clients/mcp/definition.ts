@@ -9,7 +9,7 @@ export interface ToolDefinition {
   readonly description: string | null;
   readonly inputSchema: JsonObject;
   readonly outputSchema: JsonObject | null;
-  /** Claims of the server about the tool; trusted only where they make the service stricter. */
+  /** Claims of the server about the tool; trusted only if they make the service stricter. */
   readonly annotations: JsonObject | null;
 }
 

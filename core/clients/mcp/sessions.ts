@@ -28,7 +28,7 @@ export interface LeasedSession {
 
 export interface SessionKey {
   readonly server: ToolServer;
-  /** Names the server with this address and these credentials: a session is never used for another version. */
+  /** Names the server with this address and these credentials. A session never serves another version. */
   readonly version: string;
   /** Id of the run. A session that its server remembers serves no other run. */
   readonly holder: string;

@@ -64,7 +64,9 @@ const LONGEST_QUEUE_SECONDS = 604_800;
 /** An attempt and its few retries take minutes. A tick repeats an attempt that no worker continues. */
 const DELIVERY_TIMEOUT = '1h';
 
-/** After this wait a request continues without Temporal; the row is stored, and a tick does the rest. */
+/**
+ * A request waits for Temporal this long and then continues without it: the row is stored, and a tick does the rest.
+ */
 const DEADLINE_MS = 3_000;
 
 export function createEngine(client: Client, taskQueue: string): Engine {

@@ -14,7 +14,7 @@ export interface ToolPolicy extends Omit<ToolDefinition, 'name'> {
   readonly routineId: string;
   readonly connectionId: string;
   readonly toolName: string;
-  /** Hash of the definition, which is the server's latest. */
+  /** Hash of the server's latest definition. */
   readonly definitionHash: string;
   /** Hash of the confirmed definition. The tool is enabled only while both are the same. */
   readonly confirmedHash: string | null;

@@ -169,7 +169,8 @@ export function callSucceeded({ requestId }: IssuedCall, step: Sql): Sql {
 
 /**
  * Updates a call whose response came too late for its step; a common table expression of the statement that counts its
- * usage. It has a row the first time, and none when the usage was counted before, with the step or by another attempt.
+ * usage. It returns a row the first time, and none if the usage was counted before, with the step or by another
+ * attempt.
  */
 export function callCounted({ requestId }: IssuedCall): Sql {
   return sql`update model_calls set state = 'succeeded', ended_at = coalesce(ended_at, now())

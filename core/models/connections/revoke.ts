@@ -71,7 +71,7 @@ export function accountsOfProject(tx: Db, projectId: string): Promise<ModelConne
   `;
 }
 
-/** Without its key a credential cannot be revoked at its provider; it is erased all the same. */
+/** Without its key a credential cannot be revoked at its provider; it is still erased. */
 function openOrUndefined({ secrets, log }: AccountsCore, connectionId: string, sealed: string) {
   try {
     return openCredential(secrets, connectionId, sealed);

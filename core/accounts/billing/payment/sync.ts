@@ -169,7 +169,7 @@ export async function refreshWithin(deps: PaymentDeps, organizationId: string, m
   await syncWithin(deps, organizationId, ms);
 }
 
-/** Waits at most `ms` for a sync. A longer sync continues; the reconciliation repeats one that fails. */
+/** Waits at most `ms` for a sync. A longer sync continues; the reconciliation repeats a failed one. */
 export async function syncWithin(deps: PaymentDeps, organizationId: string, ms: number): Promise<void> {
   const controller = new AbortController();
   const sync = syncOrganization(deps, organizationId).catch((err: unknown) =>

@@ -21,8 +21,8 @@ export interface SignInCallback extends Presented {
 }
 
 /**
- * Ends a sign-in: redeems the code, tries the tokens and stores them, sealed, in a new connection or in the one that
- * was signed in to again. A repeated return finds the same connection and redeems nothing.
+ * Ends a sign-in: redeems the code, tries the tokens and stores them, sealed, in a new connection or in the connection
+ * of a repeated sign-in. A repeated return finds the same connection and redeems nothing.
  * @throws {AppError} `attempt_expired` for a state of another session, a failed one or an old one; and those of
  * `SignInError`
  */

@@ -164,7 +164,7 @@ export async function takeRenewalLease(
   return taken === undefined ? undefined : { ...taken, lease };
 }
 
-/** Gives the lease back without new tokens. @param refused the response by which the server refused the renewal */
+/** Gives the lease back without new tokens. @param refused the response in which the server refused the renewal */
 export async function dropLease(
   db: Db,
   connection: ConnectionRef,

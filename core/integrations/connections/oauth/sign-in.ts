@@ -7,7 +7,7 @@ export interface SignInDeps extends Pick<
   ConnectionsCore,
   'connectionSecrets' | 'database' | 'log' | 'outbound' | 'providers' | 'secrets' | 'uiOrigin'
 > {
-  /** Returns the address of the client metadata document for a callback, which is the client id where possible. */
+  /** Returns the address of the client metadata document for a callback, which is the client id if possible. */
   readonly clientMetadataUrl: (callback: string) => string;
 }
 

@@ -111,7 +111,7 @@ function assertScopes(provider: ModelProvider, granted: string | undefined): voi
 export interface AccountIdentity {
   readonly accountId: string | null;
   readonly accountLabel: string | null;
-  /** The claim that the provider wants in a header of each call. */
+  /** Claim that the provider expects in a header of each call. */
   readonly accountHeader: string | null;
 }
 

@@ -118,7 +118,7 @@ async function holdMembership(tx: Db, { projectId, ownerId }: TriedAccount): Pro
   if (held === undefined) throw new AppError('project_not_found');
 }
 
-/** Returns the id of the row to write: the named one, the one of the same account, or a new one. */
+/** Returns the id of the row to write: the named row, the row of the same account, or a new row. */
 async function idFor(tx: Db, account: TriedAccount): Promise<string> {
   const { projectId, ownerId, provider, accountId, connectionId } = account;
   const same = await tx.row<{ id: string }>`
