@@ -1621,6 +1621,20 @@ export interface components {
                 [key: string]: string;
             };
         };
+        Project: {
+            /**
+             * Format: date-time
+             * @description RFC 3339, UTC.
+             */
+            createdAt: string;
+            /** @description Id of the project. */
+            id: string;
+            /** @description Whether its runs are made up: set by a local start alone, for its demo. */
+            isDemo: boolean;
+            name: string;
+            /** @description Id of the organization. */
+            organizationId: string;
+        };
         ProjectFacts: {
             createdAt: string | null;
             /** @description The author of this version. */
@@ -4165,6 +4179,18 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["ModelOption"][];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    readOwnProject: {
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Project"];
                         requestId: string;
                     };
                 };

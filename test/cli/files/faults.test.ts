@@ -156,6 +156,7 @@ test('init writes once, and a second time keeps what is there', async () => {
   const folder = await folderFor();
   expect(await folder.list()).toEqual([
     '.gitattributes',
+    '.ras/ras.schema.json',
     '.ras/routine.schema.json',
     '.ras/skill.schema.json',
     'ras.yaml',

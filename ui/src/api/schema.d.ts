@@ -269,6 +269,9 @@ export interface paths {
     "/v1/organizations/{organizationId}/members/{userId}/sessions": {
         delete: operations["endMemberSessions"];
     };
+    "/v1/project": {
+        get: operations["readOwnProject"];
+    };
     "/v1/projects": {
         get: operations["listProjects"];
         post: operations["createProject"];
@@ -7038,6 +7041,18 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["EndedSessions"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
+    readOwnProject: {
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Project"];
                         requestId: string;
                     };
                 };
