@@ -124,7 +124,7 @@ const ENDS: readonly Shape<'ActionDetail'>[] = [
   held(11, { state: 'replaced', replacedBy: idOf(10), decidedAt: ago(2) }),
 ];
 
-const QUESTION = sample('Question', {
+const QUESTION = sample('AskedQuestion', {
   state: 'open',
   routineName: 'Prices of competitors',
   question: 'Which of the two pages is right?',

@@ -10,8 +10,8 @@ import { Textarea } from './input.tsx';
 import { Time } from './time.tsx';
 
 /** A question of a run, as far as it is shown and answered. */
-export type Asked = Pick<Shape<'Question'>, 'id' | 'question' | 'choices' | 'default' | 'expiresAt'> &
-  Partial<Pick<Shape<'Question'>, 'state' | 'answer' | 'answeredBy'>>;
+export type Asked = Pick<Shape<'AskedQuestion'>, 'id' | 'question' | 'choices' | 'default' | 'expiresAt'> &
+  Partial<Pick<Shape<'AskedQuestion'>, 'state' | 'answer' | 'answeredBy'>>;
 
 /** Shows a question as text, for a model wrote it, with its answer or the ways to answer it. */
 export function AskedQuestion({ of: asked }: { readonly of: Asked }) {
