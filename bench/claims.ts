@@ -1,4 +1,4 @@
-import { claimDueRoutines, type ClaimDeps } from '#core/scheduling/claim.ts';
+import { type ClaimDeps, claimDueRoutines } from '#core/scheduling/index.ts';
 import { dyingProcess } from '#test/support/end-deps.ts';
 import { createEngine, type Engine } from '#core/foundation/engine/index.ts';
 import { announceSlots, createAdmission } from '#core/execution/admission/index.ts';

@@ -5,7 +5,7 @@ import { beginStep } from '#core/execution/steps/begin-step.ts';
 import { success } from '#core/execution/run-states/ending.ts';
 import { recordStepAndSuccess } from '#core/execution/steps/record-step.ts';
 import { listRuns } from '#core/execution/runs/index.ts';
-import { claimDueRoutines } from '#core/scheduling/claim.ts';
+import { claimDueRoutines } from '#core/scheduling/index.ts';
 import { newId } from '#lib/ids.ts';
 import { type Benchmark, type Benchmarks, compared, type Figure } from './harness/benchmark.ts';
 import { routineId } from './harness/bulk.ts';

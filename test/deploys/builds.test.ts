@@ -3,7 +3,7 @@ import { NativeConnection } from '@temporalio/worker';
 import { optionalTsToMs } from '@temporalio/common/lib/time.js';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { announceSlots } from '#core/execution/admission/index.ts';
-import { tick } from '#core/scheduling/tick.ts';
+import { tick } from '#core/scheduling/index.ts';
 import { AT_ONCE, sql, type Sql } from '#lib/database/index.ts';
 import { setCurrentBuild, WORKFLOW } from '#lib/temporal/index.ts';
 import type { ApiClient } from '#test/support/client.ts';

@@ -2,7 +2,7 @@
  * Puts rows in place that the API cannot make, or not in time: a run that ended a month ago, a routine that is due, an
  * account whose token has expired. With its folder it is the one place of the tests that writes tables of the product.
  */
-import { tick } from '#core/scheduling/tick.ts';
+import { tick } from '#core/scheduling/index.ts';
 import { AT_ONCE, sql, type Db } from '#lib/database/index.ts';
 import type { ApiClient } from './client.ts';
 import { changer, remover } from './given/rows.ts';

@@ -5,7 +5,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { follow, type FollowOptions, type FollowStatus } from '../../ui/src/api/follow.ts';
 
 /** Only silence is not short: a busy machine must not seem silent. */
-const FAST = { silenceMs: 20_000, retryMs: 5, maxRetryMs: 20, pollMs: 5, attempts: 3 };
+const FAST = { firstMs: 20_000, silenceMs: 20_000, retryMs: 5, maxRetryMs: 20, pollMs: 5, attempts: 3 };
 
 test('a stream that is cut continues after its last event, and loses none', async () => {
   const asked: (string | undefined)[] = [];
@@ -62,7 +62,7 @@ test('comments keep a stream that has nothing to tell', async () => {
     path: '/events',
     projectId: 'prj_1',
     signal: new AbortController().signal,
-    times: { silenceMs },
+    times: { firstMs: silenceMs, silenceMs },
     onEvent: ({ data }) => events.push(data),
     poll: () => Promise.reject(new Error('nothing to poll')),
     onStatus: (status) => void (status === 'reconnecting' && setImmediate().then(() => vi.runAllTimersAsync())),
@@ -80,6 +80,19 @@ test('where streams do not come through it polls, until there is nothing more to
   });
   expect([count, polls]).toEqual([3, 3]);
   expect(statuses.slice(-2)).toEqual(['polling', 'ended']);
+});
+
+test('a stream of which not a byte arrives is held back on its way: it polls at once', async () => {
+  let polls = 0;
+  const { statuses, count } = await followed(() => undefined, {
+    times: { firstMs: 50 },
+    poll: () => {
+      polls += 1;
+      return Promise.resolve(polls === 2);
+    },
+  });
+  expect([count, polls]).toEqual([1, 2]);
+  expect(statuses).toEqual(['connecting', 'polling', 'ended']);
 });
 
 test('a reader without the right is told so, and asks no more', async () => {

@@ -9,6 +9,7 @@ export interface Mutation {
 }
 
 const STEPS = 'core/execution/steps';
+const ACTIONS = 'core/execution/actions';
 const OAUTH = 'core/integrations/connections/oauth';
 
 /** Faults of the kinds that cost most: each was made once, or is a word away. */
@@ -187,5 +188,40 @@ export const MUTATIONS: readonly Mutation[] = [
     from: 'delete from work where kind = ${kind} and key = ${key} and attempts = ${attempt} and failed_at is null',
     to: 'delete from work where kind = ${kind} and key = ${key} and ${attempt} > 0 and failed_at is null',
     tests: ['test/core/foundation/work/work.test.ts'],
+  },
+  {
+    name: 'a held call is approved unseen',
+    file: `${ACTIONS}/decide.ts`,
+    from: "if (!wanted.digests.includes(seen.digest)) throw new AppError('action_differs');",
+    to: '',
+    tests: ['test/core/execution/actions/decide.test.ts'],
+  },
+  {
+    name: 'a program approves what its own run asks for',
+    file: `${ACTIONS}/decide.ts`,
+    from: 'credential !== null && startedBy.includes(credential)',
+    to: 'credential === by.kind',
+    tests: ['test/core/execution/actions/decide.test.ts'],
+  },
+  {
+    name: 'an approved call waits for the tick where another decision locked it',
+    file: `${ACTIONS}/decide.ts`,
+    from: "work.nudge('actions');",
+    to: '',
+    tests: ['test/core/execution/actions/decide.test.ts'],
+  },
+  {
+    name: 'a call whose worker was lost while it sent it counts as unsent',
+    file: `${ACTIONS}/send.ts`,
+    from: "if (action.state === 'sending') return persistently(() => record(deps, action, LOST), signal);",
+    to: '',
+    tests: ['test/core/execution/actions/send.test.ts'],
+  },
+  {
+    name: 'a shared link holds after sharing was switched off and on',
+    file: 'core/execution/shared-links/shared-links.ts',
+    from: 'l.expires_at > now() and l.created_at >= p.shared_links_since',
+    to: 'l.expires_at > now()',
+    tests: ['test/core/execution/shared-links/shared-links.test.ts'],
   },
 ];

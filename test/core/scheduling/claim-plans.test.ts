@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { claimDueRoutines } from '#core/scheduling/claim.ts';
+import { claimDueRoutines } from '#core/scheduling/index.ts';
 import { ago, plantRuns, plantSpending } from '#test/support/given.ts';
 import { createTestDatabase } from '#test/support/database.ts';
 import { buffersOf, explained } from '#test/support/plans.ts';

@@ -1,5 +1,5 @@
 import { test as base } from 'vitest';
-import { claimDueRoutines, type ClaimDeps } from '#core/scheduling/claim.ts';
+import { type ClaimDeps, claimDueRoutines } from '#core/scheduling/index.ts';
 import { createTestDatabase } from '#test/support/database.ts';
 import { installClock } from './clock.ts';
 import { selfHosted } from './planted.ts';

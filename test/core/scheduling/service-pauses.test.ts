@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { tick } from '#core/scheduling/tick.ts';
+import { tick } from '#core/scheduling/index.ts';
 import { AT_ONCE, type Db } from '#lib/database/index.ts';
 import { newId } from '#lib/ids.ts';
 import { pausedEvent } from '#api/docs/webhooks.ts';

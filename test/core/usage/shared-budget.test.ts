@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { tick } from '#core/scheduling/tick.ts';
+import { tick } from '#core/scheduling/index.ts';
 import { ageWait } from '#test/support/given.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { createRoutine, runEnded } from '#test/support/routines.ts';

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { isEndState, type RunState } from '#core/execution/run-states/index.ts';
 import { closeAtOnce } from '#lib/listen.ts';
 import { document, type Schema } from '#test/contract/agreement.ts';
 import type { paths } from '../../../ui/src/api/schema.d.ts';
@@ -92,12 +93,12 @@ async function respond(request: IncomingMessage, response: ServerResponse, answe
   if (operation === undefined) throw new Error('no operation of the API');
   const body = await bodyOf(request);
   assertAsked(operation.spec, query, body);
-  // A stream of events stays open, and nothing happens.
-  if (pathname.endsWith('/events')) {
-    response.writeHead(200, { 'Content-Type': 'text/event-stream' }).write(': open\n\n');
+  const answerAt = (path: string) => answers.find((each) => each.method === method && each.path === path);
+  if (operation.path === '/v1/runs/{runId}/events') {
+    sendEvents(response, answerAt('/v1/runs/{runId}')?.make({ query, of: operation.parameters, body }));
     return;
   }
-  const found = answers.find((each) => each.method === method && each.path === operation.path);
+  const found = answerAt(operation.path);
   const [status, schema] = successOf(operation.spec);
   const dataSchema = schema.properties?.['requestId'] === undefined ? schema : schema.properties['data']!;
   if (found === undefined && method !== 'get') throw new Error('it has no answer');
@@ -108,6 +109,15 @@ async function respond(request: IncomingMessage, response: ServerResponse, answe
   if (made instanceof Page) response.setHeader('Link', `<http://api${pathname}?cursor=${made.next}>; rel="next"`);
   if (typeof data === 'object' && data !== null && 'version' in data) response.setHeader('ETag', `"${data.version}"`);
   send(response, status, sent);
+}
+
+/** Streams a run that is over to its end. The stream of any other run stays open, and nothing happens. */
+function sendEvents(response: ServerResponse, run: unknown): void {
+  response.writeHead(200, { 'Content-Type': 'text/event-stream' }).write(': open\n\n');
+  const { steps, ...state } = (run ?? {}) as { state?: RunState; steps?: readonly unknown[] };
+  if (state.state === undefined || !isEndState(state.state)) return;
+  for (const step of steps ?? []) response.write(`event: step\ndata: ${JSON.stringify(step)}\n\n`);
+  response.end(`event: state\ndata: ${JSON.stringify(state)}\n\n`);
 }
 
 type Spec = (typeof document.paths)[string][string];

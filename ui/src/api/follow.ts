@@ -35,6 +35,8 @@ export interface FollowOptions {
 }
 
 interface Times {
+  /** The server sends the state of a run at once; what brings nothing for so long is held back on its way. */
+  readonly firstMs: number;
   /** The server sends at least a comment every 15 seconds. */
   readonly silenceMs: number;
   readonly retryMs: number;
@@ -45,6 +47,7 @@ interface Times {
 }
 
 const TIMES: Times = {
+  firstMs: 10_000,
   silenceMs: 40_000,
   retryMs: 1_000,
   maxRetryMs: 15_000,
@@ -66,7 +69,8 @@ export async function follow(options: FollowOptions): Promise<void> {
     if (signal.aborted) return;
     if (outcome === 'ended') return onStatus('ended');
     if (outcome instanceof Error) return onStatus('refused', outcome);
-    state.failures = outcome === 'progress' ? 0 : state.failures + 1;
+    if (outcome === 'held') state.failures = times.attempts;
+    else state.failures = outcome === 'progress' ? 0 : state.failures + 1;
     if (state.failures >= times.attempts) {
       onStatus('polling');
       if (await pollAWhile(options, times)) return onStatus('ended');
@@ -77,8 +81,10 @@ export async function follow(options: FollowOptions): Promise<void> {
   }
 }
 
-/** Outcome of one connection: it brought events, it brought none, or the stream has ended. */
-type Outcome = 'progress' | 'nothing' | 'ended' | ApiError;
+/** Outcome of one connection: it brought events, it brought none, it brought no byte, or the stream has ended. */
+type Outcome = 'progress' | 'nothing' | 'held' | 'ended' | ApiError;
+
+const HELD = 'no byte came';
 
 async function readStream(
   { path, projectId, signal, onEvent, onStatus }: FollowOptions,
@@ -86,7 +92,7 @@ async function readStream(
   state: { lastEventId: string; retryMs: number },
 ): Promise<Outcome> {
   const silence = new AbortController();
-  let timer = setTimeout(() => silence.abort(), times.silenceMs);
+  let timer = setTimeout(() => silence.abort(HELD), times.firstMs);
   let outcome: Outcome = 'nothing';
   const parser = createParser({
     onEvent: (message) => {
@@ -127,7 +133,7 @@ async function readStream(
       parser.feed(value);
     }
   } catch {
-    return outcome;
+    return silence.signal.reason === HELD ? 'held' : outcome;
   } finally {
     clearTimeout(timer);
   }

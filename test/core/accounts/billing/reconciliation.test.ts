@@ -1,7 +1,7 @@
 import { expect, vi } from 'vitest';
 import { keepPaymentsInStep } from '#core/accounts/billing/index.ts';
 import { fetchMissedEvents, reconcilePayments } from '#core/accounts/billing/payment/reconcile.ts';
-import { tick as tickOfScheduler } from '#core/scheduling/tick.ts';
+import { tick as tickOfScheduler } from '#core/scheduling/index.ts';
 import type { PaymentProcessor } from '#dev/fakes/payments/server.ts';
 import { AT_ONCE } from '#lib/database/index.ts';
 import { signUp, type Person } from '#test/support/people.ts';

@@ -1,5 +1,5 @@
 import { expect, vi } from 'vitest';
-import { forgetExpired } from '#core/scheduling/housekeeping.ts';
+import { forgetExpired } from '#core/scheduling/index.ts';
 import { authenticateMcpToken } from '#core/accounts/programs/index.ts';
 import type { Answer } from '#test/support/client.ts';
 import { serviceTest } from '#test/support/fixtures.ts';

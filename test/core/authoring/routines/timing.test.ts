@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { nextTimeAfterSave } from '#core/foundation/timetable/timetable.ts';
 import { readRoutine, type Routine } from '#core/authoring/routines/index.ts';
 import { withoutJitter } from '#core/foundation/timetable/index.ts';
-import { tick } from '#core/scheduling/tick.ts';
+import { tick } from '#core/scheduling/index.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import type { Person } from '#test/support/people.ts';
 import type { Service } from '#test/support/service.ts';

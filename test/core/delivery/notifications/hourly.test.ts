@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { tick } from '#core/scheduling/tick.ts';
+import { tick } from '#core/scheduling/index.ts';
 import { runEnded } from '#test/support/routines.ts';
 import { changeRoutines, fallDue, passProjectHour } from '#test/support/given.ts';
 import { activeWatched, failedRun, failRuns, mailingTest, newsTo, sendNow, watchedRoutine } from './fixture.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { announceSlots, withdrawSlots } from '#core/execution/admission/index.ts';
 import { expireQueued } from '#core/execution/runs/index.ts';
-import { tick } from '#core/scheduling/tick.ts';
+import { tick } from '#core/scheduling/index.ts';
 import { AT_ONCE } from '#lib/database/index.ts';
 import { createRoutine, runEnded } from '#test/support/routines.ts';
 import { serviceTest } from '#test/support/fixtures.ts';

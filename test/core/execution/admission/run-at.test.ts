@@ -1,6 +1,5 @@
 import { expect } from 'vitest';
-import { createTickParts } from '#core/scheduling/index.ts';
-import { tick } from '#core/scheduling/tick.ts';
+import { createTickParts, tick } from '#core/scheduling/index.ts';
 import { AT_ONCE } from '#lib/database/index.ts';
 import { serviceTest } from '#test/support/fixtures.ts';
 import { activeRoutine, createRoutine, runEnded } from '#test/support/routines.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { startReceiver } from '#test/lib/outbound/receiver.ts';
 import { eraseDeletedProjects } from '#core/upkeep/deletion/index.ts';
-import { forgetExpired } from '#core/scheduling/housekeeping.ts';
+import { forgetExpired } from '#core/scheduling/index.ts';
 import { newId } from '#lib/ids.ts';
 import { AT_ONCE, type Database } from '#lib/database/index.ts';
 import { serviceTest } from '#test/support/fixtures.ts';

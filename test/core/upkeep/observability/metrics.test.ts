@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { tick } from '#core/scheduling/tick.ts';
+import { tick } from '#core/scheduling/index.ts';
 import { serveMetrics, type MetricsServer } from '#lib/metrics/index.ts';
 import { startEverythingServer } from '#test/core/integrations/tools/everything-server.ts';
 import { routineWith } from '#test/core/integrations/tools/support.ts';

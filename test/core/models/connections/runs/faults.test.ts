@@ -202,8 +202,7 @@ describe('with a worker', () => {
     const connectionId = await world.account('provider-a');
     const routineId = await createRoutine(key, { model: modelOn('provider-a', connectionId) });
     const mails = () => service.deps.database.rows`
-      select user_id from outbox
-      where kind = 'model_connection' and content->>'subject' = 'Your model account has no money left'
+      select user_id from outbox where kind = 'model_connection' order by created_at
     `;
     const before = await mails();
     for (let runs = 1; runs <= 2; runs += 1) {

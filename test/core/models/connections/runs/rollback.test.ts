@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { pauseOfDisabledProviders } from '#core/scheduling/reconcile.ts';
-import { tick } from '#core/scheduling/tick.ts';
+import { tick } from '#core/scheduling/index.ts';
 import { AT_ONCE } from '#lib/database/index.ts';
 import type { Runtime } from '#runtime/start.ts';
 import { ApiClient } from '#test/support/client.ts';
