@@ -1,22 +1,14 @@
 import { isJsonObject } from '#lib/json.ts';
 
 /** Keywords that only restrict values of responses. Clients need not check those values. */
-const CHECKS = [
-  'additionalProperties',
-  'example',
-  'maxItems',
-  'maxLength',
-  'maximum',
-  'minimum',
-  'pattern',
-];
+const CHECKS = ['additionalProperties', 'example', 'maxItems', 'maxLength', 'maximum', 'minimum', 'pattern'];
 
 /** The form of ids and cursors, which are opaque. */
 const OPAQUE = /\[0-7\]\[0-9a-hjkmnp-tv-z\]\{25\}/;
 
 /**
- * Drops what generators do not use and readers do not miss: patterns of opaque texts and beside formats, texts that a
- * name may not be, and descriptions of ids that repeat the name of the field.
+ * Drops what generators do not use and readers do not miss: patterns and examples of opaque texts and beside formats,
+ * texts that a name may not be, and descriptions of ids that repeat the name of the field.
  */
 export function withoutForms<D extends object>(document: D): D {
   const visit = (value: unknown): void => {

@@ -72,7 +72,11 @@ function grown(members: readonly NamedObject[], shared: Fields, waiting: readonl
 }
 
 /** Makes a component of common fields, named by the words that the objects have in common. */
-function baseOf(schemas: Schemas, members: readonly NamedObject[], shared: Fields): Pick<NamedObject, 'name' | 'fields'> {
+function baseOf(
+  schemas: Schemas,
+  members: readonly NamedObject[],
+  shared: Fields,
+): Pick<NamedObject, 'name' | 'fields'> {
   const { properties, required } = fieldsOf(members[0]?.schema);
   const names = [...shared.values()];
   const demanded = names.filter((name) => Array.isArray(required) && required.includes(name));

@@ -50,10 +50,13 @@ function shareFields(schemas: Record<string, unknown>): void {
   const places = Object.entries(schemas).flatMap(([name, schema]) => placesIn(name, schema));
   const known = new Map(Object.entries(schemas).map(([name, value]) => [canonicalJson(withoutChecks(value)), name]));
   for (const [lean, alike] of Map.groupBy(places, (place) => place.lean)) {
-    const checked = [...Map.groupBy(alike.filter(({ exact }) => exact !== lean), ({ exact }) => exact).values()];
-    // Responses take over the checks of the request with the same field. Requests with different checks stay apart.
-    if (checked.length > 1) for (const group of checked) share(schemas, group, undefined);
-    else share(schemas, alike, known.get(lean));
+    const checked = Map.groupBy(alike, ({ exact }) => exact);
+    checked.delete(lean);
+    const [form = lean, ...others] = checked.keys();
+    const name = known.get(lean);
+    // Responses take over the checks of the request with the same field. Different checks stay apart.
+    if (others.length > 0) for (const group of checked.values()) share(schemas, group, undefined);
+    else share(schemas, alike, [lean, form].includes(canonicalJson(schemas[name ?? ''])) ? name : undefined);
   }
 }
 

@@ -146,20 +146,6 @@ const listProjects = route({
   return listReply(found, page, (row) => present(project, row));
 });
 
-const readOwnProject = route({
-  method: 'GET',
-  path: '/v1/project',
-  id: 'readOwnProject',
-  tag: 'Organizations and projects',
-  summary: 'Read the project of the API key',
-  description: 'A key belongs to one project and needs no scope for this. A session selects its project.',
-  auth: 'key-or-session',
-  mcp: { toolset: 'authoring', view: ['id', 'name'], note: 'All tools work in this project' },
-  success: { status: 200, data: project, description: 'The project.' },
-}).to(async ({ access, deps }) => ({
-  data: present(project, await organizations.projectOf(deps.database, access.projectId)),
-}));
-
 const createProject = route({
   method: 'POST',
   path: '/v1/projects',
@@ -187,7 +173,6 @@ export const organizationRoutes: readonly Route[] = [
   createOrganization,
   deleteOrganization,
   listProjects,
-  readOwnProject,
   createProject,
   deleteProject,
 ];

@@ -34,6 +34,6 @@ export {
   type Organization,
   type PaidPlan,
 } from './organizations.ts';
-export { createProject, holdProject, listProjects, projectOf, type Project } from './projects.ts';
+export { createProject, holdProject, listProjects, type Project } from './projects.ts';
 export * as rows from './writes.ts';
 export { admitted, assertAdmin, lacksSecondFactor, lockOrganization, type Role } from './roles.ts';

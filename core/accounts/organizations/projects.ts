@@ -36,15 +36,6 @@ export function listProjects(
   `;
 }
 
-/** Reads the project of an admitted caller. @throws {AppError} `project_not_found` */
-export async function projectOf(db: Db, projectId: string): Promise<Project> {
-  const found = await db.row<Project>`
-    select ${projectColumns} from projects p where p.id = ${projectId} and p.deleted_at is null
-  `;
-  if (found === undefined) throw new AppError('project_not_found');
-  return found;
-}
-
 /**
  * Finds a project of one of the person's organizations. @throws {AppError} `project_not_found`,
  * `second_factor_required`

@@ -1937,7 +1937,7 @@ export interface components {
              * @description A JSON Schema (2020-12, or what its `$schema` says) of at most 64 kB: the last message of a run has to be JSON by it, which the run keeps as `data`. A model that sends something else is asked once more; then the run ends `failed`, `result_invalid`. A schema that cannot be compiled within the service's limits is refused; of one that nothing satisfies, each run ends so.
              * @default null
              */
-            resultSchema?: components["schemas"]["RoutineResultSchema"] | null;
+            resultSchema?: components["schemas"]["UpdateRoutineResultSchema"] | null;
             /** @default {} */
             resultsTo?: components["schemas"]["CreateRoutineResultsTo"];
             /** @description Five cron fields, or @hourly to @yearly. */
@@ -1967,7 +1967,7 @@ export interface components {
              * @description Values of the `{{placeholders}}` in the instructions.
              * @default {}
              */
-            variables?: components["schemas"]["RoutineVariables"];
+            variables?: components["schemas"]["UpdateRoutineVariables"];
             /** @default null */
             webhookUrl?: string | null;
         };
@@ -2664,7 +2664,7 @@ export interface components {
              * @description Values of the `{{placeholders}}` in the instructions.
              * @default {}
              */
-            variables?: components["schemas"]["RoutineVariables"];
+            variables?: components["schemas"]["UpdateRoutineVariables"];
         };
         RunSummary: components["schemas"]["RunFields"] & {
             changes: components["schemas"]["RunChangesSummary"] | null;
@@ -3163,7 +3163,7 @@ export interface components {
             /** @description What identifies an item of a list in the data, as JSON Pointers (RFC 6901). With it only the items of the list are compared, in any order; without it the data as a whole. Data without the list, or with a missing or repeated key, is `result_invalid`. */
             resultKey?: components["schemas"]["ResultKey"] | null;
             /** @description A JSON Schema (2020-12, or what its `$schema` says) of at most 64 kB: the last message of a run has to be JSON by it, which the run keeps as `data`. A model that sends something else is asked once more; then the run ends `failed`, `result_invalid`. A schema that cannot be compiled within the service's limits is refused; of one that nothing satisfies, each run ends so. */
-            resultSchema?: components["schemas"]["RoutineResultSchema"] | null;
+            resultSchema?: components["schemas"]["UpdateRoutineResultSchema"] | null;
             resultsTo?: components["schemas"]["UpdateRoutineResultsTo"];
             /** @description Five cron fields, or @hourly to @yearly. */
             schedule?: string;
@@ -3180,7 +3180,7 @@ export interface components {
             /** @description Only an empty list: tools come from a saved connection. */
             tools?: components["schemas"]["UpdateRoutineTools"];
             /** @description Values of the `{{placeholders}}` in the instructions. */
-            variables?: components["schemas"]["RoutineVariables"];
+            variables?: components["schemas"]["UpdateRoutineVariables"];
             webhookUrl?: string | null;
         };
         UpdateRoutineBudget: {
@@ -3212,6 +3212,10 @@ export interface components {
             /** @description Address of a monitor that gets a GET after each successful run: https and public; redirects are not followed. */
             successPingUrl?: string | null;
         };
+        /** @description A JSON Schema (2020-12, or what its `$schema` says) of at most 64 kB: the last message of a run has to be JSON by it, which the run keeps as `data`. A model that sends something else is asked once more; then the run ends `failed`, `result_invalid`. A schema that cannot be compiled within the service's limits is refused; of one that nothing satisfies, each run ends so. */
+        UpdateRoutineResultSchema: {
+            [key: string]: unknown;
+        };
         UpdateRoutineResultsTo: {
             /** @description Ids of chats of the project. They are told of failures too. */
             chats?: components["schemas"]["CreateRoutineResultsToChats"];
@@ -3230,6 +3234,10 @@ export interface components {
         UpdateRoutineStartsAt: string;
         /** @description Only an empty list: tools come from a saved connection. */
         UpdateRoutineTools: unknown[];
+        /** @description Values of the `{{placeholders}}` in the instructions. */
+        UpdateRoutineVariables: {
+            [key: string]: string;
+        };
         UpdateRun: {
             pinned: boolean;
         };

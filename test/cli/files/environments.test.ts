@@ -32,27 +32,35 @@ async function folderOfBoth(key: ApiClient): Promise<Folder> {
   return folder;
 }
 
-own('the project of an environment is given by its name, and a key of another one is refused', async ({ own: both }) => {
-  const { staging, production } = both;
-  const folder = await folderOfBoth(staging.key);
-  const before = await folder.list();
-  const commands = [['plan'], ['apply', '--yes'], ['apply', '--yes', '--prune-all', '--take-over'], ['pull', '--force']];
-  for (const command of commands) {
-    const refused = await folder.ras([...command, '--env', 'production']);
-    expect(refused, command.join(' ')).toMatchObject({ code: 1, stdout: '' });
-    expect(refused.stderr).toContain(
-      `These files are for the project "Production", and the API key is for "Staging" (${staging.id}).`,
-    );
-  }
-  expect(await folder.list()).toEqual(before);
-  for (const { key } of [staging, production]) expect((await key.get('/v1/routines')).data).toEqual([]);
+own(
+  'the project of an environment is given by its name, and a key of another one is refused',
+  async ({ own: both }) => {
+    const { staging, production } = both;
+    const folder = await folderOfBoth(staging.key);
+    const before = await folder.list();
+    const commands = [
+      ['plan'],
+      ['apply', '--yes'],
+      ['apply', '--yes', '--prune-all', '--take-over'],
+      ['pull', '--force'],
+    ];
+    for (const command of commands) {
+      const refused = await folder.ras([...command, '--env', 'production']);
+      expect(refused, command.join(' ')).toMatchObject({ code: 1, stdout: '' });
+      expect(refused.stderr).toContain(
+        `These files are for the project "Production", and the API key is for "Staging" (${staging.id}).`,
+      );
+    }
+    expect(await folder.list()).toEqual(before);
+    for (const { key } of [staging, production]) expect((await key.get('/v1/routines')).data).toEqual([]);
 
-  expect((await folder.ras(['apply', '--yes', '--env', 'staging'])).code).toBe(0);
-  const env = environmentOf(production.key);
-  expect((await folder.ras(['apply', '--yes', '--env', 'production'], { env })).code).toBe(0);
-  for (const { key } of [staging, production]) expect((await key.get('/v1/routines')).data).toHaveLength(1);
-  expect((await folder.ras(['pull', '--env', 'staging'])).code).toBe(0);
-});
+    expect((await folder.ras(['apply', '--yes', '--env', 'staging'])).code).toBe(0);
+    const env = environmentOf(production.key);
+    expect((await folder.ras(['apply', '--yes', '--env', 'production'], { env })).code).toBe(0);
+    for (const { key } of [staging, production]) expect((await key.get('/v1/routines')).data).toHaveLength(1);
+    expect((await folder.ras(['pull', '--env', 'staging'])).code).toBe(0);
+  },
+);
 
 own('a project is given by its id too, and a name that looks like an id is none', async ({ own: { staging } }) => {
   const folder = await folderFor(staging.key);
