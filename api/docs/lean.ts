@@ -48,8 +48,8 @@ export function withLeanSchemas<D extends object>(document: D): D {
 
   function cut(value: unknown): void {
     if (typeof value !== 'object' || value === null || ofRequests.has(value)) return;
-    const { properties, additionalProperties: others } = fieldsOf(value);
-    drop(value, isJsonObject(others) ? CHECKS.slice(1) : CHECKS);
+    const { properties } = fieldsOf(value);
+    drop(value, checksOf(value));
     for (const [keyword, inner] of Object.entries(value)) if (keyword !== 'properties') cut(inner);
     Object.values(fieldsOf(properties)).forEach(cut);
   }
@@ -61,10 +61,15 @@ export function withLeanSchemas<D extends object>(document: D): D {
   return document;
 }
 
+/** The values of a record are a type, and no check. */
+function checksOf(schema: object): readonly string[] {
+  return isJsonObject(fieldsOf(schema)['additionalProperties']) ? CHECKS.slice(1) : CHECKS;
+}
+
 /** Copies a schema without the keywords that only check values. */
 export function withoutChecks(schema: unknown): unknown {
   return JSON.parse(JSON.stringify(schema), (_, value: unknown) => {
-    if (isJsonObject(value)) drop(value, CHECKS);
+    if (isJsonObject(value)) drop(value, checksOf(value));
     return value;
   });
 }

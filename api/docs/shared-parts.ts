@@ -56,7 +56,10 @@ function shareFields(schemas: Record<string, unknown>): void {
     const name = known.get(lean);
     // Responses take over the checks of the request with the same field. Different checks stay apart.
     if (others.length > 0) for (const group of checked.values()) share(schemas, group, undefined);
-    else share(schemas, alike, [lean, form].includes(canonicalJson(schemas[name ?? ''])) ? name : undefined);
+    else {
+      const isKnown = form === lean || [lean, form].includes(canonicalJson(schemas[name ?? '']));
+      share(schemas, alike, isKnown ? name : undefined);
+    }
   }
 }
 
@@ -66,7 +69,7 @@ function share(schemas: Record<string, unknown>, places: readonly Place[], known
   const removed = places.length - (known === undefined ? 1 : 0);
   if (one === undefined || '$ref' in one.value || (one.exact.length - REFERENCE) * removed <= REFERENCE) return;
   const name = known ?? untaken(schemas, one.name);
-  schemas[name] = one.value;
+  if (known === undefined || one.exact !== one.lean) schemas[name] = one.value;
   for (const { properties, field, isNullable } of places) {
     const { default: fallback } = fieldsOf(properties[field]);
     const ref = { $ref: `#/components/schemas/${name}` };

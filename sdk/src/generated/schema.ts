@@ -1937,7 +1937,7 @@ export interface components {
              * @description A JSON Schema (2020-12, or what its `$schema` says) of at most 64 kB: the last message of a run has to be JSON by it, which the run keeps as `data`. A model that sends something else is asked once more; then the run ends `failed`, `result_invalid`. A schema that cannot be compiled within the service's limits is refused; of one that nothing satisfies, each run ends so.
              * @default null
              */
-            resultSchema?: components["schemas"]["UpdateRoutineResultSchema"] | null;
+            resultSchema?: components["schemas"]["RoutineResultSchema"] | null;
             /** @default {} */
             resultsTo?: components["schemas"]["CreateRoutineResultsTo"];
             /** @description Five cron fields, or @hourly to @yearly. */
@@ -1967,7 +1967,7 @@ export interface components {
              * @description Values of the `{{placeholders}}` in the instructions.
              * @default {}
              */
-            variables?: components["schemas"]["UpdateRoutineVariables"];
+            variables?: components["schemas"]["RoutineVariables"];
             /** @default null */
             webhookUrl?: string | null;
         };
@@ -2664,7 +2664,7 @@ export interface components {
              * @description Values of the `{{placeholders}}` in the instructions.
              * @default {}
              */
-            variables?: components["schemas"]["UpdateRoutineVariables"];
+            variables?: components["schemas"]["RoutineVariables"];
         };
         RunSummary: components["schemas"]["RunFields"] & {
             changes: components["schemas"]["RunChangesSummary"] | null;
@@ -2973,9 +2973,7 @@ export interface components {
                 [key: string]: unknown;
             } | null;
             /** @description A JSON Schema that narrows the tool's own: arguments have to satisfy both. Its numbers have at most 15 digits. A change of it needs a confirmation while the tool is automatic. */
-            argumentSchema: {
-                [key: string]: unknown;
-            } | null;
+            argumentSchema: components["schemas"]["UpdateToolPolicyArgumentSchema"] | null;
             /** @description RFC 3339, UTC. */
             confirmedAt: string | null;
             /** @description Id of the person, or of the API key, that confirmed. */
@@ -3163,7 +3161,7 @@ export interface components {
             /** @description What identifies an item of a list in the data, as JSON Pointers (RFC 6901). With it only the items of the list are compared, in any order; without it the data as a whole. Data without the list, or with a missing or repeated key, is `result_invalid`. */
             resultKey?: components["schemas"]["ResultKey"] | null;
             /** @description A JSON Schema (2020-12, or what its `$schema` says) of at most 64 kB: the last message of a run has to be JSON by it, which the run keeps as `data`. A model that sends something else is asked once more; then the run ends `failed`, `result_invalid`. A schema that cannot be compiled within the service's limits is refused; of one that nothing satisfies, each run ends so. */
-            resultSchema?: components["schemas"]["UpdateRoutineResultSchema"] | null;
+            resultSchema?: components["schemas"]["RoutineResultSchema"] | null;
             resultsTo?: components["schemas"]["UpdateRoutineResultsTo"];
             /** @description Five cron fields, or @hourly to @yearly. */
             schedule?: string;
@@ -3180,7 +3178,7 @@ export interface components {
             /** @description Only an empty list: tools come from a saved connection. */
             tools?: components["schemas"]["UpdateRoutineTools"];
             /** @description Values of the `{{placeholders}}` in the instructions. */
-            variables?: components["schemas"]["UpdateRoutineVariables"];
+            variables?: components["schemas"]["RoutineVariables"];
             webhookUrl?: string | null;
         };
         UpdateRoutineBudget: {
@@ -3212,10 +3210,6 @@ export interface components {
             /** @description Address of a monitor that gets a GET after each successful run: https and public; redirects are not followed. */
             successPingUrl?: string | null;
         };
-        /** @description A JSON Schema (2020-12, or what its `$schema` says) of at most 64 kB: the last message of a run has to be JSON by it, which the run keeps as `data`. A model that sends something else is asked once more; then the run ends `failed`, `result_invalid`. A schema that cannot be compiled within the service's limits is refused; of one that nothing satisfies, each run ends so. */
-        UpdateRoutineResultSchema: {
-            [key: string]: unknown;
-        };
         UpdateRoutineResultsTo: {
             /** @description Ids of chats of the project. They are told of failures too. */
             chats?: components["schemas"]["CreateRoutineResultsToChats"];
@@ -3234,10 +3228,6 @@ export interface components {
         UpdateRoutineStartsAt: string;
         /** @description Only an empty list: tools come from a saved connection. */
         UpdateRoutineTools: unknown[];
-        /** @description Values of the `{{placeholders}}` in the instructions. */
-        UpdateRoutineVariables: {
-            [key: string]: string;
-        };
         UpdateRun: {
             pinned: boolean;
         };
@@ -3255,9 +3245,7 @@ export interface components {
         };
         UpdateToolPolicy: {
             /** @description A JSON Schema that narrows the tool's own: arguments have to satisfy both. Its numbers have at most 15 digits. A change of it needs a confirmation while the tool is automatic. */
-            argumentSchema?: {
-                [key: string]: unknown;
-            } | null;
+            argumentSchema?: components["schemas"]["UpdateToolPolicyArgumentSchema"] | null;
             /** @description True lets runs call the tool, in its present definition, without asking a person. */
             confirmAutomaticExecution?: boolean;
             /** @description Hash of the definition that you have read; if the definition has changed since, the response is 412. A confirmation without it has the warning `definition_hash_missing`, because a newer definition may be confirmed unseen. */
@@ -3269,6 +3257,10 @@ export interface components {
              * @enum {string}
              */
             state?: "disabled" | "automatic" | "hold";
+        };
+        /** @description A JSON Schema that narrows the tool's own: arguments have to satisfy both. Its numbers have at most 15 digits. A change of it needs a confirmation while the tool is automatic. */
+        UpdateToolPolicyArgumentSchema: {
+            [key: string]: unknown;
         };
         /** @description Calls of this tool in one run; null for no limit of its own. */
         UpdateToolPolicyMaxCallsPerRun: number;
