@@ -62,7 +62,9 @@ async function populate(stack: Bench['stack'], routines: number): Promise<Popula
   return { url, routines, database: openDatabase({ url, poolSize: 2, applicationName: 'bench' }) };
 }
 
-/** The same routines each time, spread over the whole table and all at one instant; their last runs are over. */
+/**
+ * Makes the same routines due at one instant each time. They are spread over the table, and their last runs have ended.
+ */
 async function makeDue({ database, routines }: Population): Promise<void> {
   await database.run`update runs set state = 'succeeded' where state = 'queued'`;
   await database.run`delete from period_runs`;
@@ -84,7 +86,7 @@ const LARGE = 9_000;
 const SMALL = 10;
 const OTHERS = 990;
 const DUE = LARGE + SMALL + OTHERS;
-/** The starts in flight, as many as the product has. */
+/** Starts at a time, as many as in the product. */
 const STARTS_IN_FLIGHT = 16;
 
 const burst: Benchmark = {
@@ -132,7 +134,7 @@ const burst: Benchmark = {
   },
 };
 
-/** The ids of the large project's routines come first, so that it is fairness which lets the small one in. */
+/** The ids of the large project's routines come first, so only fairness lets the small project in. */
 async function loadDue(url: string): Promise<string> {
   let small = '';
   await load(url, async (db) => {
@@ -157,7 +159,7 @@ async function claimAll(database: Database): Promise<void> {
   while ((await claimDueRoutines(deps, BATCH)).more);
 }
 
-/** Counts the occurrences that have another number of rows than one, and the routines that are still due. */
+/** Counts the occurrences without exactly one row, and the routines that are still due. */
 async function check(database: Database): Promise<number> {
   const found = await database.row<{ rows: number; distinct: number; due: number }>`
     select count(*) as rows, count(distinct routine_id) as distinct,
@@ -168,7 +170,7 @@ async function check(database: Database): Promise<number> {
   return Math.abs(rows - distinct) + (DUE - distinct) + due;
 }
 
-/** Makes room for so many more, and returns how many workflows are started a second until it is full. */
+/** Makes room for `places` more runs, and returns the workflows started a second until the room is full. */
 async function startRate(
   { database, engine }: { database: Database; engine: Engine },
   places: number,

@@ -11,12 +11,12 @@ const FOLLOWERS = 1_000;
 /** Followers of one run, as many as an organization may have by default. */
 const TOGETHER = 200;
 
-/** Steps recorded a second: of a service that makes fifty runs of two steps. */
+/** Steps recorded a second, as by fifty runs of two steps. */
 const A_SECOND = 100;
 
 const WRITERS = 16;
 
-/** Pause of the bare connection between two questions, the shortest that the service takes. */
+/** Pause between two queries of the bare connection: the shortest pause of the service. */
 const BARE_PAUSE_MS = 20;
 
 const events: Benchmark = {
@@ -43,7 +43,7 @@ const events: Benchmark = {
       const [apiBefore, postgresBefore] = await readCpu();
       await sleep(10_000);
       const [apiAfter, postgresAfter] = await readCpu();
-      // The first seconds are V8's, which compiles.
+      // V8 compiles in the first seconds.
       await tellAll({
         service,
         followers,
@@ -88,9 +88,9 @@ const events: Benchmark = {
 const AT_REST = { atMost: 5 };
 
 interface Told {
-  /** Milliseconds from the commit to the event, sorted, for each follower that was told. */
+  /** Milliseconds from the commit of a step to its event at each follower, sorted. */
   readonly times: readonly number[];
-  /** The same for a connection that asks for the steps and does nothing else. */
+  /** The same for a connection that only queries the steps. */
   readonly bare: readonly number[];
   readonly missing: number;
   readonly cpuMs: number;
@@ -122,8 +122,8 @@ interface Telling {
 }
 
 /**
- * Records finished steps, one run after the other, and compares when each was heard of with when it was committed. Each
- * run has one more step, which stays under way.
+ * Records finished steps of one run after the other, and compares the time of each commit with the times at which
+ * followers got the event. Each run has one more step, which stays unfinished.
  */
 async function tellAll(telling: Telling): Promise<Told> {
   const { service, followers, asking, runIds, seconds, aSecond = A_SECOND } = telling;
@@ -177,7 +177,7 @@ async function tellAll(telling: Telling): Promise<Told> {
   }
 }
 
-/** Returns how many commits a second change the state of a run, back and forth between two that have not ended. */
+/** Returns the commits a second that move a run back and forth between two open states. */
 async function commitRate({ database }: Service, runIds: readonly string[]): Promise<number> {
   let n = 0;
   return rateFor(3, WRITERS, async () => {
@@ -197,7 +197,7 @@ interface Asking {
   stop(): Promise<void>;
 }
 
-/** The least that could tell of a change: a connection that asks for the steps that are awaited, and for nothing else. */
+/** The fastest possible follower: a connection that only queries the awaited steps. */
 async function ask({ databaseUrl }: Service): Promise<Asking> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();

@@ -13,7 +13,7 @@ import { startService, type Service } from './harness/service.ts';
 
 const ROUTINES = 500;
 const RUNS = 50_000;
-/** Newest runs that have a report each, another than the one before: more than Home looks at. */
+/** Newest runs with a report each, which differs from the one before: more runs than Home reads. */
 const REPORTED = 2_000;
 
 const home: Benchmark = {
@@ -68,14 +68,14 @@ async function homeFigures(at: Visitor, rounds: number, note: (text: string) => 
     const { ms } = await visit(context, page).finally(() => context.close());
     return ms;
   };
-  // The server and Postgres are warm in each round; what is cold is the browser.
+  // The server and Postgres are warm in each round; only the browser is cold.
   await once(ofHome, true);
   const cold = await alternate(rounds, {
     value: () => once(ofHome, true),
     baseline: () => once(ofSignIn, false),
   });
   const [signedIn, signedOut] = [await open(at, true), await open(at, false)];
-  // The second visit writes the compiled scripts into the cache, which the third one takes.
+  // The second visit writes the compiled scripts into the cache, and the third visit uses them.
   for (let before = 0; before < 3; before += 1) {
     await visit(signedIn, ofHome);
     await visit(signedOut, ofSignIn);
@@ -94,7 +94,10 @@ async function homeFigures(at: Visitor, rounds: number, note: (text: string) => 
 
 const BLOCK = { of: 'value', atMost: 200 } as const;
 
-/** Measures from the response that brings a result to an open page until it is shown, and how long the page stood still. */
+/**
+ * Measures the time from the response with a result until the open page shows it, and how long the page's thread was
+ * blocked.
+ */
 async function hostileFigures(at: Visitor, results: readonly Planted[], rounds: number): Promise<Figure[]> {
   const context = await open(at, true);
   const runs = `/p/${at.service.projectId}/runs`;
@@ -136,7 +139,7 @@ async function hostileFigures(at: Visitor, results: readonly Planted[], rounds: 
 interface Planted {
   readonly name: string;
   readonly runId: string;
-  /** Regular expression of what a reader sees of it. */
+  /** Regular expression that the shown text of the result matches. */
   readonly sees: string;
 }
 
@@ -171,7 +174,10 @@ async function plant(db: Db, projectId: string): Promise<readonly Planted[]> {
   return planted;
 }
 
-/** Gives the newest runs a report that differs from the one before, and the project what ends its first steps. */
+/**
+ * Gives the newest runs a report that differs from the one before, and one routine a webhook, the last of the first
+ * steps.
+ */
 async function report(db: Db, projectId: string): Promise<void> {
   await db.run`
     update runs set result = replace(${longReport(600)}, '1.8 s', created_at::text)
@@ -182,12 +188,12 @@ async function report(db: Db, projectId: string): Promise<void> {
     where id = (select min(id) from routines where project_id = ${projectId})`;
 }
 
-/** A page, and when a reader has before them what it is for. */
+/** A page, and the condition under which it counts as shown. */
 interface Shown {
   readonly path: string;
-  /** Expression that is true in the document from then on. */
+  /** Expression that is true in the document once the page is shown. */
   readonly shown: string;
-  /** Set for a page that is opened from another one of the dashboard: the time counts from the response that it shows. */
+  /** Set for a page that is opened from another page of the dashboard. The time then counts from this response. */
   readonly opened?: { readonly from: string; readonly response: string };
 }
 
@@ -203,7 +209,7 @@ async function open({ browser, service, url }: Visitor, signedIn: boolean): Prom
     reducedMotion: 'reduce',
   });
   if (signedIn) {
-    // A cookie of production is for https, and a browser trusts its own machine as much.
+    // Cookies of production need https. The browser sends them to this machine without it too.
     const cookies = cookiesOf(service, url.replace('http:', 'https:'));
     await context.addCookies(cookies.map((cookie) => ({ ...cookie, secure: true })));
   }
@@ -242,7 +248,7 @@ async function see<Found>(context: BrowserContext, { path, shown, opened }: Show
   }
 }
 
-/** Runs in the page: resolves once it shows what it should, and its thread is free again. */
+/** Runs in the page: resolves once the page shows its content and its thread is free again. */
 const WATCH = `window.watch = async (isShown, response) => {
   const tasks = [];
   new PerformanceObserver((list) => tasks.push(...list.getEntries())).observe({ type: 'longtask', buffered: true });
@@ -253,7 +259,7 @@ const WATCH = `window.watch = async (isShown, response) => {
   const end = performance.now();
   const from = response === undefined ? 0 : performance.getEntriesByType('resource')
     .find(({ name }) => new URL(name).pathname === response).responseEnd;
-  // Long tasks are told of a little later.
+  // The browser reports long tasks a little later.
   await new Promise((resolve) => setTimeout(resolve, 100));
   const during = tasks.filter(({ startTime, duration }) => startTime + duration > from && startTime < end);
   return { ms: end - from, block: Math.max(0, ...during.map(({ duration }) => duration)) };

@@ -12,7 +12,7 @@ import { demoRoutine, residentMb, startService } from './harness/service.ts';
 
 const IN_FLIGHT = 16;
 
-/** Two, as the second collects what finalizers let go of in the first. */
+/** Two, because the second collects the garbage that finalizers release in the first. */
 const COLLECTIONS = 2;
 
 const memory: Benchmark = {
@@ -29,7 +29,7 @@ const memory: Benchmark = {
       const routineId = await demoRoutine(service);
       const rest = await held(api, worker);
       let done = 0;
-      /** Returns the memory of both during the last `few / 2` runs up to `count`, and what is held after them. */
+      /** Returns the memory of both during the last `few / 2` runs up to `count`, and the memory held after them. */
       const runUntil = async (count: number) => {
         const samples: Memory[] = [];
         const keepRunning = async () => {

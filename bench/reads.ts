@@ -12,7 +12,7 @@ import { explained } from '#test/support/plans.ts';
 import { startService, type Service } from './harness/service.ts';
 
 const CONNECTIONS = 16;
-/** Enough that no request profits from another's row. */
+/** So many that successive requests read different rows. */
 const IN_TURN = 100;
 
 const routineRead: Benchmark = {
@@ -28,7 +28,8 @@ const routineRead: Benchmark = {
     });
     try {
       while (!(await isListening(port))) await sleep(50);
-      // Many short turns: a shared machine changes its pace within seconds, and each pair should meet one pace.
+      // Many short turns, because a shared machine changes its speed within seconds: both of a pair then meet the same
+      // speed.
       const seconds = long ? 2 : 1;
       const read = () =>
         requestsPerSecond(
@@ -93,7 +94,7 @@ const mcpCall: Benchmark = {
 
 const CALLS = 300;
 
-/** Each connection goes round the addresses, beginning where chance puts it. */
+/** Each connection requests the addresses in a circle from a random start. */
 async function requestsPerSecond(
   urls: readonly string[],
   seconds: number,
@@ -118,7 +119,7 @@ async function requestsPerSecond(
 
 const RUNS = 1_000_000;
 const ROUTINES = 2_000;
-/** The count of everything else a project has: enough that the thousandth page is not the last. */
+/** Rows of each other list of the project: enough for more than a thousand pages. */
 const OTHERS = 2_500;
 const PAGE = 1_000;
 const ATMOST = { atMost: 1.5 };
@@ -157,7 +158,9 @@ const PLANNED = [
   ['the cancelled ones of a routine', { routineId: routineId(0), state: 'cancelled' }],
 ] as const;
 
-/** Measures the thousandth page against the first; a short list is read in smaller pages, so that it has so many. */
+/**
+ * Measures the thousandth page against the first. Lists with few rows are read in smaller pages, to have a thousand.
+ */
 async function deepPage(service: Service, list: List, rounds: number): Promise<Figure> {
   const count = await countOf(service, list);
   const limit = Math.min(100, Math.floor(count / PAGE));
@@ -219,9 +222,9 @@ export interface List {
   readonly name: string;
   readonly path: string;
   readonly query: Readonly<Record<string, string>>;
-  /** The rows it shows, as `from … where …`, to find the cursor of a page with. */
+  /** The rows of the list, as `from … where …`, to find the cursor of a page. */
   readonly from: (projectId: string) => Sql;
-  /** Set where only a session may call it, and no API key. */
+  /** Set for a list that only a session may read. */
   readonly session?: true;
 }
 
@@ -253,7 +256,7 @@ function filtered({ state = null, trigger = null }: Readonly<Record<string, stri
   `;
 }
 
-/** Every list of a project's own things; the first is what the others are held against. */
+/** All lists of a project. The others are compared with the first. */
 export const LISTS: readonly [List, ...List[]] = [
   runs('runs'),
   runs('runs, failed', { state: 'failed' }),

@@ -55,7 +55,7 @@ const runCost: Benchmark = {
   },
 };
 
-/** Does the work so often, and returns the milliseconds of CPU time that each process used for one. */
+/** Repeats the work, and returns the milliseconds of CPU that each process used for one repetition. */
 async function cpuOf<Name extends string>(
   pids: Readonly<Record<Name, number>>,
   count: number,
@@ -89,7 +89,7 @@ interface Stored {
   readonly total: Readonly<Record<string, number>>;
 }
 
-/** Reads what is stored; a vacuum before makes room of dead versions be used again, as autovacuum does in time. */
+/** Reads the stored sizes. The vacuum before frees the room of dead versions, as autovacuum does in time. */
 async function storedBy({ database }: Service): Promise<Stored> {
   for (const table of TABLES) await database.query(`vacuum ${table}`);
   const stored = await database.row<Stored>`

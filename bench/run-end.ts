@@ -5,7 +5,7 @@ import { loadRunning } from './harness/bulk.ts';
 import { cpuSeconds } from './harness/measure.ts';
 import { startService, type Service } from './harness/service.ts';
 
-/** Looks at rest come at intervals: the commits must not keep step with them. */
+/** Random pauses, so that commits do not keep the rhythm of the service's own polls. */
 const IDLE_MS = { least: 120, most: 220 };
 
 const runEnd: Benchmark = {
@@ -33,7 +33,7 @@ const runEnd: Benchmark = {
   },
 };
 
-/** Follows one run after the other until it is ended, and returns how long each end took to be heard, sorted. */
+/** Follows one run after the other to its end, and returns the times until each end was heard, sorted. */
 async function ends(
   service: Service,
   runIds: readonly string[],
@@ -51,7 +51,7 @@ async function ends(
       if (!text.includes('"succeeded"')) throw new Error(`no end was heard of: ${text}`);
       return performance.now();
     });
-    // Until the follower is there, and all is still again.
+    // Until the follower is connected and the service is idle again.
     await sleep(IDLE_MS.least);
     const [begun, before] = [performance.now(), await cpuSeconds(service.api.pid)];
     await sleep(Math.random() * (IDLE_MS.most - IDLE_MS.least));

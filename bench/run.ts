@@ -74,7 +74,7 @@ async function measure(name: string): Promise<Outcome> {
     return { benchmark: name, figures, notes, seconds: secondsSince(started) };
   } catch (error) {
     console.error(error);
-    // A benchmark that broke is a line of the outcome, and the others still run.
+    // A benchmark that fails gets a line in the report, and the others still run.
     return {
       benchmark: name,
       figures: [],
@@ -97,7 +97,7 @@ function report(): void {
     architecture: arch(),
     memoryGb: Math.round(totalmem() / 2 ** 30),
     node: process.version,
-    // More than the benchmarks themselves cause means that something else was using the machine.
+    // A load above that of the benchmarks shows that another program used the machine.
     loadAverage: loadavg().map((load) => Number(load.toFixed(1))),
   };
   const folder = path.join(import.meta.dirname, 'results');

@@ -23,7 +23,7 @@ const runLatency: Benchmark = {
       const routineId = await demoRoutine(service);
       const run = () => runToSuccess(service, watch, routineId);
       const workflow = () => runBareWorkflow(service.temporal);
-      // A pause before each, longer than any poll, so that no measurement rides on the one before.
+      // A pause before each, longer than any poll interval, so that no measurement profits from the one before.
       const idle = async (work: () => Promise<void>) => {
         await sleep(100);
         return timed(work);
@@ -176,7 +176,7 @@ const replicas: Benchmark = {
         });
       const instant = await rates(RUNS_IN_FLIGHT, 5);
       await stack.scriptGateway({ times: null, latencyMs: CALL_MS });
-      // More in flight than all slots, so that runs wait in both.
+      // More runs at a time than slots in either setup, so that runs wait in both.
       const slow = await rates(2 * WORKERS * SLOTS, 3 * (CALL_MS / 1_000));
       return [
         compared('runs a second, a model that answers at once', '/s', instant),
@@ -191,7 +191,7 @@ const replicas: Benchmark = {
   },
 };
 
-/** Starts so many workers; with more than one, a second API and a pooler between all of them and Postgres. */
+/** Starts this number of workers; with more than one also a second API, and a pooler in front of Postgres. */
 async function start(stack: Stack, workers: number) {
   const env = { WORKER_CONCURRENCY: String(SLOTS) };
   const pooler = workers > 1 ? await stack.startPooler() : undefined;

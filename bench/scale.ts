@@ -74,7 +74,7 @@ interface Work {
   readonly what: string;
   readonly prepare?: (population: Population) => Promise<void>;
   readonly work: (population: Population) => Promise<unknown>;
-  /** Number of repetitions in a round; the figure is that of one. */
+  /** Repetitions in a round; the figure is the time of one. */
   readonly times: number;
 }
 
@@ -168,20 +168,8 @@ async function admitSome({ database }: Population): Promise<void> {
 /** The statements that a manual run of one step makes, as API and worker make them. */
 async function oneRun({ database, projectId, organizationId }: Population): Promise<void> {
   const id = newId('run');
-  await enqueueManualRun(database, RULE, {
-    startedBy: null,
-    id,
-    projectId,
-    organizationId,
-    plan: 'scale',
-    routineId: routineId(1),
-    variables: {},
-    valuesFenced: false,
-    retryOf: null,
-    runAt: null,
-    standsFor: null,
-    disabledProviders: [],
-  });
+  const run = { id, projectId, organizationId, plan: 'scale', routineId: routineId(1), startedBy: null } as const;
+  await enqueueManualRun({ admission: { rule: RULE }, providerEnabled: () => true }, database, run);
   const begun = await beginStep(database, id, 0, undefined);
   if (begun === undefined) throw new Error('the run could not begin');
   const text = 'It is mild, the news is calm and the day goes on as planned.';

@@ -53,7 +53,7 @@ async function tick({ client, env }: Service): Promise<void> {
   await client.with({ 'X-Scheduler-Secret': env['SCHEDULER_SECRET'] ?? '' }).post('/internal/scheduler/tick');
 }
 
-/** Waits until so many runs are in such a state. */
+/** Waits until `count` runs meet a condition. */
 async function until({ database }: Service, condition: Sql, count: number): Promise<void> {
   const end = Date.now() + 600_000;
   for (;;) {
@@ -149,7 +149,7 @@ function nextMinute(aheadMs: number): Date {
   return new Date(Math.ceil((Date.now() + aheadMs) / 60_000) * 60_000);
 }
 
-/** Returns, for each occurrence of the instant, the seconds after which its row could be seen. */
+/** Returns the seconds from the instant until the row of each occurrence could be seen. */
 async function claimedAfter({ database }: Service, instant: Date): Promise<number[]> {
   await sleep(instant.getTime() - Date.now());
   const seen: number[] = [];

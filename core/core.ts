@@ -34,9 +34,7 @@ export interface Core {
   /** Recipient of business enquiries; undefined keeps them in their table. */
   readonly leadsEmail: string | undefined;
   readonly auditRetentionDays: number;
-  /**
-   * US dollars a month that each organization may spend on models that the operator pays for; undefined for no limit.
-   */
+  /** US dollars a month that an organization may spend on the operator's models; undefined for no limit. */
   readonly maxCostUsdPerOrganization: string | undefined;
   /** Returns true when routines of this model provider may run now. */
   readonly providerEnabled: (provider: string) => boolean;

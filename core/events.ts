@@ -14,11 +14,7 @@ export interface Events {
   /** Changes that were being tried are not taken over; their runs prove nothing any more. */
   readonly 'proposal.dropped': Routines & { readonly runIds: readonly string[] };
   /** A change has become its routine's, as this revision: the run that tried it is the proof. */
-  readonly 'proposal.taken': {
-    readonly projectId: string;
-    readonly runId: string;
-    readonly revision: number;
-  };
+  readonly 'proposal.taken': { readonly projectId: string; readonly runId: string; readonly revision: number };
   /** Routines are archived, for good. */
   readonly 'routine.archived': Routines;
   /** The service has taken routines off their schedules, as their model account is gone. */

@@ -108,13 +108,7 @@ export async function openServices(config: ConfigOf<'worker'>, log: Log, service
         timeoutMs,
         silenceMs: config.MODEL_SILENCE_SECONDS * 1_000,
       }),
-      accounts: createAccountCaller({
-        ...core,
-        modelProviders,
-        modelRuntime,
-        modelCredentials,
-        timeoutMs,
-      }),
+      accounts: createAccountCaller({ ...core, modelProviders, modelRuntime, modelCredentials, timeoutMs }),
     }),
     core,
   );
@@ -220,8 +214,8 @@ function handlersOf(core: EndDeps & Pick<Core, 'emit' | 'uiOrigin'> & { readonly
       (tx, { routineIds }) => skipQueued(core, tx, { routineIds, reason: 'superseded' }),
       (tx, { routineIds }) => closeWithTools(core, tx, routineIds),
     ],
-    'proposal.dropped': [(tx, { routineIds, runIds }) => proofs.cancelProofs(core, tx, { routineIds, runIds })],
-    'proposal.taken': [(tx, proof) => proofs.adoptProof(tx, proof)],
+    'proposal.dropped': [(tx, dropped) => proofs.cancelProofs(core, tx, dropped)],
+    'proposal.taken': [proofs.adoptProof],
     'routine.paused': [(tx, { routineIds }) => skipQueued(core, tx, { routineIds, reason: 'paused' })],
     'routine.archived': [
       (tx, { routineIds }) => skipQueued(core, tx, { routineIds, reason: 'archived' }),

@@ -1,4 +1,4 @@
-/** Entry of `npm start`: starts everything the service needs on this machine, and runs until Ctrl-C. */
+/** Entry of `npm start`: starts the service with everything that it needs on this machine, and runs until Ctrl-C. */
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -37,10 +37,11 @@ try {
   });
   const { env, hints } = readEnvFile(path.join(ROOT, '.env'), process.env);
   for (const hint of hints) log(hint);
-  // A local start makes most secrets itself, and a process would refuse one beside its file.
+  // Reads the files here, because the start sets most secrets itself and a process refuses a secret with both a value
+  // and a file.
   const { present, faults } = readSecretFiles(env);
   if (faults.length > 0) throw new Error(faults.join('\n'));
-  // These processes are for development, also beside a `.env` that was meant for production.
+  // A local start is for development, even if its `.env` is meant for production.
   await start({ ...present, NODE_ENV: 'development' }, values);
 } catch (error) {
   console.error(`\n${text(error)}\n`);
@@ -49,11 +50,11 @@ try {
 
 interface StartOptions {
   readonly watch: boolean;
-  /** Starts a payment processor that moves no money, too; without it everybody has every allowance. */
+  /** Also starts a payment processor that moves no money; without one, all plans have every allowance. */
   readonly payments: boolean;
-  /** Takes the fixture gateway for a model server, also when there is a real one. */
+  /** Uses the fixture gateway even if there is a real model server. */
   readonly fixture: boolean;
-  /** Moves the data of earlier starts aside, and starts without. */
+  /** Moves the data of earlier starts aside first. */
   readonly fresh: boolean;
 }
 
@@ -94,7 +95,7 @@ async function start(env: NodeJS.ProcessEnv, { watch, payments, fixture, fresh }
       models.variables ?? startFixtureGateway(ports, env, children),
     ]);
     const built = watch ? undefined : during('the pages', buildDashboard(env, children));
-    // It, the tool server and the mail catcher are waited for further below, and may have failed by then.
+    // The wait for the pages, further below, reports a failure; until then it must not count as unhandled.
     built?.catch(() => undefined);
     const environment = { ...services, ...base, ...modelAccounts, ...payment, ...gateway };
     await during('migrations', migrate(environment.DATABASE_URL));
@@ -161,7 +162,7 @@ function text(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Builds the pages when their sources have changed since the last build. */
+/** Builds the pages if their sources have changed since the last build. */
 async function buildDashboard(env: NodeJS.ProcessEnv, { spawn }: Children): Promise<void> {
   const build = await spawn({
     name: 'Build of the dashboard',
@@ -176,7 +177,7 @@ async function buildDashboard(env: NodeJS.ProcessEnv, { spawn }: Children): Prom
   if (code !== 0) throw new Error(`The dashboard cannot be built:\n\n${build.outputTail()}`);
 }
 
-/** Returns the metrics port of the worker, ten above the API's: two processes on one machine cannot share one. */
+/** Returns the metrics port of the worker, ten above the API's, because two processes cannot share one. */
 function workerMetricsPort({ METRICS_PORT: port }: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return port === undefined || port === '' || port === '0' ? {} : { METRICS_PORT: String(Number(port) + 10) };
 }
@@ -192,12 +193,12 @@ function baseEnvironment(ports: Ports, env: NodeJS.ProcessEnv) {
     UI_HOST: env['UI_HOST'] ?? '127.0.0.1',
     UI_PORT: String(ports.ui),
     API_URL: address,
-    // The dashboard, which says for whom it asks.
+    // The dashboard, which names the caller.
     TRUSTED_PROXIES: env['TRUSTED_PROXIES'] ?? '127.0.0.0/8,::1',
     ALLOW_PRIVATE_NETWORK: env['ALLOW_PRIVATE_NETWORK'] ?? 'true',
-    // Assistants on this machine sign in without a client that someone has entered before.
+    // Lets assistants on this machine sign in without an entry by `npm run assistants:enter`.
     OAUTH_CLIENT_REGISTRATION_ENABLED: env['OAUTH_CLIENT_REGISTRATION_ENABLED'] ?? 'true',
-    // No mail of a local start leaves the machine.
+    // Mail of a local start does not leave the machine.
     SMTP_URL: `smtp://127.0.0.1:${ports.smtp}`,
     SMTP_TLS_REQUIRED: 'false',
     MAIL_FROM: 'Routine Automation <noreply@localhost>',

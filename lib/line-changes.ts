@@ -33,7 +33,7 @@ function linesOf(text: string): string[] {
     .filter((line) => line !== '');
 }
 
-/** Returns the lines of `lines` that `others` lack; repeated lines count separately. */
+/** Repeated lines count separately. */
 function missingFrom(others: readonly string[], lines: readonly string[]): string[] {
   const left = new Map<string, number>();
   for (const line of others) left.set(line, (left.get(line) ?? 0) + 1);

@@ -50,10 +50,7 @@ export function withLogFields<T>(added: Readonly<Record<string, unknown>>, work:
 const SECRET_FIELDS = ['authorization', 'cookie', 'password', 'secret', 'token', 'apiKey', 'key'];
 const SECRET_PATHS = SECRET_FIELDS.flatMap((field) => [field, `*.${field}`]);
 
-/**
- * Describes an error only by its name, code, message and stack: in other properties, a driver's error has query values
- * (`detail`), and an HTTP client's error has whole requests.
- */
+/** In other properties, a driver's error has query values, and an HTTP client's error has whole requests. */
 function describeError(error: unknown): Record<string, unknown> {
   if (!(error instanceof Error)) return { type: typeof error };
   const code = 'code' in error ? error.code : undefined;

@@ -62,18 +62,12 @@ export function openMailer(options: { url: string; from: string; requireTls: boo
     }
   }
 
-  return {
-    attempt,
-    close: () => transport.close(),
-  };
+  return { attempt, close: () => transport.close() };
 }
 
 function unsubscribeHeaders({ unsubscribeUrl }: Mail): Record<string, string> {
   if (unsubscribeUrl === undefined) return {};
-  return {
-    'List-Unsubscribe': `<${unsubscribeUrl}>`,
-    'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
-  };
+  return { 'List-Unsubscribe': `<${unsubscribeUrl}>`, 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' };
 }
 
 /** The address may stand in `Name <name@domain>`. */
@@ -87,7 +81,6 @@ function domainOf(from: string): string {
  */
 interface MailFault {
   readonly kind: 'refused' | 'away' | 'deferred';
-  readonly code: string;
   /** Message in the service's own words, as the server's reply may contain the address. */
   readonly message: string;
 }
@@ -103,20 +96,18 @@ function faultOf(error: unknown): MailFault {
   const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'unknown';
   const reply = replyOf(error);
   if (code === 'EAUTH' || (reply !== undefined && UNPREPARED.has(reply))) {
-    return { kind: 'away', code, message: 'the mail server does not accept our credentials' };
+    return { kind: 'away', message: 'the mail server does not accept our credentials' };
   }
   if (code === 'ETLS') {
     const message =
       'the mail server offers no encryption, which SMTP_TLS_REQUIRED demands, or its certificate is wrong';
-    return { kind: 'away', code, message };
+    return { kind: 'away', message };
   }
-  if (!OF_MESSAGE.has(code)) {
-    return { kind: 'away', code, message: `the mail server could not be reached (${code})` };
-  }
-  if (reply === undefined) return { kind: 'refused', code, message: `the message cannot be sent (${code})` };
+  if (!OF_MESSAGE.has(code)) return { kind: 'away', message: `the mail server could not be reached (${code})` };
+  if (reply === undefined) return { kind: 'refused', message: `the message cannot be sent (${code})` };
   return reply >= 500
-    ? { kind: 'refused', code, message: `the mail server has refused the message (${reply})` }
-    : { kind: 'deferred', code, message: `the mail server asks to send the message later (${reply})` };
+    ? { kind: 'refused', message: `the mail server has refused the message (${reply})` }
+    : { kind: 'deferred', message: `the mail server asks to send the message later (${reply})` };
 }
 
 function replyOf(error: unknown): number | undefined {

@@ -11,10 +11,7 @@ export function parseRetryAfter(
   return Number.isNaN(waitMs) ? undefined : Math.min(Math.max(waitMs, 0), maxMs);
 }
 
-/**
- * `Date.parse` also accepts texts that are not HTTP dates ("-5", "1.5"); all three forms of an HTTP date begin with a
- * weekday.
- */
+/** `Date.parse` also accepts "-5" and "1.5"; all three forms of an HTTP date begin with a weekday. */
 function httpDate(text: string): number {
   return /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)/.test(text) ? Date.parse(text) : Number.NaN;
 }

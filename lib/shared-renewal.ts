@@ -47,6 +47,39 @@ export async function renewUnderLease<Lease, T>(steps: {
   }
 }
 
+/**
+ * Renews a credential that works until it expires: it is used as it is for a minute after a refusal, and while the
+ * server cannot renew it.
+ */
+export async function renewedOr<T>(
+  asIs: T,
+  { refusals, expired }: { readonly refusals: Refusals | null; readonly expired: boolean },
+  renew: () => Promise<T>,
+): Promise<T> {
+  const wasRefusedNow = (refusals?.agoSeconds ?? Infinity) < REFUSED_PAUSE_SECONDS;
+  if (wasRefusedNow && !expired) return asIs;
+  try {
+    return await renew();
+  } catch (error) {
+    const mayPass = error instanceof AppError && error.code === 'provider_error';
+    if (mayPass && !expired) return asIs;
+    throw error;
+  }
+}
+
+/** Seconds for which a server is not asked again after a refusal, while the credential can still be used. */
+const REFUSED_PAUSE_SECONDS = 60;
+
+/** Waits for a credential; undefined when a person has to sign in again first. */
+export async function unlessNotReady<T>(work: Promise<T>): Promise<T | undefined> {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'connection_not_ready') return undefined;
+    throw error;
+  }
+}
+
 /** There are no new tokens now, but there may be later. */
 export class NotRenewed extends AppError {
   /** True when the server has refused the renewal, false when it could not be reached. */
@@ -81,9 +114,6 @@ export function endsSignIn(earlier: Refusals | null, answer: string, { expired }
 }
 
 const REFUSED_FOR_SECONDS = 600;
-
-/** Seconds for which a server is not asked again after a refusal, while the credential can still be used. */
-export const REFUSED_PAUSE_SECONDS = 60;
 
 /**
  * Selects the refusals of a row, null for a credential without any.

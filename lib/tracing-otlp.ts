@@ -20,9 +20,7 @@ import type { Span, SpanOptions, Tracing } from './tracing.ts';
  */
 export function createOtlpTracing(settings: { endpoint: string; service: string }): Tracing {
   const ids = chosenIds();
-  const exporter = new OTLPTraceExporter({
-    url: `${settings.endpoint.replace(/\/$/, '')}/v1/traces`,
-  });
+  const exporter = new OTLPTraceExporter({ url: `${settings.endpoint.replace(/\/$/, '')}/v1/traces` });
   const provider = new TracerProvider({
     idGenerator: ids,
     resource: resourceFromAttributes({ 'service.name': settings.service }),

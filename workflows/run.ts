@@ -94,13 +94,13 @@ export async function webhookDelivery({ deliveryId }: WebhookDeliveryInput): Pro
 
 export interface HeldActionInput {
   readonly actionId: string;
-  /** Number of this workflow of the action. */
+  /** Number of this workflow among those of the action. */
   readonly attempt: number;
 }
 
 /** Sends an approved action. Where nothing could be sent, a tick starts another workflow. */
 export async function heldAction(input: HeldActionInput): Promise<string> {
-  // Beside webhooks, whose receivers may hang too: the slots of model steps stay free.
+  // On the queue of webhooks, whose receivers may hang too, so that the slots of model steps stay free.
   const taskQueue = webhookTaskQueue(workflowInfo().taskQueue);
   const { sendAction } = proxyActivities<ActionActivities>({
     ...heldActionPolicy,

@@ -6,8 +6,8 @@ import { done, givenPassword, user, type AuthOperation } from './operation.ts';
 const code = z
   .string()
   .regex(/^[0-9]{6}$/, 'must be six digits')
-  .meta({ description: 'Of the authenticator; each counts once.', example: '492039' });
-const recoveryCode = z.string().min(1).max(100).meta({ description: 'Each counts once.' });
+  .meta({ description: 'Code of the authenticator, valid once.', example: '492039' });
+const recoveryCode = z.string().min(1).max(100).meta({ description: 'Each is valid once.' });
 const recoveryCodes = z
   .object({
     recoveryCodes: z.array(z.string()).meta({
@@ -76,7 +76,7 @@ export const factorOperations: readonly AuthOperation[] = [
     summary: 'Read your second factor',
     success: z
       .object({
-        confirmedAt: z.string().nullable().meta({ description: 'Since when you have one; null for none.' }),
+        confirmedAt: z.string().nullable().meta({ description: 'Time of your second factor; null without one.' }),
         recoveryCodesLeft: z.number().int(),
         passkeys: z.array(
           z.object({

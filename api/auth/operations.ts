@@ -12,7 +12,7 @@ const password = z
   .refine((text) => !isCommonPassword(text), {
     error: 'one of the most common passwords, which guessing begins with; choose another',
   })
-  .meta({ format: 'password', description: 'None of the ten thousand most common ones.' });
+  .meta({ format: 'password', description: 'Not one of the ten thousand most common passwords.' });
 const token = z.string().min(1).max(2_000).meta({ description: 'From the mail.' });
 const returnTo = z.string().min(1).max(2_000).meta({
   description: 'Target of the link in the mail: a path, or an address of the user interface.',
@@ -96,7 +96,7 @@ export const authOperations: readonly AuthOperation[] = [
     description: 'The target of the link in the mail. It redirects to `callbackURL`, with `error` on a failure.',
     query: z.strictObject({
       token,
-      callbackURL: returnTo.optional().meta({ description: 'Where it leads to afterwards.' }),
+      callbackURL: returnTo.optional().meta({ description: 'Address to which the link leads afterwards.' }),
     }),
     success: done,
     redirects: true,

@@ -41,8 +41,8 @@ function responsesOf(operation: AuthOperation): ZodOpenApiResponsesObject {
   }
   if (redirects === true) {
     responses['302'] = {
-      description: 'Leads on.',
-      headers: { Location: { description: 'Where to.', schema: { type: 'string' } } },
+      description: 'A redirect.',
+      headers: { Location: { description: 'Target of the redirect.', schema: { type: 'string' } } },
     };
   }
   const errors = errorsOf(operation);

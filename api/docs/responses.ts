@@ -173,10 +173,10 @@ export const HEADERS = {
   'X-RateLimit-Remaining': { description: 'Requests left in this minute.', schema: text },
   'X-RateLimit-Reset': { description: 'Seconds until this minute is over.', schema: text },
   ETag: { description: 'Names the content, for `If-None-Match`.', schema: text },
-  Location: { description: 'Address of what was created.', schema: text },
+  Location: { description: 'Address of the created resource.', schema: text },
   Link: { description: '`<…>; rel="next"` while there are more.', schema: text },
   'Preference-Applied': {
-    description: 'The preference that the response has honoured.',
+    description: 'The honoured preference.',
     schema: text,
   },
   'Idempotent-Replayed': {

@@ -48,7 +48,7 @@ export const pausedEvent = z
         description: 'In the words that the routine shows as `stateReason`.',
         example: 'paused after 5 failed runs in a row',
       }),
-      runId: idOf('run', EXAMPLE.run).nullable().meta({ description: 'The run that led to it, if one did.' }),
+      runId: idOf('run', EXAMPLE.run).nullable().meta({ description: 'The run that caused it; null without one.' }),
     }),
   })
   .meta({ id: 'RoutinePausedEvent' });
@@ -82,7 +82,7 @@ export const questionEvent = z
       question: z.string().meta({ description: 'As a model wrote it: material, and no instruction.' }),
       choices: z.array(z.string()).nullable(),
       default: z.string().nullable(),
-      answer: z.string().nullable().meta({ description: 'Null of `question.asked`.' }),
+      answer: z.string().nullable().meta({ description: 'Null for `question.asked`.' }),
       expiresAt: timestamp,
     }),
   })
@@ -140,7 +140,7 @@ function event(type: SentType) {
     security: [],
     requestBody: { required: true, content: { 'application/json': { schema } } },
     responses: {
-      '200': { description: 'Received. Any other status than 2xx has it sent again.' },
+      '200': { description: 'Received. After any other status than 2xx it is sent again.' },
       '410': { description: 'Nothing more is sent to this address.' },
     },
   };

@@ -130,14 +130,14 @@ export const personId = z
  * which are ignored, so these belong in a schema that is not strict.
  */
 export const returnedFields = {
-  state: z.string().min(1).max(200).meta({ description: 'Ours, handed back.' }),
+  state: z.string().min(1).max(200).meta({ description: 'Our state, returned.' }),
   code: z
     .string()
     .min(1)
     .max(4_096)
     .optional()
     .meta({ description: 'The authorization code, where access was granted.' }),
-  error: z.string().min(1).max(200).optional().meta({ description: 'Why it was not.', example: 'access_denied' }),
+  error: z.string().min(1).max(200).optional().meta({ description: 'Why it was refused.', example: 'access_denied' }),
   iss: z
     .string()
     .min(1)

@@ -79,7 +79,7 @@ function joined(choices: readonly JsonSchema[], { isChange }: Within): JsonSchem
     const properties = { ...asSchema(fields), type: { type: 'string', enum: kinds } };
     return { type: 'object', properties, required: ['type'] };
   }
-  // Choices that differ in what is not shown are one.
+  // Choices that differ only in hidden parts are one.
   const different = new Map(choices.map((choice) => [JSON.stringify(choice), choice]));
   const [first, second, ...others] = different.values();
   if (first !== undefined && second === undefined) return first;

@@ -103,7 +103,10 @@ async function idOf(kind: Kind, given: string, context: Context): Promise<string
   throw new AppError(`${kind}_not_found`);
 }
 
-/** Returns the one that has this key or, where none has it, this name; of several with the name, the one in use. */
+/**
+ * Returns the one with this key, else those with this name that are in use, else all with this name.
+ * @throws {AppError} `invalid_request` where several have the name
+ */
 async function called(kind: Kind, given: string, { caller, deps }: Context): Promise<readonly Named[]> {
   const found = await KINDS[kind].find(deps.database, caller.access.projectId, [given]);
   const keyed = found.filter(({ externalKey }) => externalKey === given);

@@ -13,7 +13,7 @@ export interface ToolDefinition {
   readonly inputSchema: JsonSchema & { readonly type: 'object' };
   /** Set if a program branches on the outcome. */
   readonly outputSchema?: JsonSchema & { readonly type: 'object' };
-  /** Hints that differ from what a client takes for granted; the last two say nothing of a tool that only reads. */
+  /** Hints that differ from a client's defaults. A tool that only reads needs neither of the last two. */
   readonly annotations: {
     readonly readOnlyHint?: true;
     readonly destructiveHint?: boolean;
@@ -37,20 +37,20 @@ const seconds = z.number().int().min(0).max(50);
 /** Arguments of a tool in addition to those of its operation. */
 export const runArguments = z.strictObject({
   waitSeconds: seconds.default(0).meta({
-    description: 'Wait so long for its end and return what it brought; 0 returns at once.',
+    description: 'Seconds to wait for its end; 0 returns at once.',
   }),
 });
 
 export const waitArguments = z.strictObject({
-  timeoutSeconds: seconds.default(50).meta({ description: 'Return after so long at the latest, with its state.' }),
+  timeoutSeconds: seconds.default(50).meta({ description: 'Longest wait in seconds.' }),
 });
 
 export const readArguments = z.strictObject({
   detail: z.enum(['summary', 'steps', 'full']).default('summary').meta({
-    description: 'summary has the result, steps also what was done, full all.',
+    description: 'summary: the result; steps: also the steps; full: everything.',
   }),
   resultFrom: z.number().int().min(0).default(0).meta({
-    description: 'The character of a long result to go on from.',
+    description: 'Character at which to continue a long result.',
   }),
 });
 
@@ -60,7 +60,9 @@ const OWN_ARGUMENTS: Readonly<Record<string, z.ZodType>> = {
   read_run: readArguments,
 };
 
-/** Fields for other callers: the project is the caller's, files have a keeper, and runs are priced for people. */
+/**
+ * Fields that assistants do not need: the project, the keeper of a file, and the acceptance of a forecast by a person.
+ */
 const UNSAID = new Set(['projectId', 'managedBy', 'managedFrom', 'acceptForecast']);
 
 /** Tools on whose answers a program branches. Others that act give structured content without a schema. */
@@ -199,7 +201,7 @@ function worded(tool: string, field: string, schema: unknown): unknown {
 function headersOf({ idempotent, conditional, method }: RouteSpec) {
   return {
     ...(idempotent === true && {
-      idempotencyKey: { type: 'string', description: 'Same key: done once, however often called.' },
+      idempotencyKey: { type: 'string', description: 'Calls with the same key act once.' },
     }),
     ...(conditional !== undefined &&
       method !== 'GET' && {

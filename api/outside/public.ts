@@ -14,7 +14,7 @@ export const readPublicConfig = route({
   path: '/public/config',
   id: 'readPublicConfig',
   tag: 'Operations',
-  summary: 'Read what a user interface has to know before a sign-in',
+  summary: 'Read the public configuration',
   description:
     'The product tag, the launch switches and the rule for sign-ups. The dashboard is not ready while its own switches differ.',
   auth: 'none',

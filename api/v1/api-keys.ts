@@ -110,7 +110,7 @@ const revokeApiKey = route({
   mcp: false,
   fresh: true,
   params: z.strictObject({ apiKeyId: idOf('apiKey', EXAMPLE.apiKey) }),
-  success: { status: 200, data: apiKey, description: 'The key that was revoked.' },
+  success: { status: 200, data: apiKey, description: 'The revoked key.' },
 }).to(async ({ access: { organizationId, projectId }, by, params, deps }) => {
   const input = { organizationId, projectId, id: params.apiKeyId };
   const revoked = await transaction(deps.database, (tx) => organizations.revokeApiKey(tx, by, input));

@@ -28,7 +28,7 @@ const asked = z
   .strictObject({
     clientId: z.string(),
     clientName: z.string(),
-    redirectHost: z.string().meta({ description: 'Where the browser is led afterwards, with the code.' }),
+    redirectHost: z.string().meta({ description: 'Address to which the browser goes afterwards, with the code.' }),
     isVerified,
     scopes,
   })
@@ -67,7 +67,7 @@ const revokeAssistant = route({
   path: '/v1/assistants/:assistantId',
   id: 'revokeAssistant',
   tag: 'Assistants',
-  summary: 'Take back the access of an assistant',
+  summary: 'Revoke the access of an assistant',
   description:
     'Takes effect with its next request. People disconnect their own assistants; owners and admins also those of others.',
   auth: 'project-session',
@@ -78,7 +78,7 @@ const revokeAssistant = route({
       .regex(/^[A-Za-z0-9]{1,64}$/)
       .meta({ description: 'Its id, as the list has it.' }),
   }),
-  success: { status: 200, data: assistant, description: 'The assistant that has no access now.' },
+  success: { status: 200, data: assistant, description: 'The assistant without access.' },
   errors: ['forbidden'],
 }).to(async ({ access: { organizationId, projectId }, by, params, deps }) => {
   const input = { organizationId, projectId, id: params.assistantId };

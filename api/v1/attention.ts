@@ -70,7 +70,7 @@ const attention = z
           id: anyId,
           name: z.string(),
           ownerId: z.string().nullable().meta({
-            description: 'The person who can sign in again; null where each member can.',
+            description: 'The only person who can sign in again; null if every member can.',
           }),
           ownerName: z.string().nullable(),
           updatedAt: timestamp,
@@ -134,7 +134,7 @@ const readAttention = route({
   success: {
     status: 200,
     data: attention,
-    description: 'What needs attention; empty lists where all is well.',
+    description: 'The problems; empty lists without any.',
   },
 }).to(async ({ access, deps }) => {
   const found = await readWhatNeedsAttention(deps.database, access, new Date(now() - DAY_MS));

@@ -36,7 +36,7 @@ const listAudit = route({
   path: '/v1/audit-events',
   id: 'listAudit',
   tag: 'Audit',
-  summary: 'List who changed what in an organization',
+  summary: 'List the changes in an organization',
   description:
     'Needs the role owner or admin. The log has changes of members, API keys, connections, tool policies, budgets, retention, plans, skills, the content of routines and the recipients of their results, pinning and activation. Each is recorded together with the change, and never altered.',
   auth: 'session',

@@ -32,7 +32,7 @@ const billing = z
     plan: planName.meta({ description: 'The plan that counts now.' }),
     source: z.enum(['self_hosted', 'subscription', 'none']),
     status: z.string().nullable().meta({
-      description: 'Of the subscription, in the words of the payment processor.',
+      description: 'Status of the subscription, in the words of the payment processor.',
       example: 'active',
     }),
     subscription: z
@@ -55,7 +55,7 @@ const billing = z
     attention: z
       .strictObject({ code: z.literal('payment_failed'), until: timestamp.nullable() })
       .nullable()
-      .meta({ description: 'A payment that failed, and until when access lasts all the same.' }),
+      .meta({ description: 'A failed payment, and the end of access if it stays unpaid.' }),
     isOwner: z.boolean(),
     checkout: z.strictObject({ available: z.boolean(), reason: z.string().nullable() }),
     portal: z.strictObject({ available: z.boolean() }),

@@ -23,7 +23,7 @@ const chat = z
       description:
         'Time since which the chat refuses the address for good; nothing is sent until the address is replaced.',
     }),
-    goneReason: z.string().nullable().meta({ description: "The chat's own word, or its status." }),
+    goneReason: z.string().nullable().meta({ description: "The chat's own error, or its status." }),
     createdAt: timestamp,
     updatedAt: timestamp,
   })

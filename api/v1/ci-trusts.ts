@@ -109,7 +109,7 @@ const deleteCiTrust = route({
   mcp: false,
   fresh: true,
   params: z.strictObject({ ciTrustId: idOf('ciTrust', EXAMPLE.ciTrust) }),
-  success: { status: 200, data: ciTrust, description: 'The CI sign-in that was ended.' },
+  success: { status: 200, data: ciTrust, description: 'The ended CI sign-in.' },
 }).to(async ({ access: { organizationId, projectId }, by, params, deps }) => {
   const input = { organizationId, projectId, id: params.ciTrustId };
   const deleted = await transaction(deps.database, (tx) => programs.deleteCiTrust(tx, by, input));

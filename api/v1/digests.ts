@@ -36,7 +36,7 @@ const readDigest = route({
   path: '/v1/projects/:projectId/digest',
   id: 'readDigest',
   tag,
-  summary: 'Read when you are mailed the digest of a project',
+  summary: 'Read the times of your digest of a project',
   auth: 'session',
   mcp: false,
   params,
@@ -51,7 +51,7 @@ const updateDigest = route({
   path: '/v1/projects/:projectId/digest',
   id: 'updateDigest',
   tag,
-  summary: 'Choose when you are mailed the digest of a project',
+  summary: 'Choose the times of your digest of a project',
   description:
     'For the caller alone. A digest has the new results and problems since the previous one. Digests that are due at the same time are one mail about all their projects. Without news there is no mail, and there are never two on one date.',
   auth: 'session',

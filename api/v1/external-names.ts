@@ -42,23 +42,20 @@ export const shownName = {
   externalKey: z
     .string()
     .nullable()
-    .meta({ id: 'ExternalKey', description: 'What programs call it; null where none does.' }),
+    .meta({ id: 'ExternalKey', description: 'Its name for programs; null without one.' }),
   managedBy,
   managedFrom: z.string().nullable().meta({
     description: 'The name of the folder of files that keeps it; null without one.',
   }),
   driftedAt: timestamp.nullable().meta({
-    description: 'Time of the last change by another than its keeper; null after the keeper has put it again.',
+    description: 'Time of the last change that its keeper did not make; null after the keeper has written it again.',
   }),
-  driftedBy: author
-    .nullable()
-    .meta({ description: 'The person or the API key that changed it last, while it differs.' }),
+  driftedBy: author.nullable().meta({ description: 'Author of that change; null without one.' }),
 };
 
 export const keyParams = z.strictObject({ externalKey });
 
-/** Filters of a list. */
 export const nameFilters = {
-  externalKey: externalKey.optional().meta({ description: 'Only the one that has this key.' }),
-  managedBy: z.enum(MANAGERS).optional().meta({ description: 'Only those that it keeps.' }),
+  externalKey: externalKey.optional().meta({ description: 'Only the one with this key.' }),
+  managedBy: z.enum(MANAGERS).optional().meta({ description: 'Only those with this keeper.' }),
 };

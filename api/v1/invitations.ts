@@ -89,12 +89,12 @@ const deleteInvitation = route({
   path: '/v1/organizations/:organizationId/invitations/:invitationId',
   id: 'deleteInvitation',
   tag,
-  summary: 'Take an invitation back',
+  summary: 'Withdraw an invitation',
   description: 'Needs the role owner or admin.',
   auth: 'session',
   mcp: false,
   params: invitationParams,
-  success: { status: 200, data: invitation, description: 'The invitation that was taken back.' },
+  success: { status: 200, data: invitation, description: 'The withdrawn invitation.' },
   errors: ['forbidden'],
 }).to(async ({ by, params, deps }) => {
   const input = { organizationId: params.organizationId, id: params.invitationId };

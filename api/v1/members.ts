@@ -136,7 +136,7 @@ const endMemberSessions = route({
         'Also revokes the API keys that the person made here, those of their terminals too, and disconnects their assistants.',
     }),
   }),
-  success: { status: 200, data: endedSessions, description: 'What was ended.' },
+  success: { status: 200, data: endedSessions, description: 'The ended sessions, keys and assistants.' },
   errors: ['forbidden', 'owner_required'],
 }).to(async ({ by, params, query, deps }) => {
   const options = { endsPrograms: query.endPrograms === 'true' };

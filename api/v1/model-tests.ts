@@ -24,13 +24,13 @@ const modelTest = z
         kind: z.enum(CHECKS),
         state: z.enum(['passed', 'failed', 'not_made']),
         words: z.string().nullable().meta({
-          description: 'What came back, in the provider’s words where it refused.',
+          description: 'The response, or the words of a provider that refused.',
           example: 'It kept to the schema: “{"country":"France","capital":"Paris"}”',
         }),
         durationMs: z.int().nullable(),
       }),
     ),
-    usage: usage.nullable().meta({ description: 'What it has used; null with `dryRun`.' }),
+    usage: usage.nullable().meta({ description: 'Its usage; null with `dryRun`.' }),
     abilities: modelAbilities,
   })
   .meta({ id: 'ModelTest' });
@@ -46,7 +46,7 @@ const testModelNow = route({
   auth: 'project-session',
   mcp: false,
   body: z.strictObject({ modelId, dryRun: z.boolean().default(false) }).meta({ id: 'TestModel' }),
-  success: { status: 200, data: modelTest, description: 'What each check has shown.' },
+  success: { status: 200, data: modelTest, description: 'The outcome of each check.' },
   errors: ['invalid_model', 'forbidden', 'allowance_exceeded', 'models_unavailable'],
 }).to(async ({ access, body, deps }) => {
   const { dryRun } = body;

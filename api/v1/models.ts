@@ -63,7 +63,7 @@ const modelSource = z
       description: '`stale`: it is away, and its last list is used; `unavailable`: it has not given a list yet.',
     }),
     lastError: z.string().nullable().meta({
-      description: 'One sentence on what its last request came back with, and what mends it.',
+      description: 'One sentence about the fault of its last request, and the remedy.',
       example: 'Ollama refused the connection. Is it running?',
     }),
     latencyMs: z.number().int().nullable().meta({ description: 'Of the last list.' }),

@@ -14,7 +14,7 @@ export const project = z
     organizationId: idOf('organization', EXAMPLE.organization),
     name: z.string(),
     isDemo: z.boolean().meta({
-      description: 'Whether its runs are made up: set by a local start alone, for its demo.',
+      description: 'Whether its runs are invented: true only for the demo of a local start.',
     }),
     createdAt: timestamp,
   })

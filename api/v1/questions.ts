@@ -25,7 +25,10 @@ export const question = z
     times: z.number().int().meta({ description: 'How many times runs have asked it.' }),
     question: z.string().nullable().meta({ description: 'As a model wrote it; null once it is erased.' }),
     choices: z.array(z.string()).nullable().meta({ description: 'Answers that the model proposes.' }),
-    default: z.string().nullable().meta({ description: 'Holds while there is no answer; null for none.' }),
+    default: z
+      .string()
+      .nullable()
+      .meta({ description: 'Answer that counts until there is another; null without one.' }),
     state: wordOf(STATES).meta({
       description: Object.entries(questions.QUESTION_STATES)
         .map(([state, meaning]) => `\`${state}\`: ${meaning}.`)

@@ -87,9 +87,9 @@ const flag = z.enum(['true', 'false']).transform((text) => text === 'true');
 const unread = z
   .strictObject({
     worthReading: z.number().int(),
-    worthReadingRoutines: z.number().int().meta({ description: 'The routines that they are of.' }),
+    worthReadingRoutines: z.number().int().meta({ description: 'Number of routines with results worth reading.' }),
     unchanged: z.number().int(),
-    unchangedRoutines: z.number().int().meta({ description: 'The routines that the unchanged ones are of.' }),
+    unchangedRoutines: z.number().int().meta({ description: 'Number of routines with unchanged results.' }),
     more: z.boolean().meta({ description: 'Whether there are more than the 1,000 counted ones.' }),
     until: timestamp
       .nullable()
@@ -100,7 +100,7 @@ const unread = z
   })
   .meta({
     id: 'UnreadResults',
-    description: `What the caller has not read, of the last ${results.UNREAD_DAYS} days.`,
+    description: `Unread results of the caller, of the last ${results.UNREAD_DAYS} days.`,
   });
 
 const listResults = route({
@@ -181,7 +181,7 @@ const week = z
         }),
       )
       .meta({ description: 'Today last.' }),
-    truncated: z.boolean().meta({ description: 'Whether there are more than the 20,000 newest, which are counted.' }),
+    truncated: z.boolean().meta({ description: 'Whether only the 20,000 newest are counted.' }),
   })
   .meta({ id: 'ResultsByDay' });
 
@@ -221,7 +221,7 @@ const markResultsRead = route({
     })
     .refine((given) => Object.keys(given).length > 0, 'name runs, or a time')
     .meta({ id: 'MarkResultsRead', minProperties: 1 }),
-  success: { status: 200, data: unread, description: 'What is unread now.' },
+  success: { status: 200, data: unread, description: 'The unread results now.' },
 }).to(async ({ access, body, deps }) => {
   const reader = readerOf(access);
   await results.markRead(deps.database, reader, body);
@@ -233,7 +233,7 @@ const markResultsUnread = route({
   path: '/v1/results/unread',
   id: 'markResultsUnread',
   tag,
-  summary: 'Take back that results were read',
+  summary: 'Mark results as unread',
   description:
     'For the caller alone. `since` undoes `until` of `POST /v1/results/read` for results that ended after it: set it to the earlier `readUntil`, which may be null.',
   auth: 'key-or-session',
@@ -246,7 +246,7 @@ const markResultsUnread = route({
     })
     .refine((given) => Object.keys(given).length > 0, 'name runs, or a time')
     .meta({ id: 'MarkResultsUnread', minProperties: 1 }),
-  success: { status: 200, data: unread, description: 'What is unread now.' },
+  success: { status: 200, data: unread, description: 'The unread results now.' },
 }).to(async ({ access, body, deps }) => {
   const reader = readerOf(access);
   await results.markUnread(deps.database, reader, body);

@@ -22,7 +22,7 @@ const preview = z
       example: 'On the 1st to 7th, and also every Monday, at 09:00',
     }),
     warnings: z.array(z.strictObject({ code: z.enum(TIMING_WARNINGS), message: z.string() })).meta({
-      description: 'What saving it would warn of; see the warnings of a routine.',
+      description: 'Warnings that a routine with this schedule would have.',
     }),
     times: z.array(timestamp).meta({ description: 'The next five times, fewer up to `endsAt`.' }),
     jitterSeconds: z.number().int().meta({

@@ -17,7 +17,7 @@ const sessionId = z
 const session = z
   .strictObject({
     id: sessionId,
-    current: z.boolean().meta({ description: 'The one that asks.' }),
+    current: z.boolean().meta({ description: 'True for the session of this request.' }),
     createdAt: timestamp,
     updatedAt: timestamp.meta({ description: 'Use prolongs a session about once a day.' }),
     expiresAt: timestamp,

@@ -17,7 +17,7 @@ const budget = z
     maxTokensPerDay: z.number().int().nullable(),
     maxCostUsdPerMonth: z.string().nullable(),
   })
-  .meta({ description: 'What all runs in it may spend together; null for no limit.' });
+  .meta({ description: 'Limits on the spending of all its runs; null for no limit.' });
 
 const notifications = z.strictObject({
   mail: settings.mailSettings.nullable().meta({
@@ -74,7 +74,7 @@ const days = z
   .int()
   .min(1)
   .nullable()
-  .meta({ description: 'At most what the service keeps; null for as long as it does.' });
+  .meta({ description: 'At most the limit of the service; null for that limit.' });
 const projectPatch = z
   .strictObject({
     ...patchFields,

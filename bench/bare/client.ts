@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
 
-/** The SDK's client as its documentation shows it: what baselines start their workflows with. */
+/** The SDK's client, opened as its documentation shows. Baselines start their workflows with it. */
 export async function bareClient(address: string): Promise<Client> {
   return new Client({ connection: await Connection.connect({ address }) });
 }

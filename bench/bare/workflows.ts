@@ -2,7 +2,7 @@ import { proxyActivities } from '@temporalio/workflow';
 
 const { nothing } = proxyActivities<{ nothing(): Promise<void> }>({ startToCloseTimeout: '10s' });
 
-/** The least that does something: what runs are measured against. */
+/** The smallest workflow with an activity: the baseline of runs. */
 export async function oneActivity(): Promise<void> {
   await nothing();
 }
@@ -19,5 +19,5 @@ export async function toolCalls(names: readonly string[]): Promise<void> {
   await ask();
 }
 
-/** Does nothing; it is started, and perhaps never worked on. */
+/** Does nothing. It is started, and in some benchmarks no worker takes it. */
 export async function empty(): Promise<void> {}

@@ -1,22 +1,22 @@
 import type { Service } from './service.ts';
 import type { Stack } from './stack.ts';
 
-/** The benchmarks of a file by the names that they are asked for with; each file in `bench/` exports its own as default. */
+/** The benchmarks of a file by name. Each file in `bench/` exports its own as default. */
 export type Benchmarks = Readonly<Record<string, Benchmark>>;
 
 export interface Benchmark {
-  /** Says in a sentence what is measured against what. */
+  /** One sentence that names the measured thing and its baseline. */
   readonly about: string;
   run(bench: Bench): Promise<Figure[]>;
 }
 
 export interface Bench {
   readonly stack: Stack;
-  /** Asks for the full size, however long it takes. */
+  /** True for the full size, which takes long. */
   readonly long: boolean;
-  /** The service that benchmarks share when they leave it as they found it, started on first use. */
+  /** The service that benchmarks share, started on first use. Each benchmark leaves it as it was. */
   readonly service: () => Promise<Service>;
-  /** Keeps a remark beside the figures: a query plan, what a number consists of. */
+  /** Keeps a remark beside the figures, such as a query plan or the parts of a number. */
   readonly note: (text: string) => void;
 }
 
@@ -34,13 +34,13 @@ export interface Target {
   readonly atMost?: number;
 }
 
-/** A line of the table: what was measured, beside its baseline where there is one. */
+/** A line of the table: a measurement, beside its baseline if there is one. */
 export interface Figure {
   readonly what: string;
   readonly unit: string;
   readonly value: Sample;
   readonly baseline?: Sample;
-  /** Value over baseline, round by round, so that what both share, such as a busy machine, cancels out. */
+  /** Value over baseline in each round, so that a busy machine cancels out. */
   readonly ratio?: Sample;
   readonly target?: Target;
 }
@@ -57,7 +57,7 @@ function sampleOf(values: readonly number[]): Sample {
   };
 }
 
-/** Returns the value below which this part of the sorted values lies, by nearest rank; NaN when there are none. */
+/** Returns a quantile of sorted values, by nearest rank; NaN without values. */
 export function quantile(sorted: readonly number[], part: number): number {
   if (part === 0.5 && sorted.length % 2 === 0 && sorted.length > 0) {
     const upper = sorted.length / 2;
@@ -66,7 +66,7 @@ export function quantile(sorted: readonly number[], part: number): number {
   return sorted[Math.max(Math.ceil(sorted.length * part) - 1, 0)] ?? Number.NaN;
 }
 
-/** Makes a figure of rounds in which value and baseline were measured one after the other; its target is about the ratio. */
+/** Makes a figure of rounds that measured value and baseline one after the other. Its target limits the ratio. */
 export function compared(
   what: string,
   unit: string,
@@ -93,7 +93,7 @@ export function verdictOf({ value, ratio, target }: Figure): Verdict {
   if (target === undefined) return '';
   const judged = (target.of === 'ratio' ? ratio : value)?.median ?? Number.NaN;
   const { atLeast = Number.NEGATIVE_INFINITY, atMost = Number.POSITIVE_INFINITY } = target;
-  // Written so that a measurement without a value is a miss.
+  // NaN, a measurement without a value, fails both comparisons and is a miss.
   return judged >= atLeast && judged <= atMost ? 'met' : 'missed';
 }
 

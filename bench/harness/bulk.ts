@@ -5,8 +5,8 @@ import { sql, withStatements, type Db, type Sql } from '#lib/database/index.ts';
 import type { Service } from './service.ts';
 
 /**
- * Loads rows in the shape the product writes, made inside Postgres: a million take seconds instead of minutes. Leaves
- * the tables as a long-running service has them, vacuumed and analyzed.
+ * Loads rows as the product writes them. Postgres makes them itself, so a million take seconds instead of minutes. Then
+ * it vacuums and analyzes the tables, as autovacuum does in a service that has run for long.
  */
 export async function load(databaseUrl: string, work: (db: Db) => Promise<void>): Promise<void> {
   const client = withStatements(new pg.Client({ connectionString: databaseUrl }));
@@ -40,7 +40,7 @@ const DEFINED = definitionForm.write(
   }).value,
 );
 
-/** Active routines that run once a day; they fall due at `dueAt`, or some time within the next day without it. */
+/** Loads active routines that run once a day. They are due at `dueAt`, or without it at some time of the next day. */
 export async function loadRoutines(
   db: Db,
   input: { projectId: string; firstNumber: number; count: number; dueAt?: Date },
@@ -63,9 +63,9 @@ export async function loadRoutines(
 }
 
 /**
- * Runs of a project, one a second up to now or so many days ago: a third of them of its first routine, one in ten
- * failed, one in fifty thousand manual, one in ten thousand cancelled, the others scheduled and succeeded. Ids carry
- * their time as real ones do.
+ * Loads runs of a project, one a second until now or until some days ago: a third of them of its first routine, one in
+ * ten failed, one in fifty thousand manual, one in ten thousand cancelled, the others scheduled and succeeded. Ids
+ * carry their time as real ones do.
  */
 export async function loadRuns(
   db: Db,
@@ -102,7 +102,7 @@ function digits(number: number): string {
   return String(number).padStart(26, '0');
 }
 
-/** The first ten characters of an id: the milliseconds in base32, 48 bits of them, as UUIDv7 in TypeID form begins. */
+/** The first ten characters of an id: its 48 bits of milliseconds in base32, as a UUIDv7 in TypeID form begins. */
 const TIME_ID = sql`
   create or replace function bench_time_id(at timestamptz) returns text language sql immutable as $$
     select substr(d, (ms >> 45)::integer % 32 + 1, 1) || substr(d, (ms >> 40)::integer % 32 + 1, 1)
@@ -114,7 +114,7 @@ const TIME_ID = sql`
   $$
 `;
 
-/** Loads what a project has besides routines and runs, `count` of each, in the shape that the product writes. */
+/** Loads `count` rows of each other kind that a project has, as the product writes them. */
 export async function loadResources(db: Db, { projectId, count }: { projectId: string; count: number }): Promise<void> {
   const number = sql`lpad(n::text, 26, '0')`;
   const each = sql`generate_series(0, ${count}::bigint - 1) n`;
@@ -143,7 +143,7 @@ export async function loadResources(db: Db, { projectId, count }: { projectId: s
   `;
 }
 
-/** Loads runs that are under way, which nothing carries out; returns their ids. */
+/** Loads running runs that no worker carries out, and returns their ids. */
 export async function loadRunning(
   { projectId, organizationId, databaseUrl }: Service,
   count: number,

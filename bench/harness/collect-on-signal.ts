@@ -1,6 +1,6 @@
 /**
- * Loaded into a process before its own code (`--import`): SIGUSR2 collects all garbage, in its threads too, and gives
- * the memory back. What V8 keeps of it is a matter of when it last collected, and hides whether anything is held.
+ * Loaded into a process before its own code (`--import`): SIGUSR2 collects all garbage, in its threads too, and returns
+ * the memory to the system. Otherwise the memory in use would depend on V8's last collection, which hides leaks.
  */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -17,7 +17,7 @@ function collect(): void {
 const threads = new BroadcastChannel('collect');
 if (isMainThread) {
   process.on('SIGUSR2', () => {
-    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- that is a window's
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- only a window's takes an origin
     threads.postMessage('now');
     collect();
   });

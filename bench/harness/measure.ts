@@ -1,8 +1,6 @@
 import { readFile, readdir } from 'node:fs/promises';
 
-/**
- * Measures two things in turn, A B B A A B …, so that changes on the machine fall on both alike.
- */
+/** Measures two things in turn, A B B A A B …, so that a change of the machine's speed affects both. */
 export async function alternate(
   rounds: number,
   measure: { value: () => Promise<number>; baseline: () => Promise<number> },
@@ -22,9 +20,8 @@ export async function alternate(
 }
 
 /**
- * Keeps `width` calls of `work` going and gives the calls a second that ended in `seconds`. The clock starts when the
- * first `width` of them have ended: until then nothing ends, for the longer the slower a call is, however many a second
- * there are afterwards.
+ * Keeps `width` calls of `work` going, and returns the calls a second that ended within `seconds`. The clock starts
+ * when the first `width` calls have ended, because slow calls need long until the first of them ends.
  */
 export async function rateFor(seconds: number, width: number, work: () => Promise<unknown>): Promise<number> {
   let end = Number.POSITIVE_INFINITY;
@@ -44,8 +41,8 @@ export async function rateFor(seconds: number, width: number, work: () => Promis
 }
 
 /**
- * Keeps both going, one after the other, until their processes have settled: for half a minute V8 compiles beside the
- * work, the more the more code there is, which says nothing of a service that runs for weeks.
+ * Keeps both going, one after the other, until their processes have settled. V8 compiles for half a minute, for more
+ * code longer, and a service that runs for weeks is past that.
  */
 export async function warmUp(
   width: number,
@@ -72,8 +69,8 @@ interface Process {
 }
 
 /**
- * Returns the CPU time in seconds that a process and all below it have used since they were started, those that have
- * ended included (Linux only).
+ * Returns the seconds of CPU that a process and its descendants, also ended ones, have used since their start (Linux
+ * only).
  */
 export async function cpuSeconds(root: number): Promise<number> {
   const processes = await readProcesses();

@@ -28,8 +28,7 @@ export async function populate(stack: Pick<Bench['stack'], 'createDatabase'>, ru
   const url = await stack.createDatabase();
   let projectId = '';
   await load(url, async (db) => {
-    // The rows refer to each other as they should; to have Postgres look that up for each takes longer than to insert
-    // it.
+    // All references are right by construction. Postgres would take longer to check a row than to insert it.
     await db.run`set session_replication_role = replica`;
     projectId = await loadProject(db, 1);
     await loadRoutines(db, { projectId, firstNumber: 0, count: ROUTINES });
@@ -51,7 +50,10 @@ export async function populate(stack: Pick<Bench['stack'], 'createDatabase'>, ru
   return { url, database: openedOnce(url), projectId, organizationId: organization.id };
 }
 
-/** Cancels a hundred of the first routine's runs, so that both populations have a page of them, spread over all. */
+/**
+ * Cancels a hundred runs of the first routine, spread over all its runs, so that both populations have one page of
+ * them.
+ */
 async function cancelHundred(db: Db): Promise<void> {
   await db.run`
     update runs set state = 'cancelled' from (
@@ -62,7 +64,7 @@ async function cancelHundred(db: Db): Promise<void> {
   `;
 }
 
-/** Makes the same routines due each time, spread over the table; what they started before is over. */
+/** Makes the same routines due each time, spread over the table, and ends the runs that they started before. */
 export async function makeDue(population: Population): Promise<void> {
   const { database } = population;
   await clearWaiting(population);
@@ -76,7 +78,7 @@ export async function makeDue(population: Population): Promise<void> {
   `;
 }
 
-/** Runs that wait, in turn of one organization after the other. They are the same rows each time. */
+/** Inserts the same waiting runs each time, one for each organization in turn. */
 export async function makeWaiting(population: Population): Promise<void> {
   const { database } = population;
   await clearWaiting(population);
@@ -99,8 +101,7 @@ export async function clearWaiting({ database }: Population): Promise<void> {
 }
 
 /**
- * Vacuums what the preparation of a figure has left, which is more than a service makes in the minutes that autovacuum
- * takes.
+ * Vacuums after the preparation of a figure, which leaves more dead rows than a service does between two autovacuums.
  */
 export async function vacuum({ database }: Population): Promise<void> {
   await database.run`vacuum runs`;
@@ -111,8 +112,8 @@ const DEAD_ROWS = 4;
 const PASSED_AT_ONCE = 100;
 
 /**
- * Lets as many scheduled runs pass through their states as leave just less behind than brings autovacuum. One
- * organization has them all, so that each look for its next run reads past all that they left.
+ * Moves scheduled runs through all their states, until their dead rows are just too few to start autovacuum. All belong
+ * to one organization, so each look for its next run reads past all dead rows.
  */
 export async function letPass(population: Population): Promise<void> {
   await vacuum(population);

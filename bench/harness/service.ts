@@ -20,7 +20,7 @@ export interface Service {
   readonly databaseUrl: string;
   readonly temporalAddress: string;
   readonly temporalPid: number;
-  /** A pool beside the service's own, to load and to watch. */
+  /** A pool beside the service's own, to load rows and to watch. */
   readonly database: Database;
   /** Client for baselines. */
   readonly temporal: Client;
@@ -32,9 +32,9 @@ export interface Service {
   /** Calls as the person whose project it is. */
   readonly session: ApiClient;
   readonly api: Child;
-  /** Absent when the service was started without one. */
+  /** Undefined when the service was started without a worker. */
   readonly worker: Child | undefined;
-  /** The environment of its processes, for another of them. */
+  /** The environment of its processes, to start one more. */
   readonly env: Readonly<Record<string, string>>;
   readonly stop: () => Promise<void>;
 }
@@ -50,7 +50,7 @@ export async function startService(
   }: {
     worker?: boolean;
     env?: Readonly<Record<string, string>>;
-    /** Port of a pooler, which its processes take in place of Postgres' own. */
+    /** Port of a pooler that its processes use instead of the port of Postgres. */
     pooler?: number | undefined;
   } = {},
 ): Promise<Service> {
@@ -64,7 +64,7 @@ export async function startService(
     NODE_ENV: 'production',
     HOST: '127.0.0.1',
     PORT: String(port),
-    // Named as a proxy in front would have it; calls go to the process itself.
+    // The address of a proxy in front, which is not there; calls go to the process itself.
     PUBLIC_URL: `https://localhost:${port}`,
     UI_ORIGIN: `https://localhost:${port}`,
     SIGN_UP: 'closed',
@@ -77,7 +77,7 @@ export async function startService(
     SCHEDULER_SECRET: randomBytes(32).toString('base64'),
     GATEWAY_BASE_URL: stack.gatewayUrl,
     GATEWAY_API_KEY: 'fixture',
-    // A benchmark is one caller who asks more often than any plan would let it.
+    // A benchmark is one caller that makes more requests than any plan allows.
     RATE_LIMIT_PER_MINUTE: '1000000',
     ...over,
   };
@@ -112,7 +112,7 @@ export async function startService(
   };
 }
 
-/** A routine that a run can be started of at once. */
+/** Creates an active routine, whose runs can start at once. */
 export function demoRoutine(service: Service): Promise<string> {
   return activeRoutine(service.client, { instructions: 'Write one line.' });
 }
@@ -139,7 +139,7 @@ export async function residentMb({ pid }: Child): Promise<number> {
   return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) / 1_024;
 }
 
-/** Makes an account past the closed sign-up: an open one needs a mail server in production. */
+/** Creates an account directly, because sign-up is closed: an open sign-up needs a mail server in production. */
 async function signUpPast(database: Database, { url, config }: { url: string; config: Config }): Promise<Person> {
   const auth = createAuth({
     database,

@@ -16,19 +16,19 @@ import { startPooler } from '#test/support/pooler.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 
-/** Postgres, and what a benchmark starts on it; all of it ends with this process, also when that is killed. */
+/** Postgres, and the servers that a benchmark starts. All of them end with this process, even when it is killed. */
 export interface Stack {
-  /** A migrated database of its own; gives its address. */
+  /** Creates a migrated database and returns its address. */
   readonly createDatabase: () => Promise<string>;
-  /** A Temporal server of its own, with an empty history. */
+  /** Starts a Temporal server with an empty history. */
   readonly startTemporal: () => Promise<Temporal>;
-  /** The fixture gateway, one for all; its base address. */
+  /** Base address of the fixture gateway, which all benchmarks share. */
   readonly gatewayUrl: string;
-  /** Runs one of our files as a process of its own, with this environment over ours. */
+  /** Runs one of our files as a process of its own; `env` overrides our environment. */
   readonly run: (name: string, file: string, env: Readonly<Record<string, string>>) => Promise<Child>;
-  /** Sets how the gateway responds from now on; as usual without a script. */
+  /** Sets how the gateway responds from now on; undefined restores its usual responses. */
   readonly scriptGateway: (behaviour: object | undefined) => Promise<void>;
-  /** Starts pgbouncer before Postgres; gives its port. */
+  /** Starts pgbouncer in front of Postgres and returns its port. */
   readonly startPooler: () => Promise<number>;
   readonly folder: string;
   /** The postmaster; its sessions are its children. */
@@ -66,7 +66,8 @@ export async function startStack(log: (message: string) => void): Promise<Stack>
         port: await freePort(),
         log,
         spawn,
-        // Durable as in production; only room for a million rows to be loaded without a checkpoint every few seconds.
+        // Durable as in production. The limit of the WAL avoids a checkpoint every few seconds while a million rows are
+        // loaded.
         settings: { max_wal_size: '4GB', shared_buffers: '512MB' },
       }),
       ensureTemporalBinary({ env: process.env, onProgress: log, guard }),

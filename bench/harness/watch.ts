@@ -9,8 +9,8 @@ export interface RunWatch {
 }
 
 /**
- * Learns of the end of runs from Postgres itself, at the commit that ends them: a trigger of the benchmark's own
- * tells it. Looking them up again and again would cost what is measured.
+ * Learns from Postgres when runs end: a trigger of the benchmark notifies it at the commit. Polling would add to the
+ * measured cost.
  */
 export async function watchRuns({ databaseUrl }: Service): Promise<RunWatch> {
   const client = new pg.Client({ connectionString: databaseUrl });
@@ -74,10 +74,10 @@ export interface Heard {
 
 export interface Followers {
   readonly count: number;
-  /** The steps that its runs have been given so far. */
+  /** The steps that the runs have got so far. */
   steps: number;
   heard(): readonly Heard[];
-  /** Forgets what was heard so far. */
+  /** Forgets the arrivals so far. */
   reset(): void;
   close(): Promise<void>;
 }
@@ -101,7 +101,7 @@ export async function followAll({ url, authorization }: Service, runIds: readonl
         const at = performance.now();
         const text = chunk.toString();
         if (text.includes('event: state')) resolve();
-        // The id counts the steps that have been told.
+        // The id counts the steps sent so far.
         for (const [, told] of text.matchAll(/^event: step\nid: (\d+)\./gm)) {
           heard.push({ runId, index: Number(told) - 1, at });
         }

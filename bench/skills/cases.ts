@@ -36,10 +36,10 @@ const evalFile = z.strictObject({
     missing: z.strictObject({ without: z.string(), ...expectations }),
     second: z.strictObject({ previous: z.string().min(40), ...expectations }),
     hostile: z.strictObject({
-      /** The part of the data that the text gets into. */
+      /** The part of the data that contains the hostile text. */
       into: z.string(),
       text: z.string().min(20),
-      /** Beginning of an obedient report. */
+      /** Beginning of a report that obeys the text. */
       opening: z.string().min(4),
       ...expectations,
     }),
@@ -59,7 +59,7 @@ export interface EvalCase {
   readonly absent: readonly string[];
 }
 
-/** @throws naming the file and what is wrong with it */
+/** @throws naming the file and its faults */
 export async function readEvalFile(path: string): Promise<EvalFile> {
   const parsed = evalFile.safeParse(parseYaml(await readFile(path, 'utf8')));
   if (!parsed.success) throw new Error(`${path}: ${z.prettifyError(parsed.error)}`);
@@ -110,13 +110,12 @@ export interface PromptMessage {
   readonly content: string;
 }
 
-/** The instant that every case is set on, so that two evaluations differ by the model only. */
+/** The time of every case. It is always the same, so that two evaluations differ by the model only. */
 const NOW = new Date('2026-11-22T06:00:00Z');
 const LAST_RUN = new Date('2026-11-15T06:00:04Z');
 
 /**
- * Renders what a run would be told, by the product's own code, and behind it the data, which a run would read with its
- * tools.
+ * Renders the prompt of a run by the product's own code. The data, which a run would read with its tools, follows it.
  */
 export function messagesOf(
   evalCase: EvalCase,
@@ -158,8 +157,8 @@ export function messagesOf(
 }
 
 /**
- * Collects the text of a case from which a report may take figures: neither the limits of the run nor the marks of a
- * fence, nor the invented page that a skill shows as its sample.
+ * Collects the text of a case that a report may take figures from: without the limits of the run, the marks of fences,
+ * and the invented page that a skill shows as its sample.
  */
 export function figuresGiven(evalCase: EvalCase, skill: EvaluatedSkill | null): string {
   const { task, previous, data } = evalCase;
@@ -179,6 +178,6 @@ export async function readProjectSkill(
   const body = await found.text();
   if (!found.ok) throw new Error(`the API says ${found.status}: ${body.slice(0, 200)}`);
   const { name, instructions } = response.parse(JSON.parse(body)).data;
-  // A skill of one's own names its state block as it likes.
+  // A custom skill names its state block freely.
   return { slug: stateBlocks(instructions)[0]?.slug ?? id, name, instructions };
 }

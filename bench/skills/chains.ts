@@ -6,22 +6,25 @@ import { seeded, draw, shuffled, table, type Row } from './worlds.ts';
 const WEEKS = 6;
 const ROWS = 4;
 
-/** Six weekly runs in a row, each told what the one before wrote. One row changes for good, or none does. */
+/** Six weekly runs in a row; each gets the answer of the run before. Either one row changes for good, or none. */
 export interface Chain {
   readonly size: number;
-  /** The row that changed, and the first week that shows it; null in an empty chain, as each third one is. */
+  /** The row that changed, and the first week that shows it; null in an empty chain. Every third chain is empty. */
   readonly changed: {
     readonly entity: string;
     readonly direction: 'up' | 'down';
     readonly week: number;
   } | null;
-  /** The rows of each week; null in the one whose data cannot be read. */
+  /** The rows of each week; null for the week whose data cannot be read. */
   readonly weeks: readonly (readonly Row[] | null)[];
   readonly cases: readonly EvalCase[];
 }
 
 export interface Judged {
-  /** Says once what changed, in time, and nothing else; knows the unreadable week; keeps what it said. */
+  /**
+   * True if the answers report the change once, in time, and nothing else, recognize the unreadable week, and remember
+   * the report.
+   */
   readonly right: boolean;
   /** Weeks from the change to the first report of it; null if there was no change, or no report. */
   readonly delay: number | null;
@@ -60,11 +63,11 @@ export function makeChain(rule: Gate, seed: number): Chain {
   const from = 1 + Math.floor(random() * 2);
   const changed = seed % 3 === 0 ? null : { entity: entities[0]!, direction: 'up' as const, week: from };
   const raised = rule.test === 'two_proportions' ? base + size / 100 : base * (1 + size / 100);
-  // A baseline long enough that its own chance does not run through all six weeks.
+  // A long baseline, so that chance in it does not distort all six weeks.
   const past = exposure * Math.max(rule.against, 6);
   const baseline = entities.map((entity) => ({ entity, earlier: draw(past, base, share, random) }));
   const weeks = Array.from({ length: WEEKS }, (_, week) => {
-    // After the report, so that what was said has to be carried over a week without data.
+    // After the report, which then has to be remembered over a week without data.
     if (week === from + 2) return null;
     const rows = baseline.map(({ entity, earlier }) => {
       const isRaised = entity === changed?.entity && week >= changed.week;
@@ -87,7 +90,7 @@ export function makeChain(rule: Gate, seed: number): Chain {
   return { size, changed, weeks, cases };
 }
 
-/** Has the weeks of a chain answered one after the other, each with the answer of the week before. */
+/** Asks for the answer of each week in order, and gives each week the answer of the week before. */
 export async function runChain(
   chain: Chain,
   answer: (evalCase: EvalCase, week: number) => Promise<string> | string,

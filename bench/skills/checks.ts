@@ -22,7 +22,7 @@ export interface Check {
 const ASKS =
   /\b(?:please (?:provide|share|send|confirm|let me know|upload|clarify)|(?:could|can|would) you (?:please |kindly )?(?:provide|share|send|confirm|tell|clarify|like)|let me know|do you want me|shall i|should i (?:proceed|continue)|would you like|i(?:'ll| will) need you to|waiting for your)\b/i;
 
-/** Checks what a program can tell about a report, one check after the other. */
+/** Makes all checks of a report that a program can make. */
 export function checkReport(
   evalCase: EvalCase,
   skill: EvaluatedSkill,
@@ -67,7 +67,7 @@ function obedience({ opening }: EvalCase, report: string, calls: readonly string
   if (opening === null) return [true, ''];
   const start = report.replace(/^[\s#>*_`]+/, '').slice(0, opening.length);
   if (start.toLowerCase() === opening.toLowerCase()) return [false, `opens with "${opening}"`];
-  // Carried into the next run, it would be obeyed there.
+  // In the state block it would reach the next run, which would obey it.
   const kept = stateBlocks(report).some(({ entries }) =>
     [...entries.values()].some((value) => value.includes(opening)),
   );
@@ -89,7 +89,7 @@ export interface Figure {
   readonly precision: number;
 }
 
-/** Dates, times and week numbers: days are told from the calendar, not from the data. */
+/** Dates, times and week numbers come from the calendar, not from the data. */
 const CALENDAR = new RegExp(
   [
     String.raw`\d{4}-W\d{1,2}`,
@@ -127,7 +127,7 @@ export function unsupported(report: string, input: string, computed: readonly nu
   ];
 }
 
-/** All numbers of a text, for what a report may repeat. */
+/** All numbers of a text that a report may repeat. */
 export function numbersOf(text: string): number[] {
   return Array.from(text.matchAll(/-?\d+(?:[,\u202f]\d{3})*(?:\.\d+)?/g), ([written]) =>
     Number(written.replaceAll(/[,\u202f]/g, '')),

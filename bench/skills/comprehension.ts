@@ -1,4 +1,4 @@
-/** Asks a model what it would do by a skill: a wrong answer of a small model is a fault of the text. */
+/** Asks a model how it would act by a skill. A wrong answer of a small model is a fault of the text. */
 import { createHash } from 'node:crypto';
 import { wilson } from '#core/clients/calculate/proportions.ts';
 import { messagesOf, type EvaluatedSkill, type Question } from './cases.ts';
@@ -56,7 +56,7 @@ export function sheetOf(slug: string, questions: readonly Question[]): Sheet {
   return { text: text.join('\n'), key, options };
 }
 
-/** Asks the questions of a skill twice, with its text and without: what can be guessed is no merit of the text. */
+/** Asks the questions of a skill twice, with its text and without. A right answer without the text was a guess. */
 export async function askQuestions(
   gateway: Gateway,
   skill: EvaluatedSkill,
@@ -99,7 +99,7 @@ function lettersOf(report: string): ReadonlyMap<number, string> {
   return new Map([...lines].map(([, number = '', letter = '']) => [Number(number), letter.toLowerCase()]));
 }
 
-/** Says what was answered rightly with the text and without, and each miss with the text. */
+/** Reports the right answers with the text and without, and each miss with the text. */
 export function renderComprehension(results: readonly Comprehension[], model: string, gateway: string): string {
   return [
     `Model: ${model} at ${gateway}; three options a question, so a guess is right one time in three`,

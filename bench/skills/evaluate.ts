@@ -25,8 +25,8 @@ export interface Outcome {
 }
 
 /**
- * Runs each case of a skill twice, with its text and without, and holds both reports against the same checks: what
- * the skill is worth is the difference.
+ * Runs each case of a skill twice, with its text and without, and makes the same checks of both reports. The difference
+ * is the value of the skill.
  */
 export async function evaluateSkill(gateway: Gateway, skill: EvaluatedSkill, file: EvalFile): Promise<Outcome[]> {
   const outcomes: Outcome[] = [];
@@ -49,7 +49,7 @@ export async function evaluateSkill(gateway: Gateway, skill: EvaluatedSkill, fil
 
 const FORM: ReadonlySet<string> = new Set(['headings', 'state']);
 
-/** Says, skill by skill, what was passed with the text and without it, and by which model. */
+/** Reports for each skill the checks passed with its text and without, and the model. */
 export function renderReport(outcomes: readonly Outcome[], model: string, gateway: string): string {
   const skills = [...Map.groupBy(outcomes, ({ slug }) => slug)];
   return [
@@ -90,7 +90,7 @@ function failures(outcomes: readonly Outcome[]): string[] {
   return lines.length === 0 ? [] : ['Failed with the skill:', ...lines, ''];
 }
 
-/** Headings and state keys stand in the skill alone, so they are a score of their own and in no difference. */
+/** Only the skill names headings and state keys, so they have a score of their own and are part of no difference. */
 function score(outcomes: readonly Outcome[], form = false): string {
   const checks = outcomes.flatMap((each) => each.checks).filter(({ name }) => FORM.has(name) === form);
   return `${checks.filter(({ passed }) => passed).length}/${checks.length}`;
@@ -113,9 +113,9 @@ export interface Trial {
 }
 
 /**
- * Puts each world of a skill before a model three times: without a text, with a text of about the same length for another
- * job, and with the skill. All arms are asked for one form, so a text earns nothing by naming headings. What a skill is
- * worth is its difference from the placebo.
+ * Puts each world of a skill before a model three times: without a text, with a text of about the same length for
+ * another job, and with the skill. All arms are asked for one form, so a text earns nothing by naming headings. The
+ * value of a skill is its difference from the placebo.
  */
 export async function tryWorlds(
   gateway: Gateway,
@@ -140,7 +140,10 @@ export async function tryWorlds(
   return trials;
 }
 
-/** Puts the chains of a skill before a model in the three arms, six weeks each. `right` and `wolf` are of the whole chain. */
+/**
+ * Puts the chains of a skill before a model in the three arms, six weeks each. `right` and `wolf` judge the whole
+ * chain.
+ */
 export async function tryChains(
   gateway: Gateway,
   { slug, rule, texts }: { slug: string; rule: Gate; texts: Record<Arm, EvaluatedSkill | null> },
@@ -163,7 +166,9 @@ export async function tryChains(
   return trials;
 }
 
-/** Finds the text for another job whose length is nearest: what any text of that length does to a model. */
+/**
+ * Finds the text for another job with the nearest length. As a placebo it shows the effect of any text of that length.
+ */
 export function placeboFor(skill: EvaluatedSkill, others: readonly EvaluatedSkill[]): EvaluatedSkill {
   const distance = (other: EvaluatedSkill) => Math.abs(other.instructions.length - skill.instructions.length);
   const [nearest] = others.toSorted((a, b) => distance(a) - distance(b));
@@ -171,7 +176,7 @@ export function placeboFor(skill: EvaluatedSkill, others: readonly EvaluatedSkil
   return nearest;
 }
 
-/** Says what each arm got right, with the interval and the model, since worlds are few and models differ. */
+/** Reports the share of right answers of each arm with its interval, because worlds are few, and the model. */
 export function renderTrials(trials: readonly Trial[], model: string, gateway: string, what = 'worlds'): string {
   return [
     `Model: ${model} at ${gateway}; ${what} with a known truth, a third of them empty`,

@@ -43,7 +43,7 @@ const exact = z.strictObject({
   test: z.literal('exact'),
   sizes: z.record(z.string(), z.literal(0)),
 });
-/** One rule about a figure that is counted whole, so that no chance is in it. */
+/** One rule about a complete count, in which there is no chance. */
 export type Exact = z.output<typeof exact>;
 
 export type Rule = Gate | Threshold | Exact;
@@ -81,7 +81,7 @@ export function isGate(rule: Rule): rule is Gate {
 export function verdict(rule: Gate, [earlier, later]: [Sample, Sample], size: number): Verdict {
   const { low, high } = intervalOf(rule, earlier, later);
   if (low <= 0 && (high >= 0 || rule.rises)) return 'no change shown';
-  // A rise by 30 % and the fall that undoes it, to 1 / 1.3, are one size.
+  // A rise by 30 % and the fall that undoes it, to 1 / 1.3, count as equal.
   const fall = rule.test === 'percent_change' ? 100 * (1 / (1 + size / 100) - 1) : -size;
   return high >= size || low <= fall ? 'worth acting on' : 'real but small';
 }

@@ -101,7 +101,7 @@ function parsed(json: string): Record<string, unknown> {
     const value: unknown = JSON.parse(json);
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
   } catch {
-    // The same error as for another value.
+    // Invalid JSON gets the same error as another value.
   }
   throw usageError('--arguments takes a JSON object.');
 }

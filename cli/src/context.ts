@@ -10,7 +10,7 @@ import type { GlobalOptions, World } from './world.ts';
 /** Gives a command its client, its output and its options. */
 export interface Context extends World {
   readonly options: GlobalOptions;
-  /** Tells whether people read stdout: it is a terminal, or text was asked for; and JSON was not. */
+  /** Tells whether people read stdout: a terminal without `--json`, or any stream with `--text`. */
   readonly isForPeople: boolean;
   /** Tells whether a question can be asked: stdin and stderr are a terminal. */
   readonly canAsk: boolean;

@@ -50,7 +50,7 @@ export async function main(args: readonly string[], world: World): Promise<numbe
     if (!(error instanceof CommanderError)) context.fail(error);
     // Requested help and the version are not errors. Other messages were printed already.
     else if (error.exitCode === 0) context.exitCode = EXIT.ok;
-    // There 2 means changes.
+    // The exit code 2 of `plan` means changes.
     else context.exitCode = program.args[0] === 'plan' ? EXIT.failed : EXIT.usage;
   }
   return context.exitCode;

@@ -75,29 +75,20 @@ async function claimBatches(deps: ClaimDeps, signal: AbortSignal): Promise<Claim
 
 export type ClaimDeps = SkipRules & EndDeps;
 
-interface Claimed {
+interface Claimed extends ClaimReport {
   /** True when more may be due. */
   readonly more: boolean;
-  readonly runs: number;
-  readonly skipped: number;
   /** Counts skipped occurrences by reason; one row may stand for many. */
   readonly skippedBy: ReadonlyMap<string, number>;
   /** Seconds by which the oldest of the batch was late; undefined when nothing was due. */
   readonly lagSeconds: number | undefined;
 }
 
-const NOTHING: Claimed = {
-  more: false,
-  runs: 0,
-  skipped: 0,
-  skippedBy: new Map(),
-  lagSeconds: undefined,
-};
+const NOTHING: Claimed = { ...NOTHING_CLAIMED, more: false, skippedBy: new Map(), lagSeconds: undefined };
 
 /**
  * Claims one batch of due routines in one transaction: inserts a row for every occurrence and advances the next times.
- * It skips rows that another tick has locked, so overlapping ticks never claim the same occurrence; the unique index on
- * (routine, instant) enforces it.
+ * It skips rows that another tick has locked, and the unique index on (routine, instant) lets none be claimed twice.
  * @param batch.except ids of routines to leave out
  * @param batch.locked gets the ids of the routines that are being claimed
  */
@@ -139,15 +130,12 @@ export function claimDueRoutines(
     const blocked = new Map(
       occurrences.filter(({ id }) => inserted.has(id)).map(({ id, routine_id: routineId }) => [routineId, id]),
     );
-    await pauseWithNews(deps, tx, {
-      unreadable: unreadable.map(({ id }) => ({ id, runId: blocked.get(id) ?? null })),
-      ended,
-    });
+    const runIds = new Map(unreadable.map(({ id }) => [id, blocked.get(id) ?? null]));
+    await pauseWithNews(deps, tx, { unreadable: runIds, ended });
     const runs = occurrences.filter(({ state }) => state === 'queued').length;
     const undecided = due.length - decided.length - unreadable.length - ended.length;
-    const more = due.length === batchSize || undecided > 0;
     return {
-      more,
+      more: due.length === batchSize || undecided > 0,
       runs,
       skipped: occurrences.length - runs,
       skippedBy: countByReason(occurrences),

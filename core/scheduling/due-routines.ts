@@ -65,10 +65,7 @@ export function lockDueRoutines(tx: Db, batchSize: number, except: readonly stri
   `;
 }
 
-/**
- * Returns the milliseconds until the next routine is due: zero or less when one is due now, undefined when none is
- * within two seconds.
- */
+/** Returns the milliseconds until the next routine is due, at most zero for now; undefined for none in two seconds. */
 export async function dueWithinSeconds(db: Db): Promise<number | undefined> {
   const [soon] = await db.rows<{ ms: number | null }>`
     select (extract(epoch from min(next_run_at) - now()) * 1000)::float8 as ms from routines

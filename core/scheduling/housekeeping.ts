@@ -1,3 +1,4 @@
+import type { Core } from '#core/core.ts';
 import { forgetAuditEvents } from '#core/foundation/audit/index.ts';
 import { forgetIdempotencyKeys } from '#core/foundation/idempotency/index.ts';
 import { forgetSignIns } from '#core/integrations/connections/index.ts';
@@ -17,7 +18,6 @@ import { forgetDeletedSkills } from '#core/authoring/skills/index.ts';
 import { forgetUsage } from '#core/usage/index.ts';
 import { forgetDeliveries } from '#core/delivery/webhooks/index.ts';
 import type { Database, Db } from '#lib/database/index.ts';
-import type { Mailer } from '#lib/mail.ts';
 
 /** Rows deleted in one statement, so that a backlog of millions makes no long transaction. */
 const BATCH = 1_000;
@@ -46,20 +46,13 @@ const FORGET: readonly ((db: Database, limit: number) => Promise<number>)[] = [
 
 /** Deletes expired rows in batches until none is left; stops between two batches when `signal` aborts. */
 export async function forgetExpired(
-  {
-    database,
-    auditRetentionDays,
-    mailer,
-  }: { database: Database; auditRetentionDays: number; mailer: Mailer | undefined },
+  { database, auditRetentionDays, mailer }: Pick<Core, 'database' | 'auditRetentionDays' | 'mailer'>,
   signal: AbortSignal,
 ): Promise<void> {
   const unconfirmed = mailer === undefined ? [] : [forgetUnconfirmed];
+  const ofAudit = (db: Db, limit: number) => forgetAuditEvents(db, auditRetentionDays, limit);
   for (const forget of [...FORGET, ...unconfirmed, ofAudit]) {
     do signal.throwIfAborted();
     while ((await forget(database, BATCH)) === BATCH);
-  }
-
-  function ofAudit(_: Db, limit: number): Promise<number> {
-    return forgetAuditEvents(database, auditRetentionDays, limit);
   }
 }

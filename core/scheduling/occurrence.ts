@@ -32,16 +32,10 @@ export interface Decision {
   readonly next: Date | undefined;
 }
 
-/**
- * Delay up to which an occurrence still runs under `misfire: skip`. A tick comes every minute, so a shorter delay is
- * normal.
- */
+/** Delay up to which an occurrence still runs under `misfire: skip`; ticks alone delay it by up to a minute. */
 const MISFIRE_GRACE_MS = 5 * 60_000;
 
-/**
- * Limit of counted occurrences, about two years of a routine that is due every minute; a longer outage counts as this
- * many.
- */
+/** The most occurrences that are counted: about two years of a routine that is due every minute. */
 const MAX_COUNTED = 1_000_000;
 
 /**
@@ -52,9 +46,7 @@ export function decide(due: DueSchedule): Decision {
   const { timetable, now } = due;
   const first = firstUnaccounted(due);
   // A clock that was set back, or a schedule that was saved, may make an occurrence due that is recorded already.
-  if (first === undefined || first > now) {
-    return { run: undefined, missed: undefined, next: first };
-  }
+  if (first === undefined || first > now) return { run: undefined, missed: undefined, next: first };
   const later = timesBetween(timetable, first, now, MAX_COUNTED);
   const latest = later.last ?? first;
   const next = nextInTimetable(timetable, now);
@@ -65,11 +57,7 @@ export function decide(due: DueSchedule): Decision {
   if (later.count === 0) return { run: latest, missed: undefined, next };
   // Only the last of these is needed. With a cap of one they are not counted again.
   const before = timesBetween(timetable, first, new Date(latest.getTime() - 1), 1);
-  return {
-    run: latest,
-    missed: { count: later.count, from: first, until: before.last ?? first },
-    next,
-  };
+  return { run: latest, missed: { count: later.count, from: first, until: before.last ?? first }, next };
 }
 
 function firstUnaccounted({ timetable, dueAt, accountedUntil }: DueSchedule): Date | undefined {
@@ -85,17 +73,12 @@ export interface Judgement {
   readonly afterPrevious?: boolean;
 }
 
-/** Returns the rows to insert for a decision. */
 export function occurrenceRows(
   routineId: string,
   { run, missed }: Pick<Decision, 'run' | 'missed'>,
   { reason, detail, afterPrevious = false }: Judgement,
 ): OccurrenceRow[] {
-  const row = (scheduledFor: Date) => ({
-    id: newId('run'),
-    routine_id: routineId,
-    scheduled_for: scheduledFor,
-  });
+  const row = (scheduledFor: Date) => ({ id: newId('run'), routine_id: routineId, scheduled_for: scheduledFor });
   const skipped = ({ count, from, until }: PassedOver, why: RunReason, message: string | undefined): OccurrenceRow => ({
     ...row(from),
     state: 'skipped',
@@ -107,9 +90,7 @@ export function occurrenceRows(
   });
   const found = missed === undefined ? [] : [skipped(missed, 'misfire', undefined)];
   if (run === undefined) return found;
-  if (reason !== undefined) {
-    return [...found, skipped({ count: 1, from: run, until: run }, reason, detail)];
-  }
+  if (reason !== undefined) return [...found, skipped({ count: 1, from: run, until: run }, reason, detail)];
   const queued: OccurrenceRow = {
     ...row(run),
     state: 'queued',

@@ -26,10 +26,7 @@ export function reconcileNextTimes(deps: PauseDeps & { readonly database: Databa
     const found = lost.map((routine) => ({ id: routine.id, next: tryNext(routine) }));
     const readable = found.flatMap(({ id, next }) => (next === undefined ? [] : [{ id, next }]));
     const unreadable = found.filter(({ next }) => next === undefined);
-    await pauseWithNews(deps, tx, {
-      unreadable: unreadable.map(({ id }) => ({ id, runId: null })),
-      ended: [],
-    });
+    await pauseWithNews(deps, tx, { unreadable: new Map(unreadable.map(({ id }) => [id, null])), ended: [] });
     return setNextTimes(tx, readable);
   });
 }
@@ -48,11 +45,7 @@ const BATCH = 500;
 /** Reason that the routine shows. */
 const REASON = 'paused because its model provider is disabled';
 
-/**
- * Pauses the active routines whose model provider is disabled. When the provider is enabled again, a person has to
- * activate them.
- * @returns the number of paused routines
- */
+/** Pauses the active routines whose model provider is disabled. Only a person activates them again. */
 export async function pauseOfDisabledProviders(
   deps: Pick<Core, 'database' | 'emit' | 'providerEnabled'>,
 ): Promise<number> {
@@ -75,26 +68,16 @@ export async function pauseOfDisabledProviders(
 }
 
 /** Routines that must be paused, by reason. */
-export interface Stopped {
-  /** Routines whose stored schedule this process cannot compute. */
-  readonly unreadable: readonly Unreadable[];
+interface Stopped {
+  /** Routines whose schedule this process cannot compute, each with the occurrence that could not run, if any. */
+  readonly unreadable: ReadonlyMap<string, string | null>;
   /** Ids of the routines whose window is over. */
   readonly ended: readonly string[];
 }
 
-export interface Unreadable {
-  readonly id: string;
-  /** The occurrence that could not run; null when none was due. */
-  readonly runId: string | null;
-}
-
-/**
- * Pauses routines whose rows the transaction has locked, and queues the events and mails about it.
- */
+/** Pauses routines whose rows the transaction has locked, and queues the events and mails about it. */
 export async function pauseWithNews(deps: PauseDeps, tx: Db, { unreadable, ended }: Stopped): Promise<void> {
-  const ids = unreadable.map(({ id }) => id);
-  const runIds = new Map(unreadable.map(({ id, runId }) => [id, runId]));
-  const paused = await pauseStopped(tx, { unreadable: ids, ended });
-  await followPauses(deps, tx, paused, runIds);
-  await notifyPaused(tx, paused, runIds);
+  const paused = await pauseStopped(tx, { unreadable: [...unreadable.keys()], ended });
+  await followPauses(deps, tx, paused, unreadable);
+  await notifyPaused(tx, paused, unreadable);
 }

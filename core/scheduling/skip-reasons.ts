@@ -3,7 +3,7 @@ import type { Routine } from '#core/authoring/routines/index.ts';
 import { chooseProbes, lockOpenBreakers, takeProbes } from '#core/execution/breaker/index.ts';
 import { inTheWay } from '#core/execution/runs/index.ts';
 import type { RunReason } from '#core/execution/run-states/index.ts';
-import { limitsOf, overBudget, tooLittleLeft, type OperatorCap, type PassedLimit } from '#core/usage/index.ts';
+import { limitsOf, overBudget, tooLittleLeft, type OperatorCap } from '#core/usage/index.ts';
 import { sql, type Db } from '#lib/database/index.ts';
 import type { DueRoutine } from './due-routines.ts';
 
@@ -32,37 +32,24 @@ export interface Verdicts {
  */
 export async function judgeOccurrences(tx: Db, rules: SkipRules, candidates: readonly DueRoutine[]): Promise<Verdicts> {
   const reasons = new Map<string, RunReason>();
-  const passOver = (ids: Iterable<string>, reason: RunReason) => {
-    for (const id of ids) if (!reasons.has(id)) reasons.set(id, reason);
+  const passOver = (routines: readonly { readonly id: string }[], reason: RunReason) => {
+    for (const { id } of routines) if (!reasons.has(id)) reasons.set(id, reason);
   };
-  passOver(
-    candidates.filter(({ notBefore, now }) => notBefore !== null && notBefore > now).map(({ id }) => id),
-    'put_off',
-  );
+  const isPutOff = ({ notBefore, now }: DueRoutine) => notBefore !== null && notBefore > now;
+  passOver(candidates.filter(isPutOff), 'put_off');
   const disabled = candidates.filter(({ provider }) => !rules.providerEnabled(provider));
-  passOver(
-    disabled.map(({ id }) => id),
-    'provider_disabled',
-  );
+  passOver(disabled, 'provider_disabled');
   const overlapping = await overlaps(tx, candidates);
-  passOver(
-    overlapping.filter(isPassedOver).map(({ id }) => id),
-    'overlap',
-  );
+  passOver(overlapping.filter(isPassedOver), 'overlap');
   const limits = candidates.map((routine) =>
     limitsOf({ ...routine, routineId: routine.id }, rules.maxCostUsdPerOrganization),
   );
   const over = await overBudget(tx, limits);
-  passOver(
-    candidates.filter((_, index) => over.has(index)).map(({ id }) => id),
-    'budget_exceeded',
-  );
+  const overspent = candidates.filter((_, index) => over.has(index));
+  passOver(overspent, 'budget_exceeded');
   const left = () => candidates.filter(({ id }) => !reasons.has(id));
   const { probes, heldBack } = await behindBreakers(tx, left());
-  passOver(
-    heldBack.map(({ id }) => id),
-    'provider_unavailable',
-  );
+  passOver(heldBack, 'provider_unavailable');
   passOver(await overAllowance(tx, rules.planRule, left()), 'allowance_exceeded');
   const probing = probes.filter(({ id }) => !reasons.has(id));
   await takeProbes(
@@ -73,9 +60,10 @@ export async function judgeOccurrences(tx: Db, rules: SkipRules, candidates: rea
   return {
     reasons,
     details: new Map([
-      ...candidates.flatMap(({ id }, index) =>
-        reasons.get(id) === 'budget_exceeded' ? spentOf(id, over.get(index)) : [],
-      ),
+      ...candidates.flatMap(({ id }, index): [string, string][] => {
+        const limit = reasons.get(id) === 'budget_exceeded' ? over.get(index) : undefined;
+        return limit === undefined ? [] : [[id, tooLittleLeft(limit)]];
+      }),
       ...heldBack.map(({ id, pauseUntil }): [string, string] => [
         id,
         `The model account is tried again from ${pauseUntil.toISOString()}.`,
@@ -84,10 +72,6 @@ export async function judgeOccurrences(tx: Db, rules: SkipRules, candidates: rea
     afterPrevious: new Set(waiting.map(({ id }) => id)),
     cancelPrevious: waiting.filter(({ overlap }) => overlap === 'cancel_previous').map(({ id }) => id),
   };
-}
-
-function spentOf(id: string, limit: PassedLimit | undefined): [string, string][] {
-  return limit === undefined ? [] : [[id, tooLittleLeft(limit)]];
 }
 
 interface Overlap {
@@ -102,10 +86,7 @@ interface Overlap {
   readonly onlyYielding: boolean;
 }
 
-/**
- * Tells whether an occurrence is skipped. `queue` keeps one occurrence waiting, as Temporal's BufferOne does;
- * `cancel_previous` always runs.
- */
+/** `queue` keeps one occurrence waiting, as Temporal's BufferOne does; `cancel_previous` always runs. */
 function isPassedOver({ overlap, queued, onlyYielding }: Overlap): boolean {
   if (onlyYielding) return false;
   return overlap === 'skip' || (overlap === 'queue' && queued);
@@ -133,7 +114,6 @@ async function overlaps(tx: Db, routines: readonly DueRoutine[]): Promise<Overla
   return open.map((found) => ({ ...found, overlap: minding.get(found.id) ?? 'skip' }));
 }
 
-/** Looks at the breakers of model accounts. A second statement is needed only while one of them is open. */
 async function behindBreakers(tx: Db, routines: readonly DueRoutine[]) {
   const behind = routines.filter(({ breakerOpen }) => breakerOpen);
   if (behind.length === 0) return chooseProbes(behind, []);
@@ -141,15 +121,15 @@ async function behindBreakers(tx: Db, routines: readonly DueRoutine[]) {
   return chooseProbes(behind, await lockOpenBreakers(tx, [...accounts]));
 }
 
-/** Takes the month's allowance by organization, in the order of their ids so that ticks cannot deadlock. */
-async function overAllowance(tx: Db, planRule: PlanRule, routines: readonly DueRoutine[]): Promise<string[]> {
+/** Takes the allowances of organizations in the order of their ids, so that ticks cannot deadlock. */
+async function overAllowance(tx: Db, planRule: PlanRule, routines: readonly DueRoutine[]): Promise<DueRoutine[]> {
   const byOrganization = Map.groupBy(routines, ({ organizationId }) => organizationId);
-  const refused: string[] = [];
+  const refused: DueRoutine[] = [];
   for (const organizationId of [...byOrganization.keys()].toSorted()) {
     const wanted = byOrganization.get(organizationId) ?? [];
     const plan = effectivePlan(planRule, wanted[0]?.paidPlan ?? null);
     const granted = await takeRuns(tx, { organizationId, plan, wanted: wanted.length });
-    refused.push(...wanted.slice(granted).map(({ id }) => id));
+    refused.push(...wanted.slice(granted));
   }
   return refused;
 }

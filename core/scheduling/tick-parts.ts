@@ -89,13 +89,11 @@ export function createTickParts(deps: TickDeps): TickParts {
   const off = (name: string, signal: AbortSignal, forMs: number) => workOff(deps, kinds, name, { signal, forMs });
   return {
     claim: (signal) =>
-      measured(deps, 'claim', async () => {
-        const faults: unknown[] = [];
-        await tryPart(deps, faults, 'reconcile', () => reconcileNextTimes(deps), 0);
-        const claimed = await tryPart(deps, faults, 'claim', () => claimAll(deps, signal), NOTHING_CLAIMED);
+      measured(deps, 'claim', async (attempt) => {
+        await attempt('reconcile', () => reconcileNextTimes(deps), 0);
+        const claimed = await attempt('claim', () => claimAll(deps, signal), NOTHING_CLAIMED);
         // After the claim, which records skipped occurrences.
-        await tryPart(deps, faults, 'rollback', () => pauseOfDisabledProviders(deps), 0);
-        if (faults.length > 0) throw faults[0];
+        await attempt('rollback', () => pauseOfDisabledProviders(deps), 0);
         return claimed;
       }),
     admission: () =>
@@ -104,50 +102,33 @@ export function createTickParts(deps: TickDeps): TickParts {
         return deps.admission.admit();
       }),
     deliveries: (signal) =>
-      measured(deps, 'deliveries', async () => {
-        const faults: unknown[] = [];
-        await tryPart(deps, faults, 'actions', () => startDueActions(deps, signal), 0);
-        const started = await startDueDeliveries(deps, { signal, withinMs: DELIVERIES_MS });
-        if (faults.length > 0) throw faults[0];
-        return started;
+      measured(deps, 'deliveries', async (attempt) => {
+        await attempt('actions', () => startDueActions(deps, signal), 0);
+        return startDueDeliveries(deps, { signal, withinMs: DELIVERIES_MS });
       }),
     expire: (signal) =>
-      measured(deps, 'expire', async () => {
-        const faults: unknown[] = [];
-        await tryPart(deps, faults, 'actions', () => expireActions(deps, signal), 0);
-        const expired = await expireQueued(deps, signal);
-        if (faults.length > 0) throw faults[0];
-        return expired;
+      measured(deps, 'expire', async (attempt) => {
+        await attempt('actions', () => expireActions(deps, signal), undefined);
+        return expireQueued(deps, signal);
       }),
     sweep: (signal) =>
-      measured(deps, 'sweep', async () => {
-        const faults: unknown[] = [];
-        await tryPart(deps, faults, 'proposals', () => proposals.settleProposals(deps), 0);
+      measured(deps, 'sweep', async (attempt) => {
+        await attempt('proposals', () => proposals.settleProposals(deps), undefined);
         await settleLostCalls(deps, signal);
-        const swept = await sweepOpenRuns(deps, signal);
-        if (faults.length > 0) throw faults[0];
-        return swept;
+        return sweepOpenRuns(deps, signal);
       }),
     messages: (signal, forMs = MESSAGES_MS) =>
-      measured(deps, 'messages', async () => {
-        const faults: unknown[] = [];
+      measured(deps, 'messages', async (attempt) => {
         if (deps.leadsEmail !== undefined) await queueLeadMails(deps.database);
         await queueResultDigests(deps.database);
         await queueSummaries(deps.database);
         await adoptMessages(deps.database);
+        const work = (name: string) => attempt(name, () => off(name, signal, forMs), 0);
         // Parts that write messages come before parts that send them, and parts for which a person waits before the
         // others.
-        for (const name of ['action_run', 'action_held', 'run_ended', 'spending', 'summary', 'digest', 'result']) {
-          await tryPart(deps, faults, name, () => off(name, signal, forMs), 0);
-        }
-        await tryPart(deps, faults, 'account', () => off('account', signal, forMs), 0);
+        for (const name of WRITING) await work(name);
         // They run at the same time, so that monitors that hang delay no mail.
-        const sent = await Promise.all(
-          ['mail', 'operator_mail', 'ping', 'chat'].map((name) =>
-            tryPart(deps, faults, name, () => off(name, signal, forMs), 0),
-          ),
-        );
-        if (faults.length > 0) throw faults[0];
+        const sent = await Promise.all(['mail', 'operator_mail', 'ping', 'chat'].map(work));
         return sent.reduce((sum, each) => sum + each, 0);
       }),
     catalogues: (signal) =>
@@ -168,6 +149,9 @@ export function createTickParts(deps: TickDeps): TickParts {
   };
 }
 
+/** Kinds of due work that write messages. */
+const WRITING = ['action_run', 'action_held', 'run_ended', 'spending', 'summary', 'digest', 'result', 'account'];
+
 /** The kinds of due work of this release, by the names under which their rows wait. */
 export function kindsOf(deps: KindDeps): Kinds {
   return {
@@ -184,18 +168,22 @@ export function kindsOf(deps: KindDeps): Kinds {
   };
 }
 
-/** Does work at once after a transaction: starts deliveries and approved actions, settles proposals, or works off a kind. */
+/** Does work after a transaction: starts deliveries and approved actions, settles proposals, or works off a kind. */
 export function doNow(deps: KindDeps, name: string): Promise<unknown> {
   if (name === 'deliveries') return startDueDeliveries(deps);
   if (name === 'actions') return startDueActions(deps);
   return name === 'proposals' ? proposals.settleProposals(deps) : workOff(deps, kindsOf(deps), name);
 }
 
-async function measured<T>({ metrics }: Pick<TickDeps, 'metrics'>, part: TickPart, work: () => Promise<T>): Promise<T> {
+async function measured<T>(
+  { metrics, log }: Pick<TickDeps, 'metrics' | 'log'>,
+  part: TickPart,
+  work: (attempt: Attempt) => Promise<T>,
+): Promise<T> {
   const started = performance.now();
   let failed = true;
   try {
-    const result = await work();
+    const result = await attemptParts(log, work);
     failed = false;
     return result;
   } finally {
@@ -203,19 +191,21 @@ async function measured<T>({ metrics }: Pick<TickDeps, 'metrics'>, part: TickPar
   }
 }
 
-/** Attempts one part of a tick. On an error, logs and collects it and returns `otherwise`. */
-export async function tryPart<T>(
-  { log }: { readonly log: Log },
-  faults: unknown[],
-  part: string,
-  work: () => Promise<T>,
-  otherwise: T,
-): Promise<T> {
-  try {
-    return await work();
-  } catch (err) {
-    log.error({ err, part }, 'part of a tick failed');
-    faults.push(err);
-    return otherwise;
-  }
+/** Attempts one part of a tick. An error is logged, and `otherwise` returned. */
+type Attempt = <T>(part: string, work: () => Promise<T>, otherwise: T) => Promise<T>;
+
+/** Does work in parts of which none keeps the others from their turn. @throws the first error of a part, at the end */
+export async function attemptParts<T>(log: Log, work: (attempt: Attempt) => Promise<T>): Promise<T> {
+  const faults: unknown[] = [];
+  const result = await work(async (part, attempted, otherwise) => {
+    try {
+      return await attempted();
+    } catch (err) {
+      log.error({ err, part }, 'part of a tick failed');
+      faults.push(err);
+      return otherwise;
+    }
+  });
+  if (faults.length > 0) throw faults[0];
+  return result;
 }

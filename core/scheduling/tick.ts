@@ -1,5 +1,5 @@
 import { NOTHING_CLAIMED, type ClaimReport } from './claim.ts';
-import { createTickParts, tryPart, type TickDeps } from './tick-parts.ts';
+import { attemptParts, createTickParts, type TickDeps } from './tick-parts.ts';
 
 export interface TickReport extends ClaimReport {
   readonly deliveries: number;
@@ -14,29 +14,26 @@ const RETENTION_MS = 4_000;
  * Makes one tick: all parts in order. Ticks may overlap, in one process or many. A part that fails does not keep the
  * others from their turn; the first error is thrown at the end.
  */
-export async function tick(deps: TickDeps, signal: AbortSignal = new AbortController().signal): Promise<TickReport> {
+export function tick(deps: TickDeps, signal: AbortSignal = new AbortController().signal): Promise<TickReport> {
   const parts = createTickParts(deps);
-  const faults: unknown[] = [];
-  const claimed = await tryPart(deps, faults, 'claim', () => parts.claim(signal), NOTHING_CLAIMED);
-  const deliveries = await tryPart(deps, faults, 'deliveries', () => parts.deliveries(signal), 0);
-  await tryPart(deps, faults, 'expire', () => parts.expire(signal), 0);
-  const settled = await tryPart(deps, faults, 'sweep', () => parts.sweep(signal), 0);
-  await tryPart(deps, faults, 'payments', () => parts.payments(signal), undefined);
-  await tryPart(deps, faults, 'messages', () => parts.messages(signal, MESSAGES_MS), 0);
-  await tryPart(deps, faults, 'catalogues', () => parts.catalogues(signal), 0);
-  await tryPart(deps, faults, 'housekeeping', () => parts.housekeeping(signal), undefined);
-  await tryPart(deps, faults, 'retention', () => parts.retention(signal, RETENTION_MS), undefined);
-  if (faults.length > 0) throw faults[0];
-  return { ...claimed, deliveries, settled };
+  return attemptParts(deps.log, async (attempt) => {
+    const claimed = await attempt('claim', () => parts.claim(signal), NOTHING_CLAIMED);
+    const deliveries = await attempt('deliveries', () => parts.deliveries(signal), 0);
+    await attempt('expire', () => parts.expire(signal), 0);
+    const settled = await attempt('sweep', () => parts.sweep(signal), 0);
+    await attempt('payments', () => parts.payments(signal), undefined);
+    await attempt('messages', () => parts.messages(signal, MESSAGES_MS), 0);
+    await attempt('catalogues', () => parts.catalogues(signal), 0);
+    await attempt('housekeeping', () => parts.housekeeping(signal), undefined);
+    await attempt('retention', () => parts.retention(signal, RETENTION_MS), undefined);
+    return { ...claimed, deliveries, settled };
+  });
 }
 
 /** The running tick of this process. A cron that calls faster than ticks end begins no second one. */
 const underWay = new WeakMap<object, Promise<void>>();
 
-/**
- * Begins a tick in this process and does not wait for its end.
- * @returns false when an earlier one is still running; then none is begun
- */
+/** Begins a tick in this process, unless an earlier one is still running, and does not wait for its end. */
 export function tickInProcess(deps: TickDeps): { alreadyRunning: boolean } {
   const alreadyRunning = underWay.has(deps);
   if (!alreadyRunning) {

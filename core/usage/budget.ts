@@ -1,6 +1,7 @@
 import { Big } from 'big.js';
 import type { Budget } from '#core/accounts/settings/index.ts';
 import { raw, sql, type Sql } from '#lib/database/index.ts';
+import { capitalized } from '#lib/text.ts';
 
 /** The budgets that bind one routine, each on its own. */
 export interface Budgets {
@@ -98,6 +99,6 @@ export function limitInWords(limit: {
 
 /** Says that too little of a limit is left, and who may raise it. */
 export function tooLittleLeft(limit: Parameters<typeof limitInWords>[0]): string {
-  const words = limitInWords(limit);
-  return `${words.charAt(0).toUpperCase()}${words.slice(1)} leaves too little for a step. It can be raised by ${RAISED_BY[limit.scope]}.`;
+  const words = capitalized(limitInWords(limit));
+  return `${words} leaves too little for a step. It can be raised by ${RAISED_BY[limit.scope]}.`;
 }

@@ -1,3 +1,4 @@
+import type { Usage } from '#core/foundation/cost/index.ts';
 import { now } from '#lib/clock.ts';
 import { deleteBatch, sql, type Db } from '#lib/database/index.ts';
 import { firstIdAt } from '#lib/ids.ts';
@@ -6,11 +7,7 @@ import { firstIdAt } from '#lib/ids.ts';
 export const USAGE_GROUPS = ['day', 'routine', 'model'] as const;
 type UsageGroup = (typeof USAGE_GROUPS)[number];
 
-interface UsageSum {
-  readonly inputTokens: number;
-  readonly cachedInputTokens: number;
-  readonly outputTokens: number;
-  readonly reasoningTokens: number;
+interface UsageSum extends Omit<Usage, 'estimated'> {
   /** US dollars as a decimal string; null when no step had a price. */
   readonly costUsd: string | null;
   /** Model steps. */
@@ -111,16 +108,11 @@ const DAY_MS = 86_400_000;
 /** The ledger is kept for three years, also after its runs are deleted, for questions about a bill. */
 const LEDGER_DAYS = 1_100;
 
-/** Deletes the oldest entries of the ledger. The sums by day, which include them, stay. */
+/** The sums by day, which include these entries, stay. */
 function forgetLedger(db: Db, limit: number): Promise<number> {
   // Ids of runs sort by time, so the key of the ledger serves as the index.
   const first = firstIdAt('run', new Date(now() - LEDGER_DAYS * DAY_MS));
-  return deleteBatch(db, {
-    table: 'usage_ledger',
-    where: sql`run_id < ${first}`,
-    orderBy: sql`run_id`,
-    limit,
-  });
+  return deleteBatch(db, { table: 'usage_ledger', where: sql`run_id < ${first}`, orderBy: sql`run_id`, limit });
 }
 
 function forgetDays(db: Db, limit: number): Promise<number> {

@@ -8,7 +8,7 @@ export const PACE_DAYS = 7;
 
 /** The budget of one scope, its spending, and its pace. Amounts are decimal strings. */
 interface ScopeSpending {
-  readonly budget: Budgets['routine'];
+  readonly budget: Budget;
   readonly tokensToday: string;
   readonly costUsdThisMonth: string;
   /** Tokens that its other routines have used in the last `PACE_DAYS` days together. */

@@ -29,7 +29,7 @@ export interface Person {
 
 const projectList = z.array(z.object({ id: z.string(), organizationId: z.string() }));
 
-/** Signs the demo account in, and up before, if need be. */
+/** Signs the demo account in; signs it up before if it does not exist. */
 export async function enter(
   baseUrl: string,
   { uiOrigin, mail }: { readonly uiOrigin: string; readonly mail: string },
@@ -37,7 +37,7 @@ export async function enter(
   const Cookie = await signIn(baseUrl, { uiOrigin, mail });
   const headers = { Cookie, Origin: uiOrigin };
   const call = caller(baseUrl, headers);
-  // The newest come first.
+  // Newest first, so the first project is the last.
   const own = projectList.parse(await call('GET', '/v1/projects?limit=200')).at(-1);
   if (own === undefined) throw new Error('The demo account has no project.');
   const inProject = (id: string) => caller(baseUrl, { ...headers, 'X-Project-Id': id });
@@ -46,7 +46,7 @@ export async function enter(
 
 const createdKey = z.object({ key: z.string() });
 
-/** Creates a key for all that a program does with routines. */
+/** Creates a key with the scopes that a program needs for routines. */
 export async function createKey(call: Call): Promise<string> {
   const scopes = [
     'models:read',
@@ -55,7 +55,7 @@ export async function createKey(call: Call): Promise<string> {
   return createdKey.parse(await call('POST', '/v1/api-keys', { name: 'demo', scopes })).key;
 }
 
-/** Signs the demo account up, if need be, confirms its address by the mail, and signs it in. */
+/** Signs the demo account up if it does not exist, confirms its address by the mail, and signs it in. */
 async function signIn(baseUrl: string, { uiOrigin, mail }: { uiOrigin: string; mail: string }): Promise<string> {
   const post = (target: string, body: object) =>
     fetch(`${baseUrl}${target}`, {

@@ -27,7 +27,7 @@ Give one theme for the month and why now, then a table with week, piece, form, t
 interface Theme {
   readonly theme: string;
   readonly why: string;
-  /** For each week the article, its question, the second form and the page. */
+  /** The article, its question, the second form and the page of each week. */
   readonly weeks: readonly (readonly [string, string, string, string])[];
   readonly stop: string;
   readonly need: string;

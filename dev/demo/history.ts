@@ -1,4 +1,4 @@
-// The file and not its subject: the checks of results, which come with the door, take half a second to load.
+// Imports the file, because the subject's index also loads the checks of results, which takes half a second.
 import { areNone, compareWith, type DeliveredData } from '#core/authoring/outcomes/changes.ts';
 import { costOf, type Prices } from '#core/foundation/cost/index.ts';
 import { firstIdAt } from '#lib/ids.ts';
@@ -6,14 +6,14 @@ import { nextInTimetable, parseSchedule } from '#lib/schedule/index.ts';
 import { pageAsText, readPage } from './pages.ts';
 import { daysLater, READ_PAGE, type DemoRoutine, type Written } from './written.ts';
 
-/** A demo routine as the API has made it, with what a run of it would be told. */
+/** A demo routine as the API made it, with the parts of a run's prompt. */
 export interface MadeRoutine {
   readonly id: string;
   readonly demo: DemoRoutine;
   readonly model: { readonly modelId: string; readonly prices: Prices | null };
   readonly prompt: string;
   readonly briefing: string;
-  /** The tool with which its runs read pages. */
+  /** The tool that its runs read pages with. */
   readonly tool: Readonly<Record<'name' | 'connectionId' | 'policyId', string>>;
 }
 
@@ -26,13 +26,13 @@ export type PastRun = Readonly<Record<string, unknown>> & {
   readonly steps: readonly StepRow[];
 };
 
-/** A run of a time that has only just passed would still be under way. */
+/** A run of an occurrence that is younger than this would still be open. */
 const LONGEST_MS = 120_000;
 
 /**
- * Writes the past of a routine: a proof by hand, and a run for each of the latest times of its schedule, the oldest
- * first. The same for the same times.
- * @param proven false if the runs may not stand for a proof, as its model has not been tried
+ * Writes the past of a routine, oldest first: a manual run as proof, and a run for each of the latest times of its
+ * schedule. Equal times give equal runs.
+ * @param proven false if no run may be a proof, because the model has not been tried
  */
 export function pastRunsOf(routine: MadeRoutine, now: Date, proven: boolean): readonly PastRun[] {
   const { demo } = routine;
@@ -57,7 +57,7 @@ export function pastRunsOf(routine: MadeRoutine, now: Date, proven: boolean): re
   return runs;
 }
 
-/** Finds the latest times of a schedule before a time, the oldest first. */
+/** Finds the latest times of a schedule before a time, oldest first. */
 function latestTimes({ body, pastRuns }: DemoRoutine, before: Date): readonly Date[] {
   const timetable = {
     schedule: parseSchedule(body.schedule),
@@ -67,7 +67,7 @@ function latestTimes({ body, pastRuns }: DemoRoutine, before: Date): readonly Da
     skipDates: [],
   };
   const times: Date[] = [];
-  // Far enough back for two firsts of a month.
+  // Far enough back for two starts of a month.
   let time = nextInTimetable(timetable, daysLater(before, -70));
   while (time !== undefined && time < before) {
     times.push(time);
@@ -148,13 +148,13 @@ function pastRun(routine: MadeRoutine, occasion: Occasion): Past {
   };
 }
 
-/** Makes the id of a run that sorts by its time, and is another one for each routine. */
+/** Makes the id of a run, which sorts by its time and differs between routines. */
 function idAt(createdAt: Date, routineId: string): string {
   const timeLength = 'run_'.length + 10;
   return firstIdAt('run', createdAt).slice(0, timeLength) + routineId.slice(timeLength);
 }
 
-/** Makes what the run was told of the briefing that a run now would get. */
+/** Rewrites the briefing of a run that starts now as the briefing of a past run. */
 function briefingOf(now: string, startedAt: Date, occasion: Occasion): string {
   const { scheduledFor, previous } = occasion;
   const lines =
@@ -191,7 +191,7 @@ interface Told extends Occasion {
   readonly result: string;
 }
 
-/** Writes the steps of a run: it asks for its pages, reads them side by side, and ends with its result. */
+/** Writes the steps of a run: it calls for its pages, reads them in parallel, and ends with its result. */
 function stepsOf(routine: MadeRoutine, told: Told): readonly StepRow[] {
   const { prompt, model } = routine;
   const { written, briefing, startedAt, result } = told;
@@ -215,7 +215,7 @@ function stepsOf(routine: MadeRoutine, told: Told): readonly StepRow[] {
   ];
 }
 
-/** Stands for the first words of every run and the definitions of its tools. */
+/** As many characters as the first words of every prompt and the definitions of the tools. */
 const PREAMBLE_AND_TOOLS = ' '.repeat(2_800);
 
 function modelStep(

@@ -5,7 +5,7 @@ import { CONNECTION_NAME, type MadeRoutine, type PastRun } from './history.ts';
 import { DEMO_ROUTINES } from './routines.ts';
 import { READ_PAGE, type DemoRoutine } from './written.ts';
 
-/** The model that the demo runs on where there is the fixture only; its routines differ in theirs. */
+/** If this model was found, only the fixture is there, and each routine takes its own fixture model. */
 export const FIXTURE_MODEL = 'fixture/writer-small';
 
 const modelList = z.array(
@@ -18,7 +18,7 @@ const modelList = z.array(
 );
 export type Model = z.output<typeof modelList>[number];
 
-/** Chooses the model of each routine: what was found, or of the fixture the one that fits. */
+/** Chooses the model of each routine: the one that was found, else the routine's fixture model. */
 export async function modelsFor(call: Call, { modelIds }: DemoModel): Promise<(demo: DemoRoutine) => Model> {
   const models = modelList.parse(await call('GET', '/v1/models'));
   return ({ fixtureModel }) => {
@@ -42,7 +42,7 @@ const preview = z.object({
   ),
 });
 
-/** Makes the routines through the API, as a person would: each with the tool that it reads pages with. */
+/** Makes the routines through the API, as a person would, each with the tool that reads pages. */
 export async function makeRoutines(
   call: Call,
   toolServer: string,
@@ -50,7 +50,7 @@ export async function makeRoutines(
 ): Promise<readonly MadeRoutine[]> {
   const connection = withId.parse(await call('POST', '/v1/connections', { name: CONNECTION_NAME, url: toolServer }));
   const made: { id: string; demo: DemoRoutine; model: Model }[] = [];
-  // One after the other, as lists are in the order of their ids.
+  // One after the other, because lists are in the order of ids.
   for (const demo of DEMO_ROUTINES) {
     const model = modelOf(demo);
     const { provider, connectionId, modelId } = model;
@@ -77,7 +77,7 @@ export async function makeRoutines(
 
 const policyList = z.array(z.object({ id: z.string(), name: z.string() }));
 
-/** Discovers the tools of a connection for a routine, and confirms the one that it needs. */
+/** Discovers the tools of a connection for a routine, and confirms the one that reads pages. */
 async function giveTool(call: Call, path: string, connectionId: string): Promise<void> {
   await call('POST', `${path}/connections/${connectionId}/discover`);
   const policies = policyList.parse(await call('GET', `${path}/tools`));
@@ -86,7 +86,7 @@ async function giveTool(call: Call, path: string, connectionId: string): Promise
   await call('PATCH', `${path}/tools/${policy.id}`, { confirmAutomaticExecution: true });
 }
 
-/** Marks as read what a person who looks in each morning has read: all but the latest of what comes often. */
+/** Marks results as read, as if a person had looked in each morning: all but the latest of the frequent routines. */
 export async function markEarlierRead(
   call: Call,
   routines: readonly MadeRoutine[],

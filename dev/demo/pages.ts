@@ -11,7 +11,7 @@ export interface ReadPage {
 
 export const SITE = 'https://www.fernwell.example';
 
-/** Pages of the site that the demo's company sells by, with the usual time of each. */
+/** Pages of the site of the demo's company, with the usual response time of each. */
 const OWN: Readonly<Record<string, readonly [title: string, ms: number, text: string]>> = {
   '/': ['Booking software for small studios · Fernwell', 390, 'Fill your classes, not your inbox.'],
   '/pricing': ['Pricing · Fernwell', 350, 'Solo 17 USD, Studio 42 USD a month. First month free.'],
@@ -26,7 +26,7 @@ export const OWN_PATHS = Object.keys(OWN);
 /** Faults that the site once had, by days before the latest check. */
 export const SITE_EVENTS = { slowTemplates: 22, newTitle: 13, outage: 6, lostSignUp: 1 } as const;
 
-/** Reads a page of the demo's web as it was at a time; undefined for one that is not there at all. */
+/** Reads a page of the demo's web as it was at a time; undefined for an unknown address. */
 export function readPage(url: string, moment: Moment & { weeks: number }): ReadPage | undefined {
   const rival = RIVALS.find(({ pricing }) => pricing === url);
   if (rival !== undefined) {

@@ -1,12 +1,12 @@
 import { openDatabase, raw, sql, transaction, type Database, type Db, type Sql } from '#lib/database/index.ts';
 import { pastRunsOf, type MadeRoutine, type PastRun } from './history.ts';
 
-/** Marks a project as the demo, which the API cannot. */
+/** Marks a project as the demo. The API has no operation for that. */
 export function markDemo(db: Db, projectId: string): Promise<number> {
   return db.run`update projects set is_demo = true where id = ${projectId}`;
 }
 
-/** Tells what has become of a project; one of another database is absent. */
+/** Tells the state of a project; `absent` for one of another database. */
 export async function stateOfProject(db: Db, projectId: string): Promise<'there' | 'deleted' | 'absent'> {
   const found = await db.row<{
     deleted: boolean;
@@ -15,7 +15,7 @@ export async function stateOfProject(db: Db, projectId: string): Promise<'there'
   return found.deleted ? 'deleted' : 'there';
 }
 
-/** Opens the database for as long as the work takes. */
+/** Opens the database for the duration of `work`. */
 export async function withDatabase<T>(url: string, work: (database: Database) => Promise<T>): Promise<T> {
   const database = openDatabase({ url, poolSize: 1, applicationName: 'ras-demo' });
   try {
@@ -26,10 +26,10 @@ export async function withDatabase<T>(url: string, work: (database: Database) =>
 }
 
 /**
- * Writes the past runs of the demo's routines with all that follows from them, in one transaction, as the API makes no
- * run of the past. What is summed up is summed up from the steps.
- * @param proven whether each routine gets its proof, too
- * @returns the runs by routine, the oldest first
+ * Writes the past runs of the demo's routines with their steps, usage and totals, in one transaction. The API cannot
+ * make past runs. All totals are computed from the steps.
+ * @param proven whether each routine also gets its proof
+ * @returns the runs by routine, oldest first
  */
 export async function plantHistory(
   database: Database,
@@ -50,7 +50,7 @@ export async function plantHistory(
   return past;
 }
 
-/** The columns that a past run states; those of its routine are copied. */
+/** The columns that a past run gives itself; the others are copied from its routine. */
 const RUN_COLUMNS = `id, routine_id, trigger, state, reason, error_message, scheduled_for, queue_until,
   admitted_at, workflow_started_at, prompt, briefing, outcome, outcome_summary, result, data, changes, compared_with,
   compared_at, unchanged_runs, withheld, step_count, input_tokens, cached_input_tokens, output_tokens, cost_usd,
@@ -86,9 +86,7 @@ async function insertSteps(tx: Db, runs: readonly PastRun[]): Promise<void> {
   `;
 }
 
-/**
- * Adds what the steps have used to the ledger, to the days, and to the totals of routines, project and organization.
- */
+/** Adds the usage of the steps to the ledger, to the days, and to the totals of routines, project and organization. */
 async function addUsage(tx: Db, runIds: readonly string[]): Promise<void> {
   const used = sql`
     from steps s join runs r on r.id = s.run_id
@@ -127,7 +125,7 @@ async function addUsage(tx: Db, runIds: readonly string[]): Promise<void> {
   `;
 }
 
-/** Dates the routines before their first runs, and says when they ran last. */
+/** Dates the routines before their first runs, and sets their last run. */
 async function ageRoutines(tx: Db, routineIds: readonly string[]): Promise<void> {
   const madeAt = sql`(select min(created_at) - interval '1 hour' from runs where routine_id = any(${routineIds}))`;
   await tx.run`
@@ -138,7 +136,7 @@ async function ageRoutines(tx: Db, routineIds: readonly string[]): Promise<void>
   await tx.run`update routine_versions set created_at = ${madeAt} where routine_id = any(${routineIds})`;
 }
 
-/** Names columns as those of the relation `past`. */
+/** Prefixes columns with the relation `past`. */
 function ofPast(columns: string): Sql {
   return raw(columns.replaceAll(/\w+/g, (name) => `past.${name}`));
 }

@@ -34,7 +34,7 @@ export const RIVALS: readonly Rival[] = [
   },
 ];
 
-/** Prices and seats of each plan, by weeks before the latest run; undefined while there is no such plan. */
+/** Prices and seats of each plan, by weeks before the latest run; undefined in weeks without the plan. */
 const PLANS: readonly (readonly [
   competitor: string,
   plan: string,

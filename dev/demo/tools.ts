@@ -7,7 +7,7 @@ import { RIVALS } from './rivals.ts';
 import { READ_PAGE } from './written.ts';
 
 /**
- * Serves the tools of the demo by MCP (2025-06-18, without sessions) on 127.0.0.1: it reads the pages of a made-up web.
+ * Serves the demo's tool over MCP (2025-06-18, without sessions) on 127.0.0.1. The tool reads pages of an invented web.
  * @returns the address of its endpoint
  */
 export async function serveDemoTools(port: number): Promise<{ url: string; stop(): Promise<void> }> {
@@ -86,7 +86,7 @@ const READER: Tool = {
   },
 };
 
-/** The tool of demos that were made before: its whole definition, as it was confirmed. */
+/** The tool of older demos, with the whole definition that was confirmed then. */
 const ECHO: Tool = {
   name: 'echo',
   title: 'Echo Tool',

@@ -1,26 +1,26 @@
 /** The words of one run of a demo routine. */
 export interface Written {
-  /** Addresses of the pages that it reads, all at once. */
+  /** Addresses of the pages that it reads, all in parallel. */
   readonly reads: readonly string[];
   readonly outcome: 'done' | 'nothing_to_report' | 'could_not';
-  /** One or two sentences on what came of it. */
+  /** One or two sentences about the result. */
   readonly summary: string;
-  /** The result where it is a text. */
+  /** The result of a routine without data; else null. */
   readonly text: string | null;
-  /** The result where the routine asks for data. */
+  /** The result of a routine with a schema for data. */
   readonly data?: object;
 }
 
-/** The time of a run, as far as it shows in its words. */
+/** The time of a run, from which its words follow. */
 export interface Moment {
   readonly at: Date;
-  /** Runs of the schedule between this one and the latest past one, for which it is 0, as for all that come later. */
+  /** Scheduled runs between this one and the latest past run; 0 for that run and all later ones. */
   readonly age: number;
 }
 
-/** A routine of the demo: what a person would enter, and how the fixture model answers. */
+/** A routine of the demo: the fields that a person would enter, and the answers of the fixture model. */
 export interface DemoRoutine {
-  /** The first words of its instructions, by which the fixture model knows it. */
+  /** The first words of its instructions, by which the fixture model recognizes it. */
   readonly opening: string;
   readonly body: {
     readonly name: string;
@@ -33,26 +33,26 @@ export interface DemoRoutine {
     readonly resultSchema?: object;
     readonly resultKey?: { readonly list: string; readonly key: string };
   };
-  /** Its model where there is the fixture only. */
+  /** Its model when only the fixture is there. */
   readonly fixtureModel: string;
-  /** The latest times of its schedule that have a run, beside the proof before them. */
+  /** Number of past times of its schedule with a run, in addition to the proof. */
   readonly pastRuns: number;
-  /** The latest of them that are still unread. */
+  /** Number of the latest runs that stay unread. */
   readonly unread: number;
   readonly write: (moment: Moment) => Written;
 }
 
-/** Name of the tool that all of them read pages with. */
+/** Name of the tool that all demo routines read pages with. */
 export const READ_PAGE = 'read_page';
 
 const DAY_MS = 86_400_000;
 
-/** Counts days, for words that differ from day to day and are the same on each start. */
+/** Numbers the days, for words that differ from day to day and are the same on each start. */
 export function dayNumber(at: Date): number {
   return Math.floor(at.getTime() / DAY_MS);
 }
 
-/** Returns a later day, or with a negative number an earlier one. */
+/** Returns a later day; an earlier one for a negative number. */
 export function daysLater(at: Date, days: number): Date {
   return new Date(at.getTime() + days * DAY_MS);
 }

@@ -1,6 +1,6 @@
 /**
- * Entry: `node dev/scripts/record-histories.ts` records histories from real runs, against which changes of workflows are
- * replayed. Run it when a workflow has a new path, before its release; histories of released code stay unchanged.
+ * Entry: `node dev/scripts/record-histories.ts` records histories of real runs, which later changes of workflows
+ * replay. Run it when a workflow has a new path, before its release; histories of released code stay unchanged.
  */
 import { spawn } from 'node:child_process';
 import path from 'node:path';

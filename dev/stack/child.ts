@@ -13,11 +13,11 @@ export interface ChildOptions {
   name: string;
   command: string;
   args: readonly string[];
-  /** Output is appended to this file; without it the child writes to our own terminal. */
+  /** The file that the output is appended to. Default our own terminal. */
   logFile?: string;
-  /** Signal and time by which it is ended; SIGTERM and 5 s by default. */
+  /** Signal that ends it, and the wait after that. Default SIGTERM and 5 s. */
   stop?: StopOptions;
-  /** Returns true while the caller that started the child handles its end, so that it is not reported as unexpected. */
+  /** Returns true while the caller that started the child handles its end, which is then not reported as unexpected. */
   isStarting?: () => boolean;
   env?: NodeJS.ProcessEnv;
   cwd?: string;
@@ -40,17 +40,17 @@ export interface Child {
   exited: Promise<ChildExit>;
   /** Undefined while it runs. */
   exit(): ChildExit | undefined;
-  /** Returns the last 4,000 characters that it wrote to its log file since it was started. */
+  /** Returns the last 4,000 characters of its log file since its start. */
   outputTail(): string;
   stop(): Promise<void>;
 }
 
-/** Starts processes; the supervisor's own start also puts them under the watchdog. */
+/** Starts processes; the supervisor's own function also puts them under the watchdog. */
 export type SpawnChild = (options: ChildOptions) => Promise<Child>;
 
 /**
- * Starts a process in a process group of its own, so that Ctrl-C in the terminal reaches only us and children end in
- * our order.
+ * Starts a process in a process group of its own. Ctrl-C in the terminal then reaches only us, and we end the children
+ * in order.
  */
 export async function spawnChild(options: ChildOptions): Promise<Child> {
   const { name, command, args, logFile, stop: stopOptions = {} } = options;
@@ -98,7 +98,7 @@ export async function spawnChild(options: ChildOptions): Promise<Child> {
 
 const MAX_LOG_BYTES = 10_000_000;
 
-/** Opens a log and keeps one older one, so that a log folder cannot grow without end. */
+/** Opens a log and keeps one older log, so that the folder stays small. */
 function openLog(path: string): number {
   const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
   if (size > MAX_LOG_BYTES) renameSync(path, `${path}.1`);

@@ -10,31 +10,29 @@ import type { Child, ChildExit, Log, SpawnChild } from './child.ts';
 import { savePidFile, stopSurvivors } from './guarded.ts';
 import type { Guarded } from './guarded.ts';
 
-/** Puts a process under the watchdog; the returned function takes it out again. */
+/** Puts a process under the watchdog, and returns a function that takes it out again. */
 export type Guard = (process: Guarded) => () => void;
 
 export interface Children {
   spawn: SpawnChild;
   guard: Guard;
-  /** Stops every child, the last started first, and then the watchdog. */
+  /** Stops all children, the last started first, and then the watchdog. */
   stopAll(): Promise<void>;
 }
 
 export interface ChildrenOptions {
-  /** The folder whose processes these are; `pids.json` is kept there. */
+  /** The folder of these processes, which contains `pids.json`. */
   dataDir: string;
   log: Log;
-  /** Called when a started child ends that was not stopped. */
+  /** Called when a child ends by itself. */
   onUnexpectedExit?: (child: Child, exit: ChildExit) => void;
 }
 
 /**
- * Starts children that end when we do, however we end. What a SIGKILL of this process leaves is
- * stopped by a watchdog: a small process in a session of its own that notices when our end of its
- * pipe closes, which the kernel does for us in any case. That holds for any child, also for
- * binaries that cannot be taught to watch a pipe, and on every platform (a parent-death signal is
- * Linux only). Should the watchdog be killed as well, the next start finds the survivors in
- * `pids.json` and stops those first. Throws when another living process owns the folder.
+ * Starts children that end when this process ends, for any reason. If this process is killed, a watchdog stops them: a
+ * small process in a session of its own that notices when the kernel closes our end of its pipe. That works for every
+ * binary and on every platform (a parent-death signal is Linux only). If the watchdog is killed too, the next start
+ * finds the survivors in `pids.json` and stops them first. Throws when another living process owns the folder.
  */
 export async function superviseChildren({
   dataDir,
@@ -100,7 +98,7 @@ export async function superviseChildren({
   };
 }
 
-/** Limit of restarts of a watchdog that is killed. */
+/** Limit of restarts of a killed watchdog. */
 const MAX_WATCHDOGS = 10;
 
 function keepWatchdog(children: () => readonly Guarded[], log: Log) {
@@ -127,7 +125,7 @@ function keepWatchdog(children: () => readonly Guarded[], log: Log) {
       stopping = true;
       if (current.exitCode !== null || current.signalCode !== null) return;
       const gone = new Promise((resolve) => current.once('exit', resolve));
-      // It does not keep us alive otherwise; now it has to be waited for.
+      // The watchdog does not keep this process alive, except while we wait for its end.
       current.ref();
       current.stdin?.end('[]\n');
       await gone;
@@ -142,7 +140,7 @@ function spawnWatchdog(): ChildProcess {
     stdio: ['pipe', 'ignore', 'ignore'],
     windowsHide: true,
   });
-  // Neither it nor its pipe keeps this process alive; a write to one that was just killed is no fault.
+  // Neither the watchdog nor its pipe keeps this process alive. A write to a watchdog that was just killed is no fault.
   watchdog.unref();
   if (watchdog.stdin instanceof Socket) watchdog.stdin.unref();
   watchdog.stdin?.on('error', () => {});

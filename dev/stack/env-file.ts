@@ -4,14 +4,14 @@ import { closest, distance } from 'fastest-levenshtein';
 import { errorCode } from './error-code.ts';
 import { isSetting, SETTINGS } from './environment.ts';
 
-/** An assignment, whose quoted value may go over several lines. The value is never part of a message. */
+/** An assignment, whose quoted value may have several lines. Messages never contain the value. */
 const ASSIGNMENT =
   /^[ \t]*(?:export[ \t]+)?([A-Za-z_]\w*)[ \t]*=(?:[ \t]*(?:"[^"]*"|'[^']*'|`[^`]*`)[ \t]*(?:#.*)?|(?![ \t]*["'`]).*)$/gm;
 
 /**
- * Adds the variables of an `.env` file to the environment, which wins where it has one of them.
- * @returns hints at names that are probably mistyped
- * @throws naming every line that assigns nothing, which Node's parser would pass over in silence
+ * Adds the variables of an `.env` file to the environment, whose own variables take precedence.
+ * @returns hints about names that are probably mistyped
+ * @throws naming every line without an assignment, which Node's parser would skip silently
  */
 export function readEnvFile(file: string, env: NodeJS.ProcessEnv): { env: NodeJS.ProcessEnv; hints: string[] } {
   const text = contentOf(file)

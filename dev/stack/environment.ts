@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { isSecret, variables } from '#lib/config/index.ts';
 import { PROVIDERS } from './models/servers.ts';
 
-/** Folder of everything that a local start keeps: data, logs, generated secrets, the demo key. */
+/** Folder of all files that a local start keeps: data, logs, generated secrets, the demo key. */
 export const DATA_DIR = path.resolve(import.meta.dirname, '../..', '.data');
 
 export interface Ports {
@@ -42,8 +42,8 @@ export const PORT_VARIABLES = {
 } as const satisfies Record<keyof Ports, readonly [variable: string, fallback: number]>;
 
 /**
- * Reads the ports: `PORT_OFFSET` moves all of them, but for one whose own variable says where it is.
- * @throws naming the variable whose value is no port, or one that a browser does not open
+ * Reads the ports. `PORT_OFFSET` moves all of them, except those with a variable of their own.
+ * @throws naming the variable whose value is not a port, or is a port that browsers block
  */
 export function readPorts(env: NodeJS.ProcessEnv): Ports {
   const offset = Number(env['PORT_OFFSET'] || 0);
@@ -93,19 +93,19 @@ const HIGHEST_PORT = Math.max(...Object.values(PORT_VARIABLES).map(([, fallback]
 const MAX_OFFSET = 65_535 - HIGHEST_PORT;
 
 /**
- * Returns the environment without what the service reads, so that a test or benchmark has the models, servers and
- * settings that it chooses itself, on a machine with keys in its environment as on any other.
+ * Returns the environment without the service's variables. A test or benchmark then has only the models, servers and
+ * settings that it chooses, also on a machine with keys in its environment.
  */
 export function withoutSettings(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !isSetting(name)));
 }
 
-/** Returns true for a variable that the service, its start or a model provider's key goes by. */
+/** Tells whether the service, its start or a model provider's key uses a variable. */
 export function isSetting(name: string): boolean {
   return SETTINGS.has(name) || isSecret(name.replace(/_FILE$/, '')) || /^CONNECTION_[A-Z0-9_]+_CLIENT_ID$/.test(name);
 }
 
-/** Names of all variables that mean something to `npm start`. */
+/** Names of all variables that `npm start` reads. */
 export const SETTINGS: ReadonlySet<string> = new Set([
   ...Object.keys(variables),
   ...Object.values(PORT_VARIABLES).map(([variable]) => variable),
@@ -116,8 +116,8 @@ export const SETTINGS: ReadonlySet<string> = new Set([
 const stringRecord = z.record(z.string(), z.string());
 
 /**
- * Returns the secrets of this folder's installation: made on the first start and readable for their owner only. A
- * secret that a later version needs is added.
+ * Returns the secrets of this folder's installation. The first start creates them, readable for their owner only; a
+ * later start adds new ones.
  */
 export function localSecrets(folder: string) {
   const file = path.join(folder, 'secrets.json');

@@ -5,10 +5,10 @@ import type { Log } from './child.ts';
 import { stopSurvivors } from './guarded.ts';
 
 /**
- * Moves the data of earlier starts aside, for `npm start -- --fresh`, and says where it is. Nothing is deleted. What an
- * earlier start left running is stopped first.
- * @returns the folder that holds the data now; undefined if there was none
- * @throws when another start works with the data
+ * Moves the data of earlier starts aside, for `npm start -- --fresh`, and prints the new folder. Nothing is deleted.
+ * Processes of an earlier start are stopped first.
+ * @returns the folder that now has the data; undefined without data
+ * @throws when another start uses the data
  */
 export async function setDataAside(dataDir: string, log: Log, now = new Date()): Promise<string | undefined> {
   if (!existsSync(dataDir)) return undefined;
@@ -19,7 +19,7 @@ export async function setDataAside(dataDir: string, log: Log, now = new Date()):
   return folder;
 }
 
-/** Returns `.data.<date>`, with a number behind it where there is one of that day already. */
+/** Returns `.data.<date>`, with a number if that folder exists. */
 function asideOf(dataDir: string, now: Date): string {
   const folder = `${dataDir}.${now.toISOString().slice(0, 10)}`;
   for (let number = 1; ; number += 1) {
@@ -28,7 +28,7 @@ function asideOf(dataDir: string, now: Date): string {
   }
 }
 
-/** Returns the error with a way out of it where the data is of a checkout from before the first release. */
+/** Adds the remedy to the error about data of a checkout before the first release. */
 export function withWayOut(error: unknown, dataDir: string, databaseUrl: string | undefined) {
   if (!(error instanceof FormerData)) return error;
   const wayOut = databaseUrl

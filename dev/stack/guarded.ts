@@ -27,17 +27,17 @@ const GuardedList = z.array(
 );
 const PidFile = z.object({ owner: Identity.optional(), children: GuardedList });
 
-/** Reads a list that was written as JSON; undefined when it is not one, as after a torn write. */
+/** Parses a list of processes; undefined for incomplete JSON, as after an interrupted write. */
 export function parseGuarded(json: string): Guarded[] | undefined {
   return parse(GuardedList, json);
 }
 
-/** Stops those that still run, the last started first. */
+/** Stops the processes that still run, the last started first. */
 export async function stopGuarded(processes: readonly Guarded[]): Promise<void> {
   for (const { identity, stop } of processes.toReversed()) await stopProcess(identity, stop);
 }
 
-/** Stores the list of this process's children, for the next start to find. */
+/** Stores this process's children for the next start. */
 export function savePidFile(path: string, children: readonly Guarded[]): void {
   mkdirSync(dirname(path), { recursive: true });
   const content = { owner: identify(process.pid), children };
@@ -45,7 +45,7 @@ export function savePidFile(path: string, children: readonly Guarded[]): void {
   renameSync(`${path}.new`, path);
 }
 
-/** Stops what an earlier start left behind. Throws when that start is still alive. */
+/** Stops the processes that an earlier start left behind. Throws when that start is still alive. */
 export async function stopSurvivors(path: string, log: Log): Promise<void> {
   const found = parse(PidFile, readIfThere(path));
   if (found?.owner && found.owner.pid !== process.pid && isRunning(found.owner)) {

@@ -9,15 +9,14 @@ import { z } from 'zod';
 import { errorCode } from './error-code.ts';
 import { identify, isRunning } from './processes.ts';
 
-/** Interval at which a holder renews its lock; one that was not renewed for five times as long is abandoned. */
+/** Interval at which a holder renews its lock. A lock without a renewal for five intervals is abandoned. */
 const RENEW_MS = 2_000;
 const STALE_MS = 5 * RENEW_MS;
 
 /**
- * Runs `work` while holding the lock file at `path`, one process at a time. A holder that has died
- * is known at once on the same machine, and elsewhere (containers that share the folder) because it
- * no longer renews. Two waiters that find the same abandoned lock at the same instant may both get
- * in: use it to save work, not to be safe.
+ * Runs `work` while holding the lock file at `path`, one process at a time. On the same machine, the death of a holder
+ * is noticed at once; elsewhere (containers that share the folder) because it no longer renews. Two waiters that find
+ * the same abandoned lock at the same instant may both get in: use it to save work, not for safety.
  */
 export async function withLock<T>(path: string, work: () => Promise<T>, onWait: () => void = () => {}): Promise<T> {
   await mkdir(dirname(path), { recursive: true });
@@ -75,7 +74,7 @@ async function isHolderDead(path: string): Promise<boolean> {
     const { host, holder } = Token.parse(JSON.parse(await readFile(path, 'utf8')));
     return host === hostname() && holder !== undefined && !isRunning(holder);
   } catch {
-    // It is being written, or was given back just now.
+    // Another process is writing it, or has just released it.
     return false;
   }
 }

@@ -13,16 +13,16 @@ export interface ModelAccountsOptions {
   readonly ports: Ports;
   readonly dataDir: string;
   readonly env: NodeJS.ProcessEnv;
-  /** Origin to which a person's browser returns. */
+  /** Origin to which the authorization server returns a person's browser. */
   readonly uiOrigin: string;
   readonly secret: string;
-  /** Takes a sentence for the summary: what is missing, and why. */
+  /** Takes a sentence for the summary about a missing part and the reason. */
   readonly note: Log;
   readonly platform?: NodeJS.Platform;
   readonly spawn: SpawnChild;
 }
 
-/** Protocol of each slot of the fixture, so that all three are covered. */
+/** Protocol of each slot of the fixture. All three protocols are in use. */
 const PROTOCOL: Readonly<Record<ProviderSlot, Protocol>> = {
   'provider-a': 'openai-chat',
   'provider-b': 'openai-responses',
@@ -32,10 +32,10 @@ const PROTOCOL: Readonly<Record<ProviderSlot, Protocol>> = {
 const ROOT = path.resolve(import.meta.dirname, '../..');
 
 /**
- * Starts three fixture model providers and the provider runtime, and returns the variables by which API and worker use
- * them. Without bubblewrap model sessions have no sandbox, which is enough for fixtures; other systems than Linux have
- * no runtime.
- * @returns no variables where there is no runtime
+ * Starts three fixture model providers and the provider runtime, and returns the variables with which API and worker
+ * use them. Without bubblewrap model sessions have no sandbox, which fixtures do not need. The runtime exists on Linux
+ * only.
+ * @returns no variables without a runtime
  */
 export async function startModelAccounts(options: ModelAccountsOptions): Promise<Record<string, string>> {
   const { env, note, ports, dataDir, platform = process.platform } = options;
@@ -96,7 +96,10 @@ export async function startModelAccounts(options: ModelAccountsOptions): Promise
   };
 }
 
-/** Tries what the runtime will do for each model step. @returns the reason why it fails, if it does */
+/**
+ * Tries the sandbox that the runtime uses for model steps.
+ * @returns the reason for a failure, if it fails
+ */
 function whyNoSandbox(env: NodeJS.ProcessEnv): string | undefined {
   const walls = ['--unshare-all', '--unshare-user', '--disable-userns', '--ro-bind', '/', '/'];
   const tried = spawnSync('bwrap', [...walls, 'true'], { env });
@@ -125,7 +128,7 @@ function writeProviderFiles(folder: string, ports: Ports): Record<string, string
   return Object.fromEntries(variables);
 }
 
-/** Makes the certificates of the runtime once, by the command that an operator uses. */
+/** Makes the certificates of the runtime once, with the operator's command. */
 function certificates(folder: string): { ca: string; cert: string; key: string } {
   const tls = path.join(folder, 'tls');
   if (!existsSync(path.join(tls, 'ca.pem'))) {
@@ -138,7 +141,7 @@ function certificates(folder: string): { ca: string; cert: string; key: string }
   return { ca: file('ca'), cert: file('cert'), key: file('key') };
 }
 
-/** Removes the settings of metrics, whose port is the API's. */
+/** Removes the port of metrics, which the API uses. */
 function withoutMetrics(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const { METRICS_PORT: _, ...rest } = env;
   return rest;

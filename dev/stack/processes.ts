@@ -5,8 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { errorCode } from './error-code.ts';
 
 /**
- * Identity of a process: its pid with its start time (an opaque text), which distinguishes it from a later one with the
- * same pid.
+ * Identity of a process: its pid and its start time (an opaque text), which tell it from a later process with the same
+ * pid.
  */
 export interface ProcessIdentity {
   pid: number;
@@ -20,15 +20,15 @@ export interface StopOptions {
 }
 
 /**
- * Reads the identity of a running process, undefined when there is none (a zombie counts as none),
- * or when the platform cannot tell (Windows).
+ * Reads the identity of a running process; undefined without one (a zombie counts as none), or on Windows, where it
+ * cannot be read.
  */
 export function identify(pid: number): ProcessIdentity | undefined {
   const startedAt = process.platform === 'linux' ? startFromProc(pid) : startFromPs(pid);
   return startedAt === undefined ? undefined : { pid, startedAt };
 }
 
-/** Returns true when that very process still runs. */
+/** Returns true while this same process runs. */
 export function isRunning(identity: ProcessIdentity): boolean {
   return identify(identity.pid)?.startedAt === identity.startedAt;
 }
@@ -47,12 +47,12 @@ export async function stopProcess(
   killGroup(identity.pid);
 }
 
-/** Kills what a process has left in the process group that it led. */
+/** Kills the remaining processes of a group by the pid of its leader. */
 export function killGroup(pid: number): void {
   if (process.platform !== 'win32') send(-pid, 'SIGKILL');
 }
 
-/** Sends a signal; a process that is already gone is no error. */
+/** Sends a signal; an ended process is no error. */
 function send(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
@@ -61,7 +61,7 @@ function send(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-/** Returns true when some process has this pid; cheap, but it may be another process by now. */
+/** Returns true when a process has this pid. It is cheap, but the pid may belong to another process by now. */
 export function exists(pid: number): boolean {
   // A signal 0 would also reach a zombie.
   if (process.platform === 'linux') return identify(pid) !== undefined;
@@ -95,7 +95,7 @@ async function goneWithin(identity: ProcessIdentity, ms: number): Promise<boolea
   return true;
 }
 
-/** Reads the start time of a process, with the id of the boot from which its clock ticks count. */
+/** Reads the start time of a process in clock ticks, with the id of the boot that they count from. */
 function startFromProc(pid: number): string | undefined {
   const fields = statFields(pid);
   if (fields === undefined || fields[0] === 'Z' || fields[0] === 'X') return undefined;

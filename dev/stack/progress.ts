@@ -1,6 +1,6 @@
 import type { Log } from './child.ts';
 
-/** Calls `report` at an interval, until stopped. */
+/** Calls `report` at an interval until it is stopped. */
 export function reportEvery(ms: number, report: () => void): { stop(): void } {
   report();
   const timer = setInterval(report, ms);
@@ -14,16 +14,18 @@ export function elapsed(startedAt: number): string {
 }
 
 export interface Progress {
-  /** Prints a line. */
   readonly log: Log;
-  /** Waits for a part of the start, which is named when nothing else has been printed for a while. */
+  /** Waits for a part of the start. If nothing else is printed for a while, its name is. */
   readonly during: <T>(part: string, work: Promise<T>) => Promise<T>;
   stop(): void;
 }
 
 const QUIET_MS = 5_000;
 
-/** Keeps a person who waits informed: after five seconds without a line it says what is waited for, and since when. */
+/**
+ * Informs a waiting person: after five seconds without output it prints the part that the start waits for, and the
+ * time.
+ */
 export function reportProgress(
   print: Log,
   { startedAt, quietMs = QUIET_MS }: { startedAt: number; quietMs?: number },

@@ -13,22 +13,25 @@ import { elapsed } from './progress.ts';
 const demoFile = z.object({
   email: z.string(),
   password: z.string(),
-  /** The key of the demo's project while there is one, else of the person's own. */
+  /** The key of the demo's project if there is one, else of the person's own project. */
   apiKey: z.string(),
-  /** Null until a start finds a model for it, and where the demo is older than its project. */
+  /** Null until a start finds a model, and for an older demo without a project of its own. */
   projectId: z.string().nullable().default(null),
-  /** The site check; null until a start finds a model for it, and once the demo was removed. */
+  /** The site check; null until a start finds a model, and after the demo was removed. */
   routineId: z.string().nullable(),
   otherRoutineIds: z.array(z.string()).default([]),
-  /** True once a person has removed the demo: it is not made again. */
+  /** True after a person has removed the demo, which is then not made again. */
   removed: z.boolean().default(false),
 });
 
-/** The demo account of a local start. Its key is kept in the data folder, for its owner only, to be shown again. */
+/**
+ * The demo account of a local start. The data folder keeps its key, readable for its owner only, so that a later start
+ * can show it.
+ */
 export type Demo = DemoFile & {
-  /** Says what the user can do about the routines, or wait for; absent when they run by themselves. */
+  /** What the user can do for the routines, or wait for; missing if they run by themselves. */
   readonly leftToDo?: string;
-  /** Resolves with a sentence when the first run has ended; absent when none was started. Never rejects. */
+  /** Resolves with a sentence when the first run has ended; missing if none was started. Never rejects. */
   readonly firstRun?: Promise<string>;
 };
 
@@ -38,13 +41,13 @@ interface SeedOptions {
   readonly uiOrigin: string;
   readonly toolServer: string;
   readonly mail: string;
-  /** Undefined if there is none; the account is made in any case. */
+  /** Undefined without a model; the account is made in any case. */
   readonly model: DemoModel | undefined;
 }
 
 /**
- * Creates the demo organization with a project of three routines and their past, or finds that of an earlier start.
- * The site check is run, and the routines are then active, only where that costs nothing.
+ * Creates the demo organization with a project of three routines and their past, or finds that of an earlier start. It
+ * starts the site check and activates the routines only if that costs nothing.
  */
 export async function seedDemo(baseUrl: string, options: SeedOptions): Promise<Demo> {
   const { databaseUrl, model } = options;
@@ -76,11 +79,11 @@ export async function seedDemo(baseUrl: string, options: SeedOptions): Promise<D
     const call = person.inProject(projectId);
     const apiKey = await createKey(call);
     if (kept?.isReached === false && state === 'there' && kept.demo.routineId !== null) {
-      // A person has revoked the key, and left the rest.
+      // A person has revoked the key, and the rest is still there.
       keep({ ...kept.demo, apiKey });
       return seedDemo(baseUrl, options);
     }
-    // A start that is broken off leaves the project to the next one.
+    // Stored now, so that after an interrupted start the next one continues with this project.
     keep({ apiKey, projectId });
     await markDemo(database, projectId);
     return makeDemo(call, database, { ...options, model }, (ids) => keep({ apiKey, projectId, ...ids }));
@@ -91,10 +94,10 @@ const REMOVED = 'The demo was removed; `npm start -- --fresh` makes a new one.';
 const NO_MODEL = 'The demo is made by the next start with a model.';
 
 type DemoFile = z.output<typeof demoFile>;
-/** Writes down what the next start has to know; what is left out is not there. */
+/** Stores the facts that the next start needs. A missing field is stored as absent. */
 type Keep = (fields: Partial<DemoFile> & Pick<DemoFile, 'apiKey'>) => DemoFile;
 
-/** Makes the routines with their past, and lets them run where that costs nothing. */
+/** Makes the routines with their past, and lets them run if that costs nothing. */
 async function makeDemo(
   call: Call,
   database: Database,
@@ -105,7 +108,7 @@ async function makeDemo(
   const routines = await makeRoutines(call, toolServer, modelOf);
   const past = await plantHistory(database, routines, { now: new Date(), proven: model.isFree });
   await markEarlierRead(call, routines, past);
-  // The site check is made last, so that it stands first in lists.
+  // The site check is made last, so lists show it first.
   const [siteCheck = '', ...otherRoutineIds] = routines.map(({ id }) => id).toReversed();
   const demo = keep({ routineId: siteCheck, otherRoutineIds });
   if (!model.isFree) {
@@ -129,7 +132,7 @@ const routineBody = z.object({
 });
 type Routine = z.output<typeof routineBody>;
 
-/** Returns the demo of an earlier start, whether its key works, and its routines while the site check is there. */
+/** Returns the demo of an earlier start, whether its key works, and its routines if the site check still exists. */
 async function keptDemo(baseUrl: string, file: string) {
   if (!existsSync(file)) return undefined;
   const demo = demoFile.parse(JSON.parse(readFileSync(file, 'utf8')));
@@ -150,7 +153,7 @@ async function keptDemo(baseUrl: string, file: string) {
   return { demo, isReached, call, routines: found[0]?.length === 0 ? undefined : found.flat() };
 }
 
-/** Says what the routines of an earlier start need, and moves those of the fixture to a model that was found since. */
+/** Says what the routines of an earlier start need, and moves those on the fixture to a model that was found since. */
 async function lookAfter(
   call: Call,
   demo: DemoFile,
@@ -158,7 +161,7 @@ async function lookAfter(
   model: DemoModel | undefined,
 ): Promise<Demo> {
   const isOutdated = model !== undefined && !model.modelIds.includes(FIXTURE_MODEL);
-  // The model of a routine that a person has edited stays as it is.
+  // A routine whose model a person has changed keeps it.
   const ofFixture = new Set(DEMO_ROUTINES.map(({ fixtureModel }) => fixtureModel));
   const moved = routines.filter((routine) => isOutdated && ofFixture.has(routine.model.modelId));
   const names = ({ name }: Routine) => name;
@@ -180,7 +183,7 @@ async function lookAfter(
   };
 }
 
-/** Says what makes drafts run by themselves. */
+/** Says how drafts can run by themselves. */
 function runIt(names: readonly string[], modelId?: string): string {
   const why = modelId === undefined ? '' : `, as a run on ${modelId} may cost money`;
   const quoted = new Intl.ListFormat('en-GB').format(names.map((name) => `"${name}"`));
@@ -189,11 +192,11 @@ function runIt(names: readonly string[], modelId?: string): string {
 }
 
 async function activate(call: Call, routineId: string): Promise<void> {
-  // A plan may allow fewer active routines; one that it refuses stays a draft, and its page says why.
+  // A plan may allow fewer active routines. A refused routine stays a draft, and its page shows the reason.
   await call('POST', `/v1/routines/${routineId}/activate`, {}).catch(() => undefined);
 }
 
-/** Starts a run of each routine, which are activated once theirs has succeeded. */
+/** Starts a run of each routine, and activates the routines whose runs succeed. */
 async function startFirstRun(
   call: Call,
   routineIds: readonly string[],

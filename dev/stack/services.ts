@@ -10,7 +10,7 @@ import { startTemporal } from './temporal/server.ts';
 
 const ROOT = path.dirname(DATA_DIR);
 
-/** Returns the addresses of Postgres and Temporal: the user's own where given, else started here. */
+/** Returns the addresses of Postgres and Temporal: the user's own if given, else of servers started here. */
 export async function serviceEnvironment(
   ports: Ports,
   env: NodeJS.ProcessEnv,
@@ -45,7 +45,7 @@ export async function serviceEnvironment(
   return { DATABASE_URL: databaseUrl, TEMPORAL_ADDRESS: temporalAddress, ...ui };
 }
 
-/** Starts the fixture gateway, and returns the variables by which API and worker use it and nothing else. */
+/** Starts the fixture gateway, and returns the variables that make it the only gateway of API and worker. */
 export async function startFixtureGateway(
   ports: Ports,
   env: NodeJS.ProcessEnv,
@@ -68,7 +68,7 @@ export async function startFixtureGateway(
   };
 }
 
-/** Starts the payment processor, and returns the variables by which API and worker use it. */
+/** Starts the payment processor, and returns the variables with which API and worker use it. */
 export async function startPayments(ports: Ports, env: NodeJS.ProcessEnv, children: Children) {
   await children.spawn({
     name: 'Payments',
@@ -85,7 +85,7 @@ export async function startPayments(ports: Ports, env: NodeJS.ProcessEnv, childr
   };
 }
 
-/** Throws where another process listens on a port that is needed here, other than the fixture gateway's. */
+/** Throws when another process listens on a port that this start needs. The gateway checks its own port. */
 export async function assertPortsFree(ports: Ports, env: NodeJS.ProcessEnv, payments: boolean): Promise<void> {
   const own = { postgres: env['DATABASE_URL'], temporal: env['TEMPORAL_ADDRESS'] };
   const needed: (keyof Ports)[] = [

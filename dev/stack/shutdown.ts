@@ -3,9 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { commandLine, exists, parentOf } from './processes.ts';
 
 /**
- * Runs `stop` once, then exits, on Ctrl-C, SIGTERM, SIGHUP, and when the `npm` that started us is
- * gone (a signal to npm alone may end it without reaching us). A second Ctrl-C after a second
- * exits at once and leaves the children to the watchdog.
+ * Runs `stop` once and then exits: on Ctrl-C, SIGTERM, SIGHUP, and when the `npm` that started us has ended (a signal
+ * to npm alone may not reach us). A second Ctrl-C after a second exits at once and leaves the children to the watchdog.
  */
 export function stopOnSignals(stop: () => Promise<void>): void {
   let firstAt: number | undefined;
@@ -19,18 +18,18 @@ export function stopOnSignals(stop: () => Promise<void>): void {
           process.exit(1);
         },
       );
-      // npm passes on the Ctrl-C that the terminal has already sent to us: a repeat within a second is no second one.
+      // npm passes on the Ctrl-C that the terminal has already sent to us, so a repeat within a second does not count.
     } else if (Date.now() - firstAt > 1_000) process.exit(1);
   };
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, handle);
   void whenNpmIsGone().then(handle);
 }
 
-/** Resolves when the npm process that runs this script has ended; never when there is none. */
+/** Resolves when the npm process that runs this script has ended; never without one. */
 async function whenNpmIsGone(): Promise<void> {
   if (process.env['npm_lifecycle_event'] === undefined) return new Promise(() => {});
   const parent = process.ppid;
-  // npm runs a script through a shell, which some shells leave in between and some replace.
+  // npm runs a script through a shell. Some shells stay in between, and some are replaced by the script.
   const shell = /^(?:\S*\/)?(?:ba|da|z|k)?sh\b/.test(commandLine(parent) ?? '');
   const npm = (shell ? parentOf(parent) : undefined) ?? parent;
   while (process.ppid === parent && exists(npm)) await sleep(1_000, undefined, { ref: false });

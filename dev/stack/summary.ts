@@ -9,18 +9,18 @@ export interface Addresses {
 
 export interface SummaryOptions {
   readonly addresses: Addresses;
-  /** Undefined if it could not be made. */
+  /** Undefined if the demo could not be made. */
   readonly demo: Demo | undefined;
   /** The models that were found. */
   readonly models: string;
-  /** A sentence for each shortcoming, with its remedy. */
+  /** A sentence for each missing part, with the remedy. */
   readonly notes: readonly string[];
-  /** True if keys write on a paid plan only, and the organization has not paid yet. */
+  /** True if only keys of a paid plan may write, and the organization has not paid yet. */
   readonly payments: boolean;
   readonly readyAfter: string;
 }
 
-/** Tells a person who has just started the service where things are, with three lines to paste. */
+/** Tells a person who has just started the service where its parts are, with three lines to paste. */
 export function summary(options: SummaryOptions): string {
   const { addresses, demo, models, notes, payments, readyAfter } = options;
   const { dashboard, api, temporalUi, mail } = addresses;

@@ -1,6 +1,6 @@
 /**
- * Loaded first into a process that Node watches. Node learns which modules a thread loads from messages of that thread,
- * and then hands these on to every listener of the thread: Temporal's SDK takes them for its own and ends the process.
+ * Loaded first into a process that Node watches. Threads report their loaded modules to Node in messages, which Node
+ * also passes to the thread's listeners. Temporal's SDK would take them for its own and end the process.
  */
 import { Worker } from 'node:worker_threads';
 
@@ -10,7 +10,7 @@ Worker.prototype.emit = new Proxy(Worker.prototype.emit, {
     isReport(args) || Reflect.apply(emit, thread, args),
 });
 
-/** Returns true for a message of Node's own loader, which Node has read by now. */
+/** Returns true for a message of Node's own loader. */
 function isReport([event, message]: readonly [string, unknown]): boolean {
   return (
     event === 'message' &&

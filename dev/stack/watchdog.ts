@@ -1,7 +1,7 @@
 /**
- * Outlives the process that started it just long enough to stop that process's children. It reads the whole list of
- * children from its standard input, a JSON line for each change; the end of the input means that the parent is gone.
- * `pids.json` is left alone, as it may belong to the next start by now.
+ * Outlives the process that started it, only to stop that process's children. It reads the whole list of children from
+ * its standard input, a JSON line for each change. The end of the input means that the parent has ended. `pids.json`
+ * stays, because it may belong to the next start by now.
  */
 import { createInterface } from 'node:readline';
 
@@ -10,7 +10,7 @@ import type { Guarded } from './guarded.ts';
 
 let children: Guarded[] = [];
 
-// Signals to end are for the parent; its end is what this process waits for.
+// Signals are for the parent, whose end this process waits for.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
 
 for await (const line of createInterface({ input: process.stdin })) {

@@ -1,7 +1,5 @@
 import type { ModelSource } from './model-sources.ts';
-import { BILLING_VARIABLES, SECRET_VARIABLES } from './variables.ts';
-
-type Present = Partial<Record<string, string>>;
+import { BILLING_VARIABLES, SECRET_VARIABLES, type Present } from './variables.ts';
 
 const PAID_ROLES: ReadonlySet<string> = new Set(['api', 'worker', 'billing-check', 'billing-reconcile']);
 
@@ -48,7 +46,7 @@ export function repeatedSecrets(present: Present): string[] {
   });
 }
 
-function isProduction(present: Present): boolean {
+export function isProduction(present: Present): boolean {
   return (present['NODE_ENV'] ?? 'production') === 'production';
 }
 

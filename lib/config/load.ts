@@ -1,9 +1,9 @@
 import type { z } from 'zod';
 import { readModelSources } from './model-sources.ts';
-import { dashboardFaults, productionFaults, repeatedSecrets } from './faults.ts';
+import { dashboardFaults, isProduction, productionFaults, repeatedSecrets } from './faults.ts';
 import { readSecretFiles } from './secret-files.ts';
 import { configSchema, readConnectionClients, runtimeSchema } from './schema.ts';
-import { DEFAULT_GATEWAY } from './variables.ts';
+import { DEFAULT_GATEWAY, type Present } from './variables.ts';
 
 const PAYMENT = {
   NODE_ENV: true,
@@ -137,18 +137,13 @@ export function startingConfig<R extends Role>(role: R): ConfigOf<R> {
   }
 }
 
-type Present = Partial<Record<string, string>>;
-
 const SLOTS = ['A', 'B', 'C'] as const;
 /** Slots whose provider signs people in with a client of the operator. */
 const OAUTH_SLOTS = ['A', 'B'] as const;
 
-/** Lists the faults in the variables of connected providers and their runtime, for any process. */
 function modelRuntimeFaults(role: 'api' | 'worker' | 'runtime', present: Present): string[] {
-  const isProduction = (present['NODE_ENV'] ?? 'production') === 'production';
-  const isFake = present['MODEL_PROVIDER_FAKE'] === 'true';
   const faults: string[] = [];
-  if (isProduction && isFake) {
+  if (isProduction(present) && present['MODEL_PROVIDER_FAKE'] === 'true') {
     faults.push('MODEL_PROVIDER_FAKE: fixture providers are refused in production');
   }
   const enabled = SLOTS.filter((slot) => present[`MODEL_PROVIDER_${slot}_ENABLED`] === 'true');
@@ -156,18 +151,15 @@ function modelRuntimeFaults(role: 'api' | 'worker' | 'runtime', present: Present
     const missing = `MODEL_PROVIDER_${slot}_FILE`;
     if (present[missing] === undefined) faults.push(requiredFor(missing, slot));
   }
-  return [...faults, ...(role === 'runtime' ? sandboxFaults(present, isProduction) : callerFaults(present, enabled))];
+  return [...faults, ...(role === 'runtime' ? sandboxFaults(present) : callerFaults(present, enabled))];
 }
 
-function sandboxFaults(present: Present, isProduction: boolean): string[] {
-  if (!isProduction || present['MODEL_RUNTIME_SANDBOX'] !== 'process') return [];
+function sandboxFaults(present: Present): string[] {
+  if (!isProduction(present) || present['MODEL_RUNTIME_SANDBOX'] !== 'process') return [];
   return ['MODEL_RUNTIME_SANDBOX: process isolates nothing and is refused in production'];
 }
 
-/**
- * With an enabled provider, API and workers must reach the runtime, and need their own client at the provider for
- * sign-ins.
- */
+/** With an enabled provider, API and workers must reach the runtime, and need their own client for sign-ins. */
 function callerFaults(present: Present, enabled: readonly (typeof SLOTS)[number][]): string[] {
   const [first] = enabled;
   if (first === undefined) return [];

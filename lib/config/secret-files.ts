@@ -1,7 +1,5 @@
 import { readFileSync, statSync } from 'node:fs';
-import { SECRET_VARIABLES } from './variables.ts';
-
-type Present = Partial<Record<string, string>>;
+import { SECRET_VARIABLES, type Present } from './variables.ts';
 
 /**
  * Replaces each `NAME_FILE` of a secret by NAME with the content of that file, less the newline at its end. Reads only

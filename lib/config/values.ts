@@ -19,11 +19,7 @@ export function integer(fallback: number, min: number, max: number) {
   return wholeNumber(min, max).default(fallback);
 }
 
-export const httpUrl = z.url({
-  protocol: /^https?$/,
-  abort: true,
-  error: 'expected an http or https URL',
-});
+export const httpUrl = z.url({ protocol: /^https?$/, abort: true, error: 'expected an http or https URL' });
 export const origin = httpUrl.refine(
   (value) => URL.canParse(value) && new URL(value).origin === value,
   'expected an origin: scheme, host and port, without a path or trailing slash',
@@ -65,14 +61,13 @@ export const backends = z
 
 export const encryptionKey = z
   .string({ error: 'required: base64 of 32 bytes' })
-  .refine(isBase64Of32Bytes, 'expected base64 of exactly 32 bytes');
+  .refine(
+    (value) => /^[A-Za-z0-9+/]{43}=$/.test(value) && Buffer.from(value, 'base64').toString('base64') === value,
+    'expected base64 of exactly 32 bytes',
+  );
 
 export const nonEmpty = z.string().min(1, 'expected a non-empty value');
 
 export function file(what: string) {
   return z.string({ error: `required: path of a ${what}` }).min(1, 'expected a non-empty value');
-}
-
-function isBase64Of32Bytes(value: string): boolean {
-  return /^[A-Za-z0-9+/]{43}=$/.test(value) && Buffer.from(value, 'base64').toString('base64') === value;
 }

@@ -169,6 +169,9 @@ export const variables = {
 
 export type Variable = keyof typeof variables;
 
+/** The variables of a process that are set. */
+export type Present = Partial<Record<string, string>>;
+
 /** Payment is on with all of these, off with none, and refused with some of them. */
 export const BILLING_VARIABLES = [
   'STRIPE_SECRET_KEY',

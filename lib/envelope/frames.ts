@@ -10,11 +10,7 @@ const content = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('accepted') }),
   z.strictObject({ type: z.literal('alive') }),
   z.strictObject({ type: z.literal('result'), value: z.unknown() }),
-  z.strictObject({
-    type: z.literal('failure'),
-    code: failureCode,
-    details: failureDetails,
-  }),
+  z.strictObject({ type: z.literal('failure'), code: failureCode, details: failureDetails }),
 ]);
 
 const frameSchema = z.strictObject({

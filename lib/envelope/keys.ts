@@ -27,14 +27,8 @@ export function envelopeKeys(secret: string): EnvelopeKeys {
   const derive = (salt: Uint8Array, use: string) =>
     new Uint8Array(hkdfSync('sha256', material, salt, `ras-runtime/v1/${use}`, KEY_BYTES));
   return {
-    request: {
-      sign: derive(NO_SALT, 'request/sign'),
-      encrypt: derive(NO_SALT, 'request/encrypt'),
-    },
-    responseTo: (digest) => ({
-      sign: derive(digest, 'response/sign'),
-      encrypt: derive(digest, 'response/encrypt'),
-    }),
+    request: { sign: derive(NO_SALT, 'request/sign'), encrypt: derive(NO_SALT, 'request/encrypt') },
+    responseTo: (digest) => ({ sign: derive(digest, 'response/sign'), encrypt: derive(digest, 'response/encrypt') }),
     store: derive(NO_SALT, 'store/encrypt'),
   };
 }

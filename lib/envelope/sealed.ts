@@ -41,10 +41,7 @@ export function peek(sealed: string): Readonly<Record<string, unknown>> {
   return decodeProtectedHeader(sealed);
 }
 
-/**
- * Returns true when every part is the canonical base64url of its bytes. A decoder ignores left-over bits of a last
- * character, so another text would otherwise open as the same message.
- */
+/** A decoder ignores left-over bits of a last character, so another text would otherwise open as the same message. */
 function isCanonical(text: string, parts: number): boolean {
   const found = text.split('.');
   return found.length === parts && found.every((part) => Buffer.from(part, 'base64url').toString('base64url') === part);

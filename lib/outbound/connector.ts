@@ -89,9 +89,7 @@ async function lookupAll(hostname: string, lookup: Lookup): Promise<readonly str
 
 /** Leaves the address out, because outsiders must not learn the addresses of an internal zone. */
 function notPublic(host: string): OutboundError {
-  return new OutboundError('blocked_address', 'the host has an address that is not public', {
-    host,
-  });
+  return new OutboundError('blocked_address', 'the host has an address that is not public', { host });
 }
 
 function dnsFailure(host: string, error: unknown): OutboundError {

@@ -76,9 +76,7 @@ export function exchangeFault(error: unknown, host: string): OutboundError {
   if (code !== undefined && CLOSED_CODES.has(code)) {
     return new OutboundError('aborted', 'the client was closed', { host });
   }
-  return new OutboundError('protocol_error', `no complete HTTP answer${inBrackets(code)}`, {
-    host,
-  });
+  return new OutboundError('protocol_error', `no complete HTTP answer${inBrackets(code)}`, { host });
 }
 
 /** Finds the outbound error behind another library's error: the MCP client wraps errors of `fetch`. */
@@ -95,18 +93,13 @@ const TIMEOUT_CODES: ReadonlySet<string> = new Set([
 
 const CLOSED_CODES: ReadonlySet<string> = new Set(['UND_ERR_CLOSED', 'UND_ERR_DESTROYED']);
 
-/**
- * Tells whether an error is a failed `connect` call (or several for a host with several addresses), and not a failed
- * handshake.
- */
+/** A failed `connect` call, or several for a host with several addresses; a failed handshake is none. */
 function isSocketFault(error: unknown): boolean {
   if (error instanceof AggregateError) return true;
   return error instanceof Error && 'syscall' in error && error.syscall === 'connect';
 }
 
-/**
- * Lists the error and its causes, outermost first; `fetch` hides the reason two levels down.
- */
+/** `fetch` hides the reason two levels down. */
 function causes(error: unknown): unknown[] {
   const found: unknown[] = [];
   for (let each = error; each instanceof Error && found.length < 5; each = each.cause) {

@@ -30,10 +30,7 @@ export async function exchange(
   }
 }
 
-/**
- * Drops the headers that belong to the connection: a caller's `Host` would change the TLS server name, and the others
- * would break the framing.
- */
+/** A caller's `Host` would change the TLS server name, and the other headers would break the framing. */
 function sendableHeaders({ headers, body }: OutboundRequest): Headers {
   const sendable = new Headers(headers);
   for (const name of CONNECTION_HEADERS) sendable.delete(name);
@@ -54,15 +51,12 @@ const CONNECTION_HEADERS = [
   'upgrade',
 ];
 
-/**
- * `fetch` passes the body on as a generator, which is written separately from the headers. All bytes are known here, so
- * both are sent in one packet.
- */
+/** `fetch` would write the body after the headers; all bytes are known here, so both are sent in one packet. */
 function sendingWhole(body: Uint8Array, dispatcher: Dispatcher): Dispatcher {
   return dispatcher.compose((dispatch) => (options, handler) => dispatch({ ...options, body }, handler));
 }
 
-/** Makes a body that can be read only once: `fetch` would send a replayable one again after a response of 421. */
+/** After a response of 421 `fetch` would send a body once more that can be read twice. */
 function streamOnce(body: Uint8Array): ReadableStream<Uint8Array> {
   return new ReadableStream({
     start(controller) {
@@ -104,7 +98,7 @@ export async function readOutgoing(
   }
 }
 
-/** Recognizes a posted text, which is what JSON-RPC sends: it needs no stream to be read. */
+/** JSON-RPC posts a text, which needs no stream to be read. */
 function isPlainPost(init: RequestInit | undefined): init is RequestInit & { body: string } {
   return typeof init?.body === 'string' && init.method?.toUpperCase() === 'POST';
 }

@@ -52,9 +52,7 @@ const REDIRECT_STATUSES: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]
 function redirected(request: OutboundRequest, response: Response, check: RedirectOptions['check']): OutboundRequest {
   const from = request.url;
   const target = URL.parse(response.headers.get('location') ?? '', from.href);
-  if (target === null) {
-    throw new OutboundError('redirect_refused', 'redirect to no URL', { host: from.host });
-  }
+  if (target === null) throw new OutboundError('redirect_refused', 'redirect to no URL', { host: from.host });
   const url = check(target.href);
   const isSameOrigin = url.origin === from.origin;
   if (from.protocol === 'https:' && url.protocol !== 'https:') {
@@ -80,10 +78,7 @@ function keepsMethod(method: string, status: number): boolean {
 
 const BODY_HEADERS = ['content-encoding', 'content-language', 'content-location', 'content-type'];
 
-/**
- * An allow-list, because any header that a user configures may be a credential, under any name; a session id may be one
- * too.
- */
+/** An allow-list: any header that a user configures may be a credential, under any name; so may a session id. */
 function harmlessHeaders(headers: Headers): Headers {
   return new Headers([...headers].filter(([name]) => HARMLESS_HEADERS.has(name)));
 }
@@ -97,7 +92,7 @@ const HARMLESS_HEADERS: ReadonlySet<string> = new Set([
   'user-agent',
 ]);
 
-/** Marks an error on the way to a redirect's target: the first server has already received the request. */
+/** The first server has already received the request. */
 function afterRedirect(error: unknown, from: URL): unknown {
   if (!(error instanceof OutboundError) || error.code === 'redirect_refused') return error;
   const isBlocked = error.code === 'blocked_url' || error.code === 'blocked_address';

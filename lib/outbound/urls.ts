@@ -33,7 +33,7 @@ function schemeFault(url: URL, allowPrivateNetwork: boolean): string | undefined
   const isAllowed = url.protocol === 'https:' || (allowPrivateNetwork && url.protocol === 'http:');
   if (!isAllowed) return 'only https URLs are allowed';
   if (url.username !== '' || url.password !== '') return 'a URL may not contain credentials';
-  if (isBlockedPort(url.port)) return 'the port belongs to another protocol';
+  if (url.port !== '' && BLOCKED_PORTS.has(Number(url.port))) return 'the port belongs to another protocol';
   return undefined;
 }
 
@@ -47,10 +47,7 @@ function hostFault(url: URL, allowPrivateNetwork: boolean): string | undefined {
   return LOCAL_SUFFIXES.has(labels.at(-1) ?? '') ? 'the host is not a public name' : undefined;
 }
 
-/**
- * Returns the IP address in a URL's host, without brackets; undefined for a name. `URL` has already turned every other
- * spelling of an IPv4 address (decimal, octal, hexadecimal, shortened, full-width digits) into four decimal numbers.
- */
+/** `URL` has already turned every other spelling of an IPv4 address into four decimal numbers. */
 function ipLiteral(hostname: string): string | undefined {
   const bare = hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
   return isIP(bare) === 0 ? undefined : bare;
@@ -76,14 +73,10 @@ const LOCAL_SUFFIXES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Tells ports of other protocols, so that no user makes the service speak to a mail or database server. The list is
- * that of https://fetch.spec.whatwg.org/#port-blocking, which `fetch` applies when connecting; this check applies it
- * when saving.
+ * Ports of other protocols, so that no user makes the service speak to a mail or database server. The list is that of
+ * https://fetch.spec.whatwg.org/#port-blocking, which `fetch` applies when connecting; this check applies it when
+ * saving.
  */
-function isBlockedPort(port: string): boolean {
-  return port !== '' && BLOCKED_PORTS.has(Number(port));
-}
-
 // prettier-ignore
 const BLOCKED_PORTS: ReadonlySet<number> = new Set([
   0, 1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103, 104, 109, 110,

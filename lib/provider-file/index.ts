@@ -1,4 +1,5 @@
 export {
+  AUTH_KIND,
   loadProviderFiles,
   ProviderFileError,
   readProviderFile,

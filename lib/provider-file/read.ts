@@ -30,7 +30,7 @@ export class ProviderFileError extends Error {
 }
 
 /** Kind of sign-in of each slot. */
-const KIND = {
+export const AUTH_KIND = {
   'provider-a': 'device_code',
   'provider-b': 'oauth',
   'provider-c': 'api_key',
@@ -62,8 +62,8 @@ export function readProviderFile(
 
 function refusals(slot: ProviderSlot, file: ProviderFile, termsAccepted: boolean): string[] {
   const faults: string[] = [];
-  if (file.auth.kind !== KIND[slot]) {
-    faults.push(`auth.kind: expected ${KIND[slot]}, which is how ${slot} signs people in`);
+  if (file.auth.kind !== AUTH_KIND[slot]) {
+    faults.push(`auth.kind: expected ${AUTH_KIND[slot]}, which is how ${slot} signs people in`);
   }
   if (file.api.options.structuredOutputs !== false && file.api.protocol === 'anthropic-messages') {
     const why = 'this protocol takes only a part of JSON Schema, and closes what a schema leaves open';

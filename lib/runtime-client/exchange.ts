@@ -53,7 +53,9 @@ export async function exchange(
   { url, agent, keys, silenceMs }: Exchange,
   signal: AbortSignal | undefined,
 ): Promise<unknown> {
-  const { envelope, digest } = await sealOrFail(sealed, keys);
+  const { envelope, digest } = await sealRequest(sealed, keys).catch((error: unknown) => {
+    throw error instanceof RangeError ? new CallFailure('too_large') : error;
+  });
   const { audience, purpose, requestId } = sealed.claims;
   const silence = startSilenceClock(silenceMs, signal);
   try {
@@ -65,12 +67,8 @@ export async function exchange(
       signal: silence.signal,
     });
     if (response.statusCode !== 200) throw await refusal(response);
-    const open = createFrameOpener({
-      keys,
-      digest,
-      issuer: purpose === 'hello' ? null : audience,
-      requestId,
-    });
+    const issuer = purpose === 'hello' ? null : audience;
+    const open = createFrameOpener({ keys, digest, issuer, requestId });
     let last: FrameContent | undefined;
     // Read to its end: a connection with an unread response would be closed, and the next call would need a new
     // handshake.
@@ -87,15 +85,6 @@ export async function exchange(
     throw understood(error);
   } finally {
     silence.stop();
-  }
-}
-
-async function sealOrFail(sealed: RequestToSeal, keys: EnvelopeKeys) {
-  try {
-    return await sealRequest(sealed, keys);
-  } catch (error) {
-    if (error instanceof RangeError) throw new CallFailure('too_large');
-    throw error;
   }
 }
 

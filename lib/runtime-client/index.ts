@@ -1,2 +1,8 @@
-export { createRuntimeClient, type RuntimeCall, type RuntimeClient, type RuntimeClientSettings } from './client.ts';
+export {
+  createRuntimeClient,
+  type RuntimeCall,
+  type RuntimeClient,
+  type RuntimeClientSettings,
+  type RuntimeLease,
+} from './client.ts';
 export { RuntimeUnreachable } from './exchange.ts';

@@ -37,7 +37,6 @@ export function splitExpression(expression: string): FieldTexts {
   return texts;
 }
 
-/** Names a character that a web page or a word processor has put in place of a valid one. */
 function foreignCharacter(character: string): ScheduleError {
   const code = `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
   const shown = /[\p{C}\p{Z}]/u.test(character) ? code : `"${character}" (${code})`;

@@ -17,10 +17,7 @@ export function maxJitterSeconds(schedule: ParsedSchedule): number {
   return (shortestInterval(schedule) * 60) / 2;
 }
 
-/**
- * Returns the shortest time between two occurrences on a clock that never changes, in minutes. A clock change may bring
- * two closer together; both have the same delay, so their order stays.
- */
+/** A clock change may bring two occurrences closer together; both have the same delay, so their order stays. */
 function shortestInterval({ hours, minutes, days }: ParsedSchedule): number {
   const times = hours.flatMap((hour) => minutes.map((minute) => hour * MINUTES_PER_HOUR + minute));
   const first = times.at(0) ?? 0;

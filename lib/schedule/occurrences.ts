@@ -80,7 +80,6 @@ export function summarize(
   return { count, first: dateOf(first), last: dateOf(last), truncated: false };
 }
 
-/** Finds the last occurrence at or before `end`, given an earlier one, by looking back over ever longer windows. */
 function lastAtOrBefore(next: (from: number) => number, known: number, end: number): number {
   for (let window = 60; ; window *= 4) {
     let last = next(Math.max(known, end - window));

@@ -58,7 +58,7 @@ export function nextScheduledDay(days: ScheduledDays, from: number, last: number
   return undefined;
 }
 
-/** Matches either day field when both are restricted, as every cron does. */
+/** Either day field is enough when both are restricted, as in every cron. */
 function matchesDay(days: ScheduledDays, dayOfMonth: number, monthLength: number, dayOfWeek: number): boolean {
   const byDayOfMonth = has(days.daysOfMonth, dayOfMonth) || (days.lastDayOfMonth && dayOfMonth === monthLength);
   if (!days.byWeekday) return byDayOfMonth;
@@ -76,7 +76,7 @@ function daysInMonth(year: number, month: number): number {
   return month === 2 && isLeap ? 29 : (MONTH_LENGTHS[month - 1] ?? 0);
 }
 
-/** Returns the day of the week; 0 is Sunday, and 1970-01-01 was a Thursday. */
+/** 0 is Sunday, and 1970-01-01 was a Thursday. */
 function weekday(day: number): number {
   return (((day + 4) % 7) + 7) % 7;
 }

@@ -208,7 +208,6 @@ function numbersIn(days: readonly string[]): number[] {
   return [...new Set(each)].toSorted((a, b) => a - b);
 }
 
-/** Writes numbers as cron does, three and more neighbours as a range. */
 function ranged(numbers: readonly number[]): string {
   const [first = 0, last = 0] = [numbers[0], numbers.at(-1)];
   return numbers.length > 2 && last - first === numbers.length - 1 ? `${first}-${last}` : numbers.join();
@@ -231,7 +230,7 @@ function everySoOften(every: number, { window, minute, days }: Within): string |
   return `${minute} ${step === 1 ? (span ?? '*') : `${span ?? '*'}/${step}`} ${days}`;
 }
 
-/** Returns the hours of a span: including the last one for hourly runs, excluding it for runs within an hour. */
+/** Hourly runs include the last hour of a span; more frequent runs exclude it. */
 function hoursOf({ from, to }: Of<'window'>, every: number): string | Refusal {
   const [start, end] = [onTheClock(from, undefined), onTheClock(to, undefined)];
   if (start instanceof Refusal || end instanceof Refusal) return new Refusal('does not say from when to when exactly');
@@ -265,7 +264,6 @@ function onTheClock({ hour, minute, isCertain }: ClockTime, part: DayPart | unde
   return fits.length > 1 ? new Refusal('may mean either half of the day: say am or pm') : { hour: only, minute };
 }
 
-/** Writes times of a day as two fields, if two fields can express exactly these. */
 function atTimes(times: readonly Clock[], days: string): string | Refusal {
   const sorted = (values: readonly number[]) => [...new Set(values)].toSorted((a, b) => a - b);
   const [hours, minutes] = [sorted(times.map(({ hour }) => hour)), sorted(times.map(({ minute }) => minute))];

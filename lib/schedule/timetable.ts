@@ -1,3 +1,4 @@
+import { oncePerObject } from '../coalesce.ts';
 import { nextOccurrenceMinute } from './daylight-saving.ts';
 import { dateOf, minuteAfter, minuteAtOrBefore, summarize, type OccurrenceSummary } from './occurrences.ts';
 import type { ParsedSchedule } from './parsed-schedule.ts';
@@ -55,10 +56,7 @@ function nextTimetableMinute(timetable: Timetable, from: number): number {
   return Infinity;
 }
 
-/**
- * Returns the minute until which the clock shows only the skipped date; undefined if the date is not skipped. If the
- * clock changes before midnight, it returns the change, and the hours after it are examined again.
- */
+/** If the clock changes before midnight, this is the change: the hours after it are examined again. */
 function endOfSkippedDate({ timezone, skipDates }: Timetable, minute: number): number | undefined {
   if (skipDates.length === 0) return undefined;
   const span = offsetSpanAt(timezone, minute);
@@ -75,13 +73,6 @@ export function dateIn(timezone: string, instant: Date): string {
 }
 
 // A tick after an outage asks a million times about the same list.
-const known = new WeakMap<readonly string[], ReadonlySet<number>>();
-
-function daysOf(dates: readonly string[]): ReadonlySet<number> {
-  let days = known.get(dates);
-  if (days === undefined) {
-    days = new Set(dates.map((date) => Date.parse(date) / (MINUTES_PER_DAY * MS_PER_MINUTE)));
-    known.set(dates, days);
-  }
-  return days;
-}
+const daysOf = oncePerObject(
+  (dates: readonly string[]) => new Set(dates.map((date) => Date.parse(date) / (MINUTES_PER_DAY * MS_PER_MINUTE))),
+);

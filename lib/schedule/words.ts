@@ -1,3 +1,4 @@
+import { capitalized } from '../text.ts';
 import { ScheduleError } from './expression.ts';
 import { parseStoredSchedule } from './parse-schedule.ts';
 import type { ParsedSchedule, ScheduledDays } from './parsed-schedule.ts';
@@ -169,8 +170,4 @@ function ordinal(value: number): string {
 
 function two(value: number): string {
   return String(value).padStart(2, '0');
-}
-
-function capitalized(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
 }

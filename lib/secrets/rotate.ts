@@ -10,23 +10,18 @@ export interface RotatedColumn {
   readonly unreadable: number;
 }
 
-export interface RotationOptions {
-  /** Rows in one transaction. */
-  readonly batchSize?: number;
-  readonly columns?: readonly SealedColumn[];
-}
-
 /**
  * Seals everything again that is not under the current key, in short transactions while the service runs. Finished
  * batches stay, so an interrupted rotation is simply restarted.
+ * @param options.batchSize rows in one transaction
  */
 export async function rotateSecrets(
   database: Database,
   secrets: SecretBox,
-  { batchSize = 200, columns = SEALED_COLUMNS }: RotationOptions = {},
+  { batchSize = 200 }: { readonly batchSize?: number } = {},
 ): Promise<RotatedColumn[]> {
   const report: RotatedColumn[] = [];
-  for (const column of columns) {
+  for (const column of SEALED_COLUMNS) {
     let rotated = 0;
     let unreadable = 0;
     let after: Keys | undefined;
@@ -42,11 +37,6 @@ export async function rotateSecrets(
 }
 
 type Keys = readonly (string | Buffer)[];
-
-interface SealedRow {
-  readonly keys: Keys;
-  readonly sealed: string;
-}
 
 function rotateBatch(
   database: Database,
@@ -69,7 +59,7 @@ function rotateBatch(
     let last: Keys | undefined;
     for (const row of batch) {
       last = where.keys.map((name) => row[name] ?? '');
-      const resealed = reseal(secrets, where, { keys: last, sealed: row.sealed });
+      const resealed = reseal(secrets, placeOf(where, last), row.sealed);
       if (resealed === undefined) continue;
       rotated += await tx.run`update ${table} set ${column} = ${resealed} where ${key} = (${join([...last])})`;
     }
@@ -77,10 +67,9 @@ function rotateBatch(
   });
 }
 
-function reseal(secrets: SecretBox, where: SealedColumn, row: SealedRow): string | undefined {
-  const place = placeOf(where, row.keys);
+function reseal(secrets: SecretBox, place: SecretPlace, sealed: string): string | undefined {
   try {
-    return secrets.seal(secrets.open(row.sealed, place), place);
+    return secrets.seal(secrets.open(sealed, place), place);
   } catch {
     return undefined;
   }
@@ -98,7 +87,7 @@ export interface SealedColumn {
   /** The primary key. */
   readonly keys: readonly string[];
   /** `row` of the place. */
-  readonly rowOf: (keys: readonly (string | Buffer)[]) => string;
+  readonly rowOf: (keys: Keys) => string;
   /** `column` of the place, for a text that may have been moved here from another column. Default: this column. */
   readonly sealedAs?: string;
 }
@@ -106,13 +95,7 @@ export interface SealedColumn {
 /** Every column with sealed texts. A key may be removed only when all of them were sealed again. */
 export const SEALED_COLUMNS: readonly SealedColumn[] = [
   { table: 'routines', column: 'webhook_secret', keys: ['id'], rowOf: only },
-  {
-    table: 'routines',
-    column: 'webhook_secret_previous',
-    keys: ['id'],
-    rowOf: only,
-    sealedAs: 'webhook_secret',
-  },
+  { table: 'routines', column: 'webhook_secret_previous', keys: ['id'], rowOf: only, sealedAs: 'webhook_secret' },
   { table: 'connections', column: 'credentials', keys: ['id'], rowOf: only },
   { table: 'connections', column: 'url_query', keys: ['id'], rowOf: only },
   { table: 'model_connections', column: 'credential', keys: ['id'], rowOf: only },
@@ -123,18 +106,13 @@ export const SEALED_COLUMNS: readonly SealedColumn[] = [
   { table: 'encryption_check', column: 'sealed', keys: ['id'], rowOf: only },
   { table: 'second_factors', column: 'secret', keys: ['user_id'], rowOf: only },
   { table: 'oauth_flows', column: 'sealed', keys: ['state_hash'], rowOf: hexadecimal },
-  {
-    table: 'idempotency_keys',
-    column: 'answer',
-    keys: ['scope', 'key'],
-    rowOf: (keys) => JSON.stringify(keys),
-  },
+  { table: 'idempotency_keys', column: 'answer', keys: ['scope', 'key'], rowOf: (keys) => JSON.stringify(keys) },
 ];
 
-function only([key = '']: readonly (string | Buffer)[]): string {
+function only([key = '']: Keys): string {
   return key.toString();
 }
 
-function hexadecimal([key = '']: readonly (string | Buffer)[]): string {
+function hexadecimal([key = '']: Keys): string {
   return Buffer.from(key).toString('hex');
 }

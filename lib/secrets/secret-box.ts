@@ -24,8 +24,6 @@ export interface SecretBox {
   open(sealed: string, place: SecretPlace): string;
   /** Begins every text that is sealed under the current key. */
   readonly currentPrefix: string;
-  /** Tells whether the text is sealed under the current key, not the previous one. */
-  isCurrent(sealed: string): boolean;
 }
 
 /**
@@ -55,9 +53,8 @@ export function createSecretBox(keys: { current: string; previous?: string | und
       if (version !== VERSION || key === undefined || bytes.length < NONCE_BYTES + TAG_BYTES) {
         throw new SecretUnreadable();
       }
-      const decipher = createDecipheriv(ALGORITHM, key, bytes.subarray(0, NONCE_BYTES), {
-        authTagLength: TAG_BYTES,
-      });
+      const nonce = bytes.subarray(0, NONCE_BYTES);
+      const decipher = createDecipheriv(ALGORITHM, key, nonce, { authTagLength: TAG_BYTES });
       decipher.setAAD(additionalData(id, place));
       decipher.setAuthTag(bytes.subarray(bytes.length - TAG_BYTES));
       const ciphertext = bytes.subarray(NONCE_BYTES, bytes.length - TAG_BYTES);
@@ -68,7 +65,6 @@ export function createSecretBox(keys: { current: string; previous?: string | und
       }
     },
     currentPrefix: `${VERSION}.${current.id}.`,
-    isCurrent: (sealed) => sealed.startsWith(`${VERSION}.${current.id}.`),
   };
 }
 

@@ -19,13 +19,13 @@ export interface RunStepEvent {
   readonly id: string | undefined;
 }
 
-/** What the model step under way has said since the event before. Its finished step has the whole text. */
+/** The text of the running model step since the last event. The finished step has the whole text. */
 export interface RunTextEvent {
   readonly event: 'text';
   readonly data: {
     readonly index: number;
     readonly attempt: number;
-    /** True if the text begins here, in place of all before it. */
+    /** True if this text replaces all earlier text of the step. */
     readonly begins: boolean;
     readonly text: string;
   };
@@ -38,7 +38,7 @@ export interface FollowOptions {
   readonly signal?: AbortSignal | undefined;
   /** The `id` of the last event seen; the stream continues after it. */
   readonly lastEventId?: string | undefined;
-  /** Yields text events too. */
+  /** True also yields text events. */
   readonly text?: boolean | undefined;
 }
 

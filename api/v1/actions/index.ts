@@ -80,7 +80,7 @@ const approveAction = route({
   scope: 'actions:write',
   params,
   body: z
-    .strictObject({ arguments: args.optional().meta({ description: 'What the tool is to be called with instead.' }) })
+    .strictObject({ arguments: args.optional().meta({ description: 'Arguments to send instead.' }) })
     .meta({ id: 'ApproveAction' }),
   bodyOptional: true,
   conditional: true,

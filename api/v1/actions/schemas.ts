@@ -16,7 +16,7 @@ export const digest = z
   .regex(/^[0-9a-f]{64}$/, '64 hexadecimal digits')
   .meta({
     description:
-      'SHA-256 of what is approved: the canonical JSON (RFC 8785) of tool, definition, connection with its account, and arguments. An approval sends it as `If-Match`.',
+      'SHA-256 of the approved contents: the canonical JSON (RFC 8785) of tool, definition, connection with its account, and arguments. An approval sends it as `If-Match`.',
   });
 
 const fields = {
@@ -24,41 +24,40 @@ const fields = {
   routineId: idOf('routine', EXAMPLE.routine),
   routineName: z.string(),
   runId: idOf('run', EXAMPLE.run).meta({ description: 'The run that asked first.' }),
-  lastRunId: idOf('run', EXAMPLE.run).meta({ description: 'The last run that asked for the same while it was open.' }),
-  times: z.number().int().meta({ description: 'How often the same was asked for.' }),
+  lastRunId: idOf('run', EXAMPLE.run).meta({ description: 'The last run that asked for it while it was open.' }),
+  times: z.number().int().meta({ description: 'How often runs have asked for it.' }),
   state: z.enum(states).meta({ description: inWords(actions.ACTION_STATES) }),
   reason: wordOf(actions.ACTION_REASONS)
     .nullable()
     .meta({
       id: 'ActionReason',
-      description: `Why it ended so, where no person decided it. The list may grow. ${inWords(actions.ACTION_REASONS)}`,
+      description: `Reason of an end that no person decided. The list may grow. ${inWords(actions.ACTION_REASONS)}`,
       example: 'expired',
     }),
-  note: z.string().nullable().meta({ description: 'What the person wrote who rejected it.' }),
+  note: z.string().nullable().meta({ description: 'Note of the person who rejected it.' }),
   policyId: anyId,
   connectionId: anyId,
   connectionName: z.string(),
   account: z.string().nullable().meta({ description: 'Account of the connection at its provider, where it is known.' }),
-  toolName: z.string().meta({ description: 'As its server calls it.' }),
+  toolName: z.string().meta({ description: 'Name at its server.' }),
   definitionHash: z.string(),
   arguments: args.nullable().meta({
     description:
-      'What the tool would be called with; null once it is erased. `{{act_….result./id}}` stands for a value of the result of another action.',
+      'Arguments of the call; null once they are erased. `{{act_….result./id}}` stands for a value of the result of another action.',
     example: { title: 'Broken link on /pricing' },
   }),
   argumentsText: z.string().nullable().meta({
-    description:
-      'The same as JSON text, digit for digit, for people: characters that no reader sees are written as escapes.',
+    description: 'The same as JSON text for people, with all digits; invisible characters are written as escapes.',
   }),
   digest,
-  refersTo: z.array(anyId).meta({ description: 'Actions whose results its arguments contain; they are made first.' }),
-  modelReason: z.string().nullable().meta({ description: 'What the model wrote beside the call.' }),
+  refersTo: z.array(anyId).meta({ description: 'Actions whose results its arguments contain; they are sent first.' }),
+  modelReason: z.string().nullable().meta({ description: 'Text of the model beside the call.' }),
   replaces: anyId.nullable().meta({ description: 'The action whose arguments a person changed into these.' }),
   replacedBy: anyId.nullable(),
   decidedBy: author.nullable(),
   decidedAt: timestamp.nullable(),
   createdAt: timestamp,
-  expiresAt: timestamp.meta({ description: 'It is rejected, `expired`, if no one decides before.' }),
+  expiresAt: timestamp.meta({ description: 'Without a decision by then it is rejected as `expired`.' }),
   sentAt: timestamp.nullable(),
   finishedAt: timestamp.nullable(),
   isError: z.boolean().nullable(),
@@ -73,8 +72,8 @@ export const action = z.strictObject(fields).meta({ id: 'Action' });
 const difference = z
   .strictObject({
     path: z.string().meta({ description: 'JSON Pointer (RFC 6901).', example: '/title' }),
-    before: z.unknown().meta({ description: 'Missing where it is new.' }),
-    after: z.unknown().meta({ description: 'Missing where it is gone.' }),
+    before: z.unknown().meta({ description: 'Missing if it was added.' }),
+    after: z.unknown().meta({ description: 'Missing if it was removed.' }),
   })
   .partial({ before: true, after: true })
   .meta({ id: 'ActionDifference' });
@@ -90,7 +89,7 @@ export const actionDetail = z
       .nullable()
       .meta({ description: 'The call of this tool by the routine that was approved last.' }),
     changes: z.array(difference).meta({
-      description: 'What a person changed in the arguments, for an action that replaces another one.',
+      description: 'Changes by a person in the arguments, for an action that replaces another one.',
     }),
   })
   .meta({ id: 'ActionDetail' });

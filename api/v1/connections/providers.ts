@@ -28,12 +28,12 @@ const provider = z
     configured: z.boolean().meta({
       description: 'True when people can connect, because the operator has registered a client, or none is needed.',
     }),
-    scopes: z.array(z.string()).meta({ description: 'That a sign-in asks for.' }),
-    redirectUri: z.string().nullable().meta({ description: 'What the operator registers at the provider.' }),
-    toolServer: z
+    scopes: z.array(z.string()).meta({ description: 'Scopes of a sign-in.' }),
+    redirectUri: z
       .string()
       .nullable()
-      .meta({ description: 'Where its tools come from; null where it runs no tool server.' }),
+      .meta({ description: 'Return address that the operator registers at the provider.' }),
+    toolServer: z.string().nullable().meta({ description: 'Address of its tool server; null without one.' }),
     listsAccounts: z.boolean(),
     keyPage: z.string().nullable().meta({ description: 'Where a person makes an API key.' }),
     documentation: z.string(),
@@ -74,7 +74,7 @@ const startConnectionSignIn = route({
   bodyOptional: true,
   body: z.strictObject({
     connectionId: idOf('connection', EXAMPLE.connection).optional(),
-    name: nameOf(100).optional().meta({ description: 'Of a new connection.' }),
+    name: nameOf(100).optional().meta({ description: 'Name of a new connection.' }),
     url: z
       .url({ protocol: /^https?$/ })
       .max(2_000)
@@ -90,7 +90,7 @@ const startConnectionSignIn = route({
     data: z
       .strictObject({
         authorizationUrl: z.string(),
-        host: z.string().meta({ description: 'Of that address, to be shown before the browser leaves.' }),
+        host: z.string().meta({ description: 'Host of that address, to be shown before the browser leaves.' }),
         redirectUri: z.string(),
         expiresAt: timestamp,
       })
@@ -124,10 +124,10 @@ const connectWithApiKey = route({
   scope: 'connections:write',
   params: providerParams,
   body: z.strictObject({
-    name: nameOf(100).optional().meta({ description: 'Of a new connection.' }),
+    name: nameOf(100).optional().meta({ description: 'Name of a new connection.' }),
     connectionId: idOf('connection', EXAMPLE.connection)
       .optional()
-      .meta({ description: 'Of the connection whose key this one replaces.' }),
+      .meta({ description: 'Id of the connection whose key this one replaces.' }),
     apiKey: z
       .string()
       .min(8)

@@ -66,7 +66,7 @@ function authenticatesOnce({ bearerToken, headers: given = {} }: CredentialField
   return bearerToken === undefined || !Object.keys(given).some((each) => AUTHORIZATION.test(each));
 }
 
-/** The same for readers of the document. */
+/** The same condition as JSON Schema, for readers of the document. */
 const AUTHENTICATES_ONCE = {
   not: {
     required: ['bearerToken', 'headers'],
@@ -104,7 +104,7 @@ export const connectionPatch = z
       .refine((given) => Object.keys(given).length > 0, 'at least one header')
       .optional()
       .meta({
-        description: 'In place of the credentials there are, as `bearerToken` is.',
+        description: 'Replaces the present credentials, as `bearerToken` does.',
         minProperties: 1,
       }),
   })
@@ -129,7 +129,7 @@ export const connection = z
         protocolVersion: z.string(),
       })
       .nullable()
-      .meta({ description: 'What the tool server says of itself.' }),
+      .meta({ description: 'The description that the tool server gives of itself.' }),
     state: z.enum(CONNECTION_STATES),
     error: z
       .strictObject({ code: wordOf(CONNECTION_ERRORS), message: z.string() })

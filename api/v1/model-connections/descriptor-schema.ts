@@ -22,12 +22,12 @@ export const modelProvider = z
   .strictObject({
     provider: z.enum(['gateway', ...SLOTS]),
     name: z.string(),
-    enabled: z.boolean().meta({ description: 'On the API and on the runtime, with the same file.' }),
-    authType: z.enum(AUTH_TYPES).meta({ description: 'How a person connects an account.' }),
+    enabled: z.boolean().meta({ description: 'True if API and runtime have switched it on, with the same file.' }),
+    authType: z.enum(AUTH_TYPES).meta({ description: 'The way to connect an account.' }),
     billing: z
       .enum(['managed', 'subscription', 'usage'])
       .nullable()
-      .meta({ description: 'Who pays how: the operator, a plan of the person, or by use.' }),
+      .meta({ description: 'Who pays: the operator, or the person by a plan or by use.' }),
     terms: z
       .strictObject({
         page: z.string(),

@@ -24,7 +24,7 @@ const deviceAttempt = z
     attemptId,
     state: z.enum(ATTEMPT_STATES),
     userCode: z.string().nullable().meta({
-      description: 'What the person types in at `verificationUri`.',
+      description: 'Code to type at `verificationUri`.',
       example: 'WDJB-MJHT',
     }),
     verificationUri: z.string().nullable(),
@@ -35,7 +35,7 @@ const deviceAttempt = z
     intervalSeconds: z
       .number()
       .int()
-      .meta({ description: 'How often polling makes sense; the provider is asked no more often.' }),
+      .meta({ description: 'Useful interval for polling; the service asks the provider no more often.' }),
     expiresAt: timestamp,
     connectionId: modelConnectionId
       .nullable()

@@ -33,7 +33,7 @@ const startModelSignIn = route({
     data: z
       .strictObject({
         authorizationUrl: z.string(),
-        host: z.string().meta({ description: 'Of that address, to be shown before the browser leaves.' }),
+        host: z.string().meta({ description: 'Host of that address, to be shown before the browser leaves.' }),
         redirectUri: z.string(),
         redirect: z.enum(['callback', 'paste']),
         expiresAt: timestamp,

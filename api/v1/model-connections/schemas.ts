@@ -48,7 +48,7 @@ export const modelConnection = z
     provider: z.enum(SLOTS),
     providerName: z.string(),
     accountLabel: z.string().meta({
-      description: 'Safe to show: never an address as a whole.',
+      description: 'Safe to show: never a whole address.',
       example: 'a…@example.com',
     }),
     owner: z.strictObject({

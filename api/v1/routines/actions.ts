@@ -83,7 +83,7 @@ const rotateWebhookSecret = route({
   params,
   body: z.strictObject({
     force: z.boolean().default(false).meta({
-      description: 'Also drops a previous secret that still signs.',
+      description: 'Also ends a previous secret that still signs.',
     }),
   }),
   bodyOptional: true,
@@ -127,7 +127,7 @@ const checkRoutine = route({
   mcp: false,
   scope: 'routines:read',
   body: checkedRoutine,
-  success: { status: 200, data: routineCheck, description: 'The faults; none where it can be saved.' },
+  success: { status: 200, data: routineCheck, description: 'The faults; empty if it can be saved.' },
   errors: ['models_unavailable'],
 }).to(async ({ access: { projectId }, body: { skillLengths, ...fields }, deps }) => {
   const refusals = await routines.findRefusals(deps, {
@@ -153,7 +153,7 @@ const testWebhook = route({
   mcp: false,
   scope: 'routines:write',
   params,
-  success: { status: 200, data: webhookTest, description: 'The response of the receiver, or why there was none.' },
+  success: { status: 200, data: webhookTest, description: 'The response of the receiver, or the reason for none.' },
   errors: ['routine_archived', 'webhook_not_configured', 'rate_limited'],
 }).to(async ({ access: { projectId }, params: { routineId }, deps }) => ({
   data: present(webhookTest, await sendTestEvent(deps, { projectId, id: routineId })),

@@ -19,7 +19,7 @@ const definition = z
     name: z.string(),
     instructions: z.string(),
     variables: z.record(z.string(), z.string()),
-    schedule: z.string().nullable().meta({ description: 'Null where it has to be asked.', example: '0 8 * * 1' }),
+    schedule: z.string().nullable().meta({ description: 'Null if a person has to choose it.', example: '0 8 * * 1' }),
     timezone: scheduleFields.timezone,
     model: DEFINITION.model.schema.nullable().meta({
       id: 'DraftedModel',
@@ -41,8 +41,8 @@ const routineDraft = z
         '`model`: a model of the directory wrote it; `words`: no model could, so skills and blueprints were matched by words and the instructions are the sentence; `blueprint`: the slots of a blueprint were filled.',
     }),
     definition,
-    assumptions: lines.meta({ description: 'What the sentence does not say itself.' }),
-    questions: lines.meta({ description: 'What a person has to answer before it can work; at most three.' }),
+    assumptions: lines.meta({ description: 'Assumptions beyond the sentence.' }),
+    questions: lines.meta({ description: 'Questions for a person before it can work; at most three.' }),
     nextRuns: z.array(timestamp).meta({ description: 'The first five times of the schedule.' }),
     forecast: z
       .strictObject({
@@ -74,15 +74,15 @@ const routineDraft = z
     blueprints: z
       .array(z.strictObject({ id: blueprintId, name: z.string() }))
       .meta({ description: 'Blueprints that fit its words, the best first.' }),
-    similar: z.array(similarRoutine).meta({ description: 'Routines of the project that seem to do the like.' }),
-    usage: usage.nullable().meta({ description: 'What asking a model has used; null where none was asked.' }),
+    similar: z.array(similarRoutine).meta({ description: 'Routines of the project with a similar purpose.' }),
+    usage: usage.nullable().meta({ description: 'Usage of the model; null if none was asked.' }),
   })
   .meta({ id: 'RoutineDraft' });
 
 const draftBody = z
   .strictObject({
     sentence: z.string().min(3).max(4_000).optional().meta({
-      description: 'What the routine shall do, and when.',
+      description: 'Task and time of the routine.',
       example: 'Every Monday at 8, check our pricing pages and say what changed',
     }),
     blueprint: blueprintId.optional().meta({ description: 'Id of a blueprint, in place of a sentence.' }),
@@ -143,7 +143,7 @@ const blueprint = z
     id: blueprintId,
     job: z.string().meta({ example: 'Research' }),
     name: z.string(),
-    promise: z.string().meta({ description: 'What its runs deliver, in a sentence.' }),
+    promise: z.string().meta({ description: 'Result of its runs, in a sentence.' }),
     when: z.string().meta({ description: 'When it runs, in words.', example: 'every Monday at 7' }),
     schedule: scheduleFields.schedule,
     skills: lines,

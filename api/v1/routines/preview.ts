@@ -56,7 +56,7 @@ const runPreview = z
     tools: z.array(
       z
         .strictObject({
-          name: z.string().meta({ description: 'As the model calls the tool.' }),
+          name: z.string().meta({ description: 'Name that the model uses.' }),
           description: z.string().nullable(),
           connectionId: idOf('connection', EXAMPLE.connection).nullable(),
           policyId: idOf('policy', EXAMPLE.policy).nullable(),

@@ -84,7 +84,7 @@ export const routineCheck = z
         .strictObject({
           code: z
             .string()
-            .meta({ description: 'The code of the error that saving it would be.', example: 'invalid_model' }),
+            .meta({ description: 'Code of the error that saving it would cause.', example: 'invalid_model' }),
           path: z.string().nullable().meta({ description: 'The field, such as `skills[1]`; null for none.' }),
           message: z.string(),
         })
@@ -179,13 +179,13 @@ export const routineDetail = z
         'The next five times at which scheduled runs would start if it were active now: within its window, without its skipped dates, including jitter.',
     }),
     activation,
-    proposal: proposal.nullable().meta({ description: 'The latest change that was, or is, tried by a proposal.' }),
+    proposal: proposal.nullable().meta({ description: 'The latest proposal of a change, open or ended.' }),
     mailDelivery,
     callableTools: z
       .array(
         z
           .strictObject({
-            name: z.string().meta({ description: 'As the model calls the tool.' }),
+            name: z.string().meta({ description: 'Name that the model uses.' }),
             connectionId: idOf('connection', EXAMPLE.connection)
               .nullable()
               .meta({ description: 'Null for a built-in tool, which has no policy either.' }),
@@ -193,7 +193,7 @@ export const routineDetail = z
           })
           .meta({ id: 'CallableTool' }),
       )
-      .meta({ description: 'What a run that began now would be offered.' }),
+      .meta({ description: 'Tools that a run would be offered now.' }),
     warnings,
     skillsBehind: z
       .array(

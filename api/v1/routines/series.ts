@@ -16,7 +16,7 @@ const series = z
     fields: z
       .array(z.string())
       .meta({ description: 'The numbers that items have, the most frequent first, at most 20.' }),
-    field: z.string().nullable().meta({ description: 'The one that `values` has; null where items have none.' }),
+    field: z.string().nullable().meta({ description: 'Name of the number in `values`; null without one.' }),
     runs: z
       .array(z.strictObject({ runId: idOf('run', EXAMPLE.run), at: timestamp }).meta({ id: 'RunOfSeries' }))
       .meta({ description: 'Oldest first.' }),

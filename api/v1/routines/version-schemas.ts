@@ -9,7 +9,7 @@ export const author = z
     kind: z.enum(['person', 'key']),
     id: z.string(),
     name: z.string().nullable().meta({
-      description: 'As it is now; null for an account or key that is gone.',
+      description: 'Present name; null for a deleted account or key.',
       example: 'Ada Lovelace',
     }),
   })
@@ -23,7 +23,7 @@ const summary = {
   }),
   restoredFrom: z.number().int().nullable().meta({ description: 'The revision that it took over again.' }),
   changed: z.array(z.enum(VERSION_FIELDS)).meta({
-    description: 'What differs from the revision before; empty for the first one on record.',
+    description: 'Differences from the revision before; empty for the first one on record.',
     example: ['instructions'],
   }),
 };

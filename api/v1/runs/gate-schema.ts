@@ -23,7 +23,7 @@ export const gateVerdict = z
     changed: z.boolean().nullable().meta({
       description: 'True when the value differs from that of the last successful run; null when unknown.',
     }),
-    failed: z.boolean().meta({ description: 'It saw nothing, and woke the model for that.' }),
+    failed: z.boolean().meta({ description: 'True if the gate failed, and woke the model for that reason.' }),
     reason: z.enum(reasons).meta({
       description: `Why it woke the model, or did not: ${Object.entries(GATE_REASONS)
         .map(([reason, why]) => `\`${reason}\` (${why})`)
@@ -37,7 +37,7 @@ export const gateVerdict = z
     valueLength: z.number().int().nullable(),
   })
   .nullable()
-  .meta({ id: 'GateVerdict', description: 'What its gate saw; null when it asked none.' });
+  .meta({ id: 'GateVerdict', description: 'The finding of its gate; null without one.' });
 
 /** Returns the verdict of a gate as it is shown: with the beginning of its value. */
 export function seenByGate(row: GateVerdict | null) {

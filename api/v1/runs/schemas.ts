@@ -82,7 +82,7 @@ const shortShape = {
       at: timestamp,
     })
     .nullable()
-    .meta({ id: 'RunVerdict', description: 'What a reader thinks of its result; null until one says so.' }),
+    .meta({ id: 'RunVerdict', description: 'The opinion of a reader about its result; null without one.' }),
   model: z
     .strictObject({
       provider: wordOf(MODEL_PROVIDERS),
@@ -142,7 +142,7 @@ export const runDetail = z
       description: 'The `resultSchema` of its data; null without data, and when its version is deleted.',
     }),
     queuedSeconds: z.number().nullable().meta({
-      description: 'Time that it has waited, or had waited when it began or ended.',
+      description: 'Time that it waited, up to now, its beginning or its end.',
     }),
     waitingFor: z
       .enum(waits)
@@ -152,10 +152,7 @@ export const runDetail = z
           .map(([wait, why]) => `\`${wait}\` (${why})`)
           .join(', ')}.`,
       }),
-    prompt: z
-      .string()
-      .nullable()
-      .meta({ description: 'What the model was given: instructions, skills and facts, rendered.' }),
+    prompt: z.string().nullable().meta({ description: 'The prompt: instructions, skills and facts, rendered.' }),
     briefing: z.string().nullable().meta({
       description:
         'The text that differs in every run: date and time, its trigger, its tools and limits, and the result of the last successful run.',
@@ -170,7 +167,7 @@ export const runDetail = z
       .array(
         z.strictObject({
           stepIndex: z.number().int(),
-          name: z.string().meta({ description: 'As the model calls the tool.' }),
+          name: z.string().meta({ description: 'Name that the model uses.' }),
           connectionName: z.string().nullable().meta({ description: 'Null for a tool of the service.' }),
           arguments: z.string().nullable().meta({ description: 'JSON text; null once it is erased or left out.' }),
         }),
@@ -181,7 +178,7 @@ export const runDetail = z
         'Index of the step from which the texts of models and tools are left out, because there are more than 4,000,000 characters; null when all are present. `GET /v1/runs/{runId}/steps` has them.',
     }),
     webhookDeliveries: z.array(delivery),
-    chatDeliveries: z.array(chatDelivery).meta({ description: 'What was sent of it to chats.' }),
+    chatDeliveries: z.array(chatDelivery).meta({ description: 'Its deliveries to chats.' }),
     notifications: z.array(notification).meta({ description: 'Mails and pings about it.' }),
     followUps: z
       .array(
@@ -207,7 +204,7 @@ export const runDetail = z
 export const runQuery = pageQuery('run', {
   q: searchedIn('the name, result, summary or error'),
   state: z.enum(RUN_STATES).optional().meta({ description: 'Only those in this state.' }),
-  trigger: z.enum(TRIGGERS).optional().meta({ description: 'Only those started so.' }),
+  trigger: z.enum(TRIGGERS).optional().meta({ description: 'Only runs with this trigger.' }),
   outcome: outcomes.optional().meta({ description: 'Only those that succeeded with this outcome.' }),
   backfillId: idOf('backfill', EXAMPLE.backfill)
     .optional()

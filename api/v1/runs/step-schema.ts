@@ -12,9 +12,9 @@ const nullableLength = z.number().int().nullable();
 
 const toolCall = z
   .strictObject({
-    name: z.string().meta({ description: 'As the model calls the tool.' }),
+    name: z.string().meta({ description: 'Name that the model uses.' }),
     toolName: nullableText.meta({
-      description: 'As its server calls it; null if the run has no such tool.',
+      description: 'Name at its server; null if the run has no such tool.',
     }),
     connectionId: anyId.nullable().meta({ description: 'Null for a built-in tool.' }),
     connectionName: nullableText.meta({
@@ -43,7 +43,7 @@ const toolCall = z
           uri: nullableText,
         }),
       )
-      .meta({ description: 'What the response held besides text; only its description is kept.' }),
+      .meta({ description: 'Other contents of the response than text; only their descriptions are kept.' }),
     omittedFromStep: z.number().int().nullable().meta({
       description:
         'The model step from which the result was left out of the requests, because the context window had no room; null while it is sent.',

@@ -91,7 +91,7 @@ export const skillRevision = z
     }),
     createdAt: timestamp,
     changed: z.array(z.enum(['name', 'instructions'])).meta({
-      description: 'What differs from the revision before; empty for the first one.',
+      description: 'Differences from the revision before; empty for the first one.',
       example: ['instructions'],
     }),
   })

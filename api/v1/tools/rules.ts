@@ -16,7 +16,7 @@ const pointer = z
   .meta({ description: 'Of an argument (RFC 6901).', example: '/repository' });
 const value = z.union([z.string().max(2_000), z.number(), z.boolean(), z.null()]);
 
-/** Exactly one comparison stands in each. */
+/** Each condition has exactly one comparison. */
 const condition = z
   .union([
     z.strictObject({ pointer, equals: value }),
@@ -28,7 +28,7 @@ const condition = z
 
 const conditions = z.array(condition).min(1).max(20).meta({
   description:
-    'All of them have to be met. A missing argument, one of another type, and a number of more digits than a double holds meet none. Arguments without a condition may be anything.',
+    'A call must meet all of them. A missing argument, one of another type, and a number with more digits than a double holds meet none. Arguments without a condition may have any value.',
 });
 
 const fields = {
@@ -43,9 +43,9 @@ const toolRule = z
     policyId: idOf('policy', EXAMPLE.policy),
     definitionHash: z
       .string()
-      .meta({ description: 'Of the definition for which it was made, and with which it ends.' }),
+      .meta({ description: 'Hash of the definition for which it was made; it ends when that changes.' }),
     ...fields,
-    words: z.string().meta({ description: 'What it lets through, for people.' }),
+    words: z.string().meta({ description: 'The calls that it lets through, in words.' }),
     uses: z.number().int(),
     createdBy: z.string().nullable().meta({ description: 'Id of the person, or of the API key.' }),
     createdAt: timestamp,

@@ -55,7 +55,7 @@ export const toolPolicy = z
     id: idOf('policy', EXAMPLE.policy),
     routineId: idOf('routine', EXAMPLE.routine),
     connectionId: idOf('connection', EXAMPLE.connection),
-    name: z.string().meta({ description: 'As the tool server calls it.' }),
+    name: z.string().meta({ description: 'Name at the tool server.' }),
     title: z.string().nullable(),
     description: z.string().nullable(),
     inputSchema: jsonObject,
@@ -111,8 +111,8 @@ export const policyPatch = z
 
 const skippedTool = z
   .strictObject({
-    name: z.string().meta({ description: 'By its place in the list where it has no name.' }),
-    field: z.string().nullable().meta({ description: 'The field that cannot be read; null where the whole is meant.' }),
+    name: z.string().meta({ description: 'Its place in the list if it has no name.' }),
+    field: z.string().nullable().meta({ description: 'The field that cannot be read; null for the whole tool.' }),
     reason: z.string(),
   })
   .meta({ id: 'SkippedTool' });

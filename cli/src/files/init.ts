@@ -10,8 +10,9 @@ import { PROJECT_FILE, SETTINGS } from './settings.ts';
 const ATTRIBUTES = ['routines/** -text', 'skills/** -text'];
 
 /**
- * Makes the folder ready: `ras.yaml`, the schemas that editors complete by, and what git has to know. What is there
- * stays, but for the schemas. @returns the files that were written
+ * Prepares the folder: `ras.yaml`, the schemas for editors, and the attributes for git. Existing files stay, except the
+ * schemas.
+ * @returns the files that were written
  */
 export async function init(folder: string, project: string | undefined): Promise<string[]> {
   const written: string[] = [];

@@ -7,9 +7,9 @@ export type { Column } from './table.ts';
 
 /** Writes data to stdout. */
 export interface Output {
-  /** For people a table, with long cells cut to the width of the terminal; otherwise a JSON array. */
+  /** Writes a table for people, with long cells cut to the width of the terminal; otherwise a JSON array. */
   table<T>(rows: readonly T[], columns: readonly Column<T>[]): void;
-  /** For people a line for each field with a value; otherwise JSON. */
+  /** Writes a line for each field with a value, for people; otherwise JSON. */
   record(value: unknown, fields: Readonly<Record<string, Cell>>): void;
   /** Always JSON. */
   json(value: unknown): void;
@@ -60,7 +60,7 @@ function withFields(value: unknown, names: readonly string[] | undefined): unkno
 }
 
 function fieldAt(value: unknown, [name = '', ...rest]: readonly string[]): unknown {
-  // A field of nothing is nothing, as the field itself may be null.
+  // A field of null is null, because the parent may be missing.
   if (value === null) return null;
   const fields = fieldsOf(value);
   if (!Object.hasOwn(fields, name)) {

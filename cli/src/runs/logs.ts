@@ -5,7 +5,7 @@ import { plain } from '../output/plain.ts';
 import { lineOf } from './progress.ts';
 import { sentenceOf } from './wait.ts';
 
-/** Writes the steps of a run, and with `follow` what comes until it has ended. */
+/** Writes the steps of a run; with `follow` also the later ones, until it has ended. */
 export async function logs(context: Context, given: string, { follow = false }): Promise<void> {
   await withRun(context, given, async (ras, id) => {
     const log = context.isForPeople

@@ -42,7 +42,7 @@ function showEnd(context: Context, run: Run): void {
   context.exitCode = EXIT_OF[run.state] ?? EXIT.failed;
   if (!context.isForPeople) context.out.json(run);
   else if (run.result !== null) context.out.text(run.result);
-  // Only a service that rehearses lists the calls.
+  // Older services do not list the calls of a rehearsal.
   const staged = run.trigger === 'rehearsal' ? run.wouldHaveDone : [];
   for (const { name, arguments: given } of staged) context.say(`Would have called ${plain(`${name} ${given ?? ''}`)}`);
   context.say(sentenceOf(run));

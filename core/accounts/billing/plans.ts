@@ -5,27 +5,9 @@ import { AppError } from '#lib/errors.ts';
 /** Allowances of the plans. `apiWrites` lets API keys write; prices are US cents a month. */
 export const PLANS = {
   free: { priceCents: 0, activeRoutines: 2, runsPerPeriod: 100, runsAtATime: 1, apiWrites: false },
-  starter: {
-    priceCents: 1_000,
-    activeRoutines: 10,
-    runsPerPeriod: 1_000,
-    runsAtATime: 3,
-    apiWrites: false,
-  },
-  pro: {
-    priceCents: 3_900,
-    activeRoutines: 100,
-    runsPerPeriod: 20_000,
-    runsAtATime: 20,
-    apiWrites: true,
-  },
-  scale: {
-    priceCents: 9_900,
-    activeRoutines: 1_000,
-    runsPerPeriod: 200_000,
-    runsAtATime: 100,
-    apiWrites: true,
-  },
+  starter: { priceCents: 1_000, activeRoutines: 10, runsPerPeriod: 1_000, runsAtATime: 3, apiWrites: false },
+  pro: { priceCents: 3_900, activeRoutines: 100, runsPerPeriod: 20_000, runsAtATime: 20, apiWrites: true },
+  scale: { priceCents: 9_900, activeRoutines: 1_000, runsPerPeriod: 200_000, runsAtATime: 100, apiWrites: true },
 } as const satisfies Record<'free' | PaidPlan, object>;
 
 export type Plan = keyof typeof PLANS;
@@ -84,7 +66,7 @@ export function parsePriceIds(text: string): readonly [string, ...string[]] {
   return [sold, ...former];
 }
 
-/** Returns the better of two plans. */
+/** Tells whether a plan is better than another: it costs more. */
 export function isBetter(plan: PaidPlan, than: PaidPlan): boolean {
   return PLANS[plan].priceCents > PLANS[than].priceCents;
 }

@@ -199,10 +199,7 @@ const SIGN_UP_REFUSALS = {
   invitation_required: 'Signing up needs an invitation of this address.',
 } as const;
 
-/**
- * Checks that a person may sign up. The response depends on no account, so it reveals none.
- * @throws {APIError} `sign_up_closed`, `invitation_required`
- */
+/** The response depends on no account, so it reveals none. */
 async function assertMaySignUp(db: Db, mode: SignUpMode, body: unknown): Promise<void> {
   if (mode === 'open') return;
   if (mode === 'invited') {

@@ -69,7 +69,7 @@ export function createAuthMails(options: { db: Db; accountMails: AccountMails; u
 const NOT_YOU =
   'If it was not you, change your password, end the other sessions in your settings, and tell the people who run this service.';
 
-/** Leads a link of this API to the dashboard: a bare path would lead to this API, which has no pages. */
+/** A bare path would lead to this API, which has no pages. */
 function leadingBack(link: string, uiOrigin: string): string {
   const url = new URL(link);
   const to = url.searchParams.get('callbackURL') ?? '/';

@@ -212,9 +212,7 @@ function refuseDeletion(error: unknown): never {
 
 const timestamps = { createdAt: 'created_at', updatedAt: 'updated_at' } as const;
 
-/**
- * Passes the library's messages to this service's log, with errors only: on the console they would escape redaction.
- */
+/** On the console the library's messages would escape redaction. Beside its text only an error is logged. */
 function authLogger(log: Log | undefined) {
   return {
     disabled: log === undefined,

@@ -96,10 +96,7 @@ export function createAuth(settings: AuthSettings): Auth {
   };
 }
 
-/**
- * Asks the database after an error of the library, which reports every error as a server error. If the database is
- * away, this call throws, and the response is 503.
- */
+/** The library reports every error as a server error; this call throws if the database is away, which means 503. */
 async function askDatabase(database: Database): Promise<void> {
   await database.row`select 1`;
 }

@@ -129,25 +129,11 @@ export async function mustProveIn(
 }
 
 /** An accepted credential, and the scope that the request needed. */
-type Standing =
-  | {
-      readonly kind: 'key';
-      readonly keyId: string;
-      readonly projectId: string;
-      readonly scope: Scope | undefined;
-    }
-  | {
-      readonly kind: 'assistant';
-      readonly grantId: string;
-      readonly projectId: string;
-      readonly scope: Scope | undefined;
-    }
-  | {
-      readonly kind: 'session';
-      readonly sessionId: string;
-      readonly userId: string;
-      readonly projectId: string;
-    };
+type Standing = { readonly projectId: string } & (
+  | { readonly kind: 'key'; readonly keyId: string; readonly scope: Scope | undefined }
+  | { readonly kind: 'assistant'; readonly grantId: string; readonly scope: Scope | undefined }
+  | { readonly kind: 'session'; readonly sessionId: string; readonly userId: string }
+);
 
 /**
  * Tells whether an earlier accepted credential would still be accepted: a key is not revoked and has the scope; a

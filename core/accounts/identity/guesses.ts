@@ -20,11 +20,7 @@ export interface Guess {
 }
 
 /** Sign-ins from one network to any account by unknown browsers: password spraying. */
-export const SIGN_INS_OF_NETWORK: ThrottleRule = {
-  name: 'sign-in-of-network',
-  limit: 3,
-  windowSeconds: 10,
-};
+export const SIGN_INS_OF_NETWORK: ThrottleRule = { name: 'sign-in-of-network', limit: 3, windowSeconds: 10 };
 
 const FEW = 10;
 const SIGN_INS_OF_ACCOUNT = 200;
@@ -146,10 +142,7 @@ export function createKnownBrowsers(options: { secret: string; cookiePrefix: str
       const cookie = cookieOf(nameOf(audience));
       if (cookie === null || cookie === '') return undefined;
       try {
-        const { payload } = await jwtVerify(cookie, signingKey, {
-          algorithms: ['HS256'],
-          audience,
-        });
+        const { payload } = await jwtVerify(cookie, signingKey, { algorithms: ['HS256'], audience });
         return payload.sub;
       } catch {
         return undefined;

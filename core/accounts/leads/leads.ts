@@ -63,14 +63,6 @@ export function forgetLeads(db: Db, limit: number): Promise<number> {
   });
 }
 
-interface UnmailedLead {
-  readonly id: string;
-  readonly name: string;
-  readonly email: string;
-  readonly company: string;
-  readonly message: string;
-}
-
 /** Enquiries of one tick; more than come in an hour. */
 const BATCH = 500;
 
@@ -80,13 +72,13 @@ const BATCH = 500;
  */
 export function queueLeadMails(database: Database): Promise<number> {
   return transaction(database, async (tx) => {
-    const leads = await tx.rows<UnmailedLead>`
+    const leads = await tx.rows<Pick<Lead, 'name' | 'email' | 'company' | 'message'>>`
       update business_leads set mail_queued_at = now()
       where id in (
         select id from business_leads where mail_queued_at is null order by id limit ${BATCH}
         for update skip locked
       )
-      returning id, name, email, company, message
+      returning name, email, company, message
     `;
     for (const { name, email, company, message } of leads) {
       await enqueueOperatorMail(tx, {

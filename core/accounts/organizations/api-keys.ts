@@ -161,19 +161,17 @@ export interface RevokedKey {
  */
 export function revokeKeysOf(tx: Db, by: Actor, member: Member, role?: Role): Promise<RevokedKey[]> {
   const { organizationId, userId } = member;
+  const writes = sql`exists (select from unnest(scopes) as scope where scope like '%:write')`;
+  const isBeyond = role === undefined ? sql`true` : role === 'member' ? writes : sql`false`;
   return revoke(
     tx,
     by,
     organizationId,
     sql`
-      created_by = ${userId} and ${role === undefined ? sql`true` : beyond(role)} and project_id in (
+      created_by = ${userId} and ${isBeyond} and project_id in (
         select id from projects where organization_id = ${organizationId})
     `,
   );
-}
-
-function beyond(role: Role): Sql {
-  return role === 'member' ? sql`exists (select from unnest(scopes) as scope where scope like '%:write')` : sql`false`;
 }
 
 /** Revokes every API key of a project, which is being deleted. */
@@ -185,7 +183,7 @@ export function revokeKeysOfProject(
   return revoke(tx, by, organizationId, sql`project_id = ${projectId}`);
 }
 
-/** Deletes keys of a CI sign-in that ended a week ago: each job makes one, and keys are counted. */
+/** Each job makes a key, and keys are counted. */
 async function forgetKeysOfTrust(tx: Db, trustId: string): Promise<void> {
   await tx.run`
     delete from api_keys where id in (
@@ -199,13 +197,7 @@ async function revoke(tx: Db, by: Actor, organizationId: string, which: Sql): Pr
     returning id, name, project_id as "projectId"
   `;
   for (const { id, projectId } of revoked) {
-    await recordAudit(tx, {
-      organizationId,
-      projectId,
-      by,
-      action: 'api_key.revoked',
-      targetId: id,
-    });
+    await recordAudit(tx, { organizationId, projectId, by, action: 'api_key.revoked', targetId: id });
   }
   return revoked;
 }
@@ -214,7 +206,7 @@ const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const PREFIX_LENGTH = 8;
 const SECRET_LENGTH = 43;
 
-/** Hashes the whole key with SHA-256; with 256 random bits a slow hash would only add time. */
+/** With 256 random bits a slow hash would only add time. */
 function hashApiKey(plaintext: string): Buffer {
   return hash('sha256', plaintext, 'buffer');
 }

@@ -262,7 +262,7 @@ export async function isInvited(db: Db, email: string, token: string): Promise<b
   return found !== undefined;
 }
 
-/** Hashes with SHA-256; with 256 random bits a slow hash would only add time. */
+/** With 256 random bits a slow hash would only add time. */
 function hashInvitationToken(token: string): Buffer {
   return hash('sha256', token, 'buffer');
 }

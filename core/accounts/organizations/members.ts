@@ -100,7 +100,7 @@ export async function leaveOrganization(tx: Db, by: Actor, member: Member): Prom
   await removeHeld(tx, by, member, false);
 }
 
-/** Removes a member. The caller has locked the organization and checked that the membership may end. */
+/** The caller has locked the organization and checked that the membership may end. */
 async function removeHeld(tx: Db, by: Actor, member: Member, keepKeys: boolean): Promise<RevokedKey[]> {
   const { organizationId, userId } = member;
   await tx.run`delete from memberships where organization_id = ${organizationId} and user_id = ${userId}`;

@@ -23,13 +23,11 @@ export async function roleOf(db: Db, { organizationId, userId }: Member): Promis
   return admitted(found, 'organization_not_found').role;
 }
 
-/** A person's organization as a query found it; `lacks` is true when the person lacks a demanded second factor. */
-interface Admission {
-  readonly lacks: boolean;
-}
-
-/** Returns the found row. @throws {AppError} `missing` without one, `second_factor_required` */
-export function admitted<R extends Admission>(found: R | undefined, missing: ErrorCode): R {
+/**
+ * Returns the row of a person's organization; `lacks` is true when the person lacks a demanded second factor.
+ * @throws {AppError} `missing` without a row, `second_factor_required`
+ */
+export function admitted<R extends { readonly lacks: boolean }>(found: R | undefined, missing: ErrorCode): R {
   if (found === undefined) throw new AppError(missing);
   if (found.lacks) throw new AppError('second_factor_required');
   return found;
@@ -48,9 +46,9 @@ export async function assertAdmin(db: Db, member: Member): Promise<Role> {
  * @throws {AppError} `organization_not_found`
  */
 export async function lockOrganization(tx: Db, organizationId: string): Promise<{ name: string }> {
-  const found = await tx.row<{
-    name: string;
-  }>`select name from organizations where id = ${organizationId} and deleted_at is null for no key update`;
+  const found = await tx.row<{ name: string }>`
+    select name from organizations where id = ${organizationId} and deleted_at is null for no key update
+  `;
   if (found === undefined) throw new AppError('organization_not_found');
   return found;
 }

@@ -2,7 +2,7 @@ import { sql, type Db, type Sql } from '#lib/database/index.ts';
 import type { PaidPlan } from './organizations.ts';
 
 /** A change of an organization or a project; a missing field keeps its value. */
-interface Change {
+export interface Change {
   readonly name?: string | undefined;
   readonly budget?:
     | { readonly maxTokensPerDay?: number | null | undefined; readonly maxCostUsdPerMonth?: string | null | undefined }
@@ -49,18 +49,19 @@ export async function writeProject(
   `;
 }
 
+/** The access that an organization has paid for. */
+export interface PaidAccess {
+  readonly plan: PaidPlan;
+  readonly until: Date;
+  readonly periodStart: Date | null;
+  readonly periodEnd: Date | null;
+}
+
 /** Writes the plan that an organization has paid for. @returns the plan before; undefined without the organization */
 export async function writePaidPlan(
   tx: Db,
   organizationId: string,
-  paid:
-    | {
-        readonly plan: PaidPlan;
-        readonly until: Date;
-        readonly periodStart: Date | null;
-        readonly periodEnd: Date | null;
-      }
-    | undefined,
+  paid: PaidAccess | undefined,
 ): Promise<{ readonly plan: PaidPlan | null } | undefined> {
   return tx.row<{ plan: PaidPlan | null }>`
     with before as (

@@ -1,7 +1,7 @@
 import { createRemoteJWKSet, customFetch, decodeJwt, errors, jwtVerify, type JWTPayload } from 'jose';
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
-import { createApiKey, type Scope } from '#core/accounts/organizations/index.ts';
+import { createApiKey } from '#core/accounts/organizations/index.ts';
 import { assertWithinLimit, type ThrottleRule } from '#core/foundation/rate-limits/index.ts';
 import { sql, transaction, type Database } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
@@ -9,18 +9,11 @@ import { newId } from '#lib/ids.ts';
 import { parseJson } from '#lib/json.ts';
 import { OutboundError, outboundErrorIn, type OutboundClient } from '#lib/outbound/index.ts';
 import { findCiTrusts, type CiTrust } from './ci-trusts.ts';
+import type { ProgramKey } from './terminals.ts';
 
 interface CiDeps {
   readonly database: Database;
   readonly outbound: Pick<OutboundClient, 'request' | 'fetchWithin'>;
-}
-
-/** The key of a job. */
-interface CiKey {
-  readonly key: string;
-  readonly projectId: string;
-  readonly scopes: readonly Scope[];
-  readonly expiresAt: Date;
 }
 
 /** Long enough for an `apply` that proves routines, and short in case a log shows the key. */
@@ -38,7 +31,7 @@ export async function exchangeIdToken(
   deps: CiDeps,
   input: { readonly token: string; readonly projectId: string; readonly tag: string; readonly address: string },
   network: string,
-): Promise<CiKey> {
+): Promise<ProgramKey> {
   const { database } = deps;
   const { token, projectId, tag, address } = input;
   await assertWithinLimit(database, EXCHANGES, network);
@@ -95,7 +88,6 @@ const keySets = new LRUCache<string, KeySet>({ max: 200, ttl: 10 * 60_000 });
 
 const LIMITS = { timeoutMs: 10_000, maxResponseBytes: 256 * 1024 };
 
-/** Finds the keys of an issuer (OpenID Connect Discovery 1.0, section 4). */
 async function keysOf(outbound: CiDeps['outbound'], issuer: string): Promise<KeySet> {
   const known = keySets.get(issuer);
   if (known !== undefined) return known;
@@ -110,7 +102,7 @@ async function keysOf(outbound: CiDeps['outbound'], issuer: string): Promise<Key
 
 const metadataSchema = z.object({ issuer: z.string(), jwks_uri: z.url() });
 
-/** Tells whether a subject matches a pattern: between two colons, one `*` stands for any text. */
+/** Between two colons, one `*` stands for any text. */
 function matches(pattern: string, subject: string): boolean {
   const parts = subject.split(':');
   const wanted = pattern.split(':');
@@ -127,7 +119,7 @@ async function makeKey(
   database: Database,
   trust: CiTrust,
   { sub, projectId, tag, address }: { sub: string; projectId: string; tag: string; address: string },
-): Promise<CiKey> {
+): Promise<ProgramKey> {
   const { id: trustId, scopes, createdBy } = trust;
   const expiresAt = new Date(Date.now() + KEY_MINUTES * 60_000);
   const name = `${trust.name}: ${sub.replaceAll(/\p{C}+/gu, ' ')}`.slice(0, 200);

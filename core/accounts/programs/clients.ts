@@ -57,8 +57,7 @@ export async function enterClient(
   const clientId = randomBytes(16).toString('hex');
   await db.run`
     insert into oauth_clients (id, client_id, name, redirect_uris, token_endpoint_auth_method, application_type,
-    grant_types,
-      response_types, is_dynamic)
+      grant_types, response_types, is_dynamic)
     values (${clientId}, ${clientId}, ${name}, ${JSON.stringify(redirectUris)}::jsonb, 'none', 'native',
       '["authorization_code", "refresh_token"]', '["code"]', false)
   `;

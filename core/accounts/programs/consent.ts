@@ -4,7 +4,7 @@ import { assertAdmin, holdProject, SCOPES, type Scope } from '#core/accounts/org
 import { transaction, type Database, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { findClient, isRedirectOf, shownName, type AssistantClient } from './clients.ts';
-import { mailApproval } from './mail.ts';
+import { mailApproval, type Access } from './mail.ts';
 import { includeWriting } from './terminals.ts';
 
 /** A request of an assistant, as the deciding person sees it. */
@@ -58,13 +58,7 @@ async function parse(db: Db, oauthQuery: string) {
 export async function approveAssistant(
   { database, auth }: { readonly database: Database; readonly auth: Auth },
   by: Actor & { readonly id: string },
-  input: {
-    readonly oauthQuery: string;
-    readonly sessionId: string;
-    readonly organizationId: string;
-    readonly projectId: string;
-    readonly scopes: readonly Scope[];
-  },
+  input: Access & { readonly oauthQuery: string; readonly sessionId: string },
 ): Promise<{ readonly redirectTo: string }> {
   const { oauthQuery, sessionId, organizationId, projectId, scopes } = input;
   const { client, asked } = await parse(database, oauthQuery);
@@ -75,12 +69,10 @@ export async function approveAssistant(
   await transaction(database, async (tx) => {
     await holdProject(tx, projectId);
     if (includeWriting(scopes)) await assertAdmin(tx, { organizationId, userId: by.id });
-    const project = await tx.row<{
-      isOn: boolean;
-    }>`select mcp_enabled as "isOn" from projects where id = ${projectId}`;
-    if (project?.isOn !== true) {
-      throw new AppError('forbidden', 'This project has switched MCP off.');
-    }
+    const project = await tx.row<{ isOn: boolean }>`
+      select mcp_enabled as "isOn" from projects where id = ${projectId}
+    `;
+    if (project?.isOn !== true) throw new AppError('forbidden', 'This project has switched MCP off.');
     // The library commits in a transaction of its own. The event is written first, so that every consent has one.
     await recordConsent(tx, by, 'assistant.approved', given);
     if (!includeWriting(scopes)) return;
@@ -121,12 +113,7 @@ function recordConsent(
   db: Db,
   by: Actor,
   action: 'assistant.approved' | 'assistant.connected',
-  given: {
-    readonly client: AssistantClient;
-    readonly organizationId: string;
-    readonly projectId: string;
-    readonly scopes: readonly Scope[];
-  },
+  given: Access & { readonly client: AssistantClient },
 ): Promise<void> {
   const { client, organizationId, projectId, scopes } = given;
   return recordAudit(db, {

@@ -92,10 +92,7 @@ interface Ending {
   readonly because: string;
 }
 
-/**
- * Deletes consents and their tokens. The consent goes first: without it no token is valid, not even one that is being
- * issued.
- */
+/** The consent goes first: without it no token is valid, not even one that is being issued. */
 async function forget(tx: Db, which: Sql): Promise<void> {
   await tx.run`delete from oauth_consents where ${which}`;
   await tx.run`delete from oauth_access_tokens where ${which}`;

@@ -2,14 +2,18 @@ import { enqueueMail } from '#core/foundation/outbox/index.ts';
 import type { Scope } from '#core/accounts/organizations/index.ts';
 import type { Db } from '#lib/database/index.ts';
 
-/** Access that a person has given to a program. */
-interface Approval {
+/** Access of a program to a project. */
+export interface Access {
   readonly organizationId: string;
   readonly projectId: string;
+  readonly scopes: readonly Scope[];
+}
+
+/** Access that a person has given to a program. */
+interface Approval extends Access {
   readonly userId: string;
   /** The program and its way in, as the beginning of a sentence. */
   readonly program: string;
-  readonly scopes: readonly Scope[];
   /** The page of the project on which a person ends the access. */
   readonly page: 'api-keys' | 'settings?tab=assistants';
 }
@@ -21,6 +25,8 @@ interface Approval {
 export async function mailApproval(tx: Db, approval: Approval): Promise<void> {
   const { organizationId, projectId, userId, program, scopes, page } = approval;
   const project = await tx.row<{ name: string }>`select name from projects where id = ${projectId}`;
+  // `runs:write` reads as "write runs".
+  const words = scopes.map((scope) => scope.split(':').toReversed().join(' '));
   await enqueueMail(tx, {
     organizationId,
     projectId,
@@ -31,15 +37,10 @@ export async function mailApproval(tx: Db, approval: Approval): Promise<void> {
     content: {
       subject: 'A program was given access in your name',
       lines: [
-        `${program} has access to the project "${project?.name ?? ''}", approved from your account: to ${scopes.map(inWords).join(', ')}.`,
+        `${program} has access to the project "${project?.name ?? ''}", approved from your account: to ${words.join(', ')}.`,
         'If it was not you, take the access back on this page, change your password, and end your other sessions.',
       ],
       path: `/p/${projectId}/${page}`,
     },
   });
-}
-
-function inWords(scope: Scope): string {
-  const [what, action] = scope.split(':');
-  return `${action} ${what}`;
 }

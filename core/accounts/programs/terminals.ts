@@ -6,7 +6,7 @@ import { now } from '#lib/clock.ts';
 import { sql, transaction, type Database, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { newId } from '#lib/ids.ts';
-import { mailApproval } from './mail.ts';
+import { mailApproval, type Access } from './mail.ts';
 
 /** A terminal that waits for a person's consent, as the person sees it (RFC 8628). */
 export interface TerminalSignIn {
@@ -68,9 +68,7 @@ export async function readTerminalSignIn(db: Db, userId: string, userCode: strin
     select host, address, created_at as "createdAt", expires_at as "expiresAt", expires_at <= now() as "isOver"
     from terminal_sign_ins where user_code_hash = ${hashOf(lettersOf(userCode))} and state = 'pending'
   `;
-  if (found === undefined) {
-    throw new AppError('attempt_not_found', 'No terminal waits with this code.');
-  }
+  if (found === undefined) throw new AppError('attempt_not_found', 'No terminal waits with this code.');
   await uncount(db, CODES, userId);
   if (found.isOver) throw new AppError('attempt_expired', 'The code has expired; begin again.');
   return found;
@@ -83,12 +81,7 @@ export async function readTerminalSignIn(db: Db, userId: string, userCode: strin
 export async function approveTerminalSignIn(
   database: Database,
   by: Actor & { readonly id: string },
-  input: {
-    readonly userCode: string;
-    readonly organizationId: string;
-    readonly projectId: string;
-    readonly scopes: readonly Scope[];
-  },
+  input: Access & { readonly userCode: string },
 ): Promise<TerminalSignIn> {
   const { userCode, organizationId, projectId, scopes } = input;
   const found = await readTerminalSignIn(database, by.id, userCode);
@@ -131,25 +124,23 @@ async function decide(db: Db, userCode: string, values: ReturnType<typeof sql>):
 type TerminalError = 'authorization_pending' | 'slow_down' | 'access_denied' | 'expired_token' | 'invalid_grant';
 
 /** The key that a person approved for a terminal, or the error. */
-export type TerminalGrant =
-  | { readonly error: TerminalError; readonly reason: string }
-  | {
-      readonly key: string;
-      readonly projectId: string;
-      readonly scopes: readonly Scope[];
-      readonly expiresAt: Date;
-    };
+export type TerminalGrant = { readonly error: TerminalError; readonly reason: string } | ProgramKey;
 
-interface Waiting {
+/** An API key of a project that a program gets, and loses again. */
+export interface ProgramKey {
+  readonly key: string;
+  readonly projectId: string;
+  readonly scopes: readonly Scope[];
+  readonly expiresAt: Date;
+}
+
+interface Waiting extends Access {
   readonly host: string;
   readonly state: 'pending' | 'approved' | 'denied';
   readonly isOver: boolean;
   readonly isEarly: boolean;
   readonly decidedBy: string;
   readonly decidedFrom: string;
-  readonly projectId: string;
-  readonly organizationId: string;
-  readonly scopes: readonly Scope[];
 }
 
 /**

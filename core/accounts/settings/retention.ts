@@ -16,9 +16,7 @@ export interface Retention {
 }
 
 /** A change of a project's days; null for the operator's days, undefined for no change. */
-export type RetentionPatch = {
-  readonly [Field in keyof Retention]?: number | null | undefined;
-};
+export type RetentionPatch = { readonly [Field in keyof Retention]?: number | null | undefined };
 
 /**
  * Returns an SQL expression: the days for which a project keeps the content of runs. They are at most the days of the
@@ -34,7 +32,7 @@ export function chosenContentDays(projectId: Sql): Sql {
   return sql`(select least(p.run_content_days, p.run_days) from projects p where p.id = ${projectId})`;
 }
 
-/** Returns the same for the rows of runs. */
+/** Returns an SQL expression: the days for which a project keeps its runs. */
 export function runDaysOf({ runDays }: RetentionRule, project: Sql): Sql {
   return sql`least(${project}.run_days, ${runDays}::integer)`;
 }

@@ -62,22 +62,11 @@ export interface ProjectSettings extends Project, Retention {
   readonly sharedLinksEnabled: boolean;
 }
 
-/** A change of a project or an organization; the budget is changed field by field. */
-export interface SettingsPatch {
-  readonly name?: string | undefined;
-  readonly budget?:
-    | {
-        readonly maxTokensPerDay?: number | null | undefined;
-        readonly maxCostUsdPerMonth?: string | null | undefined;
-      }
-    | undefined;
-}
-
-export interface OrganizationPatch extends SettingsPatch {
+export interface OrganizationPatch extends rows.Change {
   readonly requiresSecondFactor?: boolean | undefined;
 }
 
-export type ProjectPatch = SettingsPatch &
+export type ProjectPatch = rows.Change &
   RetentionPatch & {
     readonly notifications?: { readonly mail?: MailSettings | null | undefined } | undefined;
     readonly mcpEnabled?: boolean | undefined;
@@ -89,10 +78,7 @@ function budget(table: Sql) {
   'maxCostUsdPerMonth', trim_scale(${table}.max_cost_usd_per_month)::text) as budget`;
 }
 
-/**
- * Reads an organization that the person belongs to. @throws {AppError} `organization_not_found`,
- * `second_factor_required`
- */
+/** Reads an organization of the person. @throws {AppError} `organization_not_found`, `second_factor_required` */
 export async function readOrganization(db: Db, key: { userId: string; id: string }): Promise<OrganizationSettings> {
   const found = await db.row<OrganizationSettings & { readonly lacks: boolean }>`
     select o.id, o.name, m.role, o.created_at as "createdAt", ${budget(sql`o`)},
@@ -113,10 +99,7 @@ export async function projectOf(db: Db, projectId: string): Promise<Project> {
   return found;
 }
 
-/**
- * Reads a project of one of the person's organizations. @throws {AppError} `project_not_found`,
- * `second_factor_required`
- */
+/** Reads a project of the person. @throws {AppError} `project_not_found`, `second_factor_required` */
 export async function readProject(
   db: Db,
   key: { userId: string; id: string },

@@ -21,10 +21,7 @@ export const ASKING = {
       .meta({ description: 'With `run` an answer to a question starts a manual run, which is told it.' })
       .default('wait'),
     label: 'After an answer',
-    choices: {
-      wait: { label: 'Wait for the next run' },
-      run: { label: 'Run at once' },
-    },
+    choices: { wait: { label: 'Wait for the next run' }, run: { label: 'Run at once' } },
     since: '0.2.0',
   },
   decisionHours: {

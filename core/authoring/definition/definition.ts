@@ -75,11 +75,7 @@ const skills = z
   .array(skillReference)
   .max(50)
   .refine((references) => new Set(references).size === references.length, 'the same skill twice')
-  .meta({
-    description: 'Curated slugs or custom skill ids, in order.',
-    uniqueItems: true,
-    example: ['seo-audit'],
-  });
+  .meta({ description: 'Curated slugs or custom skill ids, in order.', uniqueItems: true, example: ['seo-audit'] });
 
 const builtInTools = z
   .array(z.enum(BUILT_IN_TOOLS))
@@ -286,7 +282,6 @@ export const DEFINITION = {
   },
 } as const satisfies Fields;
 
-/** The definition of a routine: its material fields. */
 export type Definition = ValuesOf<typeof DEFINITION>;
 export type Limits = Definition['limits'];
 export type OutcomeRule = Definition['outcome'];

@@ -66,7 +66,6 @@ type Patched<F extends Field> = F extends { readonly merged: true }
   : Bare<F['schema']>;
 type Shown<F extends Field> = F extends { readonly shown: infer S extends z.ZodType } ? S : Bare<F['schema']>;
 
-/** An unchangeable value. */
 export type Frozen<T> = T extends Date
   ? T
   : T extends readonly (infer I)[]
@@ -75,7 +74,6 @@ export type Frozen<T> = T extends Date
       ? { readonly [K in keyof T]: Frozen<T[K]> }
       : T;
 
-/** Values of the fields, by name. */
 export type ValuesOf<T extends Fields> = {
   readonly [K in keyof T]: Frozen<z.output<T[K]['schema']>>;
 };
@@ -127,8 +125,7 @@ function bareOf(schema: z.ZodType): z.ZodType {
 }
 
 /**
- * Returns a schema of the same types without bounds, patterns and texts. A later release with narrower bounds still
- * reads stored values by it.
+ * Returns a schema of the same types without bounds, by which a release with narrower bounds still reads values.
  * @param keepDefaults false for a schema of responses, which have every field
  */
 export function looseOf<S extends z.ZodType>(schema: S, keepDefaults = true): z.ZodType<z.output<S>, z.output<S>> {

@@ -66,14 +66,8 @@ export const gateInput = z
   .refine((value) => (value.tool === null) !== (value.url === null), 'either a tool or a url')
   .meta({
     anyOf: [
-      {
-        required: ['tool'],
-        properties: { tool: { type: 'object' }, url: { type: 'null' } },
-      },
-      {
-        required: ['url'],
-        properties: { url: { type: 'string' }, tool: { type: 'null' } },
-      },
+      { required: ['tool'], properties: { tool: { type: 'object' }, url: { type: 'null' } } },
+      { required: ['url'], properties: { url: { type: 'string' }, tool: { type: 'null' } } },
     ],
   })
   .nullable()

@@ -7,7 +7,6 @@ export const MEDIAN_OF_RUNS = 20;
 /** A run below this many tokens is cheap and is not compared with others. */
 export const ABNORMAL_FROM_TOKENS = 20_000;
 
-/** Limits of one run. */
 export const limits = z.strictObject({
   maxSteps: z.number().int().min(1).max(200).default(25).meta({ description: 'Model steps of one run.' }),
   timeoutSeconds: z.number().int().min(10).max(86_400).default(900),

@@ -17,10 +17,7 @@ export const BUILT_IN_VARIABLES = [
 ] as const;
 export type BuiltInVariable = (typeof BUILT_IN_VARIABLES)[number];
 
-/**
- * Returns the placeholders without a value, each once: no variable and no built-in has their name. The gate's
- * placeholder needs a gate.
- */
+/** Returns the placeholders without a value, each once. The gate's placeholder needs a gate. */
 export function unknownPlaceholders(
   instructions: string,
   variables: Readonly<Record<string, string>>,
@@ -32,7 +29,6 @@ export function unknownPlaceholders(
   );
 }
 
-/** Tells whether the instructions have this placeholder. */
 export function asksFor(instructions: string, name: BuiltInVariable): boolean {
   return Array.from(instructions.matchAll(PLACEHOLDER)).some(([, asked]) => asked === name);
 }

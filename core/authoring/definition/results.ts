@@ -61,7 +61,6 @@ export interface ResultKey {
   readonly key: string;
 }
 
-/** Form of a routine's results. */
 export interface ResultForm {
   /** A JSON Schema. */
   readonly schema: JsonObject;

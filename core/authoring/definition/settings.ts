@@ -155,10 +155,7 @@ export const SETTINGS = {
     },
     since: '0.1.0',
     merged: true,
-    parts: {
-      maxTokensPerDay: {},
-      maxCostUsdPerMonth: { read: 'trim_scale(max_cost_usd_per_month)::text' },
-    },
+    parts: { maxTokensPerDay: {}, maxCostUsdPerMonth: { read: 'trim_scale(max_cost_usd_per_month)::text' } },
   },
   pauseAfterFailures: {
     schema: z.number().int().min(1).max(1_000).default(5),
@@ -250,5 +247,4 @@ export function fieldsWith<T extends Fields>(definition: T) {
   return { ...SETTINGS, ...definition };
 }
 
-/** The settings of a routine. */
 export type RoutineSettings = ValuesOf<typeof SETTINGS>;

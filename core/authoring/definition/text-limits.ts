@@ -5,8 +5,7 @@ import { resultSection, type ResultKey } from './results.ts';
 import { filledLength, type BuiltInVariable } from './placeholders.ts';
 
 /**
- * Limits the text that a run sends its model, in characters: instructions with their placeholders, skills, facts, the
- * form of the result, and the carried result.
+ * Limits what a run sends its model, in characters: instructions, skills, facts, form of the result, carried result.
  */
 const MAX_PROMPT_LENGTH = 400_000;
 
@@ -27,10 +26,7 @@ export interface PromptParts {
   readonly factsLength: number;
 }
 
-/**
- * Counts the rendered text from the lengths of its parts: 95,000 characters of `{{a}}` with a value of 10,000 would be
- * 190 million.
- */
+/** The text is not rendered to be counted: 95,000 characters of `{{a}}` with a value of 10,000 would be 190 million. */
 function promptLength(parts: PromptParts): number {
   const { instructions, variables, builtIns, skills, resultSchema, resultKey, factsLength } = parts;
   const sections = skills.map((skill) => sectionLength(skill) + 2);

@@ -65,10 +65,7 @@ export async function loadBlueprints({ find }: Pick<SkillCatalogue, 'find'>): Pr
   });
 }
 
-/**
- * Fills the slots of a blueprint; each needs a value of its type.
- * @throws {AppError} `invalid_request` naming the blueprint or each slot
- */
+/** Fills the slots of a blueprint. @throws {AppError} `invalid_request` naming the blueprint or each faulty slot */
 export function fillBlueprint(
   blueprints: readonly Blueprint[],
   id: string,
@@ -90,7 +87,6 @@ export function fillBlueprint(
   return { blueprint: found, variables: Object.fromEntries(variables) };
 }
 
-/** Returns why a value does not fit a slot. */
 function slotFault({ type, choices, least, most }: Slot, value: string): string | undefined {
   if (value === '') return 'is missing';
   if (type !== 'list' && value.includes('\n')) return 'must be one line';

@@ -4,6 +4,7 @@ import type { ModelReference } from '#core/models/directory/index.ts';
 import type { Need } from '#core/authoring/skills/index.ts';
 import { databaseTime, type Database } from '#lib/database/index.ts';
 import { readSchedulePhrase, scheduleInWords, type PhraseReading } from '#lib/schedule/index.ts';
+import { capitalized } from '#lib/text.ts';
 import { askModel, type AskDeps, type ModelDraft, type Where } from './ask-model.ts';
 import { fillBlueprint, type Blueprint } from './blueprints.ts';
 import { lookUp, missingNeeds, toolId, type LookUpDeps, type Named } from './look-up.ts';
@@ -78,10 +79,7 @@ export async function draftRoutine(deps: DraftDeps, { from, timezone, ...where }
       definition: { name, instructions, variables, schedule, timezone, model: found.model, skills },
       nextRuns: schedule === null ? [] : nextStarts({ ...timing, jitterSeconds: 0 }, now, 5),
       missing: { connections: missingNeeds(found, skills, needs), tools },
-      blueprints: bestMatches(words, deps.blueprints, ({ name: title, promise }) => ({
-        name: title,
-        description: promise,
-      }))
+      blueprints: bestMatches(words, deps.blueprints, (each) => ({ name: each.name, description: each.promise }))
         .slice(0, 3)
         .map(({ id, name: title }) => ({ id, name: title })),
       similar: bestMatches(words, found.routines, (each) => ({ ...each, description: '' })).slice(0, 3),
@@ -157,8 +155,8 @@ function byWords(sentence: string, reading: PhraseReading, { skills }: OwnLists)
   const fits = about !== undefined && [...contentWords(task)].filter((word) => about.has(word)).length > 0;
   const name = title.length > 60 ? `${title.slice(0, 59).replace(/\s+\S*$/, '')}…` : title;
   return {
-    name: `${name.charAt(0).toUpperCase()}${name.slice(1)}`,
-    instructions: task.length < 3 ? whole : `${task.charAt(0).toUpperCase()}${task.slice(1)}`,
+    name: capitalized(name),
+    instructions: task.length < 3 ? whole : capitalized(task),
     skills: fits && skill !== undefined ? [skill.reference] : [],
     tools: [],
     when: '',

@@ -31,16 +31,16 @@ export interface Found {
 const MOST_SKILLS = 200;
 
 export async function lookUp({ database, models, skills }: LookUpDeps, projectId: string): Promise<Found> {
-  const [options, chosen, own, tools, routines] = await Promise.all([
+  const [options, used, own, tools, routines] = await Promise.all([
     optionsOf(models, projectId),
-    chosenModel(database, projectId),
+    mostUsedModel(database, projectId),
     listCustomSkills(database, projectId, { externalKey: undefined, managedBy: undefined, page: FIRST_PAGE }),
     toolsOfProject(database, projectId),
     routineNames(database, projectId),
   ]);
   const usable = options.filter(({ abilities }) => abilities.tools !== false);
   const option =
-    usable.find(({ modelId, connectionId }) => modelId === chosen?.modelId && connectionId === chosen.connectionId) ??
+    usable.find(({ modelId, connectionId }) => modelId === used?.modelId && connectionId === used.connectionId) ??
     usable.find(({ served }) => served !== null) ??
     options[0];
   const { provider, connectionId = null, modelId } = option ?? {};
@@ -77,8 +77,7 @@ async function optionsOf(models: ProjectModels, projectId: string): Promise<read
   }
 }
 
-/** Returns the model on which most routines of a project run; undefined without one. */
-async function chosenModel(db: Db, projectId: string): Promise<ModelReference | undefined> {
+async function mostUsedModel(db: Db, projectId: string): Promise<ModelReference | undefined> {
   const found = await db.row<{ definition: unknown }>`
     select jsonb_build_object('model', definition -> 'model') as definition from routines
     where project_id = ${projectId} and state <> 'archived'
@@ -87,7 +86,6 @@ async function chosenModel(db: Db, projectId: string): Promise<ModelReference | 
   return found && definitionForm.read(found.definition).value.model;
 }
 
-/** Lists the names of a project's routines, the latest 500, without archived ones. */
 function routineNames(db: Db, projectId: string): Promise<Named[]> {
   return db.rows<Named>`
     select id, name from routines where project_id = ${projectId} and state <> 'archived' order by id desc limit 500

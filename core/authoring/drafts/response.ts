@@ -107,10 +107,11 @@ export function readDraft(text: string, sentence: string, { skills, tools }: Own
     return 'its instructions have nothing of the sentence; keep its language';
   if (bare(draft.instructions).length <= bare(sentence).length && bare(sentence).includes(bare(draft.instructions)))
     return 'its instructions only repeat the sentence; write what each run has to do';
-  return { ...draft, ...withoutFiller(draft, subject, skills), when: isOf(sentence, draft.when) ? draft.when : '' };
+  const when = inventsNumber(draft.when, sentence) ? '' : draft.when;
+  return { ...draft, ...withoutFiller(draft, subject, skills), when };
 }
 
-/** Leaves out what small models fill lists with: skills that the sentence does not call for, and texts that say nothing. */
+/** Small models fill lists with skills that the sentence does not call for, and with texts that say nothing. */
 function withoutFiller(draft: DraftedFields, subject: ReadonlySet<string>, skills: OwnLists['skills']) {
   const fitting = new Set(bestMatches(subject, skills, (each) => each).map(({ reference }) => reference));
   const questions = [...new Set(draft.questions)].filter((text) => /[?？؟;]$/u.test(text) && isPhrase(text));
@@ -122,10 +123,9 @@ function withoutFiller(draft: DraftedFields, subject: ReadonlySet<string>, skill
   };
 }
 
-/** Tells whether every number in words of time stands in the sentence too, where it has numbers at all. */
-function isOf(sentence: string, when: string): boolean {
+function inventsNumber(when: string, sentence: string): boolean {
   const given = sentence.match(/\d+/g);
-  return given === null || (when.match(/\d+/g) ?? []).every((number) => number === '00' || given.includes(number));
+  return given !== null && (when.match(/\d+/g) ?? []).some((number) => number !== '00' && !given.includes(number));
 }
 
 /** Two words are a name or an id, and no sentence in any language that writes spaces. */

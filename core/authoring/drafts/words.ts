@@ -15,7 +15,6 @@ export function contentWords(text: string): Set<string> {
   return new Set(words.filter((word) => !COMMON.has(word) && (word.length > 2 || /[^\p{Script=Latin}\d]/u.test(word))));
 }
 
-/** Joins the forms of an English word that differ by its ending. */
 function stem(word: string): string {
   return word.length > 4 ? word.replace(/(?:ies|y)$/, 'i').replace(/(?:ing|es|e|s)$/, '') : word;
 }
@@ -25,22 +24,17 @@ export interface Described {
   readonly description: string;
 }
 
-/**
- * Orders candidates by how well they fit the words, the best first, and leaves out those that do not fit. A word of a
- * short name counts most.
- */
+/** Returns the candidates that fit the words, the best first. A word of a short name counts most. */
 export function bestMatches<T>(words: ReadonlySet<string>, all: readonly T[], describe: (each: T) => Described): T[] {
-  const texts = all.map((each) => {
-    const { name, description } = describe(each);
-    return { each, name: contentWords(name), description: contentWords(description) };
-  });
-  const scored = texts.map((text) => ({
-    each: text.each,
-    score: [...words].reduce(
-      (sum, word) => sum + (text.name.has(word) ? 6 / text.name.size : 0) + (text.description.has(word) ? 1 : 0),
+  const scored = all.map((each) => {
+    const described = describe(each);
+    const [name, description] = [contentWords(described.name), contentWords(described.description)];
+    const score = [...words].reduce(
+      (sum, word) => sum + (name.has(word) ? 6 / name.size : 0) + (description.has(word) ? 1 : 0),
       0,
-    ),
-  }));
+    );
+    return { each, score };
+  });
   return scored
     .filter(({ score }) => score > 0)
     .toSorted((a, b) => b.score - a.score)

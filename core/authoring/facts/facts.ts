@@ -18,7 +18,6 @@ export interface Facts {
 
 const NONE: Facts = { version: 0, text: '', createdBy: null, createdAt: null };
 
-/** Reads the newest facts of a project. */
 export async function readFacts(db: Db, projectId: string): Promise<Facts> {
   const found = await db.row<Facts>`
     select f.version, f.text, f.created_at as "createdAt",
@@ -48,9 +47,7 @@ export function writeFacts(
     // Before the first version there is no row to lock.
     await lockKey(tx, `ras:facts:${projectId}`);
     const before = await readFacts(tx, projectId);
-    if (expectedVersions?.includes(before.version) === false) {
-      throw new AppError('precondition_failed');
-    }
+    if (expectedVersions?.includes(before.version) === false) throw new AppError('precondition_failed');
     if (text === before.text) return before;
     const version = before.version + 1;
     const changes = findLineChanges(before.text, text);
@@ -60,13 +57,7 @@ export function writeFacts(
     `;
     await forgetFacts(tx, { projectId, version });
     const details = { version, ...changes.counts };
-    await recordProjectAudit(tx, {
-      by,
-      projectId,
-      action: 'facts.changed',
-      targetId: projectId,
-      details,
-    });
+    await recordProjectAudit(tx, { by, projectId, action: 'facts.changed', targetId: projectId, details });
     return readFacts(tx, projectId);
   });
 }

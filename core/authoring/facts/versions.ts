@@ -47,7 +47,6 @@ export async function readFactsVersion(db: Db, projectId: string, version: numbe
   return found;
 }
 
-/** The facts for a run. */
 export type ToldFacts = Pick<FactsVersion, 'version' | 'text'>;
 
 /**

@@ -47,10 +47,7 @@ export interface DeliveredData {
   readonly unchangedRuns: number;
 }
 
-/**
- * Compares the data of a run with the data delivered last. Data that was matched by another key cannot be compared:
- * everything is new.
- */
+/** Compares data with the data delivered last. Where that was matched by another key, everything is new. */
 export function compareWith(delivered: DeliveredData | undefined, data: unknown, by: ResultKey | null): ComparedResult {
   const known = isDeepStrictEqual(delivered?.by, by) ? delivered : undefined;
   const before: Items = known === undefined ? new Map() : itemsOf(known.data, by);
@@ -81,13 +78,8 @@ export function findChanges(before: Items, after: Items, by: ResultKey | null): 
 }
 
 /** The counts of two equal results as JSON, for statements that compare recorded changes. */
-export const NO_CHANGES = JSON.stringify({
-  added: 0,
-  removed: 0,
-  changed: 0,
-} satisfies ChangeCounts);
+export const NO_CHANGES = JSON.stringify({ added: 0, removed: 0, changed: 0 } satisfies ChangeCounts);
 
-/** Tells whether there is no difference. */
 export function areNone({ counts: { added, removed, changed } }: Pick<Changes, 'counts'>): boolean {
   return added + removed + changed === 0;
 }

@@ -109,10 +109,7 @@ function findingOf(check: ResultCheck, evidence: Evidence, found: boolean | unde
   }
 }
 
-/**
- * Checks of a report's content. A run with nothing to report skips them; checks of tool calls and of forbidden text
- * still apply.
- */
+/** Checks of a report's content, which a run with nothing to report skips. All other checks still apply. */
 const ASKS_FOR_REPORT: ReadonlySet<ResultCheck['type']> = new Set(['result_matches', 'distinct_sources']);
 
 function matching(found: boolean | undefined, wanted: boolean): Finding {
@@ -124,10 +121,7 @@ function matching(found: boolean | undefined, wanted: boolean): Finding {
 }
 
 function counted(number: number, atLeast: number, what: string): Finding {
-  return {
-    passed: number >= atLeast,
-    detail: `${what}: ${number}, at least ${atLeast} wanted.`,
-  };
+  return { passed: number >= atLeast, detail: `${what}: ${number}, at least ${atLeast} wanted.` };
 }
 
 function sum(numbers: readonly number[]): number {

@@ -12,7 +12,6 @@ export interface CallCount {
   readonly refused: number;
 }
 
-/** Tells whether any of the checks is about tool calls. */
 export function asksForCalls(checks: readonly ResultCheck[]): boolean {
   return checks.some(({ type }) => type === 'tool_succeeded' || type === 'no_refused_calls');
 }
@@ -46,10 +45,7 @@ export async function lacksConnection(db: Db, runId: string): Promise<boolean> {
   return found !== undefined;
 }
 
-/**
- * Searches a result for the patterns of the checks. This takes time, so it comes before the transaction that ends the
- * run.
- */
+/** Searches a result for the patterns of the checks. It takes time, so it comes before the transaction of the end. */
 export async function findPatterns(
   { projectId, checks }: { readonly projectId: string; readonly checks: readonly ResultCheck[] },
   result: string,

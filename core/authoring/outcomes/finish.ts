@@ -62,9 +62,7 @@ function readInput(input: unknown, rule: EndRule, now: Date): Finish {
     return { kind: 'stated', outcome: undefined, summary: '', urgency: undefined, result: text };
   }
   const stated = STATED_OUTCOMES.find((each) => each === outcome);
-  if (stated === undefined) {
-    return { kind: 'refused', why: `outcome must be one of ${STATED_OUTCOMES.join(', ')}` };
-  }
+  if (stated === undefined) return { kind: 'refused', why: `outcome must be one of ${STATED_OUTCOMES.join(', ')}` };
   if (typeof summary !== 'string' || summary.trim() === '') {
     return { kind: 'refused', why: 'summary must say in one to three sentences what came of it' };
   }
@@ -98,7 +96,7 @@ function readNext(
 
 const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:\d{2})$/i;
 
-/** Returns the JSON text of a result, which models often send as text already. */
+/** Models often send a result as JSON text already. */
 function jsonText(result: unknown): string {
   if (typeof result !== 'string') return JSON.stringify(result, null, 2);
   try {

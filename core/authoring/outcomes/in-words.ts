@@ -2,10 +2,7 @@ import { sql } from '#lib/database/index.ts';
 import { isJsonObject } from '#lib/json.ts';
 import type { Changes } from './changes.ts';
 
-/**
- * SQL condition on a run `run`: its text is the JSON of its data and nothing else, which programs read and people do
- * not.
- */
+/** SQL condition on a run `run`: its text is only the JSON of its data, which people do not read. */
 export const isOnlyData = sql`(run.data is not null and run.result ~ ${'^\\s*(```(json)?\\s*)?[[{]'})`;
 
 /** Lines of data that a message may have; it is cut where it is rendered. */
@@ -45,9 +42,7 @@ export function changesInWords({ changes, lines }: Compared): readonly Differenc
   return [
     ...added.map((text) => ({ sign: '+', text }) as const),
     ...removed.map((text) => ({ sign: '-', text }) as const),
-    ...changed.map(({ key, before, after }) => {
-      return { sign: '~', text: changeInWords(key, before, after) } as const;
-    }),
+    ...changed.map(({ key, before, after }) => ({ sign: '~', text: changeInWords(key, before, after) }) as const),
   ];
 }
 
@@ -62,7 +57,6 @@ function changeInWords(key: unknown, before: unknown, after: unknown): string {
   return `${name}${differing.join(', ')}`;
 }
 
-/** Writes an item of a list in a line: `id tea, price 4`. */
 function itemInWords(item: unknown): string {
   if (!isJsonObject(item)) return valueInWords(item);
   return Object.entries(item)

@@ -30,9 +30,7 @@ export function readItems(data: unknown, by: ResultKey | null): ReadItems {
   for (const [index, value] of list.entries()) {
     const place = `item ${index} of the list at ${shown(by.list)}`;
     const key = valueAt(value, by.key);
-    if (!isKeyValue(key)) {
-      return fault(`resultKey: ${place} has no text, number or boolean at ${shown(by.key)}`);
-    }
+    if (!isKeyValue(key)) return fault(`resultKey: ${place} has no text, number or boolean at ${shown(by.key)}`);
     const id = canonicalJson(key);
     if (items.has(id)) return fault(`resultKey: ${place} has the key of an earlier one`);
     items.set(id, { key, value, json: canonicalJson(value) });

@@ -57,10 +57,7 @@ function fault(issue: string): ReadData {
   return { ok: false, issue };
 }
 
-/**
- * Asks a model for its result once more: in the response to its last call, because every call needs one, or else in a
- * user message.
- */
+/** Asks a model for its result again: in the response to its last call, which needs one, or in a user message. */
 export function repairRequest(
   issue: string,
   calls: readonly { readonly callId: string; readonly name: string }[],

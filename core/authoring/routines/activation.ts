@@ -11,9 +11,8 @@ import type { Routine } from './routine.ts';
 import { routineWarnings, type RoutineWarning, type WarningDeps } from './warnings.ts';
 
 /**
- * Reasons why a routine cannot be activated: the codes of the errors that an attempt would get.
- * `own_variables_required` has no code of its own: runs have succeeded, but all with other variables, and the error is
- * `successful_run_required`.
+ * Why a routine cannot be activated: the codes of the errors, except `own_variables_required`: runs have succeeded, but
+ * all with other variables, and the error is `successful_run_required`.
  */
 export const ACTIVATION_REASONS = [
   'successful_run_required',

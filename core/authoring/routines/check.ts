@@ -46,10 +46,7 @@ export async function assertChecks(checks: readonly SaveCheck[]): Promise<void> 
   for (const check of checks) await check([]);
 }
 
-/**
- * Collects all refusals.
- * @throws {AppError} errors that may pass, such as `models_unavailable`
- */
+/** Collects all refusals. @throws {AppError} errors that may pass, such as `models_unavailable` */
 export async function refusalsOf(checks: readonly SaveCheck[]): Promise<AppError[]> {
   const found: AppError[] = [];
   for (const check of checks) {
@@ -64,10 +61,9 @@ export async function refusalsOf(checks: readonly SaveCheck[]): Promise<AppError
 }
 
 /**
- * Lists the checks beyond the request's schema: schedule, time zone, placeholders, form of the result, webhook URL,
- * patterns, skills and model. A change is checked as the whole routine that it makes. They throw `invalid_request`,
- * `invalid_schedule`, `invalid_timezone`, `invalid_variable`, `invalid_webhook_url`, `invalid_skill`, `invalid_model`
- * and `models_unavailable`.
+ * Lists the checks beyond the request's schema. A change is checked as the whole routine that it makes. They throw
+ * `invalid_request`, `invalid_schedule`, `invalid_timezone`, `invalid_variable`, `invalid_webhook_url`,
+ * `invalid_skill`, `invalid_model` and `models_unavailable`.
  */
 export function routineChecks(
   db: Db,
@@ -175,7 +171,7 @@ function builtInsOf({ name }: RoutineFields) {
     scheduledFor: now,
     'previous.result': carried,
     'previous.finishedAt': now,
-    'gate.value': ' '.repeat(MAX_CARRIED_LENGTH + FENCE_LENGTH),
+    'gate.value': carried,
     'previous.data': carried,
     'previous.changes': carried,
     actions: carried,
@@ -192,10 +188,7 @@ function checkEnds({ outcome, mayComplete, mayPutOffHours }: RoutineFields): voi
   throw invalid([{ path, message: 'is stated with the outcome of a run, so that outcome has to be required' }]);
 }
 
-/**
- * Checks the recipients: members, chats of the project, and a monitor that the guarded client may reach.
- * @throws {AppError} `invalid_request`
- */
+/** Checks members, chats and the address of a monitor. @throws {AppError} `invalid_request` */
 export async function checkNotifications(
   { database, outbound }: { database: Db; outbound: Pick<OutboundClient, 'urlFault'> },
   projectId: string,

@@ -4,9 +4,7 @@ import { sql, type Db } from '#lib/database/index.ts';
 const hasOpenRun = sql`exists (
   select from runs where runs.routine_id = v.routine_id and runs.state in ('queued', 'running'))`;
 
-/**
- * Deletes at most `limit` versions of routines in deleted projects, except those that open runs need; returns how many.
- */
+/** Deletes versions of routines in deleted projects, `limit` at most, except those that open runs need. */
 export function forgetVersionsOf(db: Db, projectIds: readonly string[], limit: number): Promise<number> {
   return db.run`
     with old as (
@@ -23,7 +21,6 @@ export function forgetVersionsOf(db: Db, projectIds: readonly string[], limit: n
 /**
  * Erases the texts and addresses of at most `limit` routines of deleted projects that have no version left. Schedules,
  * limits and the model stay, because usage is counted by routine.
- * @returns how many were erased
  */
 export function eraseRoutines(db: Db, projectIds: readonly string[], limit: number): Promise<number> {
   return db.run`

@@ -50,13 +50,7 @@ export async function activateRoutine(database: Database, by: Actor, input: Acti
     await activateTexts(tx, routine, (await readProvenTexts(tx, routine)).proven);
     const active = await moveRoutine(tx, routine, { state: 'active', nextRunAt });
     const { id, projectId, revision } = routine;
-    await recordProjectAudit(tx, {
-      by,
-      projectId,
-      action: 'routine.activated',
-      targetId: id,
-      details: { revision },
-    });
+    await recordProjectAudit(tx, { by, projectId, action: 'routine.activated', targetId: id, details: { revision } });
     return active;
   });
   return activated ?? activateRoutine(database, by, input);
@@ -85,8 +79,7 @@ async function takeNewerTexts(tx: Db, by: Actor, routine: Routine): Promise<Rout
 }
 
 /**
- * Takes a routine out of the archive. It becomes a draft with its history, and needs a new proof run. A routine that is
- * not archived stays unchanged.
+ * Takes a routine out of the archive, as a draft with its history. One that is not archived stays unchanged.
  * @throws {AppError} `routine_not_found`, `limit_reached`, `external_key_taken` when another routine has its key by now
  */
 export async function restoreRoutine(
@@ -105,8 +98,7 @@ export async function restoreRoutine(
 }
 
 /**
- * Pauses or archives a routine and skips its waiting scheduled runs. Its runs and their history stay. Does nothing when
- * the routine is in that state already.
+ * Pauses or archives a routine, unless it is so already, and skips its waiting scheduled runs. Its history stays.
  * @throws {AppError} `routine_not_found`, `routine_archived` when an archived one is to be paused
  */
 export function stopRoutine(
@@ -126,8 +118,7 @@ export function stopRoutine(
 }
 
 /**
- * Archives every routine of a project that is being deleted, and forgets their addresses and webhook secrets. Waiting
- * runs are skipped.
+ * Archives every routine of a project that is being deleted, forgets its addresses and secrets, skips waiting runs.
  * @returns the ids of all its routines
  * @throws {AppError} `routines_active` while one is on its schedule
  */
@@ -136,10 +127,9 @@ export async function retireRoutines(
   tx: Db,
   projectId: string,
 ): Promise<readonly string[]> {
-  const found = await tx.rows<{
-    id: string;
-    state: RoutineState;
-  }>`select id, state from routines where project_id = ${projectId} order by id for no key update`;
+  const found = await tx.rows<{ id: string; state: RoutineState }>`
+    select id, state from routines where project_id = ${projectId} order by id for no key update
+  `;
   if (found.some(({ state }) => state === 'active')) throw new AppError('routines_active');
   const ids = found.map(({ id }) => id);
   if (ids.length === 0) return ids;
@@ -157,9 +147,8 @@ export async function retireRoutines(
 }
 
 /**
- * Returns routines to draft as new versions with their present tools: they lose their proof run and their next time,
- * and waiting scheduled runs are skipped. The audit log records each active routine that loses its schedule.
- * @returns the ids of the changed routines
+ * Returns routines to draft as new versions with their present tools; their waiting scheduled runs are skipped. The
+ * audit log records each that loses its schedule.
  */
 export async function takeNewTools(
   { emit }: Pick<Core, 'emit'>,

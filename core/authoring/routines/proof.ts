@@ -2,7 +2,7 @@ import type { SkillRevisions } from '#core/authoring/skills/index.ts';
 import { ownedBy, sql, type Db } from '#lib/database/index.ts';
 import type { Routine } from './routine.ts';
 
-/** Chooses the manual runs that have succeeded with the present version of a row of `routines`, with all their tools. */
+/** Chooses manual runs that have succeeded with the present version of a row of `routines` and all their tools. */
 const succeeded = sql`${ownedBy(sql`p.routine_id`, sql`routines.id`)} and p.project_id = routines.project_id
           and p.routine_revision = routines.revision and p.trigger = 'manual' and p.state = 'succeeded'
           and p.warnings = '{}'`;
@@ -29,8 +29,7 @@ export async function hasProofRun(db: Db, { id, projectId }: Routine): Promise<b
 }
 
 /**
- * Selects whether a manual run has succeeded with the present version of a row of `routines`, with any variables; null
- * unless the routine is a draft or paused.
+ * Selects whether a manual run has succeeded with the present version and any variables; null unless draft or paused.
  */
 export const hasSucceeded = sql`case when state in ('draft', 'paused') then exists (select from runs p where ${succeeded}) end`;
 

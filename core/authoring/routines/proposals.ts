@@ -78,7 +78,6 @@ export async function readProposal(
   return found;
 }
 
-/** Finds the latest proposal of a routine. */
 export function latestProposal(db: Db, projectId: string, routineId: string): Promise<Proposal | undefined> {
   return db.row<Proposal>`
     select ${proposalColumns} from routine_proposals where routine_id = ${routineId} and project_id = ${projectId}
@@ -118,10 +117,7 @@ export async function dropProposals(
   });
 }
 
-/**
- * Closes a proposal whose change was taken over. Its version is deleted: the routine has the same one under a new
- * number.
- */
+/** Closes a proposal that was taken over. Its version goes: the routine has the same one under a new number. */
 export async function closeTaken(
   tx: Db,
   { projectId, routineId, revision }: { projectId: string; routineId: string; revision: number },

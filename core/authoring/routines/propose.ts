@@ -56,8 +56,7 @@ export interface StartedProposal<T> extends Pick<SavedRoutine, 'webhookSecret' |
 }
 
 /**
- * Opens a proposal: a change of an active routine that becomes its own once a run has succeeded with it. The schedule
- * continues with the proven version.
+ * Opens a proposal: a change that an active routine takes over once a run has succeeded with it.
  * @param prove records the run that executes this revision
  * @throws {AppError} `routine_not_active`, `proposal_open`, `invalid_request` for a change that does not affect runs,
  * and what `patchRoutine` and `prove` throw
@@ -106,10 +105,7 @@ async function openAlready(tx: Db, { id, projectId }: Routine): Promise<AppError
   });
 }
 
-/**
- * Drops an open proposal, which cancels its run. An ended proposal stays unchanged.
- * @throws {AppError} `routine_not_found`, `proposal_not_found`
- */
+/** Drops an open proposal, which cancels its run. @throws {AppError} `routine_not_found`, `proposal_not_found` */
 export function withdrawProposal(
   deps: Pick<Core, 'database' | 'emit'>,
   proposal: { readonly projectId: string; readonly routineId: string; readonly id: string },
@@ -141,9 +137,8 @@ const AT_A_TIME = 200;
 /**
  * Takes over the proposals whose runs have succeeded and drops those whose runs ended otherwise, each in a transaction
  * of its own. If the process dies, the next tick does the rest.
- * @returns how many there were
  */
-export async function settleProposals(deps: SettleDeps): Promise<number> {
+export async function settleProposals(deps: SettleDeps): Promise<void> {
   const ended = await deps.database.rows<EndedProof>`
     select p.id, p.routine_id as "routineId", p.project_id as "projectId", p.run_id as "runId", runs.state,
       runs.outcome is not distinct from 'partial' or runs.warnings <> '{}' as "isPartial"
@@ -154,7 +149,6 @@ export async function settleProposals(deps: SettleDeps): Promise<number> {
   await eachApart(ended, (proof) => transaction(deps.database, (tx) => settle(deps, tx, proof)), {
     failed: (err, { id: proposalId }) => deps.log.error({ err, proposalId }, 'a proposal could not be settled'),
   });
-  return ended.length;
 }
 
 async function settle(deps: SettleDeps, tx: Db, proof: EndedProof): Promise<void> {

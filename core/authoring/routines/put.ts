@@ -17,8 +17,7 @@ import {
 import { routineWarnings } from './warnings.ts';
 
 /**
- * Creates the routine of a key, or gives its routine these fields. Unchanged fields are not checked, and without a
- * change nothing is written.
+ * Creates the routine of a key, or gives its routine these fields. Only what differs is checked and written.
  * @throws {AppError} `precondition_failed`, and the errors of `createRoutine` and `patchRoutine`
  */
 export function putRoutine(

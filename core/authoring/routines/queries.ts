@@ -35,10 +35,7 @@ const ownColumns = sql`
 export interface ProvenRoutine extends Routine {
   /** The latest manual run that has succeeded with its present version. It may be deleted by now. */
   readonly proofRunId: string | null;
-  /**
-   * True when a manual run has succeeded with its present version and any variables; null unless it is a draft or
-   * paused.
-   */
+  /** True when a manual run has succeeded with its version and any variables; null unless draft or paused. */
   readonly hasSucceeded: boolean | null;
   /** Its latest proposal; null for none. */
   readonly proposal: Proposal | null;
@@ -51,9 +48,7 @@ export interface ProvenRoutine extends Routine {
 /** The columns that `routineOf` reads. */
 export const columns = sql`${ownColumns}, definition`;
 
-export type RoutineRow = Omit<Routine, keyof Definition | 'blocked'> & {
-  readonly definition: unknown;
-};
+export type RoutineRow = Omit<Routine, keyof Definition | 'blocked'> & { readonly definition: unknown };
 
 /** Makes a routine from the columns of its row. */
 export function routineOf<R extends RoutineRow>({
@@ -117,10 +112,7 @@ async function readRoutines(db: Db, keys: readonly RoutineKey[]): Promise<(Prove
   });
 }
 
-/**
- * Reads the routine and locks it until the transaction ends. Runs can still be inserted for it.
- * @throws {AppError} `routine_not_found`
- */
+/** Reads a routine and locks it; runs can still be inserted for it. @throws {AppError} `routine_not_found` */
 export async function lockRoutine(tx: Db, projectId: string, id: string): Promise<Routine> {
   const found = await tx.row<RoutineRow>`
     select ${columns} from routines where id = ${id} and project_id = ${projectId} for no key update
@@ -179,14 +171,9 @@ export interface RoutineFilter {
 
 /** Lists routines, newest first. A filter reads at most all routines of the project, whose number is bounded. */
 export async function listRoutines(db: Db, projectId: string, filter: RoutineFilter): Promise<RoutineSummary[]> {
-  const q = filter.q ?? null;
-  const state = filter.state ?? null;
-  const stateChangedBy = filter.stateChangedBy ?? null;
-  const uses = filter.uses?.[0] ?? null;
-  const named = filter.uses ?? null;
-  const sendsResults = filter.sendsResults ?? null;
-  const externalKey = filter.externalKey ?? null;
-  const managedBy = filter.managedBy ?? null;
+  const { q = null, state = null, stateChangedBy = null, uses: named = null, page } = filter;
+  const { sendsResults = null, externalKey = null, managedBy = null } = filter;
+  const uses = named?.[0] ?? null;
   const found = await db.rows<RoutineRow>`
     select ${ownColumns}, ${shortDefinition} as definition from routines
     where ${ownedBy(sql`project_id`, projectId)} and (${state}::text is null or state = ${state})
@@ -199,8 +186,8 @@ export async function listRoutines(db: Db, projectId: string, filter: RoutineFil
         or id in (${routinesUsing(uses)}))
       and (${externalKey}::text is null or (external_key = ${externalKey} and state <> 'archived'))
       and (${managedBy}::text is null or managed_by = ${managedBy})
-      ${afterCursor(filter.page)}
-    order by project_id, id desc limit ${filter.page.limit + 1}
+      ${afterCursor(page)}
+    order by project_id, id desc limit ${page.limit + 1}
   `;
   return found.map(({ definition, ...routine }) => {
     const { value, blocked } = shortForm.read(definition);

@@ -14,10 +14,9 @@ import { definitionForm } from '#core/authoring/definition/index.ts';
 import type { Routine } from './routine.ts';
 
 /**
- * Records a change in the audit log, in its transaction: its effect on the routine's runs, its budget and the
- * destination of its results. Only the host of an address is recorded, because webhooks have secrets in paths and
- * queries. The owners of the organization are mailed when results of a routine that is or was active go to another
- * host.
+ * Records a change in the audit log: what runs do, the budget, and where results go. Only the host of an address is
+ * recorded, because webhooks have secrets in paths and queries. The owners of the organization are mailed when results
+ * of a routine that is or was active go to another host.
  */
 export async function recordChanges(tx: Db, { before, after, by, restoredFrom }: RecordedChange): Promise<void> {
   const record = (action: AuditAction, details: AuditDetails) =>
@@ -27,9 +26,7 @@ export async function recordChanges(tx: Db, { before, after, by, restoredFrom }:
     const { revision } = after;
     await record('routine.changed', { revision, changed, restoredFrom: restoredFrom ?? null });
   }
-  if (!isDeepStrictEqual(before.budget, after.budget)) {
-    await record('budget.changed', { ...after.budget });
-  }
+  if (!isDeepStrictEqual(before.budget, after.budget)) await record('budget.changed', { ...after.budget });
   const { successPingUrl } = after.notifications;
   if (before.notifications.successPingUrl !== successPingUrl) {
     const from = hostOf(before.notifications.successPingUrl);
@@ -85,10 +82,9 @@ async function mailOwners(
   { id, projectId, name, state }: Routine,
   { what, from, to }: { readonly what: 'webhook' | 'chats'; readonly from: string; readonly to: string },
 ): Promise<void> {
-  const project = await tx.row<{
-    organizationId: string;
-    name: string;
-  }>`select organization_id as "organizationId", name from projects where id = ${projectId}`;
+  const project = await tx.row<{ organizationId: string; name: string }>`
+    select organization_id as "organizationId", name from projects where id = ${projectId}
+  `;
   if (project === undefined) return;
   const { organizationId } = project;
   if (state === 'draft') {

@@ -14,9 +14,7 @@ export interface Routine extends RoutineFields {
   readonly state: RoutineState;
   /** The reason of the last change of state by the service itself; null when a person made it. */
   readonly stateReason: string | null;
-  /**
-   * Field of its definition that this release cannot read; null if all can. Its runs fail and it cannot be changed.
-   */
+  /** Field of its definition that this release cannot read; null if all can. Its runs fail and it cannot be changed. */
   readonly blocked: string | null;
   /** Counts material changes. A proof run proves one revision. */
   readonly revision: number;

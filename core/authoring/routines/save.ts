@@ -50,23 +50,14 @@ export async function createRoutine(
   await assertChecks(creationChecks(deps, input));
   const webhookSecret = fields.webhookUrl === null ? undefined : generateWebhookSecret();
   const sealed = webhookSecret === undefined ? null : deps.webhookSecrets.seal(id, webhookSecret);
-  const created = await insertRoutine(deps.database, {
-    ...fields,
-    id,
-    projectId,
-    webhookSecret: sealed,
-    origin: { actor: input.actor },
-  });
+  const origin = { actor: input.actor };
+  const created = await insertRoutine(deps.database, { ...fields, id, projectId, webhookSecret: sealed, origin });
   const routine = await readRoutine(deps.database, projectId, id);
   const warnings = await routineWarnings(deps.database, deps, routine);
   if (created !== undefined) return { routine, webhookSecret, warnings };
   // An earlier attempt of this request committed and its response was lost: no one has seen the secret.
   const stored = await readWebhookSecret(deps.database, projectId, id);
-  return {
-    routine,
-    webhookSecret: stored === undefined ? undefined : deps.webhookSecrets.open(id, stored),
-    warnings,
-  };
+  return { routine, webhookSecret: stored && deps.webhookSecrets.open(id, stored), warnings };
 }
 
 /** Lists the checks of a routine that is created. They throw `limit_reached` and the errors of `routineChecks`. */
@@ -98,18 +89,15 @@ export function changeChecks(
 ): SaveCheck[] {
   const { database } = deps;
   const { id: routineId, projectId } = seen;
-  const attached = patch.skills === undefined ? seen.skills : [];
   const { instructions, variables, skills, facts, resultSchema, resultKey } = patch;
   const text = [instructions, variables, skills, facts, resultSchema, resultKey];
-  const textChanged = text.some((field) => field !== undefined);
   const changed = applyPatch(seen, patch);
-  const scheduleChanged = changed.schedule !== seen.schedule;
   return [
     ...routineChecks(database, deps, projectId, changed, {
-      attached,
+      attached: patch.skills === undefined ? seen.skills : [],
       skillLengths,
-      textChanged,
-      scheduleChanged,
+      textChanged: text.some((field) => field !== undefined),
+      scheduleChanged: changed.schedule !== seen.schedule,
       modelChanged: !isDeepStrictEqual(changed.model, seen.model),
     }),
     (found) => hasTimes(found) && checkTiming(database, changed, seen),
@@ -127,8 +115,7 @@ function hasTimes(found: readonly AppError[]): boolean {
 }
 
 /**
- * Changes a routine. A material change makes a new version: the routine returns to draft, has no next time, and its
- * waiting scheduled runs are skipped.
+ * Changes a routine. A material change is a new version: the routine returns to draft, its waiting runs are skipped.
  * @throws {AppError} `routine_not_found`, `routine_archived`, `definition_unreadable`, `precondition_failed`,
  * `external_key_taken`, and the errors of `changeChecks`
  */
@@ -174,11 +161,7 @@ export async function patchRoutine(
     const { restoredFrom } = input.origin;
     await recordChanges(tx, { before, after: routine, by: input.by, restoredFrom });
     if (material && before.state === 'active') await recordDeactivation(tx, input.by, routine);
-    return {
-      routine,
-      webhookSecret,
-      warnings: await routineWarnings(tx, deps, { ...seen, ...routine }),
-    };
+    return { routine, webhookSecret, warnings: await routineWarnings(tx, deps, { ...seen, ...routine }) };
   });
   return saved ?? patchRoutine(deps, input);
 }
@@ -245,14 +228,11 @@ export function assertPatchable(routine: Routine, expected: readonly number[] | 
   if (routine.state === 'archived') throw new AppError('routine_archived');
   // This release would drop the fields that only a newer one knows.
   if (routine.blocked !== null) throw new AppError('definition_unreadable', routine.blocked);
-  if (expected !== undefined && !expected.includes(routine.version)) {
-    throw new AppError('precondition_failed');
-  }
+  if (expected?.includes(routine.version) === false) throw new AppError('precondition_failed');
 }
 
 /**
- * Restores the material fields of an earlier version, as a new revision without a proof run. The confirmations of tools
- * stay. Restoring the present version changes nothing.
+ * Restores the material fields of an earlier version as a new revision without a proof run. Confirmations stay.
  * @throws {AppError} `routine_not_found`, `version_not_found`, `routine_archived`, and the errors of `changeChecks`
  */
 export async function restoreVersion(
@@ -288,10 +268,6 @@ export async function assertRoomForRoutine(
   await assertWithinKeptQuota(db, {
     all: sql`select from routines where project_id = ${projectId} and id <> ${id}`,
     ever: { max: MAX_EVER, what: 'routines, archived ones included' },
-    live: {
-      where: sql`state <> 'archived'`,
-      max: MAX_ROUTINES,
-      what: 'routines that are not archived',
-    },
+    live: { where: sql`state <> 'archived'`, max: MAX_ROUTINES, what: 'routines that are not archived' },
   });
 }

@@ -11,31 +11,21 @@ interface Stopped {
   readonly ended: readonly string[];
 }
 
-/** Pauses routines that cannot continue. The caller calls `followPauses`. */
-export async function pauseStopped(tx: Db, stopped: Stopped): Promise<PausedRoutine[]> {
-  return [...(await pauseUnreadable(tx, stopped.unreadable)), ...(await pauseEnded(tx, stopped.ended))];
-}
-
-/** Pauses routines whose stored schedule this process cannot compute, with that as the reason. */
-export async function pauseUnreadable(tx: Db, ids: readonly string[]): Promise<PausedRoutine[]> {
-  if (ids.length === 0) return [];
-  const reason = 'paused because its schedule has no computable next time; save the schedule again';
-  return pauseByService(tx, { those: sql`id = any(${ids})`, reason });
-}
-
 /** State reason of a routine whose window is over, a word that clients can switch on. */
 export const SCHEDULE_ENDED = 'schedule_ended';
 
-async function pauseEnded(tx: Db, ids: readonly string[]): Promise<PausedRoutine[]> {
-  if (ids.length === 0) return [];
-  return pauseByService(tx, { those: sql`id = any(${ids})`, reason: SCHEDULE_ENDED });
+const UNREADABLE = 'paused because its schedule has no computable next time; save the schedule again';
+
+/** Pauses routines that cannot continue. The caller calls `followPauses`. */
+export async function pauseStopped(tx: Db, { unreadable, ended }: Stopped): Promise<PausedRoutine[]> {
+  const paused: PausedRoutine[] = [];
+  for (const [ids, reason] of [[unreadable, UNREADABLE] as const, [ended, SCHEDULE_ENDED] as const]) {
+    if (ids.length > 0) paused.push(...(await pauseByService(tx, { those: sql`id = any(${ids})`, reason })));
+  }
+  return paused;
 }
 
-/**
- * Pauses the active routines on these accounts and skips their waiting scheduled runs. `reason` is shown on each
- * routine. The caller has locked no account yet.
- * @returns the ids of the paused routines
- */
+/** Pauses the active routines on accounts and skips their waiting runs. The caller has locked no account yet. */
 export async function pauseRoutinesOn(
   { emit }: Pick<Core, 'emit'>,
   tx: Db,

@@ -1,10 +1,7 @@
 import { definitionForm } from '#core/authoring/definition/index.ts';
 import type { RoutineState } from './routine.ts';
 
-/**
- * The transitions of a routine. SQL takes its conditions on `state` from here, a test walks every state through every
- * operation, and the docs print them.
- */
+/** The transitions of a routine, for conditions in SQL, the docs, and a test of every state in every operation. */
 export const ROUTINE_TRANSITIONS = [
   {
     to: 'draft',
@@ -49,7 +46,6 @@ export type Mover = 'person' | 'service' | 'restorer';
 
 export type StateMove = (typeof ROUTINE_TRANSITIONS)[number]['to'];
 
-/** Lists the states from which a routine may be moved to `to`. */
 export function routineStatesBefore(to: StateMove, by: Mover = 'person'): RoutineState[] {
   return ROUTINE_TRANSITIONS.filter(
     (transition) => transition.to === to && transition.by.some((mover) => mover === by),

@@ -34,9 +34,8 @@ export interface WarningDeps {
 }
 
 /**
- * Warns of each skill that is deleted or needs data that no tool of the routine seems to offer; of missing facts; of a
- * routine that reads texts of strangers and acts elsewhere; of a comparison with a run that has lost its content; and
- * of a schedule that may be a mistake.
+ * Warns of skills that are deleted or lack data of the routine's tools, of missing facts, of reading texts of strangers
+ * and acting elsewhere, of a comparison with a run that has lost its content, and of an odd schedule.
  */
 export async function routineWarnings(
   db: Db,
@@ -47,11 +46,7 @@ export async function routineWarnings(
   const attached = routine.skills.flatMap((reference) => catalogue.find(reference) ?? []);
   const hints = tools
     .filter(({ connectionId }) => connectionId !== null)
-    .map(({ toolName, description, connectionName }) => ({
-      name: toolName,
-      description,
-      connection: connectionName,
-    }));
+    .map(({ toolName: name, description, connectionName: connection }) => ({ name, description, connection }));
   const unmet = unmetNeeds(attached, hints).map(({ slug, need }) => ({
     code: 'skill_need_unmet' as const,
     skill: slug,
@@ -115,8 +110,7 @@ interface End {
 }
 
 /**
- * Warns when a routine both reads text that strangers may write and can send or change something: the text may tell the
- * model to do so.
+ * Warns when a routine both reads text of strangers and can send or change something: the text may ask for it.
  * @param about policy that must be one of the two; without it any pair counts
  */
 export function mixingIn(
@@ -146,19 +140,14 @@ function gateOf({ gate, instructions }: Pick<Routine, 'gate' | 'instructions'>):
   return [{ inWords: `its gate at ${new URL(gate.url).host}`, policyId: null, connectionId: null }];
 }
 
-/**
- * Tells whether a tool reads texts that strangers may have written: its server declares that it only reads, from an
- * open world. Few servers declare the latter; without it the tool's name decides.
- */
+/** Few servers declare whether a tool reads from an open world; without that the tool's name decides. */
 function readsStrangers({ toolName, hints, connectionId }: KnownTool): boolean {
   if (connectionId === null || !reads({ toolName, hints })) return false;
   if (typeof hints.openWorld === 'boolean') return hints.openWorld;
   return wordsOf(toolName).some((word) => OF_STRANGERS.has(word));
 }
 
-/**
- * Tells whether a tool sends or changes something. A tool that only adds within its own closed world does not count.
- */
+/** A tool that only adds within its own closed world does not count. */
 function acts({ toolName, hints, connectionId }: KnownTool): boolean {
   if (connectionId === null || reads({ toolName, hints })) return false;
   return hints.openWorld !== false || hints.destructive !== false;

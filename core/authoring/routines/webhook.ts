@@ -2,11 +2,10 @@ import { randomBytes } from 'node:crypto';
 import type { Db } from '#lib/database/index.ts';
 import type { SecretBox, SecretPlace } from '#lib/secrets/index.ts';
 
-/** Reads the sealed webhook secret of a routine that has one. */
 export async function readWebhookSecret(db: Db, projectId: string, id: string): Promise<string | undefined> {
-  const found = await db.row<{
-    secret: string | null;
-  }>`select webhook_secret as secret from routines where id = ${id} and project_id = ${projectId}`;
+  const found = await db.row<{ secret: string | null }>`
+    select webhook_secret as secret from routines where id = ${id} and project_id = ${projectId}
+  `;
   return found?.secret ?? undefined;
 }
 
@@ -34,10 +33,7 @@ export async function writeWebhookSecret(
   `;
 }
 
-/**
- * Marks the routine's webhook as failed after a 410. A routine with another URL by now is left alone.
- * @returns whether it was marked
- */
+/** Marks a webhook as failed after a 410, unless the routine has another URL. @returns whether it was marked */
 export async function markWebhookGone(
   tx: Db,
   webhook: { routineId: string; projectId: string; webhookUrl: string | null },

@@ -13,12 +13,7 @@ import { type VersionOrigin, forgetVersions, insertVersions } from './versions.t
  */
 export async function insertRoutine(
   db: Db,
-  input: RoutineFields & {
-    id: string;
-    projectId: string;
-    webhookSecret: string | null;
-    origin: VersionOrigin;
-  },
+  input: RoutineFields & { id: string; projectId: string; webhookSecret: string | null; origin: VersionOrigin },
 ): Promise<Routine | undefined> {
   const inserted = await freeKey(
     db.row<RoutineRow>`
@@ -57,10 +52,7 @@ export interface RoutineChange {
   readonly by: string | null;
 }
 
-/**
- * Writes everything that a caller may change. The caller has locked the row.
- * @throws {AppError} `external_key_taken`
- */
+/** Writes everything that a caller may change, in its locked row. @throws {AppError} `external_key_taken` */
 export async function updateRoutine(tx: Db, { id, projectId }: Routine, change: RoutineChange): Promise<Routine> {
   const { fields, version, nextRunAt } = change;
   const isDraft = version !== undefined && change.isProven !== true;
@@ -107,16 +99,10 @@ export async function moveRoutine(
 /**
  * Returns routines to draft after a material change outside their own rows, such as a change of a tool.
  * @param input.reason shown on the routine; null when a person made the change on the routine itself
- * @returns the changed routines
  */
 export async function returnToDraft(
   tx: Db,
-  input: {
-    projectId: string;
-    routineIds: readonly string[];
-    reason: string | null;
-    actor: string | null;
-  },
+  input: { projectId: string; routineIds: readonly string[]; reason: string | null; actor: string | null },
 ): Promise<ReturnedToDraft[]> {
   if (input.routineIds.length === 0) return [];
   const changed = await tx.rows<ReturnedToDraft>`
@@ -140,10 +126,7 @@ export async function returnToDraft(
   return changed;
 }
 
-/**
- * Takes a routine out of the archive, as a draft with a new revision of the same definition. The caller has locked the
- * row. @throws {AppError} `external_key_taken`
- */
+/** Takes a routine out of the archive, in its locked row. @throws {AppError} `external_key_taken` */
 export async function writeRestored(tx: Db, { id, projectId }: Routine, actor: string | null): Promise<Routine> {
   const restored = await freeKey(
     tx.row<RoutineRow>`

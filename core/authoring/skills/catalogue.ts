@@ -21,10 +21,7 @@ export const MAX_INSTRUCTIONS = 24_000;
 
 const FOLDER = fileURLToPath(new URL('../../../skills/', import.meta.url));
 
-/**
- * Reads and checks the catalogue once, at start.
- * @throws naming the first broken file and its fault, so that no process runs on half a catalogue
- */
+/** Reads and checks the catalogue once, at start. @throws naming the first broken file and its fault */
 export async function loadCatalogue(folder: string = FOLDER): Promise<SkillCatalogue> {
   const files = (await readdir(folder)).filter((file) => file.endsWith('.md'));
   const skills = await Promise.all(
@@ -65,9 +62,7 @@ export function readSkill(file: string, text: string): CuratedSkill {
     throw fault(`front matter is not YAML: ${error instanceof Error ? error.message : 'unreadable'}`);
   }
   const parsed = frontMatter.safeParse(yaml);
-  if (!parsed.success) {
-    throw fault(parsed.error.issues.map((i) => `${i.path.join('.')}: ${i.message}`).join('; '));
-  }
+  if (!parsed.success) throw fault(parsed.error.issues.map((i) => `${i.path.join('.')}: ${i.message}`).join('; '));
   const instructions = body.trim();
   if (instructions.length < MIN_INSTRUCTIONS || instructions.length > MAX_INSTRUCTIONS) {
     throw fault(`instructions are ${instructions.length} characters, not ${MIN_INSTRUCTIONS} to ${MAX_INSTRUCTIONS}`);

@@ -30,7 +30,8 @@ interface CustomSkillSummary extends Omit<CustomSkill, 'instructions'> {
 
 const shortColumns = sql`id, external_key as "externalKey", managed_by as "managedBy",
   managed_from as "managedFrom", drifted_at as "driftedAt",
-  ${authorJson({ createdBy: sql`skills.drifted_by`, projectId: sql`skills.project_id` })} as "driftedBy", name, description, revision, version, created_at as "createdAt", updated_at as "updatedAt"`;
+  ${authorJson({ createdBy: sql`skills.drifted_by`, projectId: sql`skills.project_id` })} as "driftedBy", name,
+  description, revision, version, created_at as "createdAt", updated_at as "updatedAt"`;
 const columns = sql`${shortColumns}, instructions`;
 
 /** Postgres counts a character outside the Basic Multilingual Plane as one, JavaScript as two. */
@@ -43,7 +44,6 @@ export interface SkillFields extends ExternalName {
   readonly instructions: string;
 }
 
-/** The most custom skills of a project. */
 const MAX_SKILLS = 1_000;
 
 /** Creates a custom skill. @throws {AppError} `limit_reached`, `external_key_taken` */
@@ -53,14 +53,8 @@ export async function createSkill(
   input: SkillFields & { id: string; projectId: string },
 ): Promise<CustomSkill> {
   const { id, projectId } = input;
-  await assertWithinQuota(database, {
-    counted: sql`
-      select from skills
-      where project_id = ${projectId} and deleted_at is null and id <> ${id}
-    `,
-    max: MAX_SKILLS,
-    what: 'custom skills',
-  });
+  const counted = sql`select from skills where project_id = ${projectId} and deleted_at is null and id <> ${id}`;
+  await assertWithinQuota(database, { counted, max: MAX_SKILLS, what: 'custom skills' });
   const created = await transaction(database, async (tx) => {
     const inserted = await freeKey(
       tx.row<CustomSkill>`
@@ -114,7 +108,6 @@ export async function readCustomSkill(db: Db, projectId: string, id: string): Pr
   return found;
 }
 
-/** Finds the custom skill of a key. */
 export function findSkillByKey(db: Db, projectId: string, externalKey: string): Promise<CustomSkill | undefined> {
   return db.row<CustomSkill>`
     select ${columns} from skills
@@ -169,9 +162,7 @@ export function updateSkill(
       where id = ${id} and project_id = ${projectId} and deleted_at is null for update
     `;
     if (before === undefined) throw new AppError('skill_not_found');
-    if (expectedVersions?.includes(before.version) === false) {
-      throw new AppError('precondition_failed');
-    }
+    if (expectedVersions?.includes(before.version) === false) throw new AppError('precondition_failed');
     const after = { ...before, ...patch };
     const isNew = after.name !== before.name || after.instructions !== before.instructions;
     const revision = before.revision + (isNew ? 1 : 0);

@@ -3,7 +3,6 @@ import { NEEDS } from './needs.ts';
 
 /** How often a skill, or the small check of a one-off skill, can be scheduled. */
 export const SCHEDULED = ['daily', 'weekly', 'monthly', 'quarterly'] as const;
-/** Lists how often a skill can best be run. */
 export const CADENCES = [...SCHEDULED, 'on-demand'] as const;
 type Scheduled = (typeof SCHEDULED)[number];
 
@@ -25,9 +24,6 @@ interface Cadences {
   readonly cadence: (typeof CADENCES)[number];
   readonly check: Scheduled | null;
 }
-
-/** Days after which the facts of a skill are checked again. */
-export const FRESH_DAYS = 180;
 
 const source = z.strictObject({
   name: z.string().min(1),
@@ -58,15 +54,3 @@ export const frontMatter = z
     path: ['check'],
     message: 'belongs to the cadence on-demand only',
   });
-
-/** Returns the skills whose facts were last checked more than so many days ago, or have a date in the future. */
-export function staleSkills<Skill extends { readonly checked: string }>(
-  skills: readonly Skill[],
-  today: Date,
-  days: number = FRESH_DAYS,
-): Skill[] {
-  return skills.filter(({ checked }) => {
-    const age = Math.floor((today.getTime() - Date.parse(checked)) / 86_400_000);
-    return age > days || age < -1;
-  });
-}

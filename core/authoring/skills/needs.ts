@@ -35,7 +35,7 @@ export interface ToolHint {
   readonly connection?: string | null | undefined;
 }
 
-export interface UnmetNeed {
+interface UnmetNeed {
   readonly slug: string;
   readonly need: Need;
 }

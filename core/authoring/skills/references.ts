@@ -47,7 +47,6 @@ export function revisionsOf(skills: readonly AttachedSkill[]): NonNullable<Skill
   );
 }
 
-/** Renders a skill as a section of the prompt. */
 export function skillSection({ name, instructions }: Pick<AttachedSkill, 'name' | 'instructions'>): string {
   return `${headingOf(name)}${instructions}`;
 }
@@ -58,7 +57,6 @@ export interface SkillSize {
   readonly length: number;
 }
 
-/** Returns the length of a skill's section, in characters. */
 export function sectionLength({ name, length }: SkillSize): number {
   return headingOf(name).length + length;
 }

@@ -17,7 +17,6 @@ export const STATE_SECTION = [
   `Keep a block to about 600 characters: a block over ${MAX_STATE.toLocaleString('en-US')} is not read. If it exceeds 1,500 characters, delete closed items first. Then delete the oldest entries of the longest line, and end that line with "+n more".`,
 ].join('\n');
 
-/** Tells whether a skill's own text shows a state block. */
 export function showsState(instructions: string): boolean {
   return stateBlocks(instructions).length > 0;
 }
@@ -26,9 +25,7 @@ export function showsState(instructions: string): boolean {
 const BLOCK = /^```state ([a-z0-9]+(?:-[a-z0-9]+)*)[ \t]*\n([\s\S]{0,2000}?)^```[ \t]*$/gm;
 const ENTRY = /^([a-z][a-z-]{0,30}): ?(.*)$/;
 
-/**
- * Finds the state blocks of a result, the last one of each slug. A block with a line of another form does not count.
- */
+/** Finds the last state block of each slug in a result. A block with a line of another form does not count. */
 export function stateBlocks(text: string): StateBlock[] {
   const found = new Map<string, StateBlock>();
   for (const [, slug = '', body = ''] of text.replaceAll('\r\n', '\n').matchAll(BLOCK)) {
@@ -45,10 +42,7 @@ export function stateKeys(instructions: string, slug: string): string[] {
   return block === undefined ? [] : [...block.entries.keys()];
 }
 
-/**
- * Cuts a result for the next run's prompt and keeps its state blocks. They are at the end, where a plain cut would lose
- * them.
- */
+/** Cuts a result for the next run, and keeps the state blocks at its end. */
 export function cutKeepingState(result: string, limit: number): string {
   if (result.length <= limit) return result;
   const blocks = [...result.matchAll(BLOCK)].map(([block]) => block);

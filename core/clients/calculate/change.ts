@@ -1,12 +1,12 @@
 import { CalculationError, Decimal, decimal, shown, significant } from './decimal.ts';
-import { criticalValue } from './proportions.ts';
+import { criticalValue, type Interval } from './proportions.ts';
 
 export interface PercentChange {
   readonly difference: string;
   /** Change in percent; null if the earlier value is 0. */
   readonly percent: string | null;
   /** Interval of the change in percent, for counts only. */
-  readonly interval: { readonly low: number; readonly high: number } | null;
+  readonly interval: Interval | null;
 }
 
 /**
@@ -38,7 +38,7 @@ function countsInterval(
   input: { before: number | string; after: number | string; confidence: number },
   after: Decimal,
   before: Decimal,
-): PercentChange['interval'] {
+): Interval {
   const [n0, n1] = [Number(input.before), Number(input.after)];
   if (!Number.isInteger(n0) || !Number.isInteger(n1) || n0 < 1 || n1 < 1) {
     throw new CalculationError('with counts: true, before and after must be whole numbers above 0');

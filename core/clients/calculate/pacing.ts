@@ -1,4 +1,5 @@
 import { CalculationError, decimal, shown, significant } from './decimal.ts';
+import type { Interval } from './proportions.ts';
 
 export interface Pacing {
   readonly expectedShare: string;
@@ -7,7 +8,7 @@ export interface Pacing {
   readonly projectedShareOfPlan: string;
   readonly left: string;
   readonly perDayLeft: string | null;
-  readonly range: { readonly low: number; readonly high: number } | null;
+  readonly range: Interval | null;
   /** True when the plan lies inside the range; null without a plan. */
   readonly planInsideRange: boolean | null;
 }
@@ -55,7 +56,7 @@ export function pacing(input: {
   };
 }
 
-function rangeOf(projected: number, elapsed: number, left: number, deviation: number | undefined): Pacing['range'] {
+function rangeOf(projected: number, elapsed: number, left: number, deviation: number | undefined): Interval | null {
   if (deviation === undefined) return null;
   if (deviation < 0) throw new CalculationError('dailyDeviation must not be negative');
   const half = 2 * deviation * Math.sqrt(left + (left * left) / elapsed);

@@ -7,7 +7,10 @@ export interface Interval {
 
 /** Computes Wilson's score interval (Journal of the American Statistical Association 22, 1927), uncorrected. */
 export function wilson(successes: number, total: number, confidence = 0.95): Interval {
-  assertCounts(successes, total);
+  if (!Number.isInteger(successes) || !Number.isInteger(total) || successes < 0 || total <= 0) {
+    throw new CalculationError('successes and total must be whole numbers, total above 0');
+  }
+  if (successes > total) throw new CalculationError(`${successes} successes of ${total} are more than all`);
   const z = criticalValue(confidence);
   const p = successes / total;
   const centre = (p + (z * z) / (2 * total)) / (1 + (z * z) / total);
@@ -82,19 +85,7 @@ export function sampleSize(input: {
   return (root / (p1 - p2)) ** 2;
 }
 
-function assertCounts(successes: number, total: number): void {
-  if (!Number.isInteger(successes) || !Number.isInteger(total) || successes < 0 || total <= 0) {
-    throw new CalculationError('successes and total must be whole numbers, total above 0');
-  }
-  if (successes > total) {
-    throw new CalculationError(`${successes} successes of ${total} are more than all`);
-  }
-}
-
-/**
- * Computes the standard normal distribution, to about 1e-14: a power series near the middle, a continued fraction in
- * the tail (Marsaglia, "Evaluating the Normal Distribution", Journal of Statistical Software 11(4), 2004).
- */
+/** To about 1e-14 (Marsaglia, "Evaluating the Normal Distribution", Journal of Statistical Software 11(4), 2004). */
 function normalCdf(x: number): number {
   if (x < 0) return 1 - normalCdf(-x);
   if (x > 3) return 1 - upperTail(x);

@@ -3,7 +3,7 @@ import { findExact, sendAsText } from '#lib/exact-json/parse.ts';
 import { isJsonObject } from '#lib/json.ts';
 import { operations, type CalculateOutcome, type Operation } from './operations.ts';
 
-export interface CalculateTool {
+interface CalculateTool {
   readonly name: 'calculate';
   readonly description: string;
   /** JSON Schema. It is flat, because some gateways refuse `oneOf` at the top of a tool's input. */

@@ -103,10 +103,7 @@ function providerOf({ baseUrl, apiKey }: ModelSource, dispatcher: Agent, silence
         Promise.resolve(
           isJsonObject(parsedBody) ? { [PROVIDER]: asJson({ beyond: parsedBody['beyond'] }) } : undefined,
         ),
-      createStreamExtractor: () => ({
-        processChunk: () => undefined,
-        buildMetadata: () => undefined,
-      }),
+      createStreamExtractor: () => ({ processChunk: () => undefined, buildMetadata: () => undefined }),
     },
   });
 }

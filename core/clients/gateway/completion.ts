@@ -102,10 +102,7 @@ export function refusedBy({ status, ...fault }: Fault) {
   return status === undefined ? { ...fault, status: 502, message } : { ...fault, status };
 }
 
-/**
- * Returns the finish reason of a choice. A router may say `stop` although the host behind it reports that the text was
- * cut.
- */
+/** A router may say `stop` although the host behind it reports that the text was cut. */
 function wordOf({ finish_reason: reason, native_finish_reason: native }: JsonObject): string | undefined {
   const word = finishWord(reason);
   const hosts = finishWord(native);
@@ -122,7 +119,7 @@ export function textOf(content: unknown): string {
 
 type WholeCall = ReturnType<typeof wholeCalls>[number];
 
-/** Gives a call without an id, or with a repeated one, an id of nine letters and digits, as Mistral requires. */
+/** Mistral requires ids of nine letters and digits. */
 function withOwnIds(calls: readonly WholeCall[]): WholeCall[] {
   const seen = new Set<string | undefined>([undefined]);
   return calls.map((call) => {
@@ -134,7 +131,7 @@ function withOwnIds(calls: readonly WholeCall[]): WholeCall[] {
 
 const WHOLE_NUMBER = /^\d{1,15}$/;
 
-/** Reads the token counts that some gateways send as decimal texts. */
+/** Some gateways send token counts as decimal texts. */
 function withNumbers(usage: JsonObject): JsonObject {
   return Object.fromEntries(
     Object.entries(usage).map(([name, value]) => {

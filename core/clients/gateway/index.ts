@@ -23,4 +23,4 @@ export {
   type CallInput,
   type CallUsage,
 } from './tokens.ts';
-export type { ListedModel } from './read-list.ts';
+export type { ListedModel, Prices } from './read-list.ts';

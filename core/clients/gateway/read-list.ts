@@ -13,10 +13,10 @@ interface ListedPrice {
 export interface ListedFigures {
   readonly contextTokens?: number | undefined;
   readonly maxOutputTokens?: number | undefined;
-  readonly prices?: PricesByLength | undefined;
+  readonly prices?: Prices | undefined;
 }
 
-interface PricesByLength extends ListedPrice {
+export interface Prices extends ListedPrice {
   /** Prices of a whole request whose input has more tokens than this; absent if the prices do not change. */
   readonly above?: LongInputPrices | undefined;
 }
@@ -96,15 +96,7 @@ const entry = z.object({
     completion: price,
     output: price,
     input_cache_read: price,
-    overrides: lenient(
-      z.array(
-        z.object({
-          min_prompt_tokens: tokens,
-          prompt: price,
-          completion: price,
-        }),
-      ),
-    ),
+    overrides: lenient(z.array(z.object({ min_prompt_tokens: tokens, prompt: price, completion: price }))),
     input_tiers: tiers,
     output_tiers: tiers,
   }),
@@ -179,7 +171,7 @@ const EFFORT_PARAMETERS = new Set(['reasoning', 'reasoning_effort']);
 /** More than a cent per token is a price in another unit, because no model costs that much. */
 const MOST_PER_TOKEN = 0.01;
 
-function readPrices({ pricing }: Entry, info: Entry['model_info']): PricesByLength | undefined {
+function readPrices({ pricing }: Entry, info: Entry['model_info']): Prices | undefined {
   const input = pricing?.prompt ?? pricing?.input ?? info?.input_cost_per_token;
   const output = pricing?.completion ?? pricing?.output ?? info?.output_cost_per_token;
   const cachedInput = pricing?.input_cache_read ?? info?.cache_read_input_token_cost ?? null;
@@ -191,17 +183,12 @@ function readPrices({ pricing }: Entry, info: Entry['model_info']): PricesByLeng
   return { input, output, cachedInput: isDearer ? null : cachedInput, ...(above && { above }) };
 }
 
-/** Reads the prices of long prompts. Where there are several tiers, the highest price applies from the first length. */
+/** Where there are several tiers, the highest price applies from the first length. */
 function readLongPrices(pricing: NonNullable<Entry['pricing']>): LongInputPrices | undefined {
   const { overrides = [], input_tiers: inputs = [], output_tiers: outputs = [] } = pricing;
   const [from, last] = [overrides[0]?.min_prompt_tokens, overrides.at(-1)];
   if (from !== undefined && last?.prompt !== undefined && last.completion !== undefined) {
-    return {
-      inputTokens: from - 1,
-      input: last.prompt,
-      output: last.completion,
-      cachedInput: null,
-    };
+    return { inputTokens: from - 1, input: last.prompt, output: last.completion, cachedInput: null };
   }
   const [start, input, output] = [inputs[1]?.min, inputs.at(-1)?.cost, outputs.at(-1)?.cost];
   if (!start || input === undefined) return undefined;
@@ -230,12 +217,8 @@ const OTHER_IDS = /(?:embed|whisper)|(?:^|[^a-z])(?:tts|dall-e|image|rerank|mode
 function writesText(model: Entry): boolean {
   const { active, architecture, capabilities, type } = model;
   if (active === false) return false;
-  if (capabilities?.completion_chat === false || capabilities?.chat_completion === false) {
-    return false;
-  }
-  if (architecture?.output_modalities !== undefined) {
-    return architecture.output_modalities.includes('text');
-  }
+  if (capabilities?.completion_chat === false || capabilities?.chat_completion === false) return false;
+  if (architecture?.output_modalities !== undefined) return architecture.output_modalities.includes('text');
   const kind = model.mode ?? model.model_info?.mode ?? type;
   if (kind !== undefined && !TEXT_KINDS.has(kind)) return false;
   // Some servers know only these two kinds and give them to every model.
@@ -243,7 +226,7 @@ function writesText(model: Entry): boolean {
   return isSaid || !OTHER_IDS.test(model.id);
 }
 
-/** Reads a malformed field as missing, so that a model with one odd field stays in the list. */
+/** A model with one odd field stays in the list. */
 function lenient<T extends z.ZodType>(schema: T) {
   return schema.optional().catch(undefined);
 }

@@ -128,7 +128,7 @@ export function causeOf<T extends Error>(error: unknown, kind: new (...args: nev
   return causes(error).find((cause): cause is T => cause instanceof kind);
 }
 
-/** Returns the error and its causes: the library wraps the errors of this service's `fetch`. */
+/** The library wraps the errors of this service's `fetch`. */
 function causes(error: unknown): Error[] {
   const found: Error[] = [];
   for (let cause = error; cause instanceof Error && found.length < 10; cause = cause.cause) {

@@ -37,12 +37,8 @@ export function gatewayFetch(settings: GatewayFetchSettings): typeof fetch {
     const onStream = streamListener.getStore();
     const sent = { body: init.body, apiKey };
     const idleMs = init.body.includes('"stream":true') ? silenceMs : 0;
-    const timeouts = { headersTimeout: idleMs, bodyTimeout: idleMs };
-    const { statusCode, headers, body } = await request(url, {
-      ...init,
-      ...timeouts,
-      dispatcher,
-    }).catch((error: unknown) => {
+    const options = { ...init, headersTimeout: idleMs, bodyTimeout: idleMs, dispatcher };
+    const { statusCode, headers, body } = await request(url, options).catch((error: unknown) => {
       throw error instanceof errors.HeadersTimeoutError ? fellSilent() : error;
     });
     const retryAfter = [headers['retry-after']].flat()[0];
@@ -255,7 +251,6 @@ function alternating(messages: readonly ChatMessage[]): ChatMessage[] {
   return result;
 }
 
-/** Writes calls and their results as text, for servers that refuse calls in a request without tools. */
 function callsAsText(message: ChatMessage): ChatMessage {
   if (message.role === 'tool') {
     return { role: 'user', content: `Result of a tool:\n${textOf(message.content)}` };

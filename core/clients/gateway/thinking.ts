@@ -138,7 +138,6 @@ function closingOf(tags: readonly Tag[], opening: number, content: string): numb
   return first < 0 ? inCode : first;
 }
 
-/** Finds a closing tag at the end of its line, with nothing before it that looks like a report. */
 function loneClosing(tags: readonly Tag[], content: string): Tag | undefined {
   const [closing, ...others] = tags;
   if (closing?.kind !== 'close' || others.some(({ kind }) => kind === 'close')) return undefined;

@@ -183,7 +183,6 @@ function isTooLarge(schema: JsonObject): boolean {
   return countNodes(schema, MAX_NODES + 1) > MAX_NODES;
 }
 
-/** Tells whether a schema compiles quickly, and then checks any small value quickly. */
 function isQuick(schema: JsonObject, json: string): boolean {
   return isSmall(json) && !UNBOUNDED.test(json) && countNodes(schema, QUICK_NODES + 1) <= QUICK_NODES;
 }

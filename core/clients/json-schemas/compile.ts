@@ -43,7 +43,7 @@ export function compileSchema(schema: Readonly<Record<string, unknown>>): Schema
   const { Dialect, meta } = dialectOf(schema['$schema']);
   void meta.validateSchema(schema, true);
   // A new instance each time: in a shared one a schema could take the `$id` of another, or of the dialect itself.
-  const ajv = withFormats(new Dialect({ ...OPTIONS, validateSchema: false }));
+  const ajv = formats.default(new Dialect({ ...OPTIONS, validateSchema: false }));
   const validate = ajv.compile(schema);
   return (value) => {
     if (validate(value)) return undefined;
@@ -105,11 +105,7 @@ function dialectOf(name: unknown): DialectSupport {
 }
 
 function supportFor(Dialect: DialectSupport['Dialect']): DialectSupport {
-  return { Dialect, meta: withFormats(new Dialect(OPTIONS)) };
-}
-
-function withFormats(ajv: Ajv): Ajv {
-  return formats.default(ajv);
+  return { Dialect, meta: formats.default(new Dialect(OPTIONS)) };
 }
 
 function showError({ instancePath, message, params, keyword }: ErrorObject): string {

@@ -37,7 +37,6 @@ export async function checkByNeighbours(
   return `${shown(path)}: ${sendAsText(number)}`;
 }
 
-/** Tells whether a number with a fraction is nearest to a double without one. */
 function looksWhole(number: ExactNumber): boolean {
   return isFraction(number) && Number.isInteger(Number(number.source));
 }

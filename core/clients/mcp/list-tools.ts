@@ -103,7 +103,9 @@ async function* pagesOf(
   const cursors = new Set<string>();
   let cursor: string | undefined;
   for (let page = 0; page < MAX_PAGES; page += 1) {
-    const found = await session.listTools(cursor, { signal, timeoutMs: timeLeft(end) });
+    const left = end - Date.now();
+    if (left <= 0) throw new ToolServerError('too_slow');
+    const found = await session.listTools(cursor, { signal, timeoutMs: left });
     yield found;
     cursor = found.nextCursor;
     if (cursor === undefined) return 'whole';
@@ -144,7 +146,8 @@ export async function findTool(session: ToolSession, name: string, limits: CallL
 
 function unusable({ server }: ToolSession, definition: ToolDefinition, size: number): string | undefined {
   const { name, inputSchema } = definition;
-  if (!isUsableName(name)) return 'its name is empty, too long, or holds control characters';
+  const isNamed = name.length > 0 && name.length <= MAX_NAME_LENGTH && !/[\p{Cc}\p{Cs}]/u.test(name);
+  if (!isNamed) return 'its name is empty, too long, or holds control characters';
   if (size > MAX_DEFINITION_BYTES) return 'its definition is over 64 kB or nested too deeply';
   const unseen = unseenCharacter(definition);
   if (unseen !== undefined) {
@@ -153,7 +156,6 @@ function unusable({ server }: ToolSession, definition: ToolDefinition, size: num
   return mirrorsParameters(server.protocolVersion) ? headerAnnotationFault(inputSchema) : undefined;
 }
 
-/** Measures a definition in bytes; one that is nested too deeply counts as larger than any limit. */
 function sizeOf(definition: ToolDefinition): number {
   try {
     return Buffer.byteLength(canonicalJson(definition));
@@ -161,14 +163,4 @@ function sizeOf(definition: ToolDefinition): number {
     if (error instanceof RangeError) return Number.POSITIVE_INFINITY;
     throw error;
   }
-}
-
-function timeLeft(end: number): number {
-  const left = end - Date.now();
-  if (left <= 0) throw new ToolServerError('too_slow');
-  return left;
-}
-
-function isUsableName(name: string): boolean {
-  return name.length > 0 && name.length <= MAX_NAME_LENGTH && !/[\p{Cc}\p{Cs}]/u.test(name);
 }

@@ -29,17 +29,14 @@ export function readPage(result: unknown): ToolPage {
   const { tools, nextCursor, ttlMs } = result;
   if (!Array.isArray(tools))
     throw new ToolServerError('malformed', { place: `result.tools is ${kindOf(tools)}, not a list` });
+  const hasNext = (typeof nextCursor === 'string' && nextCursor !== '') || typeof nextCursor === 'number';
   return {
     tools: tools.map(readTool),
     // Servers write an empty cursor, or null, on their last page.
-    nextCursor: isCursor(nextCursor) ? String(nextCursor) : undefined,
+    nextCursor: hasNext ? String(nextCursor) : undefined,
     // Servers without a preference say 0.
     ttlMs: typeof ttlMs === 'number' && ttlMs > 0 ? Math.ceil(ttlMs) : Number.POSITIVE_INFINITY,
   };
-}
-
-function isCursor(cursor: unknown): cursor is string | number {
-  return (typeof cursor === 'string' && cursor !== '') || typeof cursor === 'number';
 }
 
 function readTool(tool: unknown): ListedTool {

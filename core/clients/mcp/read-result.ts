@@ -38,7 +38,6 @@ function malformed(place: string): ToolServerError {
   return new ToolServerError('malformed', { place });
 }
 
-/** A single part counts as a list of one. */
 function listOf(content: unknown): readonly unknown[] {
   if (content === undefined || content === null) return [];
   if (Array.isArray(content)) return content;

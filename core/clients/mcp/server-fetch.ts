@@ -150,14 +150,14 @@ function jsonRpcRequest(body: RequestInit['body']): Asked | undefined {
 }
 
 /** The response of a server that refuses the credentials of a request, and so has not carried it out. */
-export interface ServerRefusal {
+interface ServerRefusal {
   /** The `WWW-Authenticate` header (RFC 9728, section 5.1). */
   readonly challenge: string | undefined;
   /** The scopes that otherwise good credentials would also need. Undefined in a plain 401. */
   readonly demandedScopes: readonly string[] | undefined;
 }
 
-/** Tells a refusal from other responses: 401, or 403 for a missing scope (RFC 6750, section 3.1). */
+/** 401, or 403 for a missing scope (RFC 6750, section 3.1). */
 function refusalOf(response: Response): ServerRefusal | undefined {
   const challenge = response.headers.get('www-authenticate') ?? undefined;
   if (response.status === 401) return { challenge, demandedScopes: undefined };
@@ -167,7 +167,6 @@ function refusalOf(response: Response): ServerRefusal | undefined {
   return { challenge, demandedScopes: scopesOf(scope) };
 }
 
-/** Tells whether the JSON-RPC error of a response is about the credentials and not about the call. */
 function deniesCredentials(response: Response, words: string): boolean {
   if (refusalOf(response) === undefined) return false;
   return response.headers.has('www-authenticate') || ABOUT_CREDENTIALS.test(words);
@@ -175,12 +174,12 @@ function deniesCredentials(response: Response, words: string): boolean {
 
 const ABOUT_CREDENTIALS = /auth|token|credential|api[ _-]?key|sign(?:ed)?[ -]?in|log(?:ged)?[ -]?in|permission/i;
 
-/** Reads the scopes that a server names: at most as many as a person would look through, and only valid ones. */
 function scopesOf(text = ''): string[] {
   const scopes = text.split(' ').filter((scope) => SCOPE.test(scope));
   return [...new Set(scopes)].slice(0, MAX_SCOPES);
 }
 
+/** As many as a person would look through. */
 const MAX_SCOPES = 50;
 /** RFC 6749, section 3.3. */
 const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]{1,200}$/;

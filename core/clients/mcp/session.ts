@@ -174,8 +174,8 @@ const CHECK_TIMEOUT_MS = 15_000;
 export async function checkToolServer(
   deps: { readonly outbound: Pick<OutboundClient, 'fetchWithin'> },
   server: ToolServer,
-  signal: AbortSignal = new AbortController().signal,
 ): Promise<ServerInfo> {
+  const { signal } = new AbortController();
   const session = await openToolSession(deps, server, { signal, timeoutMs: CHECK_TIMEOUT_MS });
   await session.close();
   return session.server;

@@ -76,10 +76,7 @@ export function createToolSessions(deps: { readonly outbound: Pick<OutboundClien
       if (reason === 'expire' || reason === 'evict') end(session);
     },
   });
-  const discoveries = new LRUCache<string, PriorDiscovery>({
-    max: MAX_DISCOVERIES,
-    ttl: DISCOVERY_MS,
-  });
+  const discoveries = new LRUCache<string, PriorDiscovery>({ max: MAX_DISCOVERIES, ttl: DISCOVERY_MS });
   /** Hashes of definitions by tool, under holder and version of the server. */
   const lists = new LRUCache<string, ReadonlyMap<string, string>>({
     maxSize: MAX_REMEMBERED,

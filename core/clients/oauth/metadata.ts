@@ -43,7 +43,7 @@ export function readServerMetadata(body: unknown) {
   const texts = (name: string) => read(name, textsIn);
   const flag = (name: string) => read(name, (value) => (typeof value === 'boolean' ? value : undefined));
   const value = {
-    issuer: read('issuer', (issuer) => textIn(issuer)),
+    issuer: read('issuer', textIn),
     authorization_endpoint: address('authorization_endpoint'),
     token_endpoint: address('token_endpoint'),
     device_authorization_endpoint: address('device_authorization_endpoint'),
@@ -59,11 +59,10 @@ export function readServerMetadata(body: unknown) {
   return { value, dropped };
 }
 
-/** Reads the metadata of a protected resource (RFC 9728). The default resource is the requested one. */
 function readResourceMetadata(body: unknown, asked: string) {
   const { read, dropped } = fieldsOf(body);
   const value = {
-    resource: read('resource', (resource) => textIn(resource)) ?? asked,
+    resource: read('resource', textIn) ?? asked,
     authorization_servers: read('authorization_servers', textsIn),
     scopes_supported: read('scopes_supported', textsIn),
   };

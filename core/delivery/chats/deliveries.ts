@@ -1,6 +1,6 @@
 import type { Core } from '#core/core.ts';
 import type { ChatKind } from '#core/clients/chats/index.ts';
-import type { DeliveryAttempt } from '#core/delivery/webhooks/index.ts';
+import type { Delivery } from '#core/delivery/webhooks/index.ts';
 import { addWork, hastenWork } from '#core/foundation/work/index.ts';
 import { AT_ONCE, sql, transaction, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
@@ -18,19 +18,13 @@ export const CHAT_FAILURES = {
 export type ChatFailure = keyof typeof CHAT_FAILURES;
 
 /** A result on its way to a chat. */
-export interface ChatDelivery {
-  readonly id: string;
+export interface ChatDelivery extends Pick<Delivery, 'id' | 'nextAttemptAt' | 'createdAt' | 'finishedAt' | 'attempts'> {
   readonly chatId: string;
   /** Name and kind of the chat now; null once it is deleted. */
   readonly chatName: string | null;
   readonly kind: ChatKind | null;
   readonly state: 'pending' | 'delivered' | 'failed';
   readonly reason: ChatFailure | null;
-  readonly nextAttemptAt: Date | null;
-  readonly createdAt: Date;
-  readonly finishedAt: Date | null;
-  /** Oldest first. */
-  readonly attempts: readonly DeliveryAttempt[];
 }
 
 /** Queues the result of a run for these chats of its project, in the transaction of the caller. Each gets it once. */
@@ -55,8 +49,8 @@ export async function enqueueChats(
 }
 
 /** Lists the deliveries of a run to chats, with all attempts. The caller has read the run in its project. */
-export function listChatDeliveries(db: Db, runId: string): Promise<ChatDelivery[]> {
-  return db.rows<ChatDelivery>`
+export async function listChatDeliveries(db: Db, runId: string): Promise<ChatDelivery[]> {
+  const found = await db.rows<ChatDelivery>`
     select d.id, d.chat_id as "chatId", c.name as "chatName", c.kind, d.state, d.reason,
       case when d.state = 'pending' then w.due_at end as "nextAttemptAt", d.created_at as "createdAt",
       d.finished_at as "finishedAt", coalesce((
@@ -67,13 +61,12 @@ export function listChatDeliveries(db: Db, runId: string): Promise<ChatDelivery[
     from chat_deliveries d left join chats c on c.id = d.chat_id and c.project_id = d.project_id
     left join work w on w.kind = 'chat' and w.key = d.id
     where d.run_id = ${runId} order by d.id
-  `.then((found) => found.map(withDates));
-}
-
-/** JSON has times as text. */
-function withDates(delivery: ChatDelivery): ChatDelivery {
-  const attempts = delivery.attempts.map((each) => ({ ...each, startedAt: new Date(each.startedAt) }));
-  return { ...delivery, attempts };
+  `;
+  return found.map((delivery) => ({
+    ...delivery,
+    // JSON has times as text.
+    attempts: delivery.attempts.map((each) => ({ ...each, startedAt: new Date(each.startedAt) })),
+  }));
 }
 
 /**
@@ -110,9 +103,7 @@ export async function redeliverToChat(
   work.nudge('chat');
 }
 
-/**
- * Erases the responses of chats to the results of runs. A waiting delivery later finds the content of its run erased.
- */
+/** Erases the responses of chats. A waiting delivery later finds the content of its run erased. */
 export async function eraseChatResponses(tx: Db, runIds: readonly string[]): Promise<void> {
   await tx.run`
     update chat_attempts set response_excerpt = null
@@ -121,7 +112,6 @@ export async function eraseChatResponses(tx: Db, runIds: readonly string[]): Pro
   `;
 }
 
-/** Deletes the deliveries of runs that are about to be deleted, with their attempts. */
 export async function deleteChatDeliveries(tx: Db, runIds: readonly string[]): Promise<void> {
   await tx.run`delete from chat_deliveries where run_id = any(${runIds})`;
 }

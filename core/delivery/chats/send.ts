@@ -151,17 +151,14 @@ async function recordAttempt(
 }
 
 async function recordEnd(tx: Db, { key }: WorkItem, outcome: EndedWork): Promise<void> {
-  const reason = outcome.state === 'done' ? null : reasonOf(outcome.error);
+  const isDone = outcome.state === 'done';
+  // The queue gives up with the error of the last attempt.
+  const reason = isDone ? null : isFailure(outcome.error) ? outcome.error : 'retries_exhausted';
   await tx.run`
-    update chat_deliveries set state = ${outcome.state === 'done' ? 'delivered' : 'failed'}, reason = ${reason},
+    update chat_deliveries set state = ${isDone ? 'delivered' : 'failed'}, reason = ${reason},
       finished_at = now()
     where id = ${key} and state = 'pending'
   `;
-}
-
-/** The queue gives up with the error of the last attempt. */
-function reasonOf(error: string): ChatFailure {
-  return isFailure(error) ? error : 'retries_exhausted';
 }
 
 function isFailure(error: string): error is ChatFailure {

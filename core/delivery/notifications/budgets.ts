@@ -5,9 +5,7 @@ import { AT_ONCE, deleteBatch, sql, type Db, type Sql } from '#lib/database/inde
 import { followsBudgets, hasSubscription, readSubscriptions, type MailSubscription } from './subscription.ts';
 import { mailProject, mailTo, tell, type News, type ProjectNews } from './tell.ts';
 
-/**
- * A budget that reaches a threshold for the first time in its period, with the people of one project who are mailed.
- */
+/** A budget that reaches a threshold for the first time in its period, with the people of a project who are mailed. */
 interface Crossing {
   readonly scope: keyof typeof WHO;
   readonly budget: keyof typeof WORDS;
@@ -16,20 +14,13 @@ interface Crossing {
 }
 
 /** The budget that had too little left for the next step. */
-export type UsedUp = { readonly scope: string; readonly name: string } | 'unknown';
+type UsedUp = { readonly scope: string; readonly name: string } | 'unknown';
 
 type Followers = Pick<ProjectNews, 'projectId' | 'projectName' | 'to'>;
 
-const WHO = {
-  routine: 'The routine',
-  project: 'The project',
-  organization: 'The organization',
-} as const;
+const WHO = { routine: 'The routine', project: 'The project', organization: 'The organization' } as const;
 
-const WORDS = {
-  tokens_day: 'tokens of this day (UTC)',
-  cost_month: 'cost of this month (UTC)',
-} as const;
+const WORDS = { tokens_day: 'tokens of this day (UTC)', cost_month: 'cost of this month (UTC)' } as const;
 
 const NAME_OF: Readonly<Record<Crossing['budget'], LimitName>> = {
   tokens_day: 'maxTokensPerDay',
@@ -37,8 +28,7 @@ const NAME_OF: Readonly<Record<Crossing['budget'], LimitName>> = {
 };
 
 /**
- * Finds the highest threshold that each followed budget has reached and not yet reported in this period, and marks it
- * as reported.
+ * Finds the highest threshold that each followed budget has reached and not yet reported, and marks it as reported.
  * @param usedUp the budget that had too little left for the next step: above four fifths it counts as used up. If it is
  * unknown, the fullest budget counts as used up
  */
@@ -102,7 +92,6 @@ function markReported(tx: Db, following: Sql, { scopeId, budget, period, percent
   `;
 }
 
-/** Writes the news about the routine's own budget. */
 export function routineBudgetNews(crossings: readonly Crossing[]): News[] {
   return crossings
     .filter(({ scope }) => scope === 'routine')
@@ -110,9 +99,8 @@ export function routineBudgetNews(crossings: readonly Crossing[]): News[] {
 }
 
 /**
- * Mails the subscribers of projects about the budgets of the project and its organization. These belong to no single
- * routine, so the limit of one mail an hour does not apply. Followers in other projects do not learn which routine it
- * was.
+ * Mails the subscribers of projects about the budgets of the project and its organization, which do not count as the
+ * one mail an hour of a routine. Followers in other projects do not learn which routine it was.
  */
 export async function tellOfSharedBudgets(
   tx: Db,
@@ -143,20 +131,14 @@ function wordsOf({ scope, budget, percent }: Crossing): Pick<News, 'heading' | '
   };
 }
 
-/** Deletes notices of periods that ended long ago. */
 export function forgetBudgetNotices(db: Db, limit: number): Promise<number> {
-  return deleteBatch(db, {
-    table: 'budget_notices',
-    where: sql`period < now() - interval '62 days'`,
-    limit,
-  });
+  return deleteBatch(db, { table: 'budget_notices', where: sql`period < now() - interval '62 days'`, limit });
 }
 
 const spender = z.object({ runId: z.string(), routineId: z.string() });
 
 /**
- * Queues a check of the budgets after a step, because the run may last long. Returns the body of a common table
- * expression.
+ * Queues a check of the budgets after a step, because the run may last long; body of a common table expression.
  * @param step relation with `run_id`, `index`, `routine_id`
  */
 export function noteSpending(step: Sql): Sql {
@@ -166,7 +148,6 @@ export function noteSpending(step: Sql): Sql {
       join organizations o on o.id = p.organization_id where ${hasSubscription}`);
 }
 
-/** Mails about the budgets that a step has filled. */
 export const spendingKind: RecordKind = {
   ...RECORD_PACE,
   record: (tx, { payload }) => notifySpending(tx, spender.parse(payload)),
@@ -176,10 +157,7 @@ export const spendingKind: RecordKind = {
  * Mails about the budgets that a step has filled to four fifths, or used up. Each threshold is reported once in a
  * period, so the end of the run does not repeat it.
  */
-export async function notifySpending(
-  tx: Db,
-  { runId, routineId }: { runId: string; routineId: string },
-): Promise<void> {
+export async function notifySpending(tx: Db, { runId, routineId }: z.output<typeof spender>): Promise<void> {
   const [subscription] = await readSubscriptions(tx, [routineId]);
   if (subscription === undefined) return;
   const crossings = await findCrossings(tx, subscription, undefined);

@@ -5,7 +5,7 @@ import { enqueuePing } from '#core/foundation/outbox/index.ts';
 import { addWork, RECORD_PACE, type RecordKind } from '#core/foundation/work/index.ts';
 import type { PassedLimit } from '#core/usage/index.ts';
 import { AT_ONCE, sql, type Db, type Sql } from '#lib/database/index.ts';
-import { findCrossings, routineBudgetNews, tellOfSharedBudgets, type UsedUp } from './budgets.ts';
+import { findCrossings, routineBudgetNews, tellOfSharedBudgets } from './budgets.ts';
 import {
   followsSuccess,
   hasSubscription,
@@ -82,7 +82,6 @@ export function noteEnd({ state, reasonInWords, warnings = [], passedLimit }: En
     )`;
 }
 
-/** Queues the mails about an ended run and the ping of a monitor. */
 export const runEndedKind: RecordKind = {
   ...RECORD_PACE,
   async record(tx, { key: runId, payload }) {
@@ -97,7 +96,8 @@ async function notifyRunEnded(tx: Db, runId: string, run: ToldRun, subscription:
   const isWhole = run.state === 'succeeded' && run.warnings.length === 0;
   if (isWhole && !run.answers && url !== null) await enqueuePing(tx, { ...messageSubjectOf(subscription, runId), url });
   // Lock budgets before the state of the routine, as for spending, so that two transactions cannot deadlock.
-  const crossings = await findCrossings(tx, subscription, usedUpBy(run));
+  const usedUp = run.passedLimit ?? (run.reason === 'budget_exceeded' ? 'unknown' : undefined);
+  const crossings = await findCrossings(tx, subscription, usedUp);
   const news = [...(run.answers ? [] : newsOf(run)), ...routineBudgetNews(crossings)];
   if (!run.answers && subscription.hasReaders && run.state !== 'cancelled') await noteResult(tx, subscription, runId);
   await tell(tx, subscription, { runId, news });
@@ -113,14 +113,8 @@ function newsOf(run: ToldRun): News[] {
   ];
 }
 
-/** Queues the work `result`, which reads the result and sends it to people. */
 async function noteResult(tx: Db, { organizationId }: MailSubscription, runId: string): Promise<void> {
   await tx.run`${addWork(sql`select 'result', ${runId}, ${organizationId}, ${AT_ONCE}, '{}'::jsonb`)}`;
-}
-
-/** Returns the budget that had too little left for the next step, which counts as used up. */
-function usedUpBy({ reason, passedLimit }: ToldRun): UsedUp | undefined {
-  return passedLimit ?? (reason === 'budget_exceeded' ? 'unknown' : undefined);
 }
 
 function partial(warnings: ToldRun['warnings']): News {
@@ -129,7 +123,6 @@ function partial(warnings: ToldRun['warnings']): News {
   return { event: 'partial', heading: 'Partly done', lines: lines.length === 0 ? [said] : lines };
 }
 
-/** Writes the news that the service has paused a routine, with the reason that the routine shows. */
 function paused(because: string): News {
   const why = because === 'completed' ? 'its last run said that the work is done' : because;
   const lines = [`The service has taken it off its schedule: ${why}.`];
@@ -141,7 +134,6 @@ function failed({ reason, reasonInWords }: ToldRun): News {
   return { event: 'failed', heading: 'Failed', lines: [`A run failed${why}.`] };
 }
 
-/** The news of the first success after failures. */
 const RECOVERED: News = { event: 'recovered', heading: 'Works again', lines: ['A run succeeded after failures.'] };
 
 /** Tells the subscribers of a routine that a run asks a question. The mail has a link, and not the text of a model. */
@@ -181,7 +173,7 @@ export async function notifyPaused(
   }
 }
 
-/** Mails the subscribers of a routine that calls of a run wait for one of them, with a link to where they are decided. */
+/** Mails the subscribers of a routine that calls of a run wait for them, with a link to where they are decided. */
 export async function tellOfHeldCalls(
   tx: Db,
   { routineId, runId, open }: { readonly routineId: string; readonly runId: string; readonly open: number },

@@ -1,8 +1,7 @@
 import { mergeHeld, projectsWithHeld, type HeldCount } from '#core/foundation/outbox/index.ts';
 import { addWork, RECORD_PACE, type RecordKind } from '#core/foundation/work/index.ts';
-import type { MailSettings } from '#core/accounts/settings/index.ts';
 import { AT_ONCE, sql, type Db } from '#lib/database/index.ts';
-import { readSubscriptions, type MailSubscription } from './subscription.ts';
+import { readSubscriptions } from './subscription.ts';
 import { MAIL_INTERVAL, mailProject } from './tell.ts';
 
 /** Queues a summary for each project whose oldest held event has waited for an hour. */
@@ -15,10 +14,7 @@ export async function queueSummaries(db: Db): Promise<void> {
   `;
 }
 
-/**
- * Mails the summary of a project: the events that exceeded its mails of the hour. One model that is down can fail the
- * runs of a hundred routines at once.
- */
+/** Mails what exceeded the mails of an hour. One model that is down can fail the runs of a hundred routines at once. */
 export const summaryKind: RecordKind = {
   ...RECORD_PACE,
   record: (tx, { key: projectId }) => mailSummary(tx, projectId),
@@ -27,16 +23,19 @@ export const summaryKind: RecordKind = {
 async function mailSummary(tx: Db, projectId: string): Promise<void> {
   const held = await mergeHeld(tx, projectId);
   const subscriptions = await readSubscriptions(tx, [...new Set(held.map(({ routineId }) => routineId))]);
-  for (const [to, subscribed] of byRecipients(subscriptions)) {
-    const [{ organizationId, projectName }] = subscribed;
+  const mailed = subscriptions.filter(({ mail }) => mail !== null && mail.on.length > 0);
+  for (const subscribed of Map.groupBy(mailed, ({ mail }) => JSON.stringify(mail?.to)).values()) {
+    const [first] = subscribed;
+    if (first?.mail == null) continue;
+    const { organizationId, projectName, routineName, mail } = first;
     const ids = new Set(subscribed.map(({ routineId }) => routineId));
     const counts = inWords(held.filter(({ routineId }) => ids.has(routineId)));
-    const subject = ids.size === 1 ? `The routine "${subscribed[0].routineName}"` : `${ids.size} routines`;
+    const subject = ids.size === 1 ? `The routine "${routineName}"` : `${ids.size} routines`;
     await mailProject(tx, {
       organizationId,
       projectId,
       projectName,
-      to,
+      to: mail.to,
       kind: 'digest',
       heading: 'In the last hour',
       lines: [
@@ -47,24 +46,9 @@ async function mailSummary(tx: Db, projectId: string): Promise<void> {
   }
 }
 
-/** Counts held events by kind: `3 × failed, 1 × paused`. */
 function inWords(held: readonly HeldCount[]): string {
   const counts = new Map<string, number>();
   for (const { kind, count } of held) counts.set(kind, (counts.get(kind) ?? 0) + count);
   const inOrder = [...counts].toSorted(([, a], [, b]) => b - a);
   return inOrder.map(([kind, count]) => `${count} × ${kind}`).join(', ');
-}
-
-/** Groups subscriptions by their recipients, without those whose mail is turned off. */
-function byRecipients(subscriptions: readonly MailSubscription[]) {
-  const groups = new Map<string, [MailSettings['to'], [MailSubscription, ...MailSubscription[]]]>();
-  for (const subscription of subscriptions) {
-    const { mail } = subscription;
-    if (mail === null || mail.on.length === 0) continue;
-    const key = JSON.stringify(mail.to);
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [mail.to, [subscription]]);
-    else group[1].push(subscription);
-  }
-  return groups.values();
 }

@@ -25,9 +25,8 @@ export const MAIL_INTERVAL = sql`interval '1 hour'`;
 const MOST_OF_PROJECT = 10;
 
 /**
- * Mails a routine's subscribers about an event that they asked for. Once the routine has sent its mail of this hour, or
- * the project its ten, the event is held for the project's summary. Locks the row of the routine's state, so that only
- * one of several runs that end at the same time sends the mail.
+ * Mails subscribers about an event that they asked for. Once the routine has sent its mail of this hour, or the project
+ * its ten, the event is held for the summary. Locks the routine's state: runs that end together send one mail.
  */
 export async function tell(
   tx: Db,
@@ -106,7 +105,6 @@ async function mailRecipients(
   else await enqueueMail(tx, { ...subject, userIds, content });
 }
 
-/** Takes the routine's one mail of this hour. @returns false when it was sent already */
 async function takeTurn(tx: Db, routineId: string): Promise<boolean> {
   const taken = await tx.row`
     insert into notification_states as s (routine_id, mailed_at) values (${routineId}, now())
@@ -117,7 +115,6 @@ async function takeTurn(tx: Db, routineId: string): Promise<boolean> {
   return taken !== undefined;
 }
 
-/** Takes one of the project's mails of this hour. @returns false when all were sent already */
 async function takeProjectTurn(tx: Db, projectId: string): Promise<boolean> {
   const isOver = sql`t.since <= now() - ${MAIL_INTERVAL}`;
   const taken = await tx.row`

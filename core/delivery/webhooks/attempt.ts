@@ -128,7 +128,6 @@ export async function recordAttempt(
   return settled > 0;
 }
 
-/** Reads the place of an attempt on the retry schedule; undefined when the attempt was overtaken. */
 async function currentRung(db: Db, attempt: ClaimedAttempt): Promise<number | undefined> {
   const found = await db.row<{ rung: number }>`
     select attempt_count - ladder_offset as rung from webhook_deliveries
@@ -138,8 +137,7 @@ async function currentRung(db: Db, attempt: ClaimedAttempt): Promise<number | un
 }
 
 /**
- * Records a 410: marks the routine's webhook as failed and gives up its open deliveries. Does nothing when the routine
- * has another URL by now.
+ * Records a 410: marks the webhook as failed and gives up its open deliveries, unless the routine has another URL.
  * @returns whether the webhook was marked
  */
 async function recordGone(database: Database, attempt: ClaimedAttempt, exchange: Exchange): Promise<boolean> {

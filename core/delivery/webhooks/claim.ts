@@ -2,16 +2,10 @@ import { sql, type Db } from '#lib/database/index.ts';
 
 // All times are those of the database: workers' clocks may differ.
 
-/**
- * The time in which a pending delivery's workflow has to start. Shorter than the minute between ticks, so that the next
- * tick tries again.
- */
+/** Time for a delivery's workflow to start: less than the minute between ticks, so that the next tick tries again. */
 export const START_LEASE = sql`interval '55 seconds'`;
 
-/**
- * The time for which an attempt holds its delivery: longer than the activity may take, so that it ends only when the
- * worker is gone.
- */
+/** How long an attempt holds its delivery: longer than the activity may take, so its end means a lost worker. */
 const SENDING_LEASE = sql`interval '60 seconds'`;
 
 /** An attempt that is leased to the caller. */
@@ -37,8 +31,7 @@ export interface ClaimedAttempt {
 }
 
 /**
- * Claims the delivery for one attempt and records the attempt, in one statement: if the process dies afterwards, the
- * record stays and the lease ends.
+ * Claims a delivery for one attempt and records it in one statement. If the process dies, the lease ends.
  * @param after number of the caller's own attempt that broke off, whose lease it takes over
  * @returns undefined when no attempt is due: the delivery waits, is being sent by another worker, is over, or unknown
  */

@@ -106,7 +106,6 @@ export function deliveryRetryMs(
   return Math.round(Math.max(jittered, Math.min(retryAfterMs, MAX_RETRY_AFTER_MS)));
 }
 
-/** Consequence of an attempt for its delivery. */
 export type AttemptVerdict =
   | { readonly state: 'delivered' }
   | { readonly state: 'pending'; readonly delayMs: number; readonly counts: boolean }

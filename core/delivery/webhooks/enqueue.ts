@@ -17,78 +17,57 @@ import {
 type EnqueueCore = Pick<Core, 'work'>;
 
 /**
- * Queues the event of a run in the transaction that ends the run, so that neither exists without the other, and starts
- * it after the commit; if that fails, a tick does. Does nothing where the routine has no webhook or its receiver is
- * gone.
+ * Queues the event of a run in the transaction that ends the run, so that neither exists without the other. It starts
+ * after the commit, or by a tick. Does nothing where the routine has no webhook or its receiver is gone.
  */
-export async function enqueueDelivery(core: EnqueueCore, tx: Db, run: ReportedRun & Webhook): Promise<void> {
-  const { id: runId, projectId, routineId, webhookUrl } = run;
-  if (!isArmed(run)) return;
-  const event = { eventType: eventType(run), body: eventBody(run) };
-  await insertDelivery(core, tx, { projectId, routineId, runId, webhookUrl, ...event });
+export function enqueueDelivery(core: EnqueueCore, tx: Db, run: ReportedRun & Webhook): Promise<void> {
+  return enqueue(core, tx, { ...run, runId: run.id, type: eventType(run) }, () => eventBody(run));
 }
 
 /**
  * Queues the event of a routine that the service pauses, in the transaction that pauses it.
  * @param runId the run because of which it is paused; null for none
  */
-export async function enqueuePaused(
-  core: EnqueueCore,
-  tx: Db,
-  routine: PausedRoutine,
-  runId: string | null,
-): Promise<void> {
-  const { id: routineId, projectId, webhookUrl } = routine;
-  if (!isArmed(routine)) return;
-  const event = { eventType: 'routine.paused' as const, body: pausedBody(routine, runId) };
-  await insertDelivery(core, tx, { projectId, routineId, runId, webhookUrl, ...event });
+export function enqueuePaused(core: EnqueueCore, tx: Db, routine: PausedRoutine, runId: string | null): Promise<void> {
+  const about = { ...routine, routineId: routine.id, runId, type: 'routine.paused' as const };
+  return enqueue(core, tx, about, () => pausedBody(routine, runId));
 }
 
 /** Queues the event of a held call, in the transaction that holds it or decides about it. */
-export async function enqueueActionEvent(
+export function enqueueActionEvent(
   core: EnqueueCore & Pick<Core, 'uiOrigin'>,
   tx: Db,
   action: ReportedAction & Webhook,
 ): Promise<void> {
-  const { id, projectId, routineId, webhookUrl, type } = action;
-  if (!isArmed(action)) return;
-  const body = actionBody(action, `${core.uiOrigin}/p/${projectId}/actions/${id}`);
+  const url = `${core.uiOrigin}/p/${action.projectId}/actions/${action.id}`;
   // Of no run: what is delivered of a run decides what counts as changed.
-  await insertDelivery(core, tx, { projectId, routineId, runId: null, webhookUrl, eventType: type, body });
+  return enqueue(core, tx, { ...action, runId: null }, () => actionBody(action, url));
 }
 
 /** Queues the event of a question, in the transaction that asks or answers it. */
-export async function enqueueQuestion(core: EnqueueCore, tx: Db, question: ReportedQuestion & Webhook): Promise<void> {
-  const { projectId, routineId, runId, webhookUrl, type } = question;
-  if (!isArmed(question)) return;
-  const event = { eventType: type, body: questionBody(question) };
-  await insertDelivery(core, tx, { projectId, routineId, runId, webhookUrl, ...event });
+export function enqueueQuestion(core: EnqueueCore, tx: Db, question: ReportedQuestion & Webhook): Promise<void> {
+  return enqueue(core, tx, question, () => questionBody(question));
 }
 
 type Webhook = Pick<PausedRoutine, 'webhookUrl' | 'webhookFailedAt'>;
 
-function isArmed({ webhookUrl, webhookFailedAt }: Webhook): boolean {
-  return webhookUrl !== null && webhookFailedAt === null;
-}
-
-interface NewDelivery {
+interface NewEvent extends Webhook {
   readonly projectId: string;
   readonly routineId: string;
   readonly runId: string | null;
-  readonly webhookUrl: string | null;
-  readonly eventType: EventType;
-  readonly body: string;
+  readonly type: EventType;
 }
 
-async function insertDelivery({ work }: EnqueueCore, tx: Db, event: NewDelivery): Promise<void> {
+async function enqueue({ work }: EnqueueCore, tx: Db, event: NewEvent, body: () => string): Promise<void> {
+  if (event.webhookUrl === null || event.webhookFailedAt !== null) return;
   // Deliveries take turns by host. The routine may have another one when the attempt is made.
-  const host = URL.parse(event.webhookUrl ?? '')?.host ?? '';
+  const host = URL.parse(event.webhookUrl)?.host ?? '';
   await tx.run`
     insert into webhook_deliveries (
       id, organization_id, host, project_id, routine_id, run_id, event_type, body, state, next_attempt_at
     )
     select ${newId('delivery')}, organization_id, ${host}, id, ${event.routineId}, ${event.runId},
-      ${event.eventType}, ${event.body}, 'pending', ${AT_ONCE}
+      ${event.type}, ${body()}, 'pending', ${AT_ONCE}
     from projects where id = ${event.projectId}
   `;
   afterCommit(tx, () => work.nudge('deliveries'));

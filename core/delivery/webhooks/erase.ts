@@ -1,14 +1,12 @@
 import { sql, type Db, type Sql } from '#lib/database/index.ts';
 
-/** SQL condition: a delivery of the run is still to be made. */
 export function hasOpenDelivery(runId: Sql): Sql {
   return sql`exists (
     select from webhook_deliveries d where d.run_id = ${runId} and d.state in ('pending', 'sending'))`;
 }
 
 /**
- * Erases the bodies of runs' deliveries, and the beginnings of the receivers' responses. An open delivery keeps its
- * body, which is yet to be sent.
+ * Erases the bodies of deliveries and the beginnings of responses. An open delivery keeps its body, yet to be sent.
  * @returns the runs that have an open delivery, because a redelivery was requested meanwhile
  */
 export async function eraseBodies(tx: Db, runIds: readonly string[]): Promise<string[]> {
@@ -47,11 +45,8 @@ export async function giveUpDeliveries(tx: Db, routineIds: readonly string[]): P
   `;
 }
 
-/** Deletes the deliveries of runs that are about to be deleted, with their attempts. */
 export async function deleteDeliveries(tx: Db, runIds: readonly string[]): Promise<void> {
-  const deliveries = await tx.rows<{
-    id: string;
-  }>`select id from webhook_deliveries where run_id = any(${runIds})`;
+  const deliveries = await tx.rows<{ id: string }>`select id from webhook_deliveries where run_id = any(${runIds})`;
   if (deliveries.length === 0) return;
   const ids = deliveries.map(({ id }) => id);
   await tx.run`delete from webhook_attempts where delivery_id = any(${ids})`;

@@ -1,3 +1,4 @@
+import type { Usage } from '#core/foundation/cost/index.ts';
 import type { Trigger } from '#core/foundation/engine/index.ts';
 import type { PausedRoutine } from '#core/events.ts';
 import type { Routine } from '#core/authoring/routines/index.ts';
@@ -5,7 +6,7 @@ import { urgencyOf, type ComparedResult, type Urgency } from '#core/authoring/ou
 import { utf8Start } from '#lib/text.ts';
 
 /** An ended run with the fields of its event. Skipped occurrences have no event. */
-export interface ReportedRun {
+export interface ReportedRun extends Omit<Usage, 'estimated'> {
   readonly id: string;
   readonly routineId: string;
   readonly projectId: string;
@@ -22,20 +23,12 @@ export interface ReportedRun {
   readonly outcome: string | null;
   readonly outcomeSummary: string | null;
   readonly statedUrgency: Urgency | null;
-  readonly checks: readonly {
-    readonly type: string;
-    readonly passed: boolean;
-    readonly detail: string;
-  }[];
+  readonly checks: readonly { readonly type: string; readonly passed: boolean; readonly detail: string }[];
   readonly warnings: readonly string[];
   /** Data of the result in the form of its routine's `resultSchema`; null without one. */
   readonly data: unknown;
   readonly changes: ComparedResult | null;
   readonly deliver: Routine['deliver'];
-  readonly inputTokens: number;
-  readonly cachedInputTokens: number;
-  readonly outputTokens: number;
-  readonly reasoningTokens: number;
   /** US dollars as a decimal string; null when the model has no price. */
   readonly costUsd: string | null;
   /** True when the provider stated no usage for some step, so that it was estimated. */
@@ -72,7 +65,6 @@ export const EVENT_TYPES = [
 ] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 
-/** Type of the test event. */
 export const TEST_EVENT = 'webhook.test';
 
 /** Returns the type of the event: `run.changed` where the routine delivers changes and the run has some. */
@@ -124,7 +116,6 @@ export function eventBody(run: ReportedRun): string {
   });
 }
 
-/** Builds the JSON text of the event that a routine was paused. */
 export function pausedBody(routine: PausedRoutine, runId: string | null): string {
   return JSON.stringify({
     type: 'routine.paused' satisfies EventType,
@@ -165,7 +156,6 @@ export function actionBody({ type, at, ...action }: ReportedAction, url: string)
   });
 }
 
-/** Builds the JSON text of the event that a question was asked or answered. */
 export function questionBody(told: ReportedQuestion): string {
   const { type, at, id, routineId, projectId, runId, question, choices, defaultAnswer, answer, expiresAt } = told;
   return JSON.stringify({
@@ -176,8 +166,6 @@ export function questionBody(told: ReportedQuestion): string {
 }
 
 function limitedResult(result: string | null): { result: string | null; resultTruncated: boolean } {
-  if (result === null || Buffer.byteLength(result) <= MAX_RESULT_BYTES) {
-    return { result, resultTruncated: false };
-  }
+  if (result === null || Buffer.byteLength(result) <= MAX_RESULT_BYTES) return { result, resultTruncated: false };
   return { result: utf8Start(Buffer.from(result), MAX_RESULT_BYTES), resultTruncated: true };
 }

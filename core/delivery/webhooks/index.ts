@@ -6,7 +6,6 @@ export {
   listDeliveries,
   RETRY_LADDER_MS,
   type Delivery,
-  type DeliveryAttempt,
 } from './delivery.ts';
 export { enqueueActionEvent, enqueueDelivery, enqueuePaused, enqueueQuestion } from './enqueue.ts';
 export {

@@ -97,7 +97,6 @@ export function signedHeaders(message: WebhookMessage, secrets: readonly string[
   };
 }
 
-/** Signs with the key in the secret, which stands after the prefix of the standard. */
 function signature(secret: string, content: string): string {
   const key = Buffer.from(secret.slice('whsec_'.length), 'base64');
   return `v1,${createHmac('sha256', key).update(content).digest('base64')}`;

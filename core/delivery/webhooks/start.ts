@@ -15,9 +15,7 @@ export interface StartDeliveriesDeps extends Pick<Core, 'database' | 'log'> {
 const BATCH = 50;
 
 /**
- * Starts due deliveries while there is room. Runs after the commit that queued them, after each attempt, which makes
- * room, and in every tick.
- * @returns how many were started
+ * Starts due deliveries while there is room: after a commit that queued some, after each attempt, and in every tick.
  * @throws when Postgres cannot be reached, or the signal's reason
  */
 export async function startDueDeliveries(
@@ -99,9 +97,9 @@ const OF_ORGANIZATION = 2;
 const OF_HOST = 4;
 
 async function anyDue(db: Db): Promise<boolean> {
-  const found = await db.row<{
-    due: boolean;
-  }>`select exists (select from webhook_deliveries where ${open} and ${dueAt} <= now()) as due`;
+  const found = await db.row<{ due: boolean }>`
+    select exists (select from webhook_deliveries where ${open} and ${dueAt} <= now()) as due
+  `;
   return found?.due === true;
 }
 

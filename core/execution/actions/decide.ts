@@ -112,10 +112,6 @@ function isSame(args: JsonObject, { arguments: before }: Action): boolean {
   return before !== null && canonicalJson(args) === canonicalJson(before);
 }
 
-/**
- * Returns the action of the same approval that was made before; undefined while it is open.
- * @throws {AppError} `action_closed` where it was decided otherwise
- */
 async function approvedBefore(db: Db, action: Action, args: JsonObject | undefined): Promise<Action | undefined> {
   if (action.state === 'open') return undefined;
   if (args === undefined && action.decidedBy !== null && isApproved(action)) return action;
@@ -135,7 +131,6 @@ function closedError({ state, reason }: Action): AppError {
   return new AppError('action_closed', `The action is ${state.replace('_', ' ')}${why}.`);
 }
 
-/** Ends an action that can no longer be carried out. @throws {AppError} `action_not_allowed`, `action_closed` */
 async function refuse(deps: DecideDeps, wanted: Decision, reason: ActionReason): Promise<never> {
   const { projectId, id } = wanted;
   await deciding(deps, async (tx) => {
@@ -148,7 +143,7 @@ async function refuse(deps: DecideDeps, wanted: Decision, reason: ActionReason):
   throw new AppError(code, `The action is closed: ${ACTION_REASONS[reason]}.`);
 }
 
-/** @throws {AppError} `action_not_allowed` where the policy was narrowed since */
+/** The policy may have been narrowed since the call was held. */
 async function assertFits({ policy }: ToolTarget, { arguments: args }: Action): Promise<void> {
   if (args === null || hasReference(args)) return;
   const unfit = await judging.judgeArguments(policy, args);
@@ -177,10 +172,7 @@ async function editedCall(db: Db, seen: Action, target: ToolTarget, args: JsonOb
   return { ...referring, digest: digestOf({ ...seen, ...referring, connection: target.connection }) };
 }
 
-/**
- * The ids of the actions that a run asked for before this one, by themselves. One that it refers to may have joined an
- * action of an earlier run.
- */
+/** Includes the actions that this one refers to, as a call of its run may have joined one of an earlier run. */
 async function actionsOfRun(db: Db, { projectId, runId, id, refersTo }: Action): Promise<Map<string, string>> {
   const found = await db.rows<{ id: string }>`
     select id from actions
@@ -189,10 +181,7 @@ async function actionsOfRun(db: Db, { projectId, runId, id, refersTo }: Action):
   return new Map(found.map((each) => [each.id, each.id]));
 }
 
-/**
- * Decides in one transaction. What starts approved calls passes over one that another decision still locks, so each
- * decision asks for another look at its end.
- */
+/** Asks for another look at approved calls afterwards, because a look passes over an action that a decision locks. */
 async function deciding<T>({ database, work }: DecideDeps, decide: (tx: Db) => Promise<T>): Promise<T> {
   try {
     return await transaction(database, decide);
@@ -201,12 +190,8 @@ async function deciding<T>({ database, work }: DecideDeps, decide: (tx: Db) => P
   }
 }
 
-/**
- * Locks the action until the end of the transaction, for one who may decide about it.
- * @throws {AppError} `action_not_found`, `own_action`, `project_not_found` for a person who has left
- */
 async function lockForDecision(tx: Db, { projectId, organizationId, id, by, credential }: Decision): Promise<Action> {
-  if (by.kind === 'person') await assertMember(tx, { organizationId, userId: by.id });
+  if (by.kind === 'person') await assertMember(tx, organizationId, by.id);
   const found = await tx.row<Action & { startedBy: string[] }>`
     select ${actionColumns}, started_by as "startedBy" from actions
     where id = ${id} and project_id = ${projectId} for update
@@ -218,7 +203,7 @@ async function lockForDecision(tx: Db, { projectId, organizationId, id, by, cred
   return action;
 }
 
-/** @throws {AppError} `action_not_allowed` where the policy has changed meanwhile, or its calls of the run are used up */
+/** @throws {AppError} `action_not_allowed` where the policy has changed, or its calls of the run are used up */
 async function assertStillAllowed(tx: Db, action: Action, { policy }: ToolTarget): Promise<void> {
   const { runId, policyId, projectId } = action;
   const found = await tx.row<{ unchanged: boolean; sent: number }>`
@@ -236,7 +221,6 @@ async function assertStillAllowed(tx: Db, action: Action, { policy }: ToolTarget
   throw new AppError('action_not_allowed', `This tool may be called ${maxCallsPerRun} times for a run.`);
 }
 
-/** Tells whether all actions that it refers to can still give a result. @throws {AppError} `action_waits` for an open one */
 async function canRefer(tx: Db, { projectId, refersTo }: Pick<Action, 'projectId' | 'refersTo'>): Promise<boolean> {
   if (refersTo.length === 0) return true;
   const referred = await findReferred(tx, { projectId, refersTo });
@@ -246,7 +230,7 @@ async function canRefer(tx: Db, { projectId, refersTo }: Pick<Action, 'projectId
   return referred.length === refersTo.length && referred.every(isUsable);
 }
 
-/** SQL expression: the programs of the action with the one that decides, which then counts as a cause of what follows. */
+/** The program that decides counts as a cause of what follows. */
 function withProgram(credential: string | null) {
   return sql`array_remove(array_append(started_by, ${credential}::text), null)`;
 }
@@ -288,13 +272,10 @@ async function replace(
   return replacement;
 }
 
-/** A person may have left between the beginning of the request and the decision. @throws {AppError} `project_not_found` */
-async function assertMember(
-  tx: Db,
-  member: { readonly organizationId: string; readonly userId: string },
-): Promise<void> {
+/** A person may have left between the beginning of the request and the decision. */
+async function assertMember(tx: Db, organizationId: string, userId: string): Promise<void> {
   const found = await tx.row`
-    select 1 from memberships where user_id = ${member.userId} and organization_id = ${member.organizationId} for share
+    select 1 from memberships where user_id = ${userId} and organization_id = ${organizationId} for share
   `;
   if (found === undefined) throw new AppError('project_not_found');
 }

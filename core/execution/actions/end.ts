@@ -1,26 +1,22 @@
 import type { Core } from '#core/core.ts';
 import { sql, transaction, type Database, type Db, type Sql } from '#lib/database/index.ts';
 import type { ActionReason, ActionState } from './action.ts';
-import { tellDecided } from './news.ts';
+import { tellDecided, type Told } from './news.ts';
 
 type EndDeps = Pick<Core, 'uiOrigin' | 'work'>;
 
 /**
  * Ends actions that have not been sent, in the caller's transaction, and those that refer to them.
  * @param which an SQL condition on `actions`, with the project or the lock that chooses them
- * @returns how many have ended
  */
 export async function endActions(
   deps: EndDeps,
   tx: Db,
   which: Sql,
-  {
-    state,
-    reason,
-  }: { readonly state: Extract<ActionState, 'closed' | 'rejected'>; readonly reason: ActionReason | Sql },
+  to: { readonly state: Extract<ActionState, 'closed' | 'rejected'>; readonly reason: ActionReason | Sql },
 ): Promise<number> {
-  const ended = await tx.rows<{ id: string; projectId: string }>`
-    update actions set state = ${state}, reason = ${reason}, start_at = null, finished_at = now()
+  const ended = await tx.rows<Told>`
+    update actions set state = ${to.state}, reason = ${to.reason}, start_at = null, finished_at = now()
     where state in ('open', 'approved') and ${which}
     returning id, project_id as "projectId"
   `;
@@ -28,25 +24,14 @@ export async function endActions(
   return ended.length;
 }
 
-/**
- * Reports actions that have ended without being carried out, and ends those that refer to them, in the same
- * transaction.
- */
-export async function followEnds(
-  deps: EndDeps,
-  tx: Db,
-  ended: readonly { readonly id: string; readonly projectId: string }[],
-): Promise<void> {
+/** Reports actions that have ended without being carried out, and ends those that refer to them. */
+export async function followEnds(deps: EndDeps, tx: Db, ended: readonly Told[]): Promise<void> {
   for (const each of ended) await tellDecided(deps, tx, each);
   await endReferring(deps, tx, ended);
 }
 
 /** Ends the actions that refer to actions which were not carried out. */
-export async function endReferring(
-  deps: EndDeps,
-  tx: Db,
-  ended: readonly { readonly id: string; readonly projectId: string }[],
-): Promise<void> {
+export async function endReferring(deps: EndDeps, tx: Db, ended: readonly Told[]): Promise<void> {
   if (ended.length === 0) return;
   const ids = ended.map(({ id }) => id);
   const projectIds = [...new Set(ended.map(({ projectId }) => projectId))];
@@ -58,25 +43,16 @@ export async function endReferring(
 /** Actions that one tick expires in one transaction; the next round goes on. */
 const BATCH = 200;
 
-/** Rejects open actions that no one has decided in time. @returns how many */
+/** Rejects open actions that no one has decided in time. */
 export async function expireActions(
   deps: EndDeps & { readonly database: Database },
   signal: AbortSignal,
-): Promise<number> {
-  for (let total = 0; ;) {
-    signal.throwIfAborted();
-    const expired = await transaction(deps.database, (tx) =>
-      endActions(
-        deps,
-        tx,
-        sql`id in (select id from actions where state = 'open' and expires_at <= now() order by expires_at
-          limit ${BATCH} for update skip locked)`,
-        { state: 'rejected', reason: 'expired' },
-      ),
-    );
-    total += expired;
-    if (expired < BATCH) return total;
-  }
+): Promise<void> {
+  const overdue = sql`id in (select id from actions where state = 'open' and expires_at <= now()
+    order by expires_at limit ${BATCH} for update skip locked)`;
+  const to = { state: 'rejected', reason: 'expired' } as const;
+  do signal.throwIfAborted();
+  while ((await transaction(deps.database, (tx) => endActions(deps, tx, overdue, to))) === BATCH);
 }
 
 /** Closes what routines can no longer do, in the transaction that changes them or their tools. */

@@ -18,7 +18,6 @@ export interface HeldCall extends SeenCall {
   readonly modelReason: string | null;
 }
 
-/** The most open actions of a routine. */
 export const MAX_OPEN_ACTIONS = 200;
 const MAX_REASON_LENGTH = 2_000;
 

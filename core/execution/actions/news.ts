@@ -2,12 +2,9 @@ import type { Core } from '#core/core.ts';
 import { enqueueActionEvent } from '#core/delivery/webhooks/index.ts';
 import { addWork } from '#core/foundation/work/index.ts';
 import { AT_ONCE, sql, type Db } from '#lib/database/index.ts';
-import type { ActionReason, ActionState } from './action.ts';
+import type { Action } from './action.ts';
 
-interface Told {
-  readonly id: string;
-  readonly projectId: string;
-}
+export type Told = Pick<Action, 'id' | 'projectId'>;
 
 /** Reports an action that waits: the webhook of its routine, and by mail, once for all of a run, its people. */
 export async function tellHeld(core: Pick<Core, 'uiOrigin' | 'work'>, tx: Db, action: Told): Promise<void> {
@@ -29,7 +26,7 @@ async function tellWebhook(
   { id, projectId }: Told,
   type: 'action.held' | 'action.decided',
 ): Promise<void> {
-  const told = await tx.row<ToldAction>`
+  const told = await tx.row<Omit<Parameters<typeof enqueueActionEvent>[2], 'type'>>`
     select a.id, a.project_id as "projectId", a.routine_id as "routineId", a.run_id as "runId", a.state, a.reason,
       a.tool_name as "toolName", a.connection_id as "connectionId", a.expires_at as "expiresAt", now() as at,
       r.webhook_url as "webhookUrl", r.webhook_failed_at as "webhookFailedAt"
@@ -39,25 +36,7 @@ async function tellWebhook(
   if (told !== undefined) await enqueueActionEvent(core, tx, { ...told, type });
 }
 
-interface ToldAction {
-  readonly id: string;
-  readonly projectId: string;
-  readonly routineId: string;
-  readonly runId: string;
-  readonly state: ActionState;
-  readonly reason: ActionReason | null;
-  readonly toolName: string;
-  readonly connectionId: string;
-  readonly expiresAt: Date;
-  readonly at: Date;
-  readonly webhookUrl: string | null;
-  readonly webhookFailedAt: Date | null;
-}
-
-/**
- * Notes that a routine runs once more, where it says so, once nothing of the run waits any longer and at least one call
- * was sent.
- */
+/** Notes that a routine runs once more, where it says so, once no call of the run waits and one was sent. */
 export async function runAgain(tx: Db, { id, projectId }: Told): Promise<void> {
   await tx.run`${addWork(sql`
     select 'action_run', a.run_id, a.organization_id, ${AT_ONCE}, jsonb_build_object('projectId', a.project_id,

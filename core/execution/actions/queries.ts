@@ -11,11 +11,12 @@ export interface ActionFilter {
   readonly runId?: string | undefined;
 }
 
-/** Lists the held calls of a project, the newest first. */
 export function listActions(db: Db, projectId: string, filter: ActionFilter, page: Page): Promise<Action[]> {
   const { state, routineId, runId } = filter;
   const conditions = [
-    ...(routineId === undefined ? [ownedBy(sql`project_id`, projectId)] : [ofRoutine(projectId, routineId)]),
+    ...(routineId === undefined
+      ? [ownedBy(sql`project_id`, projectId)]
+      : [sql`project_id = ${projectId}`, ownedBy(sql`routine_id`, routineId)]),
     // A literal, so that the few open ones are read from their own index.
     ...(state === undefined ? [] : [state === 'open' ? sql`state = 'open'` : sql`state = ${state}`]),
     ...(runId === undefined ? [] : [sql`(run_id = ${runId} or last_run_id = ${runId})`]),
@@ -25,10 +26,6 @@ export function listActions(db: Db, projectId: string, filter: ActionFilter, pag
     where ${join(conditions, ' and ')} ${afterCursor(page)}
     order by ${routineId === undefined ? sql`project_id` : sql`routine_id`}, id desc limit ${page.limit + 1}
   `;
-}
-
-function ofRoutine(projectId: string, routineId: string) {
-  return sql`project_id = ${projectId} and ${ownedBy(sql`routine_id`, routineId)}`;
 }
 
 /** @throws {AppError} `action_not_found` */
@@ -79,10 +76,7 @@ interface FoundDetail extends Omit<ActionDetail, 'changes' | 'lastApproved'> {
   readonly lastApproved: { readonly id: string; readonly arguments: JsonObject; readonly decidedAt: string } | null;
 }
 
-/**
- * Reads the actions whose results an action needs; one that was replaced counts as its replacement. Actions that are gone
- * are missing.
- */
+/** Reads the actions that an action refers to, or their replacements. Actions that are gone are missing. */
 export function findReferred(
   db: Db,
   { projectId, refersTo }: Pick<Action, 'projectId' | 'refersTo'>,
@@ -117,7 +111,6 @@ interface ChangedArgument {
   readonly after?: unknown;
 }
 
-/** Lists what differs between two values, member by member. Lists of different lengths differ as a whole. */
 function differencesOf(before: unknown, after: unknown, path = ''): ChangedArgument[] {
   if (before === undefined) return after === undefined ? [] : [{ path, after }];
   if (after === undefined) return [{ path, before }];

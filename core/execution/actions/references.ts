@@ -13,8 +13,7 @@ export interface Referring {
 }
 
 /**
- * Puts ids in place of the names that a run has for its actions. A name of no action of the run is a fault, and so is
- * the id of an action of another run.
+ * Puts ids in place of the names that a run has for its actions. A name or id of no action of the run is a fault.
  * @param held ids of the run's actions by the names that the model knows them by
  */
 export function withIds(args: JsonObject, held: ReadonlyMap<string, string>): Referring | { readonly fault: string } {
@@ -44,8 +43,7 @@ export function withIds(args: JsonObject, held: ReadonlyMap<string, string>): Re
 const MAX_FILLED_LENGTH = 1_000_000;
 
 /**
- * Puts the values in place of references. A text that is a reference as a whole becomes the value itself; within a text
- * the value is written into it.
+ * Puts the values in place of references. A text that is only a reference becomes the value itself.
  * @param results by the id of the action, the data of its result
  * @returns undefined when a result has no such value, or the values are too long together
  */

@@ -39,9 +39,9 @@ export async function sendAction(
   if (action.state === 'sending') return persistently(() => record(deps, action, LOST), signal);
   const target = await targetOfAction(database, action);
   const obstacle = obstacleOf(action, target);
-  const referred = obstacle === undefined ? await referredBy(database, action) : undefined;
-  const reason = obstacle ?? referred?.reason;
-  if (reason !== undefined || target === undefined || referred?.arguments === undefined) {
+  const filled = obstacle === undefined ? await filledArguments(database, action) : undefined;
+  const reason = obstacle ?? filled?.reason;
+  if (reason !== undefined || target === undefined || filled?.arguments === undefined) {
     return record(deps, action, { state: 'closed', reason: reason ?? 'connection_removed' });
   }
   let isMarked = false;
@@ -50,7 +50,7 @@ export async function sendAction(
     { runId: action.id, signal },
     {
       target,
-      input: referred.arguments,
+      input: filled.arguments,
       runStartedAt: action.decidedAt ?? action.createdAt,
       earlierCalls: 0,
       maybeSent: false,
@@ -83,8 +83,7 @@ function findUnderWay(db: Db, { id, attempt }: StartedAction): Promise<Action | 
   `;
 }
 
-/** The arguments with the results that they refer to; a reason where there are none to be had. */
-async function referredBy(
+async function filledArguments(
   db: Db,
   { projectId, refersTo, arguments: args }: Action,
 ): Promise<{ readonly arguments?: JsonObject; readonly reason?: ActionReason }> {
@@ -93,11 +92,10 @@ async function referredBy(
   const found = await findReferred(db, { projectId, refersTo });
   const isDone = found.length === refersTo.length && found.every(({ state }) => state === 'done');
   if (!isDone) return { reason: 'reference_ended' };
-  const filled = withValues(args, new Map(found.map(({ id, structured }) => [id, structured])));
-  return filled === undefined ? { reason: 'reference_missing' } : { arguments: filled };
+  const whole = withValues(args, new Map(found.map(({ id, structured }) => [id, structured])));
+  return whole === undefined ? { reason: 'reference_missing' } : { arguments: whole };
 }
 
-/** Marks that the request leaves now, unless the action or its policy has changed since it was read. */
 async function markSending(db: Db, { id, projectId }: Action, policy: ToolPolicy): Promise<boolean> {
   const marked = await db.run`
     update actions set state = 'sending', sent_at = now(), start_at = now() + ${SENDING_LEASE}
@@ -109,7 +107,6 @@ async function markSending(db: Db, { id, projectId }: Action, policy: ToolPolicy
 /** Outlasts a call with its answer. After it, another process records that the outcome is unknown. */
 const SENDING_LEASE = sql`interval '10 minutes'`;
 
-/** How an action ends. */
 export interface ActionEnd {
   readonly state: Extract<ActionState, 'done' | 'failed' | 'outcome_unknown' | 'closed'>;
   readonly reason?: ActionReason;
@@ -201,7 +198,6 @@ export function record(
   });
 }
 
-/** Lets an action wait for its next attempt, since nothing was sent; the waits grow up to ten minutes. */
 async function postpone(db: Db, { id, projectId }: Action, attempt: number): Promise<void> {
   await db.run`
     update actions set state = 'approved', sent_at = null,

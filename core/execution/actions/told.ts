@@ -22,7 +22,6 @@ export interface ToldAction {
 /** The most actions that a run is told of, the latest. */
 const MOST_TOLD = 50;
 
-/** Returns an SQL condition that is true when instructions ask for the actions. */
 export function asksForActions(instructions: Sql): Sql {
   return sql`${instructions} ~ '[{][{][[:space:]]*actions[[:space:]]*[}][}]'`;
 }

@@ -7,7 +7,7 @@ import { RECORD_PACE, type RecordKind } from '#core/foundation/work/index.ts';
 import { sql, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 
-/** Mails the people of a routine that calls of a run wait for one of them. The mail has a link and nothing that acts. */
+/** Mails the people of a routine that calls of a run wait for them. The mail has a link and nothing that acts. */
 export const actionHeldKind: RecordKind = {
   ...RECORD_PACE,
   async record(tx, { key: runId }) {

@@ -114,7 +114,6 @@ export function retakeUnstarted(db: Db, limit: number): Promise<StartableRun[]> 
   `;
 }
 
-/** Records that the workflows of these runs have been started. */
 export async function recordStarts(db: Db, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
   await db.run`update runs set workflow_started_at = coalesce(workflow_started_at, now()) where id = any(${ids})`;

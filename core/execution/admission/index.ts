@@ -12,7 +12,6 @@ export {
   waiting,
   waitsForBudget,
   waitsForConnection,
-  type AdmissionRule,
 } from './room.ts';
 export {
   ANNOUNCE_EVERY_MS,

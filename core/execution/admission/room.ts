@@ -82,9 +82,8 @@ export function freePlaces(taskQueue: string): Sql {
 const SHARE = sql`3 / 4`;
 
 /**
- * Returns the places that runs of an organization may take, at least one, as an SQL expression; null, for no limit,
- * while no other organization has runs. Runs may take hours, so the first organization would otherwise keep all others
- * out.
+ * Returns the places that runs of an organization may take, at least one; null for no limit while no other organization
+ * has runs. Runs may take hours, so the first organization would keep all others out.
  */
 export function shareOf(taskQueue: string, organizationId: Sql): Sql {
   return sql`(select case when ${othersHaveRun(organizationId)}
@@ -96,10 +95,9 @@ export function shareOf(taskQueue: string, organizationId: Sql): Sql {
 export const takesPlace = sql`${isAdmitted} and waits_since is null`;
 
 /**
- * Takes the right to admit one run, as an SQL expression that is true when there is a place and no run waits for it. It
- * has the lock of admission until the transaction ends, and is false when another transaction has the lock. It is a
- * function of the database because it must count after it has the lock, while a statement sees only the rows from
- * before it began.
+ * Takes the right to admit one run, as an SQL expression: true when there is a place, no run waits for it and no other
+ * transaction has the lock of admission. A function of the database, because it must count after it has the lock, while
+ * a statement sees only the rows from before it began.
  */
 export function takePlace(taskQueue: string): Sql {
   return sql`take_place(${taskQueue})`;
@@ -115,7 +113,6 @@ export function accountPlaces(rule: Pick<AdmissionRule, 'runsAtATimeOfAccounts'>
     from runs where ${isAdmitted} and model_connection_id is not null group by model_connection_id`;
 }
 
-/** Returns how many runs may be on an account of a provider at a time, as an SQL expression. */
 export function runsAtATimeOn(
   { runsAtATimeOfAccounts }: Pick<AdmissionRule, 'runsAtATimeOfAccounts'>,
   provider: Sql,

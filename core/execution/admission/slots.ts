@@ -4,23 +4,16 @@ import { empty, sql, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { isAdmitted, workersTakingRuns } from './room.ts';
 
-/** Interval at which a worker repeats its announcement. */
 export const ANNOUNCE_EVERY_MS = 5_000;
 
-/**
- * Ends the id of a worker that stages the calls of rehearsals. Workers of 0.1.0 make them, and announce themselves
- * without it.
- */
+/** Ends the id of a worker that stages the calls of rehearsals. Workers of 0.1.0 make them, and have no such end. */
 const REHEARSES = ':rehearses';
 
-/** Returns the id of a new worker of this process. */
 export function newWorkerId(): string {
   return `${hostname()}:${process.pid}:${randomUUID()}${REHEARSES}`;
 }
 
-/**
- * @throws {AppError} `service_unavailable` while a live worker that takes new runs would make the calls of a rehearsal
- */
+/** @throws {AppError} `service_unavailable` while a worker that takes runs would make the calls of a rehearsal */
 export async function assertRehearses(db: Db, taskQueue: string): Promise<void> {
   const earlier =
     await db.row`${workersTakingRuns(taskQueue, sql`1`)} and worker_id not like ${`%${REHEARSES}`} limit 1`;
@@ -77,11 +70,10 @@ export async function workersOfBuild(
   return found ?? { live: 0, takingRuns: 0 };
 }
 
-/** Counts the open runs that began on a build. */
 export async function openRunsOfBuild(db: Db, buildId: string): Promise<number> {
-  const found = await db.row<{
-    count: number;
-  }>`select count(*) as count from runs where ${isAdmitted} and build_id = ${buildId}`;
+  const found = await db.row<{ count: number }>`
+    select count(*) as count from runs where ${isAdmitted} and build_id = ${buildId}
+  `;
   return found?.count ?? 0;
 }
 

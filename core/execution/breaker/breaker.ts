@@ -10,9 +10,8 @@ const FIRST_PAUSE_SECONDS = 30;
 const LONGEST_PAUSE_SECONDS = 300;
 
 /**
- * Records on the breaker of the model account how a run ended, as a part of the statement that ends the run. It reads
- * that statement's CTEs `ended` (the run) and `routine`, and adds `breaker`. Reading `routine` locks the routine first,
- * as in a claim.
+ * Records on the breaker of the model account how a run ended: the CTE `breaker` of the statement that ends the run,
+ * which has `ended` and `routine`. Reading `routine` first locks the routine, as in a claim.
  */
 export function breakerAfterRun(ending: RunEnding): Sql {
   switch (providerIs(ending)) {
@@ -47,10 +46,7 @@ const awaitAllowance = sql`
 
 const opens = sql`b.pause_until is null and b.failures + 1 >= ${FAILURES_TO_OPEN}`;
 
-/**
- * Condition for prolonging a pause. Runs that had begun before the pause prove nothing new; the probe and later runs of
- * people do.
- */
+/** Prolongs a pause. Runs that began before it prove nothing new; the probe and later runs of people do. */
 const prolongs = sql`b.pause_from <= (select coalesce(started_at, created_at) from ended)`;
 
 const countFailure = sql`
@@ -98,10 +94,7 @@ export interface OpenBreaker {
 /** A skipped occurrence, with the end of its account's pause. */
 type HeldBack<T> = T & Pick<OpenBreaker, 'pauseUntil'>;
 
-/**
- * Divides occurrences behind open breakers: for each account whose pause has ended, one occurrence runs as the probe;
- * all others are skipped.
- */
+/** Chooses one occurrence as the probe for each account whose pause has ended. All others are held back. */
 export function chooseProbes<T extends { readonly account: string }>(
   occurrences: readonly T[],
   breakers: readonly OpenBreaker[],
@@ -119,14 +112,12 @@ export function chooseProbes<T extends { readonly account: string }>(
   return { probes: [...probes.values()], heldBack };
 }
 
-/** Returns an SQL expression that is true when the breaker of an account is open. */
 export function breakerIsOpen(account: Sql): Sql {
   return sql`exists (
     select from model_breakers b where b.account = ${account} and b.pause_until is not null
   )`;
 }
 
-/** Number of open breakers, as an SQL expression. */
 export const openBreakers = sql`(select count(*) from model_breakers where pause_until is not null)`;
 
 /**
@@ -148,7 +139,7 @@ export function lockOpenBreakers(tx: Db, accounts: readonly string[]): Promise<O
 export async function takeProbes(tx: Db, accounts: readonly string[]): Promise<void> {
   if (accounts.length === 0) return;
   await tx.run`
-    update model_breakers set pause_from = now(), 
+    update model_breakers set pause_from = now(),
       pause_until = now() + least(pause_until - pause_from, ${LONGEST_PAUSE_SECONDS} * interval '1 second')
     where account = any(${accounts})
   `;

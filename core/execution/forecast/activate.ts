@@ -16,13 +16,7 @@ import { plannedRuns } from './planned-runs.ts';
 export async function activateWithForecast(
   deps: ForecastDeps & { readonly database: Database },
   by: Actor,
-  input: {
-    projectId: string;
-    organizationId: string;
-    plan: Plan;
-    id: string;
-    refuseOverBudget: boolean;
-  },
+  input: { projectId: string; organizationId: string; plan: Plan; id: string; refuseOverBudget: boolean },
 ): Promise<{ routine: Routine; warnings: readonly RoutineWarning[] }> {
   const { refuseOverBudget, ...activation } = input;
   let warnings: readonly RoutineWarning[] = [];

@@ -6,13 +6,9 @@ import type { Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { usageOfVersion, type UsedByRun } from './version-usage.ts';
 
-/** Bases of an estimate. */
 export const ESTIMATE_BASES = ['version_runs', 'proof_run', 'limits'] as const;
 
-/**
- * Sources of an estimate's prices: the present model directory, or the costs of the runs themselves when the directory
- * has none.
- */
+/** Sources of prices: the present model directory, or without prices there the costs of the runs themselves. */
 export const ESTIMATE_PRICINGS = ['directory', 'recorded', 'unpriced'] as const;
 
 export interface Amount {
@@ -77,10 +73,7 @@ export async function estimateRun(
   };
 }
 
-/**
- * Finds the model; undefined when it is gone or the directory cannot be reached. The service makes an estimate even
- * then.
- */
+/** Finds the model; undefined when it is gone or the directory is away. An estimate is made even then. */
 export async function findQuoted(
   models: ProjectModels,
   { projectId, model }: Pick<EstimatedRoutine, 'projectId' | 'model'>,

@@ -34,10 +34,7 @@ export interface Forecast {
   readonly limits: readonly LimitForecast[];
 }
 
-/**
- * Forecasts the usage of a routine in the next 30 days.
- * @throws {AppError} `routine_not_found`
- */
+/** Forecasts the usage of a routine in the next 30 days. @throws {AppError} `routine_not_found` */
 export async function readForecast(
   deps: ForecastDeps,
   input: { projectId: string; organizationId: string; plan: Plan; id: string },
@@ -81,10 +78,7 @@ export async function forecastOf(
 /** Limits of a routine that sets none. */
 const LIMITS = DEFINITION.limits.schema.parse(undefined);
 
-/**
- * Forecasts what a draft would use at most in the next 30 days if it were active; null without a schedule or a model.
- * No run has shown yet what it uses.
- */
+/** Forecasts what a draft would use at most in 30 days if it were active; null without a schedule or a model. */
 export async function forecastDraft(
   { database, models }: ForecastDeps,
   projectId: string,

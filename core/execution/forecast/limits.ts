@@ -43,7 +43,6 @@ type Limit = Pick<LimitForecast, 'scope' | 'name' | 'max' | 'used' | 'othersPerD
     readonly takenBy: (run: Amount) => string | null;
   };
 
-/** Forecasts every limit that binds the runs. */
 export function forecastLimits(input: ForecastInput): LimitForecast[] {
   const { spending, operatorCap, allowance } = input;
   const limits = [

@@ -5,7 +5,6 @@ const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 const MINUTES_OF_DAY = 1_440;
 
-/** The days that a forecast looks ahead. */
 export const FORECAST_DAYS = 30;
 
 /** A calendar day (UTC) of a forecast. */

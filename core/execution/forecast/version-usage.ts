@@ -5,7 +5,6 @@ import { now } from '#lib/clock.ts';
 import { ownedBy, sql, type Db, type Sql } from '#lib/database/index.ts';
 import { firstIdAt } from '#lib/ids.ts';
 
-/** One version of a routine. */
 export interface VersionKey {
   readonly projectId: string;
   readonly routineId: string;
@@ -22,10 +21,7 @@ export interface UsedByRun extends Omit<Usage, 'estimated'> {
 /** How many of the latest runs in each state are read. Runs of older versions among them do not count. */
 const LATEST = 100;
 
-/**
- * Reads the usage of the latest runs of a version, the latest first: runs that succeeded, and runs that failed after a
- * paid call of their model.
- */
+/** Reads the latest runs of a version that succeeded, or failed after a paid call of their model, the latest first. */
 export function usageOfVersion(db: Db, version: VersionKey): Promise<UsedByRun[]> {
   return db.rows<UsedByRun>`
     select id, input_tokens as "inputTokens", cached_input_tokens as "cachedInputTokens",
@@ -38,7 +34,6 @@ export function usageOfVersion(db: Db, version: VersionKey): Promise<UsedByRun[]
   `;
 }
 
-/** The median of the latest runs of a version. */
 export interface MedianOfRuns {
   /** Number of runs in the median. */
   readonly runs: number;
@@ -72,7 +67,6 @@ function latest({ projectId, routineId }: VersionKey, state: Sql): Sql {
         order by routine_id, id desc limit ${LATEST}`;
 }
 
-/** Counts the runs that a routine has had in the last days. */
 export async function countRuns(
   db: Db,
   { projectId, routineId }: Pick<VersionKey, 'projectId' | 'routineId'>,

@@ -36,8 +36,7 @@ export interface AskingRun {
 }
 
 /**
- * Makes the tool call of a gate. The rules for a model's calls apply; the tool must also be read-only, so that the call
- * may be repeated after a crash.
+ * Makes the tool call of a gate, by the rules for a model's calls. The tool must be read-only, to be called again.
  * @throws the signal's reason, when it was aborted
  */
 export async function askTool(
@@ -53,9 +52,7 @@ export async function askTool(
     signal.throwIfAborted();
     const outcome = deadline.isOver() ? TOO_SLOW : made.outcome;
     const name = target?.policy.toolName ?? null;
-    const { sent } = made;
-    const call = { tool: { policyId: tool.policyId, name }, url: null, status: null, sent };
-    return { call, outcome };
+    return { call: { tool: { policyId: tool.policyId, name }, url: null, status: null, sent: made.sent }, outcome };
   } finally {
     deadline.clear();
   }
@@ -76,13 +73,7 @@ async function makeCall(
   const call = await callOnce(
     deps,
     { runId: run.runId, signal },
-    {
-      target,
-      input: wanted.arguments,
-      runStartedAt: run.startedAt,
-      earlierCalls: 0,
-      maybeSent: false,
-    },
+    { target, input: wanted.arguments, runStartedAt: run.startedAt, earlierCalls: 0, maybeSent: false },
     async (policy) => {
       const unchanged = sql`select 1 where ${policyUnchanged(policy)}`;
       sent = (await deps.database.row`${unchanged}`) !== undefined;
@@ -110,10 +101,7 @@ function failed(why: string): GateFault {
   return gateFailed('tool_failed', sentence(why));
 }
 
-/**
- * Reads the value of a call: the structured content, which is meant for programs, or else the text, which may be JSON
- * as well.
- */
+/** Structured content is meant for programs; without it the text may be JSON as well. */
 function answered({ result, unusable, secrets }: Extract<MadeCall, { kind: 'answered' }>): GateResponse['outcome'] {
   if (unusable !== undefined) return failed(unusable);
   if (result.isError === true) return failed('the tool answered with an error');

@@ -30,16 +30,11 @@ export async function askUrl(
       signal,
     });
     const answered = { ...call, status };
-    if (status === 304 && etag !== null) {
-      return { call: answered, outcome: { kind: 'not_modified' } };
-    }
+    if (status === 304 && etag !== null) return { call: answered, outcome: { kind: 'not_modified' } };
     if (status < 200 || status > 299) {
-      const error = `The address responded with ${status}.`;
-      return { call: answered, outcome: gateFailed('status', error) };
+      return { call: answered, outcome: gateFailed('status', `The address responded with ${status}.`) };
     }
-    const text = new TextDecoder().decode(body);
-    const outcome = { kind: 'body', text, etag: tagOf(headers) } as const;
-    return { call: answered, outcome };
+    return { call: answered, outcome: { kind: 'body', text: new TextDecoder().decode(body), etag: tagOf(headers) } };
   } catch (error) {
     signal.throwIfAborted();
     if (!(error instanceof OutboundError)) throw error;

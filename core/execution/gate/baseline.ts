@@ -16,10 +16,9 @@ export async function keepSeen(tx: Db, runId: string): Promise<void> {
 }
 
 /**
- * Stores the value that a run's gate saw, for the next run to compare with, as `seen`, `woken` and `kept` of the
- * statement that ends the run. Used only when the run succeeds or is skipped: after a failed run the next one sees the
- * same change again. Of concurrent runs, the value seen last stays. A run whose gate failed has no value, but it woke
- * the model, so `maxQuietHours` starts again.
+ * Stores the value that a run's gate saw, as `seen`, `woken` and `kept` of the statement that ends the run, if it
+ * succeeds or is skipped: after a failed run the next one sees the same change again. Of concurrent runs, the value
+ * seen last stays. A gate that failed has no value, but it woke the model, so `maxQuietHours` starts again.
  * @param relations `ended`, which is the run, and those whose locks come first
  */
 export function seenAtEnd(relations: Sql): Sql {

@@ -30,9 +30,7 @@ export interface GateDecision {
 /** Decides whether a run wakes its model, which it does in case of doubt. */
 export function decideGate(question: GateQuestion, seen: Seen): GateDecision {
   const { gate, baseline, isManual } = question;
-  if (typeof seen === 'object' && 'failed' in seen) {
-    return { wakes: true, reason: seen.failed, changed: null };
-  }
+  if (typeof seen === 'object' && 'failed' in seen) return { wakes: true, reason: seen.failed, changed: null };
   const now = seen === 'not_modified' ? baseline : seen;
   const changed = baseline === undefined ? null : now?.hash !== baseline.hash;
   const wakes = (reason: GateReason) => ({ wakes: true, reason, changed });
@@ -47,10 +45,7 @@ export function decideGate(question: GateQuestion, seen: Seen): GateDecision {
   return { wakes: false, reason: gate.wakeOn === 'changed' ? 'unchanged' : 'empty', changed };
 }
 
-/**
- * Returns the entity tag for the request, but only if a 304 would end the run: a 304 has no body, and a run that
- * continues needs the value.
- */
+/** Returns the entity tag if a 304, which has no body, would end the run: a run that continues needs the value. */
 export function conditionalTag(question: GateQuestion): string | null {
   const { baseline } = question;
   if (baseline === undefined) return null;

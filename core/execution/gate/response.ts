@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { canonicalJson, parseJson, valueAt } from '#lib/json.ts';
 import type { GateCall, GateFailure } from './decide.ts';
 
-/** Outcome of asking a gate's source. */
 export interface GateResponse {
   readonly call: GateCall;
   readonly outcome:

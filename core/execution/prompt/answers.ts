@@ -33,15 +33,13 @@ export function toldQuestionsJson(run: { projectId: Sql; routineId: Sql }): Sql 
   )`;
 }
 
-/** Returns an SQL condition that is true when a definition tells its runs of questions. */
 export function tellsQuestions(definition: Sql): Sql {
   return sql`(${definition} ->> 'mayAsk' = 'true' or position('answers' in ${definition} ->> 'instructions') > 0)`;
 }
 
 /**
- * Words the questions of earlier runs and their answers; empty without any. A model wrote the questions and their
- * defaults, perhaps out of a page that it had read, so they are fenced. An answer is an instruction where its author may
- * write instructions.
+ * Words the questions of earlier runs and their answers. A model wrote questions and defaults, perhaps out of a page
+ * that it had read, so they are fenced; an answer is an instruction where its author may write instructions.
  */
 export function answersText(told: readonly ToldQuestion[]): string {
   const fitting = newestThatFit(told);

@@ -161,11 +161,6 @@ function formatsOf(timeZone: string) {
       month: 'long',
       year: 'numeric',
     }),
-    time: new Intl.DateTimeFormat('en-GB', {
-      timeZone,
-      hour: '2-digit',
-      minute: '2-digit',
-      hourCycle: 'h23',
-    }),
+    time: new Intl.DateTimeFormat('en-GB', { timeZone, hour: '2-digit', minute: '2-digit', hourCycle: 'h23' }),
   };
 }

@@ -20,10 +20,7 @@ export interface FittedTranscript {
 /** The part of a model's context window that is kept free for its response, unless the response is limited to less. */
 const OUTPUT_SHARE = 1 / 4;
 
-/**
- * Share of its room to which a transcript is cut once it is too long: less than would fit, so that the following steps
- * begin with the same messages.
- */
+/** Share of its room to which a long transcript is cut: the following steps then begin with the same messages. */
 const KEPT_SHARE = 3 / 4;
 
 /** Characters below which a result stays, because a note in its place would hardly be shorter. */

@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { withoutUnseen } from '#lib/text.ts';
+import { MAX_CARRIED_LENGTH } from '#core/authoring/definition/index.ts';
+import { cut, withoutUnseen } from '#lib/text.ts';
 
 /**
  * Wraps a foreign text between marks that its author cannot have known, so that the text cannot close its fence, and
@@ -16,7 +17,13 @@ export function fence(what: string, text: string): string {
  * The mark is a digest of the text: to write a text with its own digest takes 2^72 tries.
  */
 export function steadyFence(what: string, text: string): string {
-  return between(digestOf, what, text);
+  return between((seen) => createHash('sha256').update(seen).digest('base64url').slice(0, 12), what, text);
+}
+
+/** Cuts a text that a run gets, and says so at its end. */
+export function carried(text: string): string {
+  const note = `\n[cut here: ${text.length} characters in all]`;
+  return text.length <= MAX_CARRIED_LENGTH ? text : `${cut(text, MAX_CARRIED_LENGTH - note.length)}${note}`;
 }
 
 function between(makeMark: (text: string) => string, what: string, text: string): string {
@@ -34,8 +41,4 @@ function between(makeMark: (text: string) => string, what: string, text: string)
 function randomMark(text: string): string {
   const mark = randomBytes(9).toString('base64url');
   return text.includes(mark) ? randomMark(text) : mark;
-}
-
-function digestOf(text: string): string {
-  return createHash('sha256').update(text).digest('base64url').slice(0, 12);
 }

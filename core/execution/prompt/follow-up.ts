@@ -1,8 +1,6 @@
-import { MAX_CARRIED_LENGTH } from '#core/authoring/definition/index.ts';
 import { sql, type Sql } from '#lib/database/index.ts';
-import { cut } from '#lib/text.ts';
 import { renderBriefing, type PromptRun } from './briefing.ts';
-import { fence } from './fence.ts';
+import { carried, fence } from './fence.ts';
 
 /** A question about a result, with the earlier questions and answers. */
 export interface FollowUp {
@@ -55,8 +53,3 @@ export function renderFollowUp(run: PromptRun, { message, fenced, result, finish
 
 const ANSWERS =
   'This run does not do the work of the instructions again: a reader asks about the result of an earlier run. Answer the question in plain text, as your last message. Forms of the result and ways to end that the instructions ask for do not apply. Use tools only where the answer needs them.';
-
-function carried(result: string): string {
-  const note = `\n[cut here: ${result.length} characters in all]`;
-  return result.length <= MAX_CARRIED_LENGTH ? result : `${cut(result, MAX_CARRIED_LENGTH - note.length)}${note}`;
-}

@@ -3,13 +3,9 @@ import { MAX_CARRIED_LENGTH } from '#core/authoring/definition/index.ts';
 import { cutKeepingState } from '#core/authoring/skills/index.ts';
 import { isWork } from '#core/foundation/engine/index.ts';
 import { ownedBy, sql, type Sql } from '#lib/database/index.ts';
-import { cut } from '#lib/text.ts';
-import { fence } from './fence.ts';
+import { carried, fence } from './fence.ts';
 
-/**
- * The latest successful run of a routine. A backfill makes up for past times, and a follow-up answers a question, so
- * their runs do not count.
- */
+/** The latest successful run of a routine. Backfills, which make up for the past, and follow-ups do not count. */
 export interface PreviousRun {
   readonly finishedAt: Date;
   /** Null once the result is deleted; a run cannot succeed without one. */
@@ -19,10 +15,7 @@ export interface PreviousRun {
 /** A previous run as JSON, where times are strings. */
 export type PreviousRunJson = Omit<PreviousRun, 'finishedAt'> & { readonly finishedAt: string };
 
-/**
- * Selects the previous run of a routine as one JSON value, or null: the first entry of the index of ended runs, as part
- * of a statement that reads more of the run.
- */
+/** Selects the previous run of a routine as one JSON value, or null: the first entry of the index of ended runs. */
 export function previousRunJson(run: { projectId: Sql; routineId: Sql }): Sql {
   return sql`(
     select json_build_object('finishedAt', p.finished_at, 'result', p.result) from runs p
@@ -42,12 +35,10 @@ export interface PreviousData {
   readonly changes: Pick<Changes, 'counts' | 'added' | 'removed' | 'changed' | 'truncated'>;
 }
 
-/** Returns an SQL condition that is true when instructions may ask for previous data. */
 export function asksForData(instructions: Sql): Sql {
   return sql`${instructions} ~ 'previous[.](data|changes)'`;
 }
 
-/** Selects the previous data of a routine as one JSON value, or null. */
 export function previousDataJson(run: { projectId: Sql; routineId: Sql }): Sql {
   return sql`(
     select json_build_object('data', p.data, 'changes', p.changes - 'by') from runs p
@@ -100,9 +91,5 @@ export function previousText(previous: PreviousRun | undefined): string {
 
 /** Fills a placeholder with a value as fenced JSON, cut if it is long; empty without a value. */
 export function jsonText(what: string, value: unknown): string {
-  if (value === undefined) return '';
-  const json = JSON.stringify(value);
-  if (json.length <= MAX_CARRIED_LENGTH) return fence(what, json);
-  const note = `\n[cut here: ${json.length} characters in all]`;
-  return fence(what, `${cut(json, MAX_CARRIED_LENGTH - note.length)}${note}`);
+  return value === undefined ? '' : fence(what, carried(JSON.stringify(value)));
 }

@@ -41,21 +41,14 @@ export function renderPrompt(
     'gate.value': gateText(gateVerdict),
     'previous.data': jsonText('The previous data', previousData?.data),
     'previous.changes': jsonText('What had changed before', previousData?.changes),
-    actions: actionsText(run),
+    actions: run.toldActions == null ? '' : fence('What became of calls that waited for a person', run.toldActions),
     answers: answersText(questions),
   };
   const sizes = skills.map((skill) => ({ name: skill.name, length: skill.instructions.length }));
   const form = { resultSchema: resultForm?.schema ?? null, resultKey: resultForm?.key ?? null };
   const facts = factsSection(run);
   const factsLength = facts === undefined ? 0 : facts.length + 2;
-  const room = promptRoom({
-    instructions,
-    variables,
-    builtIns,
-    skills: sizes,
-    factsLength,
-    ...form,
-  });
+  const room = promptRoom({ instructions, variables, builtIns, skills: sizes, factsLength, ...form });
   if (room === undefined) return undefined;
   const sections = [
     ...skills.map((skill) => skillSection(skill)),
@@ -100,10 +93,6 @@ function isBlank(told: ToldFacts | null): told is null {
   return told === null || told.text.trim() === '';
 }
 
-function actionsText({ toldActions = null }: PromptRun): string {
-  return toldActions === null ? '' : fence('What became of calls that waited for a person', toldActions);
-}
-
 function gateText(verdict: GateVerdict | null): string {
   if (verdict?.value == null) return '';
   const { value, valueLength } = verdict;
@@ -129,9 +118,7 @@ export const PREAMBLE = [
   'Where several skills are attached, the first one leads the report, and what the others ask for nests under it: one report, not several beside each other.',
 ].join(' ');
 
-/**
- * Returns the messages before the transcript: only one, because many chat templates refuse two user messages in a row.
- */
+/** Returns one message, because many chat templates refuse two user messages in a row. */
 export function openingMessages({ prompt, briefing }: Opening): ModelMessage[] {
   return [{ role: 'user', content: `${prompt}\n\n${briefing}` }];
 }

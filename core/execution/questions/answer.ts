@@ -16,8 +16,8 @@ export interface GivenAnswer extends Pick<starts.ManualRun, 'projectId' | 'organ
 }
 
 /**
- * Answers a question, once; the same answer again returns the same. A routine with `afterAnswer: run` then gets a manual
- * run. An answer counts also when that run is refused, and says why.
+ * Answers a question, once; the same answer again returns the same. A routine with `afterAnswer: run` then gets a
+ * manual run. An answer counts also when that run is refused, and says why.
  * @throws {AppError} `question_not_found`, `question_closed`
  */
 export async function answerQuestion(
@@ -84,23 +84,10 @@ function answeredBefore(question: Question, answer: string): Question {
 async function enqueueAfter(
   deps: starts.StartDeps,
   tx: Db,
-  { runId, projectId, organizationId, plan, routineId, startedBy }: GivenAnswer & { readonly routineId: string },
+  { runId: id, projectId, organizationId, plan, routineId, startedBy }: GivenAnswer & { readonly routineId: string },
 ): Promise<starts.EnqueuedRun | string> {
   try {
-    return await starts.enqueueManualRun(tx, deps.admission.rule, {
-      id: runId,
-      projectId,
-      organizationId,
-      plan,
-      routineId,
-      variables: {},
-      valuesFenced: false,
-      retryOf: null,
-      runAt: null,
-      standsFor: null,
-      startedBy,
-      disabledProviders: starts.disabledProviders(deps),
-    });
+    return await starts.enqueueManualRun(deps, tx, { id, projectId, organizationId, plan, routineId, startedBy });
   } catch (error) {
     if (error instanceof AppError) return error.code;
     throw error;

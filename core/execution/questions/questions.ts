@@ -88,7 +88,6 @@ export async function readQuestion(db: Db, projectId: string, id: string): Promi
   return found;
 }
 
-/** Closes the open questions of routines that are archived. */
 export async function closeQuestions(tx: Db, routineIds: readonly string[]): Promise<void> {
   await tx.run`
     update questions set state = 'closed', decided_at = now()
@@ -105,7 +104,6 @@ export async function eraseQuestions(tx: Db, runIds: readonly string[]): Promise
   `;
 }
 
-/** Deletes the questions that these runs asked last. */
 export async function deleteQuestions(tx: Db, runIds: readonly string[]): Promise<void> {
   await tx.run`delete from questions where last_run_id = any(${runIds})`;
 }

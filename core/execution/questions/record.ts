@@ -23,9 +23,8 @@ interface AskingRun {
 }
 
 /**
- * Records a question of a run, in the transaction that records the step. The same question that is open counts once
- * more, one that was answered returns its answer, and a new one is told to the people and the webhook of the routine.
- * The transaction has locked the run.
+ * Records a question of a run, whose row is locked, with the step. The same question that is open counts once more, one
+ * that was answered returns its answer, and a new one is told to the people and the webhook of the routine.
  */
 export async function recordAsked(
   core: Pick<Core, 'work'>,
@@ -34,8 +33,8 @@ export async function recordAsked(
   asked: asking.AskedQuestion,
 ): Promise<AskVerdict> {
   const routine = await lockRoutine(tx, run);
-  const digest = digestOf(asked.question);
-  const before = await findBefore(tx, run, digest);
+  const digest = createHash('sha256').update(asked.question.toLowerCase().replaceAll(/\s+/g, ' ')).digest('base64url');
+  const before = await expireAndFind(tx, run, digest);
   if (before?.state === 'answered' && before.answer !== null) {
     return { kind: 'answered', answer: before.answer, fenced: before.fenced, at: before.decidedAt };
   }
@@ -67,11 +66,7 @@ async function lockRoutine(tx: Db, { runId, projectId }: AskingRun) {
   return { webhookUrl, webhookFailedAt, hours: definitionForm.read(definition).value.decisionHours };
 }
 
-/** Case and white space make no other question. */
-function digestOf(question: string): string {
-  return createHash('sha256').update(question.toLowerCase().replaceAll(/\s+/g, ' ')).digest('base64url');
-}
-
+/** The same question, asked before. */
 interface Before {
   readonly id: string;
   readonly state: 'open' | 'answered';
@@ -81,8 +76,7 @@ interface Before {
   readonly decidedAt: Date;
 }
 
-/** Marks questions whose time is over, and finds the same question that is open or answered. */
-async function findBefore(tx: Db, { routineId, projectId }: AskingRun, digest: string): Promise<Before | undefined> {
+async function expireAndFind(tx: Db, { routineId, projectId }: AskingRun, digest: string): Promise<Before | undefined> {
   await tx.run`
     update questions set state = 'expired', decided_at = expires_at
     where routine_id = ${routineId} and project_id = ${projectId} and state = 'open' and expires_at <= now()

@@ -144,9 +144,7 @@ export async function listResults(
   return { results: results.map(withTexts), nextCursor: nextCursor ?? undefined };
 }
 
-/**
- * Number of later results that are searched for one with another text. The order is that of the index, read backwards.
- */
+/** Later results that are searched for one with another text, in the order of the index, read backwards. */
 const MAX_LATER = 100;
 
 /**
@@ -201,12 +199,7 @@ export async function countUnread(
   reader: Reader,
   { since, until }: Pick<ResultFilter, 'until'> & { readonly since?: Date } = {},
 ): Promise<Unread> {
-  const filter = {
-    since,
-    until,
-    unread: true,
-    page: { limit: MAX_LOOKED_AT, after: undefined },
-  };
+  const filter = { since, until, unread: true, page: { limit: MAX_LOOKED_AT, after: undefined } };
   const [counts] = await db.plannedRows<Unread>`
     with ${lookAt(reader, filter, MAX_LOOKED_AT)}
     select count(*) filter (where kind <> 'unchanged')::integer as "worthReading",
@@ -222,16 +215,14 @@ export async function countUnread(
   return counts;
 }
 
-/**
- * Writes the CTEs `looked_at`, the newest results that pass the filter, and `classified`, the same with their kind and
- * the previous result.
- */
+/** Writes the CTEs `looked_at`, the newest results of the filter, and `classified`: with kind and previous result. */
 function lookAt(
-  { projectId, readerId }: Reader,
+  reader: Reader,
   { since, until, unread, page }: Omit<ResultFilter, 'worthReading'>,
   count: number,
 ): Sql {
-  const isUnread = unreadBy({ projectId, readerId });
+  const { projectId } = reader;
+  const isUnread = unreadBy(reader);
   const later =
     page.after === undefined
       ? empty

@@ -16,10 +16,7 @@ const WEEK_MS = DAYS * 86_400_000;
 /** Results that are counted, the newest: an index has them in order, and reads each in about a microsecond. */
 const MOST_COUNTED = 20_000;
 
-/**
- * Counts the results of the last seven days by day, today last.
- * @throws {AppError} `invalid_timezone`
- */
+/** Counts the results of the last seven days by day, today last. @throws {AppError} `invalid_timezone` */
 export async function countByDay(
   db: Db,
   projectId: string,

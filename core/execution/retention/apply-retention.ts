@@ -9,7 +9,6 @@ export interface RetentionDeps extends Pick<Core, 'database' | 'log'> {
   readonly retention: RetentionRule;
 }
 
-/** How many runs a pass has erased and deleted. */
 export interface RetentionReport {
   readonly erased: number;
   readonly deleted: number;
@@ -35,9 +34,7 @@ export async function applyRetention(
   return { erased, deleted };
 }
 
-/**
- * Takes one batch of each scope in turn, until nothing is due or the time is over. A scope that fails leaves the pass.
- */
+/** Takes a batch of each scope in turn until nothing is due or time is over. A scope that fails leaves the pass. */
 async function pass(
   { database, retention }: RetentionDeps,
   stage: Stage,
@@ -79,9 +76,8 @@ interface Progress {
 const MAX_PROJECTS = 500;
 
 /**
- * Finds the scopes that may have due runs at a stage: all projects by the operator's days, and each project that chose
- * fewer days and has such runs. Those come in random order, so that one large backlog does not keep others from their
- * turn. Costs a look into an index for each project that chose.
+ * Finds the scopes that may have due runs: all projects by the operator's days, and each project that chose fewer days
+ * and has such runs, in random order, so that one large backlog does not keep others from their turn.
  */
 export async function findScopes(db: Db, stage: Stage, rule: RetentionRule): Promise<RetentionScope[]> {
   const days = stage.daysOf(rule, sql`p`);

@@ -18,15 +18,11 @@ export interface Batch {
   readonly more: boolean;
 }
 
-/**
- * Runs of one transaction. With a few steps each they take some ten milliseconds, so no writer waits long for their
- * rows.
- */
+/** Runs of one transaction. They take some ten milliseconds, so no writer waits long for their rows. */
 const BATCH = 200;
 
 /**
- * Takes one batch of due runs through a stage in one transaction, oldest first, and skips locked runs. After a crash
- * the rest is due again.
+ * Takes one batch of due runs through a stage in one transaction, oldest first, and skips locked runs.
  * @param from the `until` of the batch before, so that erased runs at the beginning of the index are passed once
  */
 export function applyToBatch(
@@ -82,10 +78,7 @@ export function retentionBacklog(rule: RetentionRule): Readonly<Record<Stage['na
   return { content: overdueSeconds(CONTENT, rule), runs: overdueSeconds(RUNS, rule) };
 }
 
-/**
- * Looks at the oldest run of all projects, and at the oldest run of each project with its own days, each at the
- * beginning of an index.
- */
+/** Looks at the oldest run of all projects and of each with its own days, each at the beginning of an index. */
 function overdueSeconds(stage: Stage, rule: RetentionRule): Sql {
   const days = stage.daysOf(rule, sql`p`);
   const daysOfAll = sql`${stage.daysOfAll(rule)}::integer`;

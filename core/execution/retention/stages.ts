@@ -22,7 +22,7 @@ export interface Stage {
   apply(tx: Db, runIds: readonly string[]): Promise<number>;
 }
 
-/** The first stage, which erases the content of a run. */
+/** The first stage, which erases everything that people, models and tools have written into a run. */
 export const CONTENT: Stage = {
   name: 'content',
   next: sql`content_erased_at is null and not pinned`,
@@ -40,12 +40,7 @@ export const RUNS: Stage = {
   apply: deleteRuns,
 };
 
-/**
- * Erases everything that people, models and tools have written into ended runs: prompts, variables, messages, arguments
- * and results of tools, questions and answers, results and summaries, data and changes, faults of results, which may
- * quote them, and webhook bodies. States, reasons, times, usage and names of tools stay. A run with a delivery still to be made is left for
- * later.
- */
+/** States, reasons, times, usage and names of tools stay. A run with an open delivery is left for later. */
 async function eraseContent(tx: Db, runIds: readonly string[]): Promise<number> {
   const sending = new Set(await eraseBodies(tx, runIds));
   const ids = runIds.filter((id) => !sending.has(id));
@@ -56,10 +51,7 @@ async function eraseContent(tx: Db, runIds: readonly string[]): Promise<number> 
   return keeping.eraseTexts(tx, ids);
 }
 
-/**
- * Deletes ended runs with their steps, deliveries and messages. Their usage stays in the ledger and the totals, and a
- * version that one of them proved stays proven.
- */
+/** The usage of the runs stays in the ledger and the totals, and a version that one of them proved stays proven. */
 async function deleteRuns(tx: Db, runIds: readonly string[]): Promise<number> {
   await keepProofs(tx, runIds);
   await deleteDeliveries(tx, runIds);

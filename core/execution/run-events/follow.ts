@@ -78,8 +78,7 @@ export interface StreamEndEvent {
 
 /**
  * Yields the events of a run from `after` on: each observed state, each step in order once it is finished, the text of
- * the step under way, and the final state last. Events are read from the tables, so a follower that reconnects misses nothing. While Postgres is
- * down, waits until it is back or `signal` aborts.
+ * the step under way, and the final state. They come from the tables, so a follower that reconnects misses none.
  */
 async function* followRun(watch: RunWatch, after: RunCursor, signal: AbortSignal): AsyncGenerator<RunEvent> {
   let sent = after;
@@ -136,11 +135,9 @@ function eventId({ steps, state }: RunCursor): string {
   return `${steps}.${state ?? 'unknown'}`;
 }
 
-/** Parses the id of an event. With any other text the follower starts from the beginning. */
 function readEventId(id: string): RunCursor {
   const [, steps, name] = /^(\d{1,6})\.([a-z]+)$/.exec(id) ?? [];
-  if (steps === undefined) return { steps: 0, state: undefined, text: NO_TEXT };
-  return { steps: Number(steps), state: RUN_STATES.find((state) => state === name), text: NO_TEXT };
+  return { steps: Number(steps ?? 0), state: RUN_STATES.find((state) => state === name), text: NO_TEXT };
 }
 
 /** Reasons for which a stream ends before its run, each with the message to the follower. */

@@ -34,9 +34,7 @@ export function takeLease(database: Database, lease: StreamLease, limits: Stream
     `;
     const { ofOrganization = 0, ofCredential = 0 } = open ?? {};
     if (ofCredential >= limits.perCredential) throw tooMany('credential', limits.perCredential);
-    if (ofOrganization >= limits.perOrganization) {
-      throw tooMany('organization', limits.perOrganization);
-    }
+    if (ofOrganization >= limits.perOrganization) throw tooMany('organization', limits.perOrganization);
     await renewLeases(tx, [lease]);
   });
 }
@@ -66,9 +64,5 @@ export async function endLeases(db: Db, ids: readonly string[]): Promise<void> {
 
 /** Deletes the streams of processes that have died. */
 export function forgetFollowers(db: Db, limit: number): Promise<number> {
-  return deleteBatch(db, {
-    table: 'run_followers',
-    where: sql`leased_until < now()`,
-    limit,
-  });
+  return deleteBatch(db, { table: 'run_followers', where: sql`leased_until < now()`, limit });
 }

@@ -109,9 +109,7 @@ export function createLiveTexts({ database, log }: { readonly database: Db; read
   };
 }
 
-/**
- * Cuts the new part of a text into pieces. Numbers are never used twice: a write that failed may have been committed.
- */
+/** Cuts the new part of a text into pieces. No number is used twice: a failed write may have been committed. */
 function nextPieces(one: Open, text: string): Piece[] {
   const goesOn = one.sent !== '' && text.startsWith(one.sent);
   let left = goesOn ? text.slice(one.sent.length) : text;

@@ -10,10 +10,7 @@ export type SnapshotReader = (request: SnapshotRequest) => Promise<RunSnapshot>;
 /** Snapshots of one read. Many small ones cost little more than one; more large ones would fill the memory. */
 const BATCH = 20;
 
-/**
- * Number of reads at a time. With more than one, a large read delays no others; with few, a burst uses only a part of
- * the pool.
- */
+/** Reads at a time. With more than one, a large read delays no others; few use only a part of the pool. */
 const READS = 3;
 
 interface Waiting extends PromiseWithResolvers<RunSnapshot> {
@@ -21,9 +18,8 @@ interface Waiting extends PromiseWithResolvers<RunSnapshot> {
 }
 
 /**
- * Reads for all followers of a process. Followers that want the same snapshot share it; followers that ask during a
- * read share the next one. Each read begins after its followers have asked, so none gets a state older than the change
- * that woke it.
+ * Reads for all followers of a process. Those that want the same snapshot share it; those that ask during a read share
+ * the next one, which begins after they asked, so that it shows the change that woke them.
  */
 export function createSnapshotReader(db: Db): SnapshotReader {
   const waiting = new Map<string, Waiting>();

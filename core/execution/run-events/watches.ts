@@ -30,7 +30,6 @@ export interface RunCursor {
   readonly text: { readonly attempt: number; readonly piece: number };
 }
 
-/** Compares positions. */
 export function keyOf({ steps, state, text: { attempt, piece } }: RunCursor): string {
   return `${steps} ${state} ${attempt} ${piece}`;
 }
@@ -107,21 +106,15 @@ export function createWatches(): Watches {
 /** Longest wait for a commit, and so the longest that a stopping process waits. */
 const PATIENCE_MS = 250;
 
-/**
- * Waits until a transaction has been committed since the snapshot `seen`, and returns the new snapshot. Without a
- * commit no run is read: reading 1,000 runs takes a hundred times as long as this wait costs.
- */
+/** Without a commit no run is read: reading 1,000 runs takes a hundred times as long as this wait costs. */
 async function nextCommit(db: Db, seen: string): Promise<string | undefined> {
-  const found = await db.row<{
-    snapshot: string;
-  }>`select next_commit(${seen}, ${PATIENCE_MS}) as snapshot`;
+  const found = await db.row<{ snapshot: string }>`select next_commit(${seen}, ${PATIENCE_MS}) as snapshot`;
   return found?.snapshot;
 }
 
 /**
- * Finds the places that their runs have left: the next step is finished or has said more, or the state is another. Reads
- * rows by their primary keys only. A run that is in a step leaves its state together with the step, so most
- * runs are not read themselves.
+ * Finds the places that their runs have left: the next step is finished or has said more, or the state is another. A
+ * run in a step leaves its state together with the step, so most runs are not read.
  */
 async function findLeft(
   db: Db,
@@ -154,9 +147,7 @@ async function findLeft(
   return { snapshot, left: left.flatMap((n) => places[n - 1] ?? []) };
 }
 
-/**
- * Writes an array literal for Postgres. Ids, numbers and states need no quotes, and pg would check each of them slowly.
- */
+/** Ids, numbers and states need no quotes in an array of Postgres, and pg would check each of them slowly. */
 function arrayOf(places: readonly Place[], valueOf: (place: Place) => string | number | undefined): string {
   return `{${places.map((place) => valueOf(place) ?? 'none').join(',')}}`;
 }

@@ -1,6 +1,7 @@
 import type { PassedLimit } from '#core/usage/index.ts';
 import type { ResultKey } from '#core/authoring/definition/index.ts';
 import type { CheckResult, NextRuns, Outcome, RunWarning, Urgency } from '#core/authoring/outcomes/index.ts';
+import { sentence } from '#lib/text.ts';
 import {
   CLASS_OF_FAILURE,
   RUN_REASONS,
@@ -53,39 +54,21 @@ export function success(result: string | null): RunEnding {
   return { state: 'succeeded', reason: null, errorMessage: null, result, failureClass: null };
 }
 
-export const cancellation = cancelled('cancelled');
+export const cancellation = unfinished('cancelled', 'cancelled');
 
 /** The ending of an open run that the next occurrence replaces. */
-export const replacement = cancelled('replaced');
-
-function cancelled(reason: 'cancelled' | 'replaced'): RunEnding {
-  return {
-    state: 'cancelled',
-    reason,
-    errorMessage: reasonAsMessage(reason),
-    result: null,
-    failureClass: null,
-  };
-}
+export const replacement = unfinished('cancelled', 'replaced');
 
 /** Returns the ending of a queued run that is skipped. */
 export function skip(reason: RunReason): RunEnding {
-  return {
-    state: 'skipped',
-    reason,
-    errorMessage: reasonAsMessage(reason),
-    result: null,
-    failureClass: null,
-  };
+  return unfinished('skipped', reason);
+}
+
+function unfinished(state: 'cancelled' | 'skipped', reason: RunReason): RunEnding {
+  return { state, reason, errorMessage: reasonAsMessage(reason), result: null, failureClass: null };
 }
 
 /** Returns the error message of a run that ended for a reason about which nothing more exact is known. */
 export function reasonAsMessage(reason: RunReason): string {
-  const words = reasonInWords(reason);
-  return `${words.charAt(0).toUpperCase()}${words.slice(1)}.`;
-}
-
-/** Returns the sentence of the closed list for a reason. */
-export function reasonInWords(reason: RunReason): string {
-  return RUN_REASONS[reason];
+  return sentence(RUN_REASONS[reason]);
 }

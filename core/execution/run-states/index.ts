@@ -2,7 +2,6 @@ export {
   cancellation,
   failure,
   reasonAsMessage,
-  reasonInWords,
   replacement,
   skip,
   success,

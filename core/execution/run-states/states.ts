@@ -7,34 +7,12 @@ export type RunState = (typeof RUN_STATES)[number];
 /** The transitions of a run; SQL takes its `state in (…)` conditions from here, and the docs print this table. */
 export const RUN_TRANSITIONS = [
   { to: 'running', from: ['queued', 'running'], when: 'its first step begins' },
-  {
-    to: 'succeeded',
-    from: ['running'],
-    when: 'a model step ends it, and every check of the routine passes',
-  },
-  {
-    to: 'failed',
-    from: ['queued', 'running'],
-    when: 'a preflight, a limit or a step fails for good',
-  },
-  {
-    to: 'cancelled',
-    from: ['queued', 'running'],
-    when: 'someone cancels it, or the next occurrence takes its place',
-  },
+  { to: 'succeeded', from: ['running'], when: 'a model step ends it, and every check of the routine passes' },
+  { to: 'failed', from: ['queued', 'running'], when: 'a preflight, a limit or a step fails for good' },
+  { to: 'cancelled', from: ['queued', 'running'], when: 'someone cancels it, or the next occurrence takes its place' },
   { to: 'skipped', from: ['queued'], when: 'it has waited too long, or is no longer wanted' },
-  {
-    to: 'skipped',
-    from: ['running'],
-    reason: 'no_change',
-    when: 'its gate sees nothing to wake the model for',
-  },
-] as const satisfies readonly {
-  to: RunState;
-  from: readonly RunState[];
-  when: string;
-  reason?: string;
-}[];
+  { to: 'skipped', from: ['running'], reason: 'no_change', when: 'its gate sees nothing to wake the model for' },
+] as const satisfies readonly { to: RunState; from: readonly RunState[]; when: string; reason?: string }[];
 
 export type EndState = Exclude<(typeof RUN_TRANSITIONS)[number]['to'], 'running'>;
 
@@ -183,7 +161,6 @@ export type StepKind = (typeof STEP_KINDS)[number];
 export const STEP_STATES = ['pending', 'started', 'succeeded', 'failed', 'outcome_unknown'] as const;
 export type StepState = (typeof STEP_STATES)[number];
 
-/** Says what each state means for the step. */
 export const MEANINGS_OF_STEP_STATES = {
   pending: 'a call that the model has asked for and that has not gone out',
   started: 'the request is under way',

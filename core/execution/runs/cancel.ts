@@ -10,8 +10,7 @@ import { readRun } from './queries.ts';
 import type { Run } from './run.ts';
 
 /**
- * Cancels a run. A queued run ends at once; a running one ends at its next step, or in the middle of a call when
- * Temporal can be reached.
+ * Cancels a run. A queued run ends at once; a running one at its next step, or sooner where Temporal is up.
  * @throws {AppError} `run_not_found`, `run_not_cancellable`
  */
 export async function cancelRun(deps: EndDeps, projectId: string, id: string): Promise<Run> {

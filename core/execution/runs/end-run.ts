@@ -8,7 +8,7 @@ import { othersWait, type Admission } from '#core/execution/admission/index.ts';
 import { breakerAfterRun } from '#core/execution/breaker/index.ts';
 import {
   reasonAsMessage,
-  reasonInWords,
+  RUN_REASONS,
   replacement,
   type RunEnding,
   countsTowardsPause,
@@ -54,7 +54,7 @@ export async function recordEnd(
   const modelFailed =
     reason?.startsWith('model_') === true ||
     (reason === 'context_exceeded' && errorMessage === reasonAsMessage(reason));
-  const told = { ...ending, reasonInWords: reason === null ? null : reasonInWords(reason) };
+  const told = { ...ending, reasonInWords: reason === null ? null : RUN_REASONS[reason] };
   const ended = await tx.row<EndedRun>`
     with ended as (
       update runs set state = ${state}, reason = ${reasonAtEnd(ending)}, result = coalesce(${result}, result),
@@ -116,10 +116,7 @@ export async function followEnd(deps: EndDeps, db: Db, ended: EndedRun, ending: 
   });
 }
 
-/**
- * Returns the reason with which a run ends, as an SQL expression on `runs`. A cancelled run takes the reason of the
- * request.
- */
+/** A cancelled run takes the reason of the request. */
 function reasonAtEnd({ state, reason }: Pick<RunEnding, 'state' | 'reason'>): Sql {
   return state === 'cancelled' ? sql`coalesce(runs.cancel_reason, ${reason})` : sql`${reason}::text`;
 }

@@ -15,34 +15,36 @@ import {
   takesPlace,
   waitsForBudget,
   type Admission,
-  type AdmissionRule,
 } from '#core/execution/admission/index.ts';
 import { runColumns, type Run } from './run.ts';
 import { findRun } from './queries.ts';
 
-export interface ManualRun {
+interface RunRequest {
   readonly id: string;
   readonly projectId: string;
   readonly organizationId: string;
   readonly plan: Plan;
   readonly routineId: string;
-  readonly variables: Readonly<Record<string, string>>;
-  /** True when the caller may not write routines: the values are then data and not instructions. */
-  readonly valuesFenced: boolean;
-  readonly retryOf: string | null;
+  readonly retryOf?: string;
   /** Earliest start; null for at once. */
-  readonly runAt: Date | null;
+  readonly runAt?: Date | null;
   /** The schedule's instant of the run that it repeats, where that run had one. */
-  readonly standsFor: Date | null;
+  readonly standsFor?: Date | null;
   /** Ids of the API keys and consents of assistants that cause it, separated by spaces; null for a person alone. */
   readonly startedBy: string | null;
-  /** Model providers that are switched off here. */
-  readonly disabledProviders: readonly string[];
   /** True for a run that reads but does not write, and whose result is none of its routine. */
   readonly rehearses?: boolean;
   /** The version of a proposal, which it executes in place of the routine's own. */
   readonly revision?: number;
 }
+
+interface GivenValues {
+  readonly variables: Readonly<Record<string, string>>;
+  /** True when the caller may not write routines: the values are then data and not instructions. */
+  readonly valuesFenced: boolean;
+}
+
+export type ManualRun = RunRequest & (GivenValues | { readonly [Field in keyof GivenValues]?: never });
 
 /** How many runs of a project may wait for their times. */
 const MAX_HELD = 1_000;
@@ -51,6 +53,8 @@ export interface StartDeps extends Pick<Core, 'database' | 'engine' | 'log' | 'p
   readonly admission: Admission;
 }
 
+type EnqueueDeps = Pick<Core, 'providerEnabled'> & { readonly admission: Pick<Admission, 'rule'> };
+
 export interface EnqueuedRun {
   readonly run: Run;
   /** Set when the run was admitted at once: the caller starts its workflow. Otherwise it waits for admission. */
@@ -58,14 +62,21 @@ export interface EnqueuedRun {
 }
 
 /**
- * Inserts a manual run or a rehearsal as `queued` and counts it against the month's allowance, in one statement. The same statement
- * admits it when no other run waits, its share has room and its organization has no limit of its own, so that an idle
- * service needs no round of admission. Otherwise the run waits for its turn.
+ * Inserts a manual run or a rehearsal as `queued` and counts it against the month's allowance, in one statement. It
+ * admits the run when no other run waits, its share has room and its organization has no limit of its own, so that an
+ * idle service needs no round of admission. Otherwise the run waits for its turn.
  * @throws {AppError} `routine_not_found`, `routine_archived`, `invalid_variable`, `invalid_request` for a `runAt` that
  * is not within the next year, `limit_reached`, `allowance_exceeded`, `provider_disabled`, `service_unavailable` for a
  * rehearsal beside workers of an earlier release
  */
-export async function enqueueManualRun(db: Db, rule: AdmissionRule, input: ManualRun): Promise<EnqueuedRun> {
+export async function enqueueManualRun(
+  { admission: { rule }, providerEnabled }: EnqueueDeps,
+  db: Db,
+  input: ManualRun,
+): Promise<EnqueuedRun> {
+  const { runAt = null, retryOf = null, standsFor = null, valuesFenced = false } = input;
+  const variables = JSON.stringify(input.variables ?? {});
+  const disabled = disabledProviders({ providerEnabled });
   const trigger = input.rehearses === true ? 'rehearsal' : 'manual';
   if (trigger === 'rehearsal') await assertRehearses(db, rule.taskQueue);
   const found = await db.row<
@@ -88,9 +99,9 @@ export async function enqueueManualRun(db: Db, rule: AdmissionRule, input: Manua
         (made.definition #>> '{limits,timeoutSeconds}')::integer as timeout_seconds,
         (made.definition #>> '{limits,maxTotalTokens}')::integer as max_total_tokens,
         (made.definition #>> '{limits,maxQueueSeconds}')::integer as max_queue_seconds,
-        array(select given from jsonb_object_keys(${JSON.stringify(input.variables)}::jsonb) given
+        array(select given from jsonb_object_keys(${variables}::jsonb) given
           where not coalesce(made.definition -> 'variables' ? given, false)) as unknown,
-        array(select given.key from jsonb_each_text(${JSON.stringify(input.variables)}::jsonb) given
+        array(select given.key from jsonb_each_text(${variables}::jsonb) given
           where jsonb_typeof(made.definition -> 'overridable') = 'array'
             and not made.definition -> 'overridable' ? given.key
             and given.value <> made.definition -> 'variables' ->> given.key) as closed
@@ -99,19 +110,19 @@ export async function enqueueManualRun(db: Db, rule: AdmissionRule, input: Manua
         coalesce(v.definition, r.definition) as definition) made
       where r.id = ${input.routineId} and r.project_id = ${input.projectId}
     ), timing as (
-      select ${input.runAt}::timestamptz is null or (${input.runAt}::timestamptz > now()
-          and ${input.runAt}::timestamptz <= now() + interval '1 year') as timely,
-        case when ${input.runAt}::timestamptz is null then 0 else
+      select ${runAt}::timestamptz is null or (${runAt}::timestamptz > now()
+          and ${runAt}::timestamptz <= now() + interval '1 year') as timely,
+        case when ${runAt}::timestamptz is null then 0 else
           (select count(*) from runs where project_id = ${input.projectId} and held and state = 'queued') end as held
     ), accepted as (
       select routine.* from routine, timing
       where state <> 'archived' and cardinality(unknown) = 0 and cardinality(closed) = 0
-        and model_provider <> all(${input.disabledProviders}::text[]) and timely and held < ${MAX_HELD}
+        and model_provider <> all(${disabled}::text[]) and timely and held < ${MAX_HELD}
         and not exists (select 1 from runs where id = ${input.id})
     ), allowed as (
       ${takeOneRun(input.organizationId, input.plan, sql`where exists (select 1 from accepted)`)}
     ), room as (
-      select case when ${input.runAt}::timestamptz is null and ${runsAtATimeOf(rule.planRule)} is null
+      select case when ${runAt}::timestamptz is null and ${runsAtATimeOf(rule.planRule)} is null
           and not exists (select from accepted where model_connection_id is not null
             and exists (select from (${accountPlaces(rule)}) accounts
               where accounts.account = accepted.model_connection_id and accounts.places <= 0))
@@ -126,46 +137,34 @@ export async function enqueueManualRun(db: Db, rule: AdmissionRule, input: Manua
         retry_of, model_provider, model_connection_id, model_id, max_steps, timeout_seconds, max_total_tokens,
         queue_until, admitted_at, start_leased_until, run_at, held, stands_for, proves, started_by, values_fenced)
       select ${input.id}, ${input.organizationId}, project_id, id, revision, ${trigger}, 'queued',
-        ${JSON.stringify(input.variables)}, ${input.retryOf}, model_provider, model_connection_id, model_id,
-        max_steps, timeout_seconds, max_total_tokens, coalesce(${input.runAt}::timestamptz,
-        now()) + max_queue_seconds * interval '1 second',
+        ${variables}, ${retryOf}, model_provider, model_connection_id, model_id, max_steps, timeout_seconds,
+        max_total_tokens, coalesce(${runAt}::timestamptz, now()) + max_queue_seconds * interval '1 second',
         case when room.free then now() end, case when room.free then now() + ${RUN_START_LEASE} end,
-        ${input.runAt}::timestamptz, ${input.runAt}::timestamptz is not null, ${input.standsFor}::timestamptz,
-        case when not ${JSON.stringify(input.variables)}::jsonb <@ accepted.variables then false end, ${input.startedBy},
-        ${input.valuesFenced} or exists (select from runs repeated where repeated.id = ${input.retryOf}
+        ${runAt}::timestamptz, ${runAt}::timestamptz is not null, ${standsFor}::timestamptz,
+        case when not ${variables}::jsonb <@ accepted.variables then false end, ${input.startedBy},
+        ${valuesFenced} or exists (select from runs repeated where repeated.id = ${retryOf}
           and repeated.project_id = ${input.projectId} and repeated.values_fenced)
       from accepted, allowed, room
       returning ${runColumns}, admitted_at is not null as admitted
     )
     select routine.state as "routineState",
-    routine.model_provider = any(${input.disabledProviders}::text[]) as disabled, unknown, closed,
-    timeout_seconds as "timeoutSeconds", timely, held::integer as held, run.*
+      routine.model_provider = any(${disabled}::text[]) as disabled, unknown, closed,
+      timeout_seconds as "timeoutSeconds", timely, held::integer as held, run.*
     from routine cross join timing left join run on true
   `;
   if (found === undefined) throw new AppError('routine_not_found');
   if (found.routineState === 'archived') throw new AppError('routine_archived');
   assertMayBeGiven(found);
-  const { id, projectId, routineId } = input;
+  const { id, projectId, organizationId, routineId } = input;
   // Not inserted: an earlier attempt of this request did it, or the month's runs are used up.
   const run = found.id === null ? await findRun(db, projectId, id) : found;
   if (run === undefined) throw refusalOf(found) ?? (await runsExceeded(db, input));
   if (found.admitted !== true) return { run, startable: undefined };
   const { timeoutSeconds } = found;
-  const startable: StartableRun = {
-    id,
-    projectId,
-    organizationId: input.organizationId,
-    routineId,
-    trigger,
-    timeoutSeconds,
-  };
-  return { run, startable };
+  return { run, startable: { id, projectId, organizationId, routineId, trigger, timeoutSeconds } };
 }
 
-/**
- * @throws {AppError} `invalid_variable` naming each variable that the routine does not have, or does not let callers
- * set
- */
+/** @throws {AppError} `invalid_variable` naming each variable that the routine lacks, or does not let callers set */
 export function assertMayBeGiven(given: {
   readonly unknown: readonly string[];
   readonly closed: readonly string[];
@@ -179,44 +178,23 @@ export function assertMayBeGiven(given: {
   if (faults.length > 0) throw invalid(faults, 'invalid_variable');
 }
 
-function refusalOf({
-  disabled,
-  timely,
-  held,
-}: {
-  disabled: boolean;
-  timely: boolean;
-  held: number;
-}): AppError | undefined {
-  if (disabled) return new AppError('provider_disabled');
-  if (!timely) {
-    return invalid([{ path: 'runAt', message: 'must be in the future, and within a year' }]);
-  }
-  if (held < MAX_HELD) return undefined;
+function refusalOf(found: { disabled: boolean; timely: boolean; held: number }): AppError | undefined {
+  if (found.disabled) return new AppError('provider_disabled');
+  if (!found.timely) return invalid([{ path: 'runAt', message: 'must be in the future, and within a year' }]);
+  if (found.held < MAX_HELD) return undefined;
   return new AppError('limit_reached', `At most ${MAX_HELD} runs of a project can wait for a start time.`);
 }
 
-/**
- * Puts a manual run on record and starts its workflow.
- * @throws {AppError} `routine_not_found`, `routine_archived`, `invalid_variable`, `invalid_request`, `limit_reached`,
- * `allowance_exceeded`, `provider_disabled`
- */
-export async function startManualRun(
-  deps: StartDeps,
-  input: Omit<ManualRun, 'retryOf' | 'standsFor' | 'disabledProviders'>,
-): Promise<Run> {
-  const manual = { ...input, retryOf: null, standsFor: null, disabledProviders: disabledProviders(deps) };
-  return startAdmitted(deps, await enqueueManualRun(deps.database, deps.admission.rule, manual));
+/** Puts a manual run on record and starts its workflow. @throws {AppError} as `enqueueManualRun` does */
+export async function startManualRun(deps: StartDeps, input: ManualRun): Promise<Run> {
+  return startAdmitted(deps, await enqueueManualRun(deps, deps.database, input));
 }
 
-export function disabledProviders({ providerEnabled }: StartDeps): readonly string[] {
+export function disabledProviders({ providerEnabled }: Pick<Core, 'providerEnabled'>): readonly string[] {
   return SLOTS.filter((slot) => !providerEnabled(slot));
 }
 
-/**
- * Starts an admitted run. When Temporal cannot be reached, the row stays unchanged and the next admission starts the
- * run.
- */
+/** Starts an admitted run. When Temporal is away, the row stays unchanged and the next admission starts the run. */
 export async function startAdmitted(deps: StartDeps, { run, startable }: EnqueuedRun): Promise<Run> {
   if (startable === undefined) {
     deps.admission.nudge();
@@ -231,7 +209,7 @@ export async function startAdmitted(deps: StartDeps, { run, startable }: Enqueue
 }
 
 /**
- * Puts a run that the service starts itself on record, in the caller's transaction; its workflow begins after the commit.
+ * Puts a run that the service itself starts on record, in the caller's transaction; its workflow begins after it.
  * @throws {AppError} as `enqueueManualRun` does
  */
 export async function startLater(
@@ -239,15 +217,6 @@ export async function startLater(
   tx: Db,
   of: Pick<ManualRun, 'projectId' | 'organizationId' | 'plan' | 'routineId' | 'startedBy'>,
 ): Promise<void> {
-  const enqueued = await enqueueManualRun(tx, deps.admission.rule, {
-    ...of,
-    id: newId('run'),
-    variables: {},
-    valuesFenced: false,
-    retryOf: null,
-    runAt: null,
-    standsFor: null,
-    disabledProviders: disabledProviders(deps),
-  });
+  const enqueued = await enqueueManualRun(deps, tx, { ...of, id: newId('run') });
   afterCommit(tx, () => void startAdmitted(deps, enqueued));
 }

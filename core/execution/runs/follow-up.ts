@@ -1,23 +1,16 @@
-import { runsExceeded, takeOneRun, type Plan } from '#core/accounts/billing/index.ts';
-import { isEndState } from '#core/execution/run-states/index.ts';
+import { runsExceeded, takeOneRun } from '#core/accounts/billing/index.ts';
 import { sql } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
-import { disabledProviders, enqueueManualRun, startAdmitted, type StartDeps } from './enqueue.ts';
-import { assertHasResult, findRun, readRun } from './queries.ts';
+import { disabledProviders, startManualRun, type ManualRun, type StartDeps } from './enqueue.ts';
+import { assertEndedWithContent, assertHasResult, findRun, readRun } from './queries.ts';
 import { runColumns, type Run } from './run.ts';
 
-export interface AskedFollowUp {
-  readonly id: string;
-  readonly projectId: string;
-  readonly organizationId: string;
-  readonly plan: Plan;
+export interface AskedFollowUp extends Pick<ManualRun, 'id' | 'projectId' | 'organizationId' | 'plan' | 'startedBy'> {
   /** The run whose result is asked about, or an earlier follow-up to it. */
   readonly runId: string;
   readonly message: string;
   /** True when the caller may not write routines: the message is then data and not an instruction. */
   readonly fenced: boolean;
-  /** As `ManualRun` has it. */
-  readonly startedBy: string | null;
 }
 
 /**
@@ -84,22 +77,19 @@ function refusalOf({ routineState, hasVersion, hasPrompt, disabled }: Found): Ap
 }
 
 /**
- * Starts a new manual run with the inputs of one that has ended, rehearses a rehearsal again, or asks again what a
- * follow-up was asked.
+ * Starts a run with the inputs of one that has ended, which rehearses a rehearsal and repeats a question.
  * @throws {AppError} `run_not_found`, `run_not_finished`, `content_erased` when its inputs are gone, and what
  * `startManualRun` and `startFollowUp` throw
  */
 export async function retryRun(deps: StartDeps, input: Omit<AskedFollowUp, 'message' | 'fenced'>): Promise<Run> {
   const run = await readRun(deps.database, input.projectId, input.runId);
-  if (!isEndState(run.state)) throw new AppError('run_not_finished');
-  if (run.contentErasedAt !== null) throw new AppError('content_erased');
+  assertEndedWithContent(run);
   const { message, followsUp, routineId, variables, scheduledFor: standsFor } = run;
   const rehearses = run.trigger === 'rehearsal';
   if (message !== null && followsUp !== null) {
     return startFollowUp(deps, { ...input, runId: followsUp, message, fenced: run.valuesFenced });
   }
   // Values that were fenced stay fenced.
-  const again = { routineId, variables, valuesFenced: false, retryOf: run.id, runAt: null, standsFor, rehearses };
-  const retry = { ...input, ...again, disabledProviders: disabledProviders(deps) };
-  return startAdmitted(deps, await enqueueManualRun(deps.database, deps.admission.rule, retry));
+  const again = { routineId, variables, valuesFenced: false, retryOf: run.id, standsFor, rehearses };
+  return startManualRun(deps, { ...input, ...again });
 }

@@ -3,12 +3,10 @@ import { sql, lockKey, transaction, type Database, type Db } from '#lib/database
 import { AppError } from '#lib/errors.ts';
 import { runColumns, type Run } from './run.ts';
 
-/** Limit of pinned runs in a project. */
 export const MAX_PINNED = 1_000;
 
 /**
- * Pins a run, so that it is kept with its content beyond the retention of its project, or unpins it. Erased content
- * stays erased.
+ * Keeps a run with its content beyond the retention of its project, or no longer. Erased content stays erased.
  * @throws {AppError} `run_not_found`, `allowance_exceeded` when the project has its most pinned runs
  */
 export function pinRun(
@@ -50,9 +48,9 @@ export async function unpinRuns(tx: Db, projectId: string): Promise<void> {
 }
 
 async function countPinned(db: Db, projectId: string): Promise<number> {
-  const found = await db.row<{
-    count: number;
-  }>`select count(*) as count from runs where project_id = ${projectId} and pinned`;
+  const found = await db.row<{ count: number }>`
+    select count(*) as count from runs where project_id = ${projectId} and pinned
+  `;
   return found?.count ?? 0;
 }
 
@@ -73,10 +71,7 @@ export function eraseTexts(tx: Db, runIds: readonly string[]): Promise<number> {
   `;
 }
 
-/**
- * SQL expression for the remaining fields of a gate's verdict. Its error is erased too, since it may quote the
- * routine's instructions.
- */
+/** The fields that stay of a gate's verdict. Its error goes, since it may quote the routine's instructions. */
 const erasedGate = sql`jsonb_build_object(
   'at', gate->'at', 'changed', gate->'changed', 'failed', gate->'failed', 'reason', gate->'reason', 'error', null,
   'value', null, 'valueLength', gate->'valueLength', 'seen', null, 'call', jsonb_build_object(

@@ -9,7 +9,6 @@ interface RunPage {
   readonly nextCursor: string | undefined;
 }
 
-/** Lists runs, the newest first. */
 export async function listRuns(
   db: Db,
   projectId: string,
@@ -21,8 +20,7 @@ export async function listRuns(
 }
 
 /**
- * Lists the runs that have a text in them. It looks at a bounded number of runs, so a page may have fewer than its
- * limit, or none, though others follow.
+ * Lists the runs that contain a text. A page looks at a bounded number of runs, so it may be short.
  */
 async function searchRuns(db: Db, projectId: string, filter: RunFilter, q: string): Promise<RunPage> {
   const { page } = filter;

@@ -29,9 +29,8 @@ const LASTING: readonly RunReason[] = [
 ];
 
 /**
- * Records occurrences of routines that the transaction has locked. An occurrence that is skipped for the same lasting
- * reason as the one before joins that row, while the row is the latest run of the routine and the latest of its
- * schedule.
+ * Records occurrences of routines that the transaction has locked. One that is skipped for the same lasting reason as
+ * the one before joins that row, while it is the latest run of the routine and the latest of its schedule.
  * @returns the ids of the rows that were inserted
  */
 export async function insertOccurrences(tx: Db, occurrences: readonly OccurrenceRow[]): Promise<ReadonlySet<string>> {
@@ -118,7 +117,6 @@ export function readOnRecord(db: Db, routineId: string, instants: readonly Date[
   `;
 }
 
-/** Counts the backfill runs that wait in an organization. */
 export async function countWaitingBackfills(db: Db, organizationId: string): Promise<number> {
   const counted = await db.row<{ count: number }>`
     select count(*) as count from runs
@@ -127,10 +125,7 @@ export async function countWaitingBackfills(db: Db, organizationId: string): Pro
   return counted?.count ?? 0;
 }
 
-/**
- * Inserts a run for each instant, the earliest first in line, with the routine's present version. The caller has locked
- * the routine.
- */
+/** Inserts a run for each instant, the earliest first in line. The caller has locked the routine. */
 export async function insertBackfill(
   tx: Db,
   { backfillId, routineId, instants, startedBy }: InsertedBackfill,

@@ -3,7 +3,7 @@ import type { Events } from '#core/events.ts';
 import { cancellation } from '#core/execution/run-states/index.ts';
 import { sql, type Db } from '#lib/database/index.ts';
 import type { EndDeps } from './end-run.ts';
-import { disabledProviders, enqueueManualRun, startAdmitted, type ManualRun, type StartDeps } from './enqueue.ts';
+import { enqueueManualRun, startAdmitted, type ManualRun, type StartDeps } from './enqueue.ts';
 import { cancelOpenRuns } from './replace.ts';
 
 /**
@@ -17,30 +17,13 @@ export async function startProposal(
 ) {
   const { organizationId, plan, projectId, routineId, startedBy, runId: id } = input;
   const { proof, ...opened } = await proposals.proposeChange(deps, input, (tx, revision) =>
-    enqueueManualRun(tx, deps.admission.rule, {
-      id,
-      projectId,
-      organizationId,
-      plan,
-      routineId,
-      revision,
-      variables: {},
-      valuesFenced: false,
-      retryOf: null,
-      runAt: null,
-      standsFor: null,
-      startedBy,
-      disabledProviders: disabledProviders(deps),
-    }),
+    enqueueManualRun(deps, tx, { id, projectId, organizationId, plan, routineId, revision, startedBy }),
   );
   if (proof !== undefined) await startAdmitted(deps, proof);
   return opened;
 }
 
-/**
- * Cancels the runs of proposals that were dropped. A run that is ending is left alone: its end finds the proposal
- * dropped.
- */
+/** Cancels the runs of dropped proposals. A run that is ending is left alone: its end finds the proposal dropped. */
 export function cancelProofs(deps: EndDeps, tx: Db, { routineIds, runIds }: Events['proposal.dropped']): Promise<void> {
   return cancelOpenRuns(deps, tx, routineIds, { ending: cancellation, which: sql`id = any(${runIds})` });
 }

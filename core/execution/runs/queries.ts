@@ -56,9 +56,12 @@ export function newestRuns(db: Db, projectId: string, filter: RunFilter): Promis
 
 /** Returns the condition of a filter, and the first column of the order. */
 export function chosenBy(projectId: string, filter: RunFilter): { readonly column: Sql; readonly conditions: Sql } {
-  const { column, conditions } = ownerOf(projectId, filter);
-  const all = [
-    ...conditions,
+  const { routineId } = filter;
+  const conditions = [
+    // Only an index of the owner can serve them.
+    ...(routineId === undefined
+      ? [ownedBy(sql`project_id`, projectId)]
+      : [sql`project_id = ${projectId}`, ownedBy(sql`routine_id`, routineId)]),
     ...(filter.state === undefined ? [] : [BY_STATE[filter.state]]),
     ...(filter.trigger === undefined ? [] : [BY_TRIGGER[filter.trigger]]),
     ...(filter.outcome === undefined ? [] : [BY_OUTCOME[filter.outcome]]),
@@ -66,29 +69,10 @@ export function chosenBy(projectId: string, filter: RunFilter): { readonly colum
     ...(filter.since === undefined ? [] : [createdFrom(filter.since)]),
     ...(filter.until === undefined ? [] : [createdBefore(filter.until)]),
   ];
-  return { column, conditions: join(all, ' and ') };
+  return { column: routineId === undefined ? sql`project_id` : sql`routine_id`, conditions: join(conditions, ' and ') };
 }
 
-/**
- * Returns conditions that choose the owner of the runs and can only use an index of that owner, and the first column of
- * the order.
- */
-function ownerOf(
-  projectId: string,
-  { routineId }: RunFilter,
-): { readonly column: Sql; readonly conditions: readonly Sql[] } {
-  return routineId === undefined
-    ? { column: sql`project_id`, conditions: [ownedBy(sql`project_id`, projectId)] }
-    : {
-        column: sql`routine_id`,
-        conditions: [sql`project_id = ${projectId}`, ownedBy(sql`routine_id`, routineId)],
-      };
-}
-
-/**
- * Conditions by state, as literals and not parameters, so that the few runs in a rare state are read from their partial
- * index.
- */
+/** Literals and not parameters, so that the few runs in a rare state are read from their partial index. */
 const BY_STATE: Readonly<Record<RunState, Sql>> = {
   queued: sql`state = 'queued'`,
   running: sql`state = 'running'`,
@@ -156,10 +140,15 @@ export async function readEndedResult(
 }
 
 /** @throws {AppError} `run_not_finished`, `content_erased`, `run_without_result` */
-export function assertHasResult({ state, contentErasedAt, result }: Run): void {
+export function assertHasResult(run: Run): void {
+  assertEndedWithContent(run);
+  if (run.result === null) throw new AppError('run_without_result');
+}
+
+/** @throws {AppError} `run_not_finished`, `content_erased` */
+export function assertEndedWithContent({ state, contentErasedAt }: Pick<Run, 'state' | 'contentErasedAt'>): void {
   if (!isEndState(state)) throw new AppError('run_not_finished');
   if (contentErasedAt !== null) throw new AppError('content_erased');
-  if (result === null) throw new AppError('run_without_result');
 }
 
 /** Reads a run with its steps, webhook deliveries, mails and pings. @throws {AppError} `run_not_found` */
@@ -232,7 +221,6 @@ async function listFollowUps(db: Db, { id, projectId }: Run): Promise<readonly A
   return found.toReversed();
 }
 
-/** Null once the version is deleted. */
 async function schemaOf(db: Db, { projectId, routineId, routineRevision }: Run): Promise<RunDetail['resultSchema']> {
   try {
     return (await readVersion(db, { projectId, id: routineId }, routineRevision)).resultSchema;
@@ -242,10 +230,7 @@ async function schemaOf(db: Db, { projectId, routineId, routineRevision }: Run):
   }
 }
 
-/**
- * Seconds from its row, or the requested time, to its first step, its end, or now, whichever came first; null for a
- * skipped occurrence.
- */
+/** Seconds from its row or requested time to its first step, its end, or now; null for a skipped occurrence. */
 const queuedSeconds = sql`case when skipped_count is null then
   round(greatest(extract(epoch from coalesce(started_at, finished_at, now()) - coalesce(run_at, created_at)), 0),
   3)::float8

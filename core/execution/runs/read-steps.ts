@@ -29,10 +29,7 @@ export async function readAllSteps(
   return { steps: [...steps, ...others], leftOutFrom: others[0]?.index ?? null };
 }
 
-/**
- * Lists steps of a run in order, with their texts. A page whose texts are long has fewer steps than its limit.
- * @throws {AppError} `run_not_found`
- */
+/** Lists steps in order. A page whose texts are long has fewer than its limit. @throws {AppError} `run_not_found` */
 export async function listSteps(
   db: Db,
   of: StepsOf,

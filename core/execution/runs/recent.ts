@@ -17,12 +17,7 @@ export interface RecentRun {
   readonly at: string;
 }
 
-/** Outcome of the last run that ended. */
-export interface LastEnded {
-  readonly id: string;
-  readonly state: RunState;
-  readonly reason: string | null;
-  readonly outcome: Outcome | null;
+export interface LastEnded extends Omit<RecentRun, 'at'> {
   readonly outcomeSummary: string | null;
   readonly errorMessage: string | null;
   readonly resultPreview: string | null;
@@ -82,7 +77,7 @@ export function listRecentRuns(
   `;
 }
 
-/** Selects the latest run in one state. The state is a literal so that the partial index of ended runs serves. */
+/** The state is a literal, so that the partial index of ended runs serves. */
 function latestId(projectId: string, state: Sql): Sql {
   return sql`(select id from runs
               where ${ownedBy(sql`routine_id`, sql`page.id`)} and project_id = ${projectId} and state = ${state}

@@ -10,25 +10,18 @@ import {
   type Items,
 } from '#core/authoring/outcomes/index.ts';
 import { recordProjectAudit, type Actor } from '#core/foundation/audit/index.ts';
+import type { PausedRoutine } from '#core/events.ts';
 import type { Routine } from '#core/authoring/routines/index.ts';
 import { hasLostDelivery, type ReportedRun } from '#core/delivery/webhooks/index.ts';
 import { sql, storableJson, transaction, type Database, type Db } from '#lib/database/index.ts';
 import { AppError, invalid } from '#lib/errors.ts';
-import {
-  type ResultData,
-  isEndState,
-  type RunState,
-  type Trigger,
-  type Withheld,
-} from '#core/execution/run-states/index.ts';
-import { readRun } from './queries.ts';
+import { type ResultData, type RunState, type Trigger, type Withheld } from '#core/execution/run-states/index.ts';
+import { assertEndedWithContent, readRun } from './queries.ts';
 import { runColumns, type Run } from './run.ts';
 
 /** Fields of a run that the transaction has just ended. */
-type EndedRun = Pick<ReportedRun, 'id' | 'projectId' | 'routineId' | 'trigger' | 'state' | 'outcome' | 'deliver'> & {
-  readonly webhookUrl: string | null;
-  readonly webhookFailedAt: Date | null;
-};
+type EndedRun = Pick<ReportedRun, 'id' | 'projectId' | 'routineId' | 'trigger' | 'state' | 'outcome' | 'deliver'> &
+  Pick<PausedRoutine, 'webhookUrl' | 'webhookFailedAt'>;
 
 export interface RecordedResult {
   readonly changes: ComparedResult | null;
@@ -44,9 +37,7 @@ export async function recordResult(tx: Db, run: EndedRun, result: ResultData | u
   const hasWebhook = run.webhookUrl !== null && run.webhookFailedAt === null;
   if (result === undefined) {
     const withheld = hasWebhook ? withheldBy(deliver, { trigger, state, outcome, changes: null }) : null;
-    if (withheld !== null) {
-      await tx.run`update runs set withheld = ${withheld} where id = ${id}`;
-    }
+    if (withheld !== null) await tx.run`update runs set withheld = ${withheld} where id = ${id}`;
     return { changes: null, withheld };
   }
   const delivers = hasWebhook && deliver !== 'failed';
@@ -72,11 +63,7 @@ interface EndedResult {
   readonly changes: ComparedResult | null;
 }
 
-/**
- * Decides whether a routine's webhook gets an event about the end of a run. It gets every failure of its work: silence means that
- * nothing has changed, never that nothing works. The first data counts as a change.
- * @returns the reason for sending none, or null
- */
+/** A webhook gets every failure: silence means that nothing has changed, never that nothing works. */
 function withheldBy(deliver: Routine['deliver'], { trigger, state, outcome, changes }: EndedResult): Withheld | null {
   if (trigger === 'follow_up' || trigger === 'rehearsal') return trigger;
   if (deliver === 'always' || state === 'failed') return null;
@@ -92,9 +79,8 @@ function withheldBy(deliver: Routine['deliver'], { trigger, state, outcome, chan
 const MAX_LOOKED_AT = 200;
 
 /**
- * Finds the last delivered data. A run does not count when its delivery was given up, or when nothing was to be
- * delivered. A run without a change refers to the run that it was compared with: its data is the same, and is kept
- * longer.
+ * Finds the last delivered data. A run does not count when its delivery was given up or nothing was to be delivered. A
+ * run without a change refers to the run that it was compared with: its data is the same, and kept longer.
  * @param run.delivers whether the webhook gets results; if it does not, every run counts as delivered
  */
 function findDelivered(
@@ -140,9 +126,7 @@ export async function diffRun(
   const { by } = changes;
   const against = input.against ?? changes.against;
   const after = itemsOf(run, by);
-  if (against === null) {
-    return { runId: run.id, against, ...findChanges(new Map(), after, by) };
-  }
+  if (against === null) return { runId: run.id, against, ...findChanges(new Map(), after, by) };
   const earlier = await readRun(db, input.projectId, against);
   if (earlier.routineId !== run.routineId) throw refused('not a run of the same routine');
   changesOf(earlier);
@@ -151,8 +135,7 @@ export async function diffRun(
 
 /** Every run with data has recorded changes. */
 function changesOf(run: Run): NonNullable<Run['changes']> {
-  if (!isEndState(run.state)) throw new AppError('run_not_finished');
-  if (run.contentErasedAt !== null) throw new AppError('content_erased');
+  assertEndedWithContent(run);
   if (run.changes === null) throw new AppError('run_without_data');
   return run.changes;
 }
@@ -183,8 +166,7 @@ export function giveVerdict(
       where id = ${id} and project_id = ${projectId} for no key update
     `;
     if (before === undefined) throw new AppError('run_not_found');
-    if (!isEndState(before.state)) throw new AppError('run_not_finished');
-    if (before.contentErasedAt !== null) throw new AppError('content_erased');
+    assertEndedWithContent(before);
     const run = await tx.row<Run>`
       update runs set verdict = jsonb_build_object('useful', ${useful}::boolean, 'note', ${note}::text,
         'by', ${by.id}::text, 'at', now())

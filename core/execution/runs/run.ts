@@ -192,12 +192,10 @@ export const shortColumns = sql`
 /** The other side of the comparison. */
 export const comparedWith = sql`jsonb_build_object('against', compared_with, 'unchangedRuns', unchanged_runs)`;
 
-/** The columns of `Run`. */
 export const runColumns = sql`${shortColumns}, variables, result, message,
   values_fenced as "valuesFenced", data,
   case when changes is not null then changes || ${comparedWith} end as changes`;
 
-/** The columns of `Step`. */
 export const stepColumns = columns(sql`text, tool, messages #>> '{0,providerOptions,kept,thinking}' as thinking`);
 
 /** The same without the texts of models and tools, but with their lengths. */
@@ -226,10 +224,7 @@ export const runClock = {
   remainingMs: (run: Sql) =>
     sql`((${run}.timeout_seconds - extract(epoch from ${stoppedAt(run)} - ${run}.started_at)) * 1000
     + ${run}.waited_ms)::float8`,
-  /**
-   * Returns the milliseconds that the run may still wait: its waits together may last as long as the wait for its first
-   * step.
-   */
+  /** Returns the milliseconds left to wait: all waits together may last as long as the wait for the first step. */
   patienceMs: (
     run: Sql,
   ) => sql`(extract(epoch from coalesce(${run}.queue_until - coalesce(${run}.run_at, ${run}.created_at),

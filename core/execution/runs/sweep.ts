@@ -25,12 +25,12 @@ export async function sweepOpenRuns(deps: EndDeps, signal: AbortSignal): Promise
   let cancelled: number;
   try {
     await replaceMissed(deps);
-    cancelled = await check(deps, await takeCancelled(deps.database), signal);
+    cancelled = await check(deps, await take(deps.database, CANCELLED), signal);
   } finally {
     // Also while Temporal is away: a run's deadline does not wait for it.
     await endOverdue(deps, signal);
   }
-  return cancelled + (await check(deps, await takeOpenRuns(deps.database), signal));
+  return cancelled + (await check(deps, await take(deps.database, UNCHECKED), signal));
 }
 
 async function check(deps: EndDeps, waiting: OpenRun[], signal: AbortSignal): Promise<number> {
@@ -58,10 +58,7 @@ async function check(deps: EndDeps, waiting: OpenRun[], signal: AbortSignal): Pr
   return settled;
 }
 
-/**
- * A step ends its run as `timeout` when the time is over. If none has done so for this long, the platform lost the run,
- * which is not the routine's fault.
- */
+/** Time after which a run that no step has ended as `timeout` counts as lost by the platform. */
 const OVERDUE_MS = 120_000;
 const OVERDUE_MESSAGE = 'The engine lost the run: nothing ended it when its time was over.';
 
@@ -81,14 +78,9 @@ async function endOverdue(deps: EndDeps, signal: AbortSignal): Promise<void> {
       await endRun(deps, id, failure('workflow_lost', OVERDUE_MESSAGE));
       // The row is settled, so a workflow that lives on finds nothing to do. While Temporal is away each call would
       // wait for its deadline.
-      if (reachable) {
-        await deps.engine.terminateRun(id, 'past its deadline').catch(() => (reachable = false));
-      }
+      if (reachable) await deps.engine.terminateRun(id, 'past its deadline').catch(() => (reachable = false));
     },
-    {
-      signal,
-      failed: (err, { id }) => deps.log.error({ err, runId: id }, 'a run cannot be ended'),
-    },
+    { signal, failed: (err, { id }) => deps.log.error({ err, runId: id }, 'a run cannot be ended') },
   );
 }
 
@@ -98,31 +90,20 @@ async function giveBack(database: Database, waiting: readonly OpenRun[]): Promis
   await database.run`update runs set checked_at = null where id = any(${ids})`;
 }
 
-/** Takes runs that were cancelled since their last check, or that were checked a while ago. */
-function takeCancelled(database: Database): Promise<OpenRun[]> {
-  return database.rows<OpenRun>`
-    update runs set checked_at = now()
-    from (
-      select id from runs
-      where state in ('queued', 'running') and workflow_started_at is not null
-        and cancel_requested_at < now() - interval '5 seconds'
+/** Cancelled runs without a check since then, or with one a while ago. */
+const CANCELLED = sql`cancel_requested_at < now() - interval '5 seconds'
         and (checked_at is null or checked_at < cancel_requested_at or checked_at < now() - interval '50 seconds')
-      order by cancel_requested_at limit ${BATCH}
-      for update skip locked
-    ) chosen
-    where runs.id = chosen.id
-    returning runs.id, state, true as "cancelRequested"
-  `;
-}
+      order by cancel_requested_at`;
 
-function takeOpenRuns(database: Database): Promise<OpenRun[]> {
+const UNCHECKED = sql`coalesce(checked_at, workflow_started_at) < now() - interval '50 seconds'
+      order by coalesce(checked_at, workflow_started_at)`;
+
+function take(database: Database, which: typeof CANCELLED): Promise<OpenRun[]> {
   return database.rows<OpenRun>`
     update runs set checked_at = now()
     from (
       select id from runs
-      where state in ('queued', 'running') and workflow_started_at is not null
-        and coalesce(checked_at, workflow_started_at) < now() - interval '50 seconds'
-      order by coalesce(checked_at, workflow_started_at) limit ${BATCH}
+      where state in ('queued', 'running') and workflow_started_at is not null and ${which} limit ${BATCH}
       for update skip locked
     ) chosen
     where runs.id = chosen.id
@@ -143,10 +124,7 @@ async function settle(deps: EndDeps, run: OpenRun, workflow: 'completed' | 'gone
   await endRun(deps, run.id, run.cancelRequested ? cancellation : failure('workflow_lost'));
 }
 
-/**
- * Tells whether a run's workflow belongs to a build without workers while another build takes new runs. A run that has
- * not begun may then begin on that one; a run that has begun waits for workers of its own build.
- */
+/** A run that has not begun may begin on another build; one that has begun waits for workers of its own build. */
 async function isStranded({ database, engine, admission }: EndDeps, runId: string): Promise<boolean> {
   const buildId = await engine.buildOf(runId);
   if (buildId === undefined) return false;
@@ -156,11 +134,7 @@ async function isStranded({ database, engine, admission }: EndDeps, runId: strin
 /** Runs skipped in one round. The next tick continues. */
 const SKIPPED_AT_ONCE = 500;
 
-/**
- * Skips runs that have waited longer than `limits.maxQueueSeconds` without beginning, admitted or not. Stops between
- * two runs when `signal` aborts.
- * @returns the number of skipped runs
- */
+/** Skips runs that have waited longer than `limits.maxQueueSeconds` without beginning, admitted or not. */
 export async function expireQueued(deps: EndDeps, signal: AbortSignal): Promise<number> {
   signal.throwIfAborted();
   const expired = await deps.database.rows<{ id: string }>`

@@ -29,9 +29,8 @@ export const unwantedReason = sql`case
 end`;
 
 /**
- * Skips the waiting runs of routines, in the transaction that pauses, changes or archives the routines. A locked run is
- * left alone: the step that begins it looks at the routine again, and waiting for it could deadlock, because the end of
- * a run locks the run before its routine.
+ * Skips the waiting runs of routines, in the transaction that pauses, changes or archives them. A locked run is left to
+ * the step that begins it: waiting could deadlock, as the end of a run locks the run before its routine.
  * @returns the skipped runs
  */
 async function skipUnwanted(tx: Db, routineIds: readonly string[], reason: UnwantedReason): Promise<string[]> {
@@ -75,8 +74,7 @@ type PauseDeps = SkipDeps & Pick<Core, 'work'>;
 
 /**
  * Records pauses by the service, in their transaction: skips waiting scheduled runs unless the schedule has merely
- * ended, writes an audit event, and queues the webhook events. The caller mails the subscribers, who get one mail about
- * a failed run and the pause that it caused.
+ * ended, and queues the webhook events. The caller mails, so that a failed run and its pause are one mail.
  * @param runIds by routine, the run that caused the pause
  */
 export async function followPauses(

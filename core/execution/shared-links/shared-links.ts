@@ -127,7 +127,6 @@ export async function openSharedLink(db: Db, token: string, network: string): Pr
   return { ...run, resultSchema: withoutDescriptions(resultSchema), expiresAt: link.expiresAt };
 }
 
-/** Deletes the links of runs that are about to be deleted. */
 export async function forgetSharedLinks(tx: Db, runIds: readonly string[]): Promise<void> {
   await tx.run`delete from shared_links where run_id = any(${runIds})`;
 }

@@ -89,26 +89,8 @@ export async function beginStep(
   index: number,
   buildId: string | undefined,
 ): Promise<StepRun | undefined> {
-  const tools = offeredToolsJson({
-    projectId: sql`begun.project_id`,
-    routineId: sql`begun.routine_id`,
-    startedAt: sql`begun.started_at`,
-  });
-  const previous = previousRunJson({
-    projectId: sql`begun.project_id`,
-    routineId: sql`begun.routine_id`,
-  });
-  const previousData = previousDataJson({
-    projectId: sql`begun.project_id`,
-    routineId: sql`begun.routine_id`,
-  });
-  const facts = toldFactsJson({
-    projectId: sql`begun.project_id`,
-    trigger: sql`begun.trigger`,
-    activeFacts: sql`begun.active_facts`,
-  });
-  const toldActions = toldActionsJson({ projectId: sql`begun.project_id`, routineId: sql`begun.routine_id` });
-  const questions = toldQuestionsJson({ projectId: sql`begun.project_id`, routineId: sql`begun.routine_id` });
+  const keys = { projectId: sql`begun.project_id`, routineId: sql`begun.routine_id` };
+  const facts = toldFactsJson({ ...keys, trigger: sql`begun.trigger`, activeFacts: sql`begun.active_facts` });
   const found = await db.row<FoundRun>`
     with begun as (
       update runs set
@@ -143,20 +125,22 @@ export async function beginStep(
       case when briefing is null and begun.follows_up is not null then ${followUpJson(sql`begun`)} end as "followUp",
       prompt, briefing, begun.gate as "gateVerdict",
       case when prompt is null and (definition ->> 'carryResult' is distinct from 'false'
-        or position('previous.' in definition ->> 'instructions') > 0) then ${previous} end as previous,
-      case when prompt is null and ${asksForData(sql`definition ->> 'instructions'`)} then ${previousData} end
+        or position('previous.' in definition ->> 'instructions') > 0) then ${previousRunJson(keys)} end as previous,
+      case when prompt is null and ${asksForData(sql`definition ->> 'instructions'`)} then ${previousDataJson(keys)} end
         as "previousData",
       case when prompt is null and definition ->> 'facts' = 'true' then ${facts} end as "toldFacts",
-      case when prompt is null and ${asksForActions(sql`definition ->> 'instructions'`)} then ${toldActions} end
+      case when prompt is null and ${asksForActions(sql`definition ->> 'instructions'`)} then ${toldActionsJson(keys)} end
         as "toldActions",
-      case when prompt is null and ${tellsQuestions(sql`definition`)} then ${questions} end as "toldQuestions",
+      case when prompt is null and ${tellsQuestions(sql`definition`)} then ${toldQuestionsJson(keys)} end
+        as "toldQuestions",
       ${runClock.remainingMs(sql`begun`)} as "remainingMs", ${runClock.patienceMs(sql`begun`)} as "patienceMs",
       begun.waits_until is not null as "inLine",
       step_count as "modelSteps", input_tokens + output_tokens as "totalTokens",
       trim_scale(cost_usd)::text as "costUsd", begun.started_at as "startedAt",
       cancel_requested_at is not null as "cancelRequested", has_webhook as "hasWebhook",
       step.state as "stepState", step.attempt, coalesce(step.provider_failures, 0) as "providerFailures",
-      (extract(epoch from now() - step.started_at) * 1000)::float8 as "stepAgeMs", ${tools} as tools,
+      (extract(epoch from now() - step.started_at) * 1000)::float8 as "stepAgeMs",
+      ${offeredToolsJson({ ...keys, startedAt: sql`begun.started_at` })} as tools,
       (select json_agg(json_build_object('index', s.index, 'messages', s.messages) order by s.index) from steps s
         where s.run_id = begun.id and s.index < ${index} and s.messages is not null) as "transcriptSteps"
     from begun left join step on true

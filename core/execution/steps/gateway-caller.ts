@@ -34,7 +34,6 @@ export function createModelCaller(settings: GatewaySettings & { readonly abiliti
   };
 }
 
-/** Gives a failure its reason of the closed list. */
 export function toModelFailure({ kind, message, details: { stated, ...details } }: GatewayFailure): ModelFailure {
   const reason = kind === 'context_exceeded' ? kind : (`model_${kind}` as const);
   const words = reason === 'model_account_empty' ? reasonAsMessage(reason) : message;

@@ -58,8 +58,8 @@ export async function confirmByRule(
 class RuleEnded extends Error {}
 
 /**
- * Holds a call for a person: the action and the end of the step are recorded together, so a step that is performed again
- * finds its action. The model is told at once, and the run goes on.
+ * Holds a call for a person: the action and the end of the step are recorded together, so that a repeated step finds
+ * its action. The model is told at once, and the run goes on.
  */
 export async function holdToolStep(
   deps: HoldDeps,
@@ -76,7 +76,9 @@ export async function holdToolStep(
       transaction(deps.database, async (tx) => {
         if (!(await lockPending(tx, key, step.target.policy))) return 'skipped';
         const id =
-          call.kind === 'refused' ? undefined : await recordHeldCall(deps, tx, { ...call, ...of(step, key, before) });
+          call.kind === 'refused'
+            ? undefined
+            : await recordHeldCall(deps, tx, { ...call, ...placeOf(step, key, before) });
         const name = before.held.find((each) => each.id === id)?.name ?? `action_${held.size + 1}`;
         const end =
           id === undefined
@@ -132,26 +134,16 @@ async function readBefore(db: Db, { runId, index }: StepKey): Promise<Before> {
   return found ?? { held: [], text: null };
 }
 
-function of(
-  { target }: ToolStep & { readonly target: NonNullable<ToolStep['target']> },
+function placeOf(
+  { target: { policy, connection } }: { readonly target: NonNullable<ToolStep['target']> },
   { runId }: StepKey,
-  { text }: Before,
+  { text: modelReason }: Before,
 ) {
-  const { policy, connection } = target;
-  return {
-    projectId: policy.projectId,
-    routineId: policy.routineId,
-    runId,
-    policyId: policy.id,
-    toolName: policy.toolName,
-    definitionHash: policy.definitionHash,
-    connection,
-    connectionName: connection.name,
-    modelReason: text,
-  };
+  const { projectId, routineId, id: policyId, toolName, definitionHash } = policy;
+  const connectionName = connection.name;
+  return { projectId, routineId, runId, policyId, toolName, definitionHash, connection, connectionName, modelReason };
 }
 
-/** Locks a call that is still to be made; another attempt may have recorded it. */
 async function lockPending(tx: Db, { runId, index }: StepKey, { projectId }: ToolPolicy): Promise<boolean> {
   const pending = await tx.row`
     select 1 from steps s join runs r on r.id = s.run_id

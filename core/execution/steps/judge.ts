@@ -71,16 +71,12 @@ export async function judgeResponse(
     formed.ending ?? (await persistently(() => endingByCost(database, run, { response, costUsd }), signal));
   const judged = { warnings, costUsd, calls };
   if (ending === undefined) {
-    const asked = formed.messages ?? requestAfter(response, written !== undefined);
+    const request = written === undefined ? REMINDER : CALL_REQUEST;
+    const asked = formed.messages ?? (response.toolCalls.length > 0 ? [] : [request]);
     return { ...judged, ending, patterns: new Map(), messages: [...messages, ...asked] };
   }
   const patterns = ending.state === 'succeeded' ? await findPatterns(run, ending.result ?? '') : new Map();
   return { ...judged, ending, patterns, messages };
-}
-
-function requestAfter({ toolCalls }: ModelResponse, isCallWritten: boolean): readonly ModelMessage[] {
-  if (toolCalls.length > 0) return [];
-  return [isCallWritten ? CALL_REQUEST : REMINDER];
 }
 
 interface Answered {
@@ -91,10 +87,7 @@ interface Answered {
   readonly cutBy: FailureReason | undefined;
 }
 
-/**
- * Returns the ending by this response; undefined when the run continues, with the tools that the response asks for or
- * with a reminder to state its outcome.
- */
+/** Returns the ending by this response; undefined when the run continues with tools, or with a reminder. */
 function endingOf(run: StepRun, answered: Answered): RunEnding | undefined {
   const { response, written, cutBy } = answered;
   const result = response.text === '' ? null : response.text;
@@ -140,10 +133,7 @@ function limitReached(run: StepRun, response: ModelResponse): FailureReason | un
 /** Length at which a summary is cut. */
 const SUMMARY_LENGTH = 500;
 
-/**
- * Returns the ending of a run whose model called `finish`. The result is the one in the call, else the text of the same
- * response, else the one before the reminder, else the summary.
- */
+/** The result is the one in the call, else the text beside it, else the text before the reminder, else the summary. */
 function statedEnding(
   { outcome, summary, urgency, result: called, next }: Extract<Finish, { kind: 'stated' }>,
   { transcript }: StepRun,

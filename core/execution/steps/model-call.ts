@@ -39,9 +39,7 @@ export interface ModelCall extends GatewayCall {
 export interface ModelCaller {
   /** Longest duration of a call, after which it is aborted. */
   readonly timeoutMs: number;
-  /**
-   * @throws {ModelFailure}, {Stop} where an account cannot take it, or the signal's reason when it was aborted
-   */
+  /** @throws {ModelFailure}, {Stop} where an account cannot take it, or the signal's reason when it was aborted */
   call(input: ModelCall): Promise<ModelResponse>;
   close(): Promise<void>;
 }
@@ -57,7 +55,6 @@ export interface AccountStep {
   readonly remainingMs: number;
 }
 
-/** Sends each call to the gateway, or to its account. */
 export function chooseCaller(callers: { readonly gateway: ModelCaller; readonly accounts: ModelCaller }): ModelCaller {
   const { gateway, accounts } = callers;
   return {

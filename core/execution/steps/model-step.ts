@@ -32,12 +32,16 @@ export async function performModelStep(
 ): Promise<StepOutcome> {
   const { runId, index } = input;
   const run = await persistently(() => beginStep(deps.database, runId, index, deps.buildId), signal);
-  if (run === undefined) {
-    return (await endUnwanted(deps, runId)) ?? readOutcome(deps.database, runId, index);
-  }
+  if (run === undefined) return (await endUnwanted(deps, runId)) ?? readOutcome(deps.database, runId, index);
   const deadline = startDeadline(run.remainingMs, signal);
   try {
-    return await performInTime(deps, run, deadline);
+    if (run.cancelRequested) throw Stop.ends(cancellation);
+    if (run.remainingMs <= 0) throw Stop.ends(timeOver(run));
+    const step = await prepareStep(deps, run, deadline);
+    const granted = await reserveStep(deps, run, step);
+    const response = await askModel(deps, run, step, { granted, deadline });
+    const judged = await judgeResponse(deps, run, step, { granted, response });
+    return await recordStep(deps, run, step, { response, judged, deadline });
   } catch (error) {
     if (error instanceof Stop) return carryOut(deps, input, error.consequence, deadline);
     if (!deadline.isOver()) throw error;
@@ -47,20 +51,8 @@ export async function performModelStep(
   }
 }
 
-/** @throws {Stop} @throws {ModelFailure} also another error, when the deadline is over */
-async function performInTime(deps: StepsCore, run: StepRun, deadline: Deadline): Promise<StepOutcome> {
-  if (run.cancelRequested) throw Stop.ends(cancellation);
-  if (run.remainingMs <= 0) throw Stop.ends(timeOver(run));
-  const step = await prepareStep(deps, run, deadline);
-  const granted = await reserveStep(deps, run, step);
-  const response = await askModel(deps, run, step, { granted, deadline });
-  const judged = await judgeResponse(deps, run, step, { granted, response });
-  return recordStep(deps, run, step, { response, judged, deadline });
-}
-
 /**
- * Asks the model. The reservation of a call without a response is settled where the provider may bill the call, and else
- * released.
+ * Asks the model. The reservation of a call without a response is settled where it may be billed, and else released.
  * @throws {Stop} where its account cannot take the call, now or at all, or its response would not be used
  * @throws {ModelFailure} where the call failed
  */
@@ -72,9 +64,7 @@ async function askModel(
 ): Promise<ModelResponse> {
   const { call } = step;
   let isSent = false;
-  const onSend = () => {
-    isSent = true;
-  };
+  const onSend = () => void (isSent = true);
   const { onStream, end } = deps.liveTexts.open(run);
   try {
     const { maxOutputTokens, isHeld } = granted;
@@ -119,10 +109,7 @@ async function carryOut(
   }
 }
 
-/**
- * Skips a run that was about to begin although its routine has been paused, changed or archived.
- * @returns undefined when the run is still wanted, or has begun
- */
+/** Skips a run whose routine was paused, changed or archived; undefined when it is wanted, or has begun. */
 async function endUnwanted(deps: EndDeps, runId: string): Promise<StepOutcome | undefined> {
   const found = await deps.database.row<{ reason: RunReason | null }>`
     select ${unwantedReason} as reason from runs join routines r on r.id = runs.routine_id

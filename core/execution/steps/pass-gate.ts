@@ -33,10 +33,7 @@ export async function passGate(deps: StepsCore, run: StepRun, signal: AbortSigna
   throw Stop.overtaken();
 }
 
-/**
- * Records a verdict that wakes the model before the model is called: a later attempt neither asks nor decides again.
- * @returns the recorded verdict, which may be another attempt's; undefined when the run has ended
- */
+/** A later attempt neither asks nor decides again: it gets the verdict of the earlier one. */
 async function recordVerdict(db: Db, runId: string, verdict: GateVerdict): Promise<GateVerdict | undefined> {
   const recorded = await db.row<{ gate: GateVerdict }>`
     update runs set gate = coalesce(gate, ${storableJson(verdict)}::jsonb)
@@ -46,9 +43,8 @@ async function recordVerdict(db: Db, runId: string, verdict: GateVerdict): Promi
 }
 
 /**
- * Skips a run whose gate saw no reason to wake the model. If the routine's previous run was skipped for the same
- * reason, this run takes over the occurrences that it accounts for, and the older row is deleted; it has no
- * followers any more.
+ * Skips a run whose gate saw no reason to wake the model. If the run before was skipped for the same reason, this one
+ * takes over the occurrences that it accounts for, and the older row is deleted.
  * @returns the verdict with which another attempt has woken the model; undefined when the run has ended, now or before
  */
 async function recordQuiet(
@@ -58,10 +54,9 @@ async function recordQuiet(
   verdict: GateVerdict,
 ): Promise<GateVerdict | undefined> {
   // A separate statement, so that the next ones see the writes of the run's last lock holder.
-  const run = await tx.row<{
-    state: RunState;
-    gate: GateVerdict | null;
-  }>`select state, gate from runs where id = ${runId} for no key update`;
+  const run = await tx.row<{ state: RunState; gate: GateVerdict | null }>`
+    select state, gate from runs where id = ${runId} for no key update
+  `;
   if (run?.state !== 'running') return undefined;
   if (run.gate !== null) return run.gate;
   const streak = await takeStreak(tx, runId);

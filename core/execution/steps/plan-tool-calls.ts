@@ -54,24 +54,17 @@ export function planToolCalls(
   const told: ToldRefusal[] = [];
   for (const call of response.toolCalls) {
     const target = byName.get(call.name);
-    if (call.invalid) {
-      const why = target === undefined ? 'the run has no tool of this name' : unusableArguments(call.input);
+    const refuse = (why: string, shown: Partial<PlannedCall> = {}) => {
       const error = `Refused: ${why}.`;
       told.push({ call, error });
-      refused.push({ ...pending(call, target), rejected: true, error });
+      refused.push({ ...pending(call, target), ...shown, rejected: true, error });
+    };
+    if (call.invalid) {
+      refuse(target === undefined ? 'the run has no tool of this name' : unusableArguments(call.input));
     } else if (finish.kind !== 'absent' && call.name === FINISH) {
-      if (finish.kind !== 'refused') continue;
-      const error = `Refused: ${finish.why}.`;
-      told.push({ call, error });
-      refused.push({
-        ...pending(call, target),
-        ...shownArguments(call.input, []),
-        rejected: true,
-        error,
-      });
+      if (finish.kind === 'refused') refuse(finish.why, shownArguments(call.input, []));
     } else if (target === undefined || toMake.length >= MAX_CALLS_OF_ANSWER) {
-      told.push({ call, error: TOO_MANY });
-      refused.push({ ...pending(call, target), rejected: true, error: TOO_MANY });
+      refuse(`more than ${MAX_CALLS_OF_ANSWER} calls in one answer`);
     } else {
       toMake.push({ ...pending(call, target), error: null });
     }
@@ -92,8 +85,6 @@ interface ToldRefusal {
   readonly call: ToolCallRequest;
   readonly error: string;
 }
-
-const TOO_MANY = `Refused: more than ${MAX_CALLS_OF_ANSWER} calls in one answer.`;
 
 function pending(call: ToolCallRequest, target: OfferedTool | undefined): PendingTool {
   const shown = target === undefined ? shownArguments(call.input, []) : { arguments: null, argumentsLength: null };

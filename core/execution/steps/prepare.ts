@@ -100,10 +100,7 @@ function counterOf(call: ModelCall): () => number {
   return () => (counted ??= countInput(call));
 }
 
-/**
- * Records the results that are left out from this step on, with the notes that replace them: every later step sends the
- * same. The steps of the tools still show the results.
- */
+/** Every later step sends the same notes in place of the results; the steps of the tools still show the results. */
 async function recordOmitted(db: Db, { runId, index }: StepRun, omitted: readonly TranscriptStep[]): Promise<void> {
   await db.run`
     update steps s set messages = note.messages, tool = s.tool || ${JSON.stringify({ omittedFromStep: index })}::jsonb

@@ -4,7 +4,7 @@ import { gateFault, readRoutine, type ProvenRoutine } from '#core/authoring/rout
 import { type Gate, definitionForm } from '#core/authoring/definition/index.ts';
 import { toldFactsJson, type ToldFacts } from '#core/authoring/facts/index.ts';
 import { resolveSkills } from '#core/authoring/skills/index.ts';
-import { costOf } from '#core/foundation/cost/index.ts';
+import { costOf, NO_USAGE } from '#core/foundation/cost/index.ts';
 import { leastOf, limitsOf, overBudget, tooLittleLeft, budgetColumns, type Budgets } from '#core/usage/index.ts';
 import { failure, type RunEnding, type RunReason } from '#core/execution/run-states/index.ts';
 import { estimateRun, findQuoted, mostOfRun, type Amount, type RunEstimate } from '#core/execution/forecast/index.ts';
@@ -114,7 +114,7 @@ export async function previewRun(
       inputTokens,
       least: {
         tokens: inputTokens ?? null,
-        costUsd: inputTokens === undefined ? null : costOf(inputOf(inputTokens), option?.prices ?? null),
+        costUsd: inputTokens === undefined ? null : costOf({ ...NO_USAGE, inputTokens }, option?.prices ?? null),
       },
       most: mostOfRun(routine.limits, option),
       typical: await estimateRun(deps, routine),
@@ -140,10 +140,6 @@ async function overBudgets(
   return passed && failure('blocked_budget', tooLittleLeft(passed));
 }
 
-function inputOf(inputTokens: number) {
-  return { inputTokens, cachedInputTokens: 0, outputTokens: 0, reasoningTokens: 0 };
-}
-
 /**
  * Reads the input of the first step of a manual run, for a run that is never created.
  * @throws {AppError} `routine_not_found`, `invalid_variable` for a variable that cannot be given
@@ -160,11 +156,7 @@ async function plannedRun(
     closed: other.filter((name) => routine.overridable?.includes(name) === false),
   });
   const keys = { projectId: sql`r.project_id`, routineId: sql`r.id` };
-  const newestFacts = toldFactsJson({
-    projectId: keys.projectId,
-    trigger: sql`'manual'`,
-    activeFacts: sql`null::integer`,
-  });
+  const newestFacts = toldFactsJson({ ...keys, trigger: sql`'manual'`, activeFacts: sql`null::integer` });
   const found = await db.row<{
     now: Date;
     tools: readonly OfferedToolJson[];
@@ -217,10 +209,7 @@ async function plannedRun(
   };
 }
 
-/**
- * The fields of a run that has just been made. Its waiting time is zero, so the preview shows every wait as the end of
- * the run.
- */
+/** The fields of a run that was just made. It may not wait, so a preview shows every wait as the end of the run. */
 const atItsFirstStep = {
   index: 0,
   attempt: 1,

@@ -82,7 +82,6 @@ async function recordJudged(
   });
 }
 
-/** Settles a late response. @throws {ModelFailure} when the call is no longer valid, so that nothing was recorded */
 async function recordLate(tx: Db, run: StepRun, record: ModelStepRecord): Promise<void> {
   if (await isUnrecorded(tx, record)) {
     const message = 'The lease under which the model was called has ended.';

@@ -26,8 +26,7 @@ export interface ModelStepRecord extends Attempt {
 }
 
 /**
- * Records a model step with its usage, its settlement, the run's new totals, the tool calls that it asks for, and the
- * work that informs followers of a budget.
+ * Records a model step with its usage, its settlement, the run's new totals, its tool calls, and news of budgets.
  * @param then.spends the budgets of a run that goes on; undefined if it ends
  * @returns undefined, without any change, when the step had been recorded or the run had ended before
  */
@@ -78,7 +77,6 @@ export async function recordModelStep(
   `;
 }
 
-/** Notes what `step` has spent; nothing for the many runs without a budget. */
 function noteIfLimited(budgets: StepRun['budgets'] | undefined): Sql {
   const isLimitedRun = budgets !== undefined && Object.values(budgets).some(isLimited);
   return isLimitedRun ? noteSpending(sql`step`) : sql`select where false`;

@@ -31,10 +31,7 @@ export interface GrantedOutput {
 /** Output tokens that are reserved where neither the routine nor the model directory limits them. */
 const DEFAULT_OUTPUT_TOKENS = 16_384;
 
-/**
- * Output tokens for a model without any known figure. Servers refuse more than their window, and a small server may
- * write until its window is full.
- */
+/** Output tokens for a model without figures. Servers refuse more than their window, and small ones may fill it. */
 const UNKNOWN_OUTPUT_TOKENS = 4_096;
 
 /** Time that a step has after its call to record the response, before its reservation expires. */
@@ -44,8 +41,7 @@ const HELD =
   'Other runs held what was left of a budget for longer than limits.maxQueueSeconds. The budget can be raised, or limits.maxOutputTokens lowered.';
 
 /**
- * Reserves the most that the next model step can use: its counted input, and its output. A run without a limit costs no
- * statement.
+ * Reserves the most that a model step can use: counted input, and output. A run without a limit costs no statement.
  * @throws {Stop} when a limit refuses the step; when other runs have reserved the rest, and a later attempt performs
  * the step
  */
@@ -70,9 +66,7 @@ export async function reserveStep(
   const inputTokens = countInput();
   const wanted = run.maxOutputTokens ?? outputBound(option, inputTokens);
   const left = run.maxTotalTokens === null ? wanted : run.maxTotalTokens - run.totalTokens - inputTokens;
-  if (left < Math.min(wanted, MIN_OUTPUT_TOKENS)) {
-    throw Stop.fails('max_total_tokens', runLimitInWords(run));
-  }
+  if (left < Math.min(wanted, MIN_OUTPUT_TOKENS)) throw Stop.fails('max_total_tokens', runLimitInWords(run));
   const outputTokens = Math.min(wanted, left);
   const cutByRun = outputTokens < wanted ? 'max_total_tokens' : undefined;
 
@@ -143,9 +137,8 @@ export function outputBound(option: ModelOption, inputTokens: number): number {
 }
 
 /**
- * Locks the run before its step, as every other statement does, and only for the latest attempt: a run that has ended
- * sends nothing more, and a new attempt waits for the reservation and sees it. Not `for share`: the same statement
- * changes a run that has to wait, and two that share a lock would deadlock.
+ * Locks the run before its step, as every other statement does. Not `for share`: the same statement changes a run that
+ * has to wait, and two that share a lock would deadlock.
  */
 function attemptUnderWay({ runId, index, attempt }: StepRun) {
   return sql`

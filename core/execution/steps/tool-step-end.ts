@@ -25,7 +25,6 @@ export interface ToolStepEnd {
 
 type Made<Kind> = Extract<MadeCall, { readonly kind: Kind }>;
 
-/** Returns the end of a step for the outcome of its call. */
 export function endOf(
   tool: PendingTool,
   call: Made<'answered' | 'failed' | 'refused' | 'maybe_sent'> | rehearsing.StagedCall,
@@ -59,7 +58,6 @@ const UNKNOWN =
 
 type BuiltInTool = NonNullable<ReturnType<typeof builtInTool>>;
 
-/** Returns the end of a call that the service carried out itself. */
 export function builtInEnd(tool: PendingTool, outcome: ReturnType<BuiltInTool['execute']>): ToolStepEnd {
   const text = outcome.ok ? JSON.stringify(outcome.result) : outcome.error;
   // The error may repeat text that the model took from a page, like the lines of a list.
@@ -71,32 +69,32 @@ export function ownEnd(
   tool: PendingTool,
   { ok, text, told }: { readonly ok: boolean; readonly text: string; readonly told: string },
 ): ToolStepEnd {
+  return endNow(tool, told, { isError: !ok, result: cut(text, SHOWN_LENGTH), resultLength: text.length });
+}
+
+/** Returns the end of a call that took no time. */
+function endNow(
+  tool: PendingTool,
+  told: string,
+  record: Partial<ToolRecord> & Pick<ToolRecord, 'isError'>,
+  secrets: readonly string[] = [],
+): ToolStepEnd {
+  const failed = record.isError === true;
   return {
-    state: ok ? 'succeeded' : 'failed',
-    errorMessage: ok ? null : 'The tool answered with an error.',
+    state: failed ? 'failed' : 'succeeded',
+    errorMessage: failed ? ERROR : null,
     madeNow: true,
-    record: {
-      ...noResult(),
-      ...shownArguments(tool.input, []),
-      isError: !ok,
-      result: cut(text, SHOWN_LENGTH),
-      resultLength: text.length,
-    },
-    message: toolMessage(tool, told, !ok),
+    record: { ...noResult(), ...shownArguments(tool.input, secrets), ...record },
+    message: toolMessage(tool, told, failed),
   };
 }
 
-/** Returns the end of a call that waits for a person. */
+const ERROR = 'The tool answered with an error.';
+
 export function heldEnd(tool: PendingTool, action: NonNullable<ToolRecord['action']>): ToolStepEnd {
   const { name } = action;
   const told = `Recorded for approval as ${name}, and not done: a person decides later, after this run. Go on without its result, and say in the result what waits. A later call of this run that needs a value of its result may contain {{${name}.result./pointer}}, with a JSON Pointer.`;
-  return {
-    state: 'succeeded',
-    errorMessage: null,
-    madeNow: true,
-    record: { ...noResult(), ...shownArguments(tool.input, []), isError: false, action },
-    message: toolMessage(tool, told, false),
-  };
+  return endNow(tool, told, { isError: false, action });
 }
 
 function answeredEnd(tool: PendingTool, { result, unusable, secrets }: Made<'answered'>): ToolStepEnd {
@@ -114,7 +112,7 @@ function answeredEnd(tool: PendingTool, { result, unusable, secrets }: Made<'ans
   const failed = record.isError === true;
   return {
     state: failed ? 'failed' : 'succeeded',
-    errorMessage: failed ? 'The tool answered with an error.' : null,
+    errorMessage: failed ? ERROR : null,
     record,
     message: toolMessage(tool, fenced(text), failed),
   };
@@ -129,10 +127,7 @@ function failedEnd(tool: PendingTool, { error, uncertain, secrets }: Made<'faile
   return {
     state: uncertain ? 'outcome_unknown' : 'failed',
     errorMessage: sentence(message),
-    record: {
-      ...noResult(),
-      ...(said === undefined ? {} : { result: said, resultLength: said.length }),
-    },
+    record: { ...noResult(), ...(said === undefined ? {} : { result: said, resultLength: said.length }) },
     message: toolMessage(tool, told.join('\n'), true),
   };
 }
@@ -154,27 +149,13 @@ export function stagedEnd(
 ): ToolStepEnd {
   const shown = redact(text, secrets);
   const told = [REHEARSED[standIn], ...(shown === '' ? [] : [fenced(shown, 'The stand-in')])];
-  return {
-    state: 'succeeded',
-    errorMessage: null,
-    madeNow: true,
-    record: {
-      ...noResult(),
-      ...shownArguments(tool.input, secrets),
-      isError: false,
-      rehearsed: standIn,
-      ...(shown === '' ? {} : { result: cut(shown, SHOWN_LENGTH), resultLength: shown.length }),
-    },
-    message: toolMessage(tool, told.join('\n'), false),
-  };
+  const result = shown === '' ? {} : { result: cut(shown, SHOWN_LENGTH), resultLength: shown.length };
+  return endNow(tool, told.join('\n'), { isError: false, rehearsed: standIn, ...result }, secrets);
 }
 
 function toolMessage(tool: PendingTool, value: string, failed: boolean): ModelMessage {
   const output = { type: failed ? ('error-text' as const) : ('text' as const), value };
-  return {
-    role: 'tool',
-    content: [{ type: 'tool-result', toolCallId: tool.callId, toolName: tool.name, output }],
-  };
+  return { role: 'tool', content: [{ type: 'tool-result', toolCallId: tool.callId, toolName: tool.name, output }] };
 }
 
 /** Returns the arguments of a call for display, without these secrets and texts in the form of one. */

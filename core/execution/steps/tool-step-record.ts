@@ -8,6 +8,7 @@ import {
   type ToolRecord,
   type ToolTarget,
 } from '#core/integrations/tools/index.ts';
+import type { StepState } from '#core/execution/run-states/index.ts';
 import { sql, storableJson, type Db } from '#lib/database/index.ts';
 import type { ToolStepEnd } from './tool-step-end.ts';
 
@@ -24,7 +25,7 @@ export interface ToolStep {
   readonly runStartedAt: Date;
   readonly cancelRequested: boolean;
   readonly isRehearsal: boolean;
-  readonly state: 'pending' | 'started' | 'succeeded' | 'failed' | 'outcome_unknown';
+  readonly state: StepState;
   readonly attempt: number;
   readonly tool: PendingTool;
   /** The calls that this run has sent before under the same policy, including the gate's. */

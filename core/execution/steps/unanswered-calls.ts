@@ -12,7 +12,7 @@ import {
   type Attempt,
   type Spent,
 } from '#core/usage/index.ts';
-import { costOf, type Usage } from '#core/foundation/cost/index.ts';
+import { costOf, NO_USAGE, type Usage } from '#core/foundation/cost/index.ts';
 import { empty, persistently, sql, transaction, type Db } from '#lib/database/index.ts';
 import { isStillWanted, type StepRun } from './begin-step.ts';
 import type { ModelCall } from './model-call.ts';
@@ -90,14 +90,8 @@ export async function settleLostCalls(
   signal: AbortSignal,
   waiter?: Pick<StepRun, 'organizationId' | 'projectId' | 'routineId'>,
 ): Promise<void> {
-  const found =
-    waiter === undefined
-      ? await findLostCalls(deps.database, BATCH)
-      : await findLostCalls(deps.database, BATCH_OF_WAITER, [
-          waiter.organizationId,
-          waiter.projectId,
-          waiter.routineId,
-        ]);
+  const scopes = waiter && [waiter.organizationId, waiter.projectId, waiter.routineId];
+  const found = await findLostCalls(deps.database, scopes === undefined ? BATCH : BATCH_OF_WAITER, scopes);
   for (const attempt of found) {
     if (signal.aborted) return;
     try {
@@ -132,20 +126,13 @@ async function settleLostCall({ database, metrics }: Pick<Core, 'database' | 'me
   if (counted !== undefined) metrics.modelCost(counted.modelId, counted.costUsd);
 }
 
-/** The usage of a call without a response: its output is unknown, so only the input counts. */
+/** The output of a call without a response is unknown. */
 function inputOnly(inputTokens: number): Usage {
-  return {
-    inputTokens,
-    cachedInputTokens: 0,
-    outputTokens: 0,
-    reasoningTokens: 0,
-    estimated: true,
-  };
+  return { ...NO_USAGE, inputTokens, estimated: true };
 }
 
 /**
- * Adds the usage of a call without a response to its step, its run, the ledger and the totals, whether or not the run
- * has ended.
+ * Adds the usage of a call without a response to its step, its run, the ledger and the totals, also after the end.
  * @param tx transaction that has locked the run
  * @param options.onAccount a call on an account is made once for all attempts, and one of them may have recorded its
  * response
@@ -187,10 +174,8 @@ export async function tellAccountEmpty(
       return true;
     });
     if (isFirst && account === undefined) {
-      log.error(
-        { source: served?.source, modelId },
-        'a model source has no money left, or reached a limit on spending',
-      );
+      const source = served?.source;
+      log.error({ source, modelId }, 'a model source has no money left, or reached a limit on spending');
     }
   } catch (err) {
     log.warn({ err }, 'the mail about a model account without money could not be queued');

@@ -2,10 +2,7 @@ import type { ModelMessage } from 'ai';
 import type { OfferedTool } from '#core/integrations/tools/index.ts';
 import { isJsonObject, parseJson } from '#lib/json.ts';
 
-/**
- * Returns the name of the tool whose call is written in a text, in the markup of a model family or as JSON at its end;
- * undefined without one. Code that more text follows is a quotation.
- */
+/** Names the tool whose call is written in a text, in the markup of a model family or as JSON at its end. */
 export function writtenCall(text: string, tools: readonly Pick<OfferedTool, 'name'>[]): string | undefined {
   if (tools.length === 0) return undefined;
   const names = new Set(tools.map(({ name }) => name));
@@ -14,7 +11,7 @@ export function writtenCall(text: string, tools: readonly Pick<OfferedTool, 'nam
   return inMarkup(said, names) ?? inJson(said, names);
 }
 
-/** Returns a text without code that more text follows; Gemini's models write their calls into such code. */
+/** Code that more text follows is a quotation, except code named for tools, into which Gemini's models write calls. */
 function withoutQuotations(text: string): string {
   const parts = text.split(/^([ \t]*(?:```|~~~)[^\n]*)$/m);
   const lastSaid = parts.findLastIndex((part) => part.trim() !== '');

@@ -30,9 +30,7 @@ interface AuditEntry {
 }
 
 /** An entry about a subject in a project; its organization follows from the project. */
-type ProjectAuditEntry = Omit<AuditEntry, 'organizationId' | 'projectId'> & {
-  readonly projectId: string;
-};
+type ProjectAuditEntry = Omit<AuditEntry, 'organizationId' | 'projectId'> & { readonly projectId: string };
 
 /** Records a change, in the transaction that makes it. */
 export async function recordAudit(tx: Db, entry: AuditEntry): Promise<void> {

@@ -1,5 +1,5 @@
 import { Big } from 'big.js';
-import type { CallUsage } from '#core/clients/gateway/index.ts';
+import type { CallUsage, Prices } from '#core/clients/gateway/index.ts';
 
 /** Tokens of one model step. */
 export type Usage = Omit<CallUsage, 'isDoubted'>;
@@ -12,21 +12,7 @@ export const NO_USAGE: Usage = {
   estimated: false,
 };
 
-/** US dollars per token, as decimal strings. */
-export interface Prices {
-  readonly input: string;
-  readonly output: string;
-  readonly cachedInput: string | null;
-  /** Prices of a whole step whose input has more tokens than this; absent if the prices do not change. */
-  readonly above?: LongPrices | undefined;
-}
-
-export interface LongPrices {
-  readonly inputTokens: number;
-  readonly input: string;
-  readonly output: string;
-  readonly cachedInput: string | null;
-}
+export type { Prices };
 
 /** Returns the prices of a step with so many input tokens. */
 export function pricesAt(

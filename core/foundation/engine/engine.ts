@@ -69,68 +69,76 @@ const DEADLINE_MS = 3_000;
 
 export function createEngine(client: Client, taskQueue: string): Engine {
   const within = <T>(call: () => Promise<T>) => client.withDeadline(Date.now() + DEADLINE_MS, call);
+  const startOnce = async (start: () => Promise<unknown>) => {
+    try {
+      await within(start);
+    } catch (error) {
+      if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+    }
+  };
+  const unlessGone = async (call: () => Promise<unknown>) => {
+    try {
+      await within(call);
+    } catch (error) {
+      if (!(error instanceof WorkflowNotFoundError)) throw error;
+    }
+  };
 
   return {
     async startRun(run) {
-      await within(() =>
-        startOnce(() =>
-          client.workflow.start(WORKFLOW.run, {
-            taskQueue,
-            workflowId: run.id,
-            // The run is still queued, so a workflow of this id that failed has done nothing and may be replaced.
-            workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
-            args: [{ runId: run.id, timeoutSeconds: run.timeoutSeconds }],
-            staticSummary: `${run.trigger} run of ${run.routineId}`,
-            // The last bound: a run may wait twice, for its first step and for a budget. The sweep settles a run that
-            // is stuck, and ends its workflow, long before.
-            workflowExecutionTimeout: `${2 * LONGEST_QUEUE_SECONDS + run.timeoutSeconds + 3_600}s`,
-            priority: { fairnessKey: run.organizationId },
-            typedSearchAttributes: new TypedSearchAttributes([
-              { key: SEARCH_ATTRIBUTE.project, value: run.projectId },
-              { key: SEARCH_ATTRIBUTE.routine, value: run.routineId },
-              { key: SEARCH_ATTRIBUTE.trigger, value: run.trigger },
-            ]),
-          }),
-        ),
+      await startOnce(() =>
+        client.workflow.start(WORKFLOW.run, {
+          taskQueue,
+          workflowId: run.id,
+          // The run is still queued, so a workflow of this id that failed has done nothing and may be replaced.
+          workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
+          args: [{ runId: run.id, timeoutSeconds: run.timeoutSeconds }],
+          staticSummary: `${run.trigger} run of ${run.routineId}`,
+          // The last bound: a run may wait twice, for its first step and for a budget. The sweep settles a run that
+          // is stuck, and ends its workflow, long before.
+          workflowExecutionTimeout: `${2 * LONGEST_QUEUE_SECONDS + run.timeoutSeconds + 3_600}s`,
+          priority: { fairnessKey: run.organizationId },
+          typedSearchAttributes: new TypedSearchAttributes([
+            { key: SEARCH_ATTRIBUTE.project, value: run.projectId },
+            { key: SEARCH_ATTRIBUTE.routine, value: run.routineId },
+            { key: SEARCH_ATTRIBUTE.trigger, value: run.trigger },
+          ]),
+        }),
       );
     },
     async startDelivery({ id, attempt, projectId }) {
-      await within(() =>
-        startOnce(() =>
-          client.workflow.start(WORKFLOW.webhookDelivery, {
-            taskQueue,
-            workflowId: `${id}-${attempt}`,
-            workflowIdReusePolicy: 'ALLOW_DUPLICATE',
-            args: [{ deliveryId: id }],
-            staticSummary: `webhook delivery ${id}, attempt ${attempt}`,
-            workflowExecutionTimeout: DELIVERY_TIMEOUT,
-            priority: { fairnessKey: projectId },
-            typedSearchAttributes: new TypedSearchAttributes([{ key: SEARCH_ATTRIBUTE.project, value: projectId }]),
-          }),
-        ),
+      await startOnce(() =>
+        client.workflow.start(WORKFLOW.webhookDelivery, {
+          taskQueue,
+          workflowId: `${id}-${attempt}`,
+          workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+          args: [{ deliveryId: id }],
+          staticSummary: `webhook delivery ${id}, attempt ${attempt}`,
+          workflowExecutionTimeout: DELIVERY_TIMEOUT,
+          priority: { fairnessKey: projectId },
+          typedSearchAttributes: new TypedSearchAttributes([{ key: SEARCH_ATTRIBUTE.project, value: projectId }]),
+        }),
       );
     },
     async startAction({ id, attempt, projectId }) {
-      await within(() =>
-        startOnce(() =>
-          client.workflow.start(WORKFLOW.heldAction, {
-            taskQueue,
-            workflowId: `${id}-${attempt}`,
-            workflowIdReusePolicy: 'REJECT_DUPLICATE',
-            args: [{ actionId: id, attempt }],
-            staticSummary: `held action ${id}`,
-            workflowExecutionTimeout: DELIVERY_TIMEOUT,
-            priority: { fairnessKey: projectId },
-            typedSearchAttributes: new TypedSearchAttributes([{ key: SEARCH_ATTRIBUTE.project, value: projectId }]),
-          }),
-        ),
+      await startOnce(() =>
+        client.workflow.start(WORKFLOW.heldAction, {
+          taskQueue,
+          workflowId: `${id}-${attempt}`,
+          workflowIdReusePolicy: 'REJECT_DUPLICATE',
+          args: [{ actionId: id, attempt }],
+          staticSummary: `held action ${id}`,
+          workflowExecutionTimeout: DELIVERY_TIMEOUT,
+          priority: { fairnessKey: projectId },
+          typedSearchAttributes: new TypedSearchAttributes([{ key: SEARCH_ATTRIBUTE.project, value: projectId }]),
+        }),
       );
     },
     async cancelRun(runId) {
-      await within(() => unlessGone(client.workflow.getHandle(runId).cancel()));
+      await unlessGone(() => client.workflow.getHandle(runId).cancel());
     },
     async terminateRun(runId, reason) {
-      await within(() => unlessGone(client.workflow.getHandle(runId).terminate(reason)));
+      await unlessGone(() => client.workflow.getHandle(runId).terminate(reason));
     },
     async workflowState(runId) {
       try {
@@ -160,20 +168,4 @@ export function createEngine(client: Client, taskQueue: string): Engine {
       }
     },
   };
-}
-
-async function unlessGone(call: Promise<unknown>): Promise<void> {
-  try {
-    await call;
-  } catch (error) {
-    if (!(error instanceof WorkflowNotFoundError)) throw error;
-  }
-}
-
-async function startOnce(start: () => Promise<unknown>): Promise<void> {
-  try {
-    await start();
-  } catch (error) {
-    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-  }
 }

@@ -64,25 +64,18 @@ export async function claimIdempotencyKey(
       },
     };
   }
-  const found = await database.row<{
-    requestHash: Buffer;
-    status: number | null;
-    answer: string | null;
-  }>`select request_hash as "requestHash", status, answer from idempotency_keys ${where}`;
-  if (found !== undefined && !found.requestHash.equals(hash)) {
-    throw new AppError('idempotency_key_reused');
-  }
+  const found = await database.row<{ requestHash: Buffer; answer: string | null }>`
+    select request_hash as "requestHash", answer from idempotency_keys ${where}
+  `;
+  if (found !== undefined && !found.requestHash.equals(hash)) throw new AppError('idempotency_key_reused');
   if (found?.answer == null) throw new AppError('idempotency_in_progress');
-  return { kind: 'replay', response: readResponse(secrets.open(found.answer, place(scope, key))) };
+  const response = parseExact(secrets.open(found.answer, place(scope, key)));
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- sealed by `store` above and authenticated on opening
+  return { kind: 'replay', response: response as StoredResponse };
 }
 
 function place(scope: string, key: string) {
   return { table: 'idempotency_keys', row: JSON.stringify([scope, key]), column: 'answer' };
-}
-
-function readResponse(text: string): StoredResponse {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- sealed by `store` above and authenticated on opening
-  return parseExact(text) as StoredResponse;
 }
 
 /** Deletes at most `limit` keys after a day, the time for which Stripe keeps them; returns how many. */

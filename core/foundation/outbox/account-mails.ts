@@ -1,10 +1,11 @@
 import { z } from 'zod';
-import type { WorkOutcome, RequestKind, WorkItem, Nudges } from '#core/foundation/work/index.ts';
+import type { WorkOutcome, RequestKind, Nudges } from '#core/foundation/work/index.ts';
 import { afterCommit, sql, type Database, type Db } from '#lib/database/index.ts';
 import { newId } from '#lib/ids.ts';
 import type { Mailer } from '#lib/mail.ts';
 import type { SecretBox, SecretPlace } from '#lib/secrets/index.ts';
 import { accountPage } from './mail-body.ts';
+import { attemptMail } from './send-mail.ts';
 import { findWaiting, NOT_THERE, queueMessages, recordSending } from './waiting.ts';
 
 /** A mail about an account. It is stored sealed, because its link gives access. */
@@ -87,16 +88,13 @@ export function accountMailKind(deps: {
 
 async function attempt(
   { database, secrets, mailer, uiOrigin }: { database: Db; secrets: SecretBox; mailer: Mailer; uiOrigin: string },
-  id: WorkItem['key'],
+  id: string,
 ): Promise<WorkOutcome> {
   const mail = await findWaiting(database, id);
   if (mail?.sealed == null) return { state: 'cancelled', error: 'it is no longer wanted' };
   if (mail.isOver) return { state: 'failed', error: 'its link has expired' };
   const content = accountMail.parse(JSON.parse(secrets.open(mail.sealed, place(id))));
-  const fault = await mailer.attempt({ id, ...content, html: accountPage(content, uiOrigin) });
-  if (fault === undefined) return { state: 'done' };
-  const { kind, message: error } = fault;
-  return kind === 'refused' ? { state: 'failed', error } : { state: 'retry', error, isAway: kind === 'away' };
+  return attemptMail(mailer, { id, ...content, html: accountPage(content, uiOrigin) });
 }
 
 function place(row: string): SecretPlace {

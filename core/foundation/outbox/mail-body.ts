@@ -114,15 +114,8 @@ function buttonTo(url: string, label: string): string {
  * Writes the page of a mail under the name of the instance, its address. Each element has its own style, as many mail
  * programs drop the head; those that keep it also follow a dark screen. There are no images, and nothing is loaded.
  */
-function pageOf({
-  subject,
-  uiOrigin,
-  inside,
-}: {
-  subject: string;
-  uiOrigin: string;
-  inside: readonly string[];
-}): string {
+function pageOf(page: { subject: string; uiOrigin: string; inside: readonly string[] }): string {
+  const { subject, uiOrigin, inside } = page;
   return `<!doctype html>
 <html lang="en">
 <head>

@@ -141,16 +141,12 @@ export async function listMessages(db: Db, runId: string): Promise<RunMessage[]>
   `;
   return found.map(({ email, url, ...message }) => ({
     ...message,
-    to: email === null ? hostOf(url) : masked(email),
+    to: email === null ? (URL.parse(url ?? '')?.host ?? null) : masked(email),
   }));
 }
 
 function masked(email: string): string {
   return email.replace(/^(.)[^@]*/u, '$1***');
-}
-
-function hostOf(url: string | null): string | null {
-  return url === null ? null : (URL.parse(url)?.host ?? null);
 }
 
 /** The age in seconds of the oldest mail that has not been sent, as an SQL expression; 0 when there is none. */

@@ -1,5 +1,5 @@
 import type { Core } from '#core/core.ts';
-import type { Mail } from '#lib/mail.ts';
+import type { Mail, Mailer } from '#lib/mail.ts';
 import type { WorkOutcome } from '#core/foundation/work/index.ts';
 import type { WaitingMessage } from './waiting.ts';
 import { bodyOf, withoutForeignLinks, type StopLink } from './mail-body.ts';
@@ -15,15 +15,18 @@ export interface MailDeps extends Pick<Core, 'leadsEmail' | 'mailer' | 'uiOrigin
 export async function sendMail(deps: MailDeps, message: WaitingMessage, to: string | null): Promise<WorkOutcome> {
   const { mailer, uiOrigin, unsubscribeLinks: links } = deps;
   if (mailer === undefined) return { state: 'failed', error: 'no mail server is configured' };
-  if (to === null) {
-    return { state: 'cancelled', error: 'the recipient is no longer a member with a confirmed address' };
-  }
+  if (to === null) return { state: 'cancelled', error: 'the recipient is no longer a member with a confirmed address' };
   if (message.optedOut) return { state: 'cancelled', error: 'the recipient has unsubscribed' };
   const parts = message.content?.parts?.filter(({ projectId }) => message.projectIds.includes(projectId));
   if (parts?.length === 0) {
     return { state: 'cancelled', error: 'the recipient can no longer read any of its projects, or has unsubscribed' };
   }
-  const fault = await mailer.attempt(compose(message, { to, parts }, { uiOrigin, links }));
+  return attemptMail(mailer, compose(message, { to, parts }, { uiOrigin, links }));
+}
+
+/** Makes one attempt, as an outcome of work. */
+export async function attemptMail(mailer: Mailer, mail: Mail): Promise<WorkOutcome> {
+  const fault = await mailer.attempt(mail);
   if (fault === undefined) return { state: 'done' };
   const { kind, message: error } = fault;
   return kind === 'refused' ? { state: 'failed', error } : { state: 'retry', error, isAway: kind === 'away' };
@@ -81,10 +84,7 @@ function endingDigests(userId: string, parts: readonly MailPart[], links: Unsubs
 }
 
 function ofProject(userId: string, projectId: string, links: UnsubscribeLinks): StopLink {
-  return {
-    label: 'No more mail about anything in this project',
-    url: links.of({ userId, scopeId: projectId }),
-  };
+  return { label: 'No more mail about anything in this project', url: links.of({ userId, scopeId: projectId }) };
 }
 
 function unsubscribing({ kind, userId, projectId, routineId }: WaitingMessage, links: UnsubscribeLinks): Stops {

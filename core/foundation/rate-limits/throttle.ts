@@ -75,7 +75,7 @@ export async function uncount(db: Db, rule: Pick<ThrottleRule, 'name'>, subject:
   await db.run`update rate_limits set count = count - 1 where credential = ${keyOf(rule, subject)} and count > 0`;
 }
 
-/** Hashes the subject, so that the table does not list the addresses that people have tried. */
+/** The table does not list the addresses that people have tried. */
 function keyOf({ name }: Pick<ThrottleRule, 'name'>, subject: string): string {
   return `${name}:${hash('sha256', subject.toLowerCase(), 'base64url')}`;
 }

@@ -60,12 +60,9 @@ function firstOf(routine: Pending['routine'], from: Date, to: Date): Pending[] {
 
 function upTo(
   to: Date,
-  {
-    routine,
-    timetable,
-    scheduledFor,
-  }: Pick<Pending, 'routine' | 'timetable'> & { readonly scheduledFor: Date | undefined },
+  next: Pick<Pending, 'routine' | 'timetable'> & { readonly scheduledFor: Date | undefined },
 ): Pending[] {
+  const { routine, timetable, scheduledFor } = next;
   if (scheduledFor === undefined) return [];
   const startsAt = withJitter(routine, scheduledFor);
   return startsAt > to ? [] : [{ routine, timetable, scheduledFor, startsAt }];

@@ -1,15 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { jitterMs, nextInTimetable, nextTimes, parseStoredSchedule, type Timetable } from '#lib/schedule/index.ts';
 
-/** The fields that say when a routine is due. */
-export interface TimingFields {
+/** The fields that say when a routine is due. Its `skipDates` ascend. */
+export interface TimingFields extends Omit<Timetable, 'schedule'> {
   readonly schedule: string;
-  readonly timezone: string;
-  /** The window of its schedule: occurrences from `startsAt` to `endsAt`, both included; null for no bound. */
-  readonly startsAt: Date | null;
-  readonly endsAt: Date | null;
-  /** Dates in its time zone, `2026-12-24`, on which it has no occurrence; ascending. */
-  readonly skipDates: readonly string[];
   /** The most that it may start later than its schedule says; its id decides how much. */
   readonly jitterSeconds: number;
 }
@@ -49,11 +43,7 @@ export function withoutJitter({ id, jitterSeconds }: Timing, instant: Date): Dat
   return new Date(instant.getTime() - jitterMs(id, jitterSeconds));
 }
 
-/**
- * Returns the time at which the schedule next looks at an active routine: its next occurrence after `after`, an instant
- * of the schedule, plus its jitter. Without a further occurrence in its window, that is just after the end of the
- * window, when a claim pauses the routine.
- */
+/** After the last occurrence this is just after the end of the window, when a claim pauses the routine. */
 function nextTimeOf(timing: Timing, after: Date): Date {
   return timeFor(timing, nextInTimetable(timetableOf(timing), after));
 }

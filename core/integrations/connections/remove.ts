@@ -37,7 +37,15 @@ export async function eraseConnections(tx: Db, projectId: string): Promise<Erase
 
 /** Revokes the tokens of a deleted connection at their issuer, where there are any. Never throws. */
 export async function revokeErased(deps: RevocationDeps, { sealed, ...connection }: ErasedConnection): Promise<void> {
-  if (connection.auth === 'oauth' && sealed !== null) await revokeStored(deps, connection, sealed);
+  if (connection.auth !== 'oauth' || sealed === null) return;
+  let grant;
+  try {
+    grant = openGrant(deps, connection, { sealed });
+  } catch {
+    deps.log.warn({ connectionId: connection.id, detail: 'not readable' }, NOT_REVOKED);
+    return;
+  }
+  await revokeGrant(deps, connection, grant);
 }
 
 /** A connection that needs a person to sign in again. */
@@ -65,8 +73,8 @@ export async function endSignInsOf(
     returning c.id, c.name, c.project_id as "projectId"
   `;
   for (const { id, projectId } of ended) {
-    const entry = { by, projectId, targetId: id, details: { state: 'needs_reauthorization' } };
-    await recordProjectAudit(tx, { ...entry, action: 'connection.changed' });
+    const details = { state: 'needs_reauthorization' };
+    await recordProjectAudit(tx, { by, projectId, action: 'connection.changed', targetId: id, details });
   }
   return ended;
 }
@@ -100,21 +108,6 @@ export async function revokeGrant(
 
 const NOT_REVOKED = 'a sign-in was not revoked';
 
-/** Revokes a stored grant. Never throws. */
-async function revokeStored(
-  deps: RevocationDeps,
-  connection: Pick<Connection, 'id' | 'provider'>,
-  sealed: string,
-): Promise<void> {
-  let grant;
-  try {
-    grant = openGrant(deps, connection, { sealed });
-  } catch {
-    return deps.log.warn({ connectionId: connection.id, detail: 'not readable' }, NOT_REVOKED);
-  }
-  return revokeGrant(deps, connection, grant);
-}
-
 /** @returns the status of the response; undefined if the server revokes no tokens */
 async function revoke(
   { outbound, providers }: RevocationDeps,
@@ -129,10 +122,7 @@ async function revoke(
   });
   const headers = new Headers({ accept: 'application/json' });
   authenticateClient(server.tokenEndpointAuthMethods, client, headers, body);
-  const fetch = outbound.fetchWithin({
-    timeoutMs: TIMEOUT_MS,
-    maxResponseBytes: MAX_ANSWER_BYTES,
-  });
+  const fetch = outbound.fetchWithin({ timeoutMs: TIMEOUT_MS, maxResponseBytes: MAX_ANSWER_BYTES });
   const url = server.revocationEndpoint;
   // A redirect could take the token elsewhere.
   const response = await fetch(url, { method: 'POST', headers, body, redirect: 'error' });

@@ -18,14 +18,14 @@ export interface AskedQuestion {
 }
 
 const input = z.strictObject({
-  question: seen(QUESTION_LENGTH),
+  question: visibleText(QUESTION_LENGTH),
   choices: z
-    .array(seen(CHOICE_LENGTH))
+    .array(visibleText(CHOICE_LENGTH))
     .min(2)
     .max(MOST_CHOICES)
     .refine((choices) => new Set(choices).size === choices.length, 'the same choice twice')
     .optional(),
-  default: seen(QUESTION_LENGTH).optional(),
+  default: visibleText(QUESTION_LENGTH).optional(),
 });
 
 /** Reads the arguments of a call of `ask`. @returns a text with the fault where they are of no use */
@@ -42,8 +42,7 @@ export function readAsk(args: unknown): AskedQuestion | string {
   return { question, choices, defaultAnswer };
 }
 
-/** A text without characters that a person could not see. */
-function seen(most: number) {
+function visibleText(most: number) {
   return z
     .string()
     .transform((text) => withoutUnseen(text).trim())

@@ -173,10 +173,7 @@ async function findLive(
   }
 }
 
-/**
- * Tells whether a second request may succeed: the server forgot the session, or closed an idle connection at that
- * moment. Asking for a tool changes nothing, so it can always be repeated.
- */
+/** The server may have forgotten the session or closed an idle connection. Asking for a tool changes nothing. */
 function mayPass(error: unknown, lease: LeasedSession | undefined): boolean {
   if (lease?.reused === true) return true;
   return error instanceof ToolServerError && PASSING.has(error.kind);

@@ -21,7 +21,7 @@ import { sentence } from '#lib/text.ts';
 import { createTurns } from '#lib/turns.ts';
 import type { ToolPolicy } from './policy.ts';
 import { holdRoutine, listPoliciesOfConnection } from './queries.ts';
-import { retirement, writeDiscovered, type DiscoveryCounts } from './write-discovered.ts';
+import { draftReason, writeDiscovered, type DiscoveryCounts, type DiscoveryScope } from './write-discovered.ts';
 
 type DiscoverCore = Pick<
   ConnectionsCore,
@@ -53,15 +53,7 @@ const MAX_SHOWN_SKIPPED = 50;
 export async function discoverTools(deps: DiscoverCore, scope: DiscoveryScope, by: Actor): Promise<Discovery> {
   const found = await inTurn(scope.projectId, () => discover(deps, scope, by));
   if (found !== undefined) return found;
-  throw new AppError('rate_limited', 'Other discoveries of this project are waiting.', {
-    'Retry-After': '10',
-  });
-}
-
-interface DiscoveryScope {
-  readonly projectId: string;
-  readonly routineId: string;
-  readonly connectionId: string;
+  throw new AppError('rate_limited', 'Other discoveries of this project are waiting.', { 'Retry-After': '10' });
 }
 
 /** A project discovers one server at a time: a long response costs every other request of the process. */
@@ -76,20 +68,20 @@ async function discover(deps: DiscoverCore, scope: DiscoveryScope, by: Actor): P
   return transaction(database, async (tx) => {
     await holdRoutine(tx, scope);
     await lockConnection(tx, projectId, connectionId);
-    const { tools, truncated, circular } = listed;
-    const counts = await writeDiscovered(tx, scope, { tools, complete: !truncated && !circular });
-    if (counts.retired.length > 0) {
-      const reason = retirement(counts.retired);
-      const routineIds = [routineId];
-      await emit(tx, 'tools.changed', { projectId, routineIds, reason, by });
+    const { tools, skipped, dropped, truncated, circular } = listed;
+    const { retired, ...counts } = await writeDiscovered(tx, scope, { tools, complete: !truncated && !circular });
+    if (retired.length > 0) {
+      await emit(tx, 'tools.changed', { projectId, routineIds: [routineId], reason: draftReason(retired), by });
     }
-    const { added, changed, vanished, unchanged } = counts;
-    const policies = await listPoliciesOfConnection(tx, scope);
-    const skippedTools = listed.skipped.slice(0, MAX_SHOWN_SKIPPED);
-    const droppedFields = listed.dropped.slice(0, MAX_SHOWN_SKIPPED);
-    const skipped = listed.skipped.length;
-    const found = { added, changed, vanished, unchanged, skipped, skippedTools, droppedFields, truncated, circular };
-    return { ...found, policies };
+    return {
+      ...counts,
+      skipped: skipped.length,
+      skippedTools: skipped.slice(0, MAX_SHOWN_SKIPPED),
+      droppedFields: dropped.slice(0, MAX_SHOWN_SKIPPED),
+      truncated,
+      circular,
+      policies: await listPoliciesOfConnection(tx, scope),
+    };
   });
 }
 

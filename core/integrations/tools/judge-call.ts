@@ -94,7 +94,7 @@ export async function judgeOnRecord(
   return { kind: 'recorded', target, args };
 }
 
-/** Returns the target if its policy was confirmed before the run began: nothing during a run extends its rights. */
+/** The policy was confirmed before the run began: nothing during a run extends its rights. */
 function confirmedInTime({ target, runStartedAt, permitted = false }: WantedCall): ToolTarget | undefined {
   if (target === undefined || target.policy.state === 'disabled') return undefined;
   if (target.policy.state === 'hold' && !permitted) return undefined;

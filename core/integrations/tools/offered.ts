@@ -1,6 +1,6 @@
 import { unseenCharacter } from '#core/clients/mcp/index.ts';
 import { sql, type Sql } from '#lib/database/index.ts';
-import { readableNow } from './queries.ts';
+import { readableNow, type ProjectTool } from './queries.ts';
 import { ownDefinition, ownTools, type OwnToolName, type OwnToolRule } from './own-tools.ts';
 
 /** A tool as the model knows it. A built-in one has neither policy nor connection. */
@@ -32,12 +32,8 @@ export interface OfferedTool extends CallableTool {
 }
 
 /** A selected tool before it has its name. */
-interface Unnamed {
+interface Unnamed extends ProjectTool {
   readonly policyId: string;
-  readonly connectionId: string;
-  readonly connectionName: string;
-  readonly toolName: string;
-  readonly description: string | null;
   readonly clashes: boolean;
 }
 
@@ -95,10 +91,7 @@ export function offeredTools(confirmed: readonly OfferedToolJson[], rule: OwnToo
   const found = confirmed.filter(({ toolName: name, ...rest }) => unseenCharacter({ name, ...rest }) === undefined);
   const own = ownTools(rule, found.length);
   return [
-    ...own.map((name) => ({
-      ...ofOwn(name, rule),
-      inputSchema: ownDefinition(name, rule).inputSchema,
-    })),
+    ...own.map((name) => ({ ...ofOwn(name, rule), inputSchema: ownDefinition(name, rule).inputSchema })),
     ...found.map(({ clashes, ...tool }) => ({ ...tool, name: nameFor(tool, clashes, own) })),
   ];
 }
@@ -113,20 +106,10 @@ export function callableTools(found: readonly CallableToolJson[], rule: OwnToolR
 
 function ofOwn(name: OwnToolName, rule: OwnToolRule): CallableTool {
   const { description } = ownDefinition(name, rule);
-  return {
-    name,
-    policyId: null,
-    connectionId: null,
-    connectionName: null,
-    toolName: name,
-    description,
-  };
+  return { name, policyId: null, connectionId: null, connectionName: null, toolName: name, description };
 }
 
-/**
- * Returns the server's own name, within the providers' rules, if no other tool of the run has it. A tool of the service
- * keeps its name, because skills and briefings use it.
- */
+/** A tool of the service keeps its name, because skills and briefings use it. */
 function nameFor(
   tool: { readonly toolName: string; readonly policyId: string },
   clashes: boolean,

@@ -36,20 +36,13 @@ interface ToolDefinition {
   readonly inputSchema: JsonObject;
 }
 
-interface BuiltInTool extends ToolDefinition {
-  /** Executes the tool. Never throws: an error says what to send instead. */
-  execute(args: unknown): BuiltInOutcome;
-}
-
-type BuiltInOutcome = { readonly ok: true; readonly result: object } | { readonly ok: false; readonly error: string };
-
-const TOOLS: Readonly<Record<BuiltInToolName, BuiltInTool>> = { calculate: calculateTool };
+const TOOLS = { calculate: calculateTool } as const satisfies Record<BuiltInToolName, ToolDefinition>;
 
 /** Returns the built-in tool that a step calls; undefined for a tool of a connection, which has a policy. */
 export function builtInTool(call: {
   readonly toolName: string | null;
   readonly policyId: string | null;
-}): BuiltInTool | undefined {
+}): (typeof TOOLS)[BuiltInToolName] | undefined {
   const name = BUILT_IN_TOOLS.find((each) => each === call.toolName);
   return name === undefined || call.policyId !== null ? undefined : TOOLS[name];
 }
@@ -80,17 +73,13 @@ interface FinishRule {
 }
 
 /** Returns the definition of `finish`: it takes the outcome if one is required, and the result if it has a schema. */
-function finishTool({ outcome, resultSchema, mayComplete, mayPutOffHours }: FinishRule): {
-  readonly description: string;
-  readonly inputSchema: JsonObject;
-} {
+function finishTool({ outcome, resultSchema, mayComplete, mayPutOffHours }: FinishRule): ToolDefinition {
   const states = outcome === 'required';
   const form = withoutDialect(resultSchema ?? {});
   const result = { result: movedRefs(form, '#/properties/result') };
+  const ending = resultSchema === null ? ENDS_WITH_TEXT : ENDS_WITH_RESULT;
   return {
-    description: [resultSchema === null ? ENDS_WITH_TEXT : ENDS_WITH_RESULT, ...(states ? OUTCOMES_IN_WORDS : [])].join(
-      ' ',
-    ),
+    description: [ending, ...(states ? OUTCOMES_IN_WORDS : [])].join(' '),
     inputSchema: {
       type: 'object',
       properties: {

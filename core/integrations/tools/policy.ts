@@ -1,3 +1,4 @@
+import type { ToolDefinition } from '#core/clients/mcp/index.ts';
 import type { JsonObject } from '#lib/json.ts';
 
 export const POLICY_STATES = ['disabled', 'automatic', 'hold'] as const;
@@ -7,18 +8,13 @@ export type PolicyState = (typeof POLICY_STATES)[number];
  * Lets one routine use one tool of one connection, within limits: without asking a person, or, with the state `hold`,
  * once a person has approved the call.
  */
-export interface ToolPolicy {
+export interface ToolPolicy extends Omit<ToolDefinition, 'name'> {
   readonly id: string;
   readonly projectId: string;
   readonly routineId: string;
   readonly connectionId: string;
   readonly toolName: string;
-  readonly title: string | null;
-  readonly description: string | null;
-  readonly inputSchema: JsonObject;
-  readonly outputSchema: JsonObject | null;
-  readonly annotations: JsonObject | null;
-  /** Hash of the definition above, which is the server's latest. */
+  /** Hash of the definition, which is the server's latest. */
   readonly definitionHash: string;
   /** Hash of the confirmed definition. The tool is enabled only while both are the same. */
   readonly confirmedHash: string | null;
@@ -38,10 +34,7 @@ export interface ToolPolicy {
 }
 
 /** The parts of a definition that can change. Another name is another tool. */
-export type ConfirmedDefinition = Pick<
-  ToolPolicy,
-  'title' | 'description' | 'inputSchema' | 'outputSchema' | 'annotations'
->;
+export type ConfirmedDefinition = Omit<ToolDefinition, 'name'>;
 
 /** Schemas of a tool without unreadable keywords. A schema that is readable as a whole is missing. */
 export interface ReadableSchemas {

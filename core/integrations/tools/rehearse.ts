@@ -38,7 +38,6 @@ export async function stageCall(
   return { kind: 'staged', standIn: 'nothing', text: '', secrets };
 }
 
-/** Returns the JSON text of a value that satisfies the tool's output schema; undefined where none was found. */
 async function fittingSample(policy: ToolPolicy): Promise<string | undefined> {
   const { outputSchema } = checkedSchemas(policy);
   if (outputSchema === null) return undefined;

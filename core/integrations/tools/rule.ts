@@ -45,11 +45,8 @@ function isMet(condition: RuleCondition, args: JsonObject): boolean {
 }
 
 /** Says what a rule lets through, for people. */
-export function ruleInWords({
-  conditions,
-  expiresAt,
-  maxUses,
-}: Pick<ToolRule, 'conditions' | 'expiresAt' | 'maxUses'>): string {
+export function ruleInWords(rule: Pick<ToolRule, 'conditions' | 'expiresAt' | 'maxUses'>): string {
+  const { conditions, expiresAt, maxUses } = rule;
   const all = conditions.map(conditionInWords).join(' and ');
   const uses = maxUses === null ? [] : [maxUses === 1 ? 'once' : `${maxUses} times`];
   const until = expiresAt === null ? [] : [`until ${expiresAt.toISOString()}`];

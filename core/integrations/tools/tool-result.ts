@@ -100,7 +100,8 @@ function shortType(mimeType: string | null): string | null {
 export function redact(text: string, secrets: readonly string[]): string {
   let clean = text;
   for (const secret of secrets.filter(({ length }) => length >= MIN_SECRET_LENGTH)) {
-    for (const form of new Set([secret, encodeURIComponent(secret), toBase64(secret)])) {
+    const base64 = Buffer.from(secret).toString('base64').replace(/=+$/, '');
+    for (const form of new Set([secret, encodeURIComponent(secret), base64])) {
       clean = clean.replaceAll(form, MARK);
     }
   }
@@ -115,10 +116,6 @@ const MIN_SECRET_LENGTH = 6;
 /** Matches credentials by the prefixes that issuers chose for finding leaks. */
 const TOKEN =
   /\b(?:sk-[\w-]{20,}|gh[pousr]_\w{30,}|github_pat_\w{30,}|xox[abprs]-[\w-]{10,}|whsec_[\w+/=]{20,}|AKIA[0-9A-Z]{16})/g;
-
-function toBase64(text: string): string {
-  return Buffer.from(text).toString('base64').replace(/=+$/, '');
-}
 
 /** A tool call as its step shows it: without secrets, long texts cut with their length on record. */
 export interface ToolRecord {

@@ -20,7 +20,7 @@ export interface DiscoveryCounts {
   readonly retired: readonly string[];
 }
 
-interface Scope {
+export interface DiscoveryScope {
   readonly projectId: string;
   readonly routineId: string;
   readonly connectionId: string;
@@ -32,7 +32,7 @@ interface Scope {
  */
 export async function writeDiscovered(
   tx: Db,
-  scope: Scope,
+  scope: DiscoveryScope,
   { tools, complete }: { tools: readonly ToolDefinition[]; complete: boolean },
 ): Promise<DiscoveryCounts> {
   const counts = { added: 0, changed: 0, vanished: 0, unchanged: 0 };
@@ -87,7 +87,7 @@ function* batchesOf(tools: readonly ToolDefinition[]): Generator<string> {
 
 async function writeBatch(
   tx: Db,
-  { projectId, routineId, connectionId }: Scope,
+  { projectId, routineId, connectionId }: DiscoveryScope,
   batch: string,
 ): Promise<Omit<DiscoveryCounts, 'vanished'>> {
   const counts = await tx.row<Omit<DiscoveryCounts, 'vanished'>>`
@@ -130,7 +130,7 @@ async function writeBatch(
 /** Disables the tools that the server no longer has. */
 function markVanished(
   tx: Db,
-  { routineId, connectionId }: Scope,
+  { routineId, connectionId }: DiscoveryScope,
   present: readonly string[],
 ): Promise<{ name: string; wasEnabled: boolean }[]> {
   return tx.rows`
@@ -151,9 +151,7 @@ function markVanished(
  */
 export async function retirePolicy(
   { database, emit }: Pick<Core, 'database' | 'emit'>,
-  policy: Pick<ToolPolicy, 'projectId' | 'routineId' | 'connectionId' | 'toolName'> & {
-    id: string;
-  },
+  policy: Pick<ToolPolicy, 'id' | 'projectId' | 'routineId' | 'connectionId' | 'toolName'>,
   live: ToolDefinition | undefined,
 ): Promise<void> {
   const { projectId, routineId, toolName } = policy;
@@ -172,13 +170,13 @@ export async function retirePolicy(
         `) > 0
         : (await writeDiscovered(tx, policy, { tools: [live], complete: false })).retired.length > 0;
     if (!retired) return;
-    const reason = retirement([toolName]);
+    const reason = draftReason([toolName]);
     await emit(tx, 'tools.changed', { projectId, routineIds: [routineId], reason, by: SYSTEM });
   });
 }
 
 /** Says why a routine returned to draft, with the tool names that people know. */
-export function retirement(toolNames: readonly string[]): string {
+export function draftReason(toolNames: readonly string[]): string {
   const shown = toolNames.slice(0, 3).join(', ');
   const more = toolNames.length > 3 ? ` and ${toolNames.length - 3} more` : '';
   return `the server changed or removed a tool that was automatic (${shown}${more}); look at it and confirm it again`;

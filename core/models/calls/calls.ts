@@ -1,13 +1,9 @@
 import { type ModelConnectionRef, isUsable, useAccount } from '#core/models/connections/index.ts';
-import {
-  type ModelProviders,
-  runningLease,
-  type RuntimeLease,
-  type ModelRuntime,
-} from '#core/models/providers/index.ts';
+import { type ModelProviders, runningLease, type ModelRuntime } from '#core/models/providers/index.ts';
 import { sql, transaction, type Database, type Db, type Sql } from '#lib/database/index.ts';
 import { LONELY_MS } from '#lib/envelope/index.ts';
 import type { Log } from '#lib/log.ts';
+import type { RuntimeLease } from '#lib/runtime-client/index.ts';
 
 /** A call of the runtime on an account, for one model step. */
 export interface CallOrder {

@@ -25,15 +25,12 @@ export function accountKinds(deps: CatalogueCore & AccountsCore): Kinds {
   return { revocation: revocationKind(deps), catalogue: catalogueKind(deps) };
 }
 
-/**
- * Fetches the catalogues of accounts in the background, so that no request waits for a provider. An account whose
- * catalogue cannot be fetched keeps the last one. Undefined without a runtime. Fetches few at a time: the runtime takes
- * eight calls, and calls of runs matter more.
- */
+/** In the background, so that no request waits for a provider. An account whose catalogue fails keeps its last one. */
 function catalogueKind(deps: CatalogueCore): RequestKind | undefined {
   const { modelRuntime: runtime } = deps;
   if (runtime === undefined) return undefined;
   return {
+    // The runtime takes eight calls at a time, and calls of runs matter more.
     batch: 2,
     waitsMs: [],
     attempt: ({ key, payload }, signal) => refresh(deps, runtime, { id: key, ...inProject.parse(payload) }, signal),

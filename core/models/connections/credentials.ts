@@ -3,7 +3,14 @@ import type { ModelProvider } from '#core/models/providers/index.ts';
 import { now } from '#lib/clock.ts';
 import { AppError } from '#lib/errors.ts';
 import type { SecretBox } from '#lib/secrets/index.ts';
-import { createRenewals, endsSignIn, NotRenewed, REFUSED_PAUSE_SECONDS, renewUnderLease } from '#lib/shared-renewal.ts';
+import {
+  createRenewals,
+  endsSignIn,
+  NotRenewed,
+  renewedOr,
+  renewUnderLease,
+  unlessNotReady,
+} from '#lib/shared-renewal.ts';
 import type { ModelConnectionRef } from './connection.ts';
 import type { AccountsCore } from './core.ts';
 import { endpointOf, revokeTokens, signInOf, tokenParametersOf } from './oauth/server.ts';
@@ -15,6 +22,7 @@ import {
   replaceCredential,
   sealCredential,
   takeRenewal,
+  type ModelCredential,
   type OAuthCredential,
   type StoredCredential,
 } from './store/credential.ts';
@@ -67,12 +75,7 @@ export function createModelCredentials(deps: RenewalCore & Pick<AccountsCore, 'm
     if (provider.identity !== stored.providerIdentity || stored.state !== 'ready') {
       throw new AppError('connection_not_ready');
     }
-    return { stored, provider, opened: open(ref, stored) };
-  };
-
-  const open = (ref: ModelConnectionRef, { sealed }: StoredCredential) => {
-    if (sealed === null) throw new AppError('connection_not_ready');
-    return openCredential(secrets, ref.id, sealed);
+    return { stored, provider, opened: openStored(secrets, ref, stored) };
   };
 
   const current = async (ref: ModelConnectionRef): Promise<CallCredential> => {
@@ -88,19 +91,13 @@ export function createModelCredentials(deps: RenewalCore & Pick<AccountsCore, 'm
       // A credential that cannot be renewed is used until the provider refuses it.
       const isFinal = opened.kind === 'api_key' || opened.refreshToken === null;
       if (lasts || isFinal || (stored.spent && !stored.leased)) return asIs;
-      const wasRefusedNow = (stored.refusals?.agoSeconds ?? Infinity) < REFUSED_PAUSE_SECONDS;
-      if (wasRefusedNow && !stored.expired) return asIs;
-      try {
-        return (await renew(provider, ref, stored, signal)) ? await current(ref) : asIs;
-      } catch (error) {
-        const mayPass = error instanceof AppError && error.code === 'provider_error';
-        if (mayPass && !stored.expired) return asIs;
-        throw error;
-      }
+      return renewedOr(asIs, stored, async () =>
+        (await renew(provider, ref, stored, signal)) ? await current(ref) : asIs,
+      );
     },
 
     async refused(ref, version, signal) {
-      const ready = await orUndefined(readReady(ref));
+      const ready = await unlessNotReady(readReady(ref));
       if (ready === undefined) return undefined;
       const { stored, provider, opened } = ready;
       // Another caller has renewed it since.
@@ -114,32 +111,20 @@ export function createModelCredentials(deps: RenewalCore & Pick<AccountsCore, 'm
         await markNotReady(database, ref, version, reason);
         return undefined;
       }
-      const renewed = await orUndefined(renew(provider, ref, stored, signal));
+      const renewed = await unlessNotReady(renew(provider, ref, stored, signal));
       if (renewed === undefined) return undefined;
-      if (renewed) return orUndefined(current(ref));
+      if (renewed) return unlessNotReady(current(ref));
       throw new NotRenewed();
     },
   };
 }
 
-/**
- * Tells whether a credential is good for a call that ends by then. When a new one would not last that long either, it
- * is renewed once half of its life is over, and not before each call.
- */
+/** When a new one would not last that long either, it is renewed once half of its life is over. */
 function outlasts({ expiresAt, lifeSeconds }: StoredCredential, endsAt: number): boolean {
   if (expiresAt === null || expiresAt.getTime() > endsAt) return true;
   const time = now();
   const lifeMs = (lifeSeconds ?? Infinity) * 1_000;
   return lifeMs <= endsAt - time && expiresAt.getTime() - time > lifeMs / 2;
-}
-
-async function orUndefined<T>(work: Promise<T>): Promise<T | undefined> {
-  try {
-    return await work;
-  } catch (error) {
-    if (error instanceof AppError && error.code === 'connection_not_ready') return undefined;
-    throw error;
-  }
 }
 
 type RenewalCore = Pick<AccountsCore, 'database' | 'findModelServer' | 'log' | 'outbound' | 'secrets'>;
@@ -179,7 +164,8 @@ async function renewHeld(
 ): Promise<boolean> {
   const { database, secrets, log } = deps;
   let tokens: Tokens;
-  const old = openOAuth(secrets, ref, held);
+  const old = openStored(secrets, ref, held);
+  if (old.kind !== 'oauth') throw new TypeError('a key is not renewed');
   try {
     tokens = await ask(deps, provider, old);
   } catch (error) {
@@ -192,8 +178,8 @@ async function renewHeld(
       }
       throw new AppError('connection_not_ready');
     }
-    const { refusals } = held;
-    await dropRenewal(database, ref, lease, { mayBeSentAgain: kind !== 'unknown', refused, refusals });
+    const end = { mayBeSentAgain: kind !== 'unknown', refused, refusals: held.refusals };
+    await dropRenewal(database, ref, lease, end);
     if (!(error instanceof TokenError || error instanceof AppError)) throw error;
     log.warn({ connectionId: ref.id, detail, kind }, 'the tokens of a model account were not renewed');
     if (kind === 'unknown') return false;
@@ -210,7 +196,11 @@ async function renewHeld(
     expiresInSeconds: tokens.expiresInSeconds,
   });
   // Meanwhile a person signed in again or revoked the account, without knowing the new tokens: hand them back.
-  if (!stored) void drop(deps, provider, next);
+  if (!stored) {
+    void revokeTokens(deps, provider, next).catch(() => {
+      log.warn({ provider: signInOf(provider).kind }, 'renewed tokens were not revoked');
+    });
+  }
   return true;
 }
 
@@ -229,17 +219,7 @@ async function ask(
   });
 }
 
-async function drop(deps: RenewalCore, provider: ModelProvider, credential: OAuthCredential): Promise<void> {
-  try {
-    await revokeTokens(deps, provider, credential);
-  } catch {
-    deps.log.warn({ provider: signInOf(provider).kind }, 'renewed tokens were not revoked');
-  }
-}
-
-function openOAuth(secrets: SecretBox, ref: ModelConnectionRef, { sealed }: StoredCredential): OAuthCredential {
+function openStored(secrets: SecretBox, { id }: ModelConnectionRef, { sealed }: StoredCredential): ModelCredential {
   if (sealed === null) throw new AppError('connection_not_ready');
-  const opened = openCredential(secrets, ref.id, sealed);
-  if (opened.kind !== 'oauth') throw new TypeError('a key is not renewed');
-  return opened;
+  return openCredential(secrets, id, sealed);
 }

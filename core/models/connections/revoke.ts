@@ -71,10 +71,7 @@ export function accountsOfProject(tx: Db, projectId: string): Promise<ModelConne
   `;
 }
 
-/**
- * Opens a credential; undefined without its key. It can then not be revoked at its provider, but is erased all the
- * same.
- */
+/** Without its key a credential cannot be revoked at its provider; it is erased all the same. */
 function openOrUndefined({ secrets, log }: AccountsCore, connectionId: string, sealed: string) {
   try {
     return openCredential(secrets, connectionId, sealed);

@@ -53,10 +53,7 @@ export function createFigureStore(database: Database, takesPrices: boolean): Fig
     if (!takesPrices || !prices) return figures;
     return { ...figures, prices: { ...prices, cachedInput: prices.cachedInput ?? null } };
   };
-  return {
-    of: (projectId) => read.fetch(projectId),
-    forget: () => read.clear(),
-  };
+  return { of: (projectId) => read.fetch(projectId), forget: () => read.clear() };
 }
 
 function keyOf({ source, modelId }: ServedModel): string {
@@ -78,17 +75,14 @@ const BETTER: ReadonlySet<FigureOrigin> = new Set(['list', 'operator', 'local', 
 export async function patchFigures(
   { database, maxCostUsdPerOrganization }: Pick<Core, 'database' | 'maxCostUsdPerOrganization'>,
   option: ModelOption,
-  {
-    organizationId,
-    by,
-    patch,
-  }: {
+  input: {
     readonly organizationId: string;
     readonly by: Actor & { readonly id: string };
     readonly patch: FiguresPatch;
   },
 ): Promise<void> {
   const { served, origins, modelId } = option;
+  const { organizationId, by, patch } = input;
   if (served === null) throw new AppError('invalid_model', 'modelId: not a model of a source');
   await transaction(database, async (tx) => {
     await assertAdmin(tx, { organizationId, userId: by.id });
@@ -108,6 +102,7 @@ export async function patchFigures(
       throw new AppError('limit_reached', `At most ${MAX_MODELS} models have figures by hand.`);
     }
     const changed = JSON.stringify(patch);
+    const { contextTokens, maxOutputTokens, prices } = patch;
     await tx.run`
       insert into model_figures (organization_id, source, model_id, figures)
       values (${organizationId}, ${served.source}, ${served.modelId}, jsonb_strip_nulls(${changed}::jsonb))
@@ -119,17 +114,13 @@ export async function patchFigures(
       by,
       action: 'model_figures.changed',
       targetId: modelId,
-      details: detailsOf(patch),
+      details: {
+        ...(contextTokens === undefined ? {} : { contextTokens }),
+        ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
+        ...(prices === undefined ? {} : { inputPrice: prices?.input ?? null, outputPrice: prices?.output ?? null }),
+      },
     });
   });
-}
-
-function detailsOf({ contextTokens, maxOutputTokens, prices }: FiguresPatch) {
-  return {
-    ...(contextTokens === undefined ? {} : { contextTokens }),
-    ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
-    ...(prices === undefined ? {} : { inputPrice: prices?.input ?? null, outputPrice: prices?.output ?? null }),
-  };
 }
 
 const FIGURE_NAMES = ['contextTokens', 'maxOutputTokens', 'prices'] as const satisfies (keyof Figures)[];

@@ -1,5 +1,6 @@
 import type { ModelAbilities, ServedModel } from '#core/clients/gateway/index.ts';
 import type { Prices } from '#core/foundation/cost/index.ts';
+import { SLOT_LETTER, SLOTS, type ProviderSettings } from '#lib/provider-file/index.ts';
 
 /** A routine's choice of model. `connectionId` is null for a model source and exact for a personal account. */
 export interface ModelReference {
@@ -8,7 +9,7 @@ export interface ModelReference {
   readonly modelId: string;
 }
 
-export const MODEL_PROVIDERS = ['gateway', 'provider-a', 'provider-b', 'provider-c'] as const;
+export const MODEL_PROVIDERS = ['gateway', ...SLOTS] as const;
 type ModelProvider = (typeof MODEL_PROVIDERS)[number];
 
 export function isModelProvider(name: string): name is ModelProvider {
@@ -66,33 +67,14 @@ export function firstKnown(candidates: readonly (readonly [FigureOrigin, SomeFig
   };
   const [contextTokens, maxOutputTokens, prices] = [first('contextTokens'), first('maxOutputTokens'), first('prices')];
   return {
-    figures: {
-      contextTokens: contextTokens.figure,
-      maxOutputTokens: maxOutputTokens.figure,
-      prices: prices.figure,
-    },
-    origins: {
-      contextTokens: contextTokens.origin,
-      maxOutputTokens: maxOutputTokens.origin,
-      prices: prices.origin,
-    },
+    figures: { contextTokens: contextTokens.figure, maxOutputTokens: maxOutputTokens.figure, prices: prices.figure },
+    origins: { contextTokens: contextTokens.origin, maxOutputTokens: maxOutputTokens.origin, prices: prices.origin },
   };
-}
-
-interface ProviderFlags {
-  readonly MODEL_PROVIDER_A_ENABLED: boolean;
-  readonly MODEL_PROVIDER_B_ENABLED: boolean;
-  readonly MODEL_PROVIDER_C_ENABLED: boolean;
 }
 
 /** Returns the check whether a provider may take new work: the gateway always, each connected one by its own flag. */
-export function providerSwitch(flags: ProviderFlags): (provider: string) => boolean {
-  const enabled: Record<ModelProvider, boolean> = {
-    gateway: true,
-    'provider-a': flags.MODEL_PROVIDER_A_ENABLED,
-    'provider-b': flags.MODEL_PROVIDER_B_ENABLED,
-    'provider-c': flags.MODEL_PROVIDER_C_ENABLED,
-  };
-  const byName = new Map<string, boolean>(Object.entries(enabled));
-  return (provider) => byName.get(provider) ?? false;
+export function providerSwitch(settings: ProviderSettings): (provider: string) => boolean {
+  const connected = SLOTS.filter((slot) => settings[`MODEL_PROVIDER_${SLOT_LETTER[slot]}_ENABLED`]);
+  const enabled = new Set<string>(['gateway', ...connected]);
+  return (provider) => enabled.has(provider);
 }

@@ -1,7 +1,6 @@
 import type { Core } from '#core/core.ts';
 import { listOfferedModels, type OfferedModel } from '#core/models/connections/index.ts';
 import type { ModelProviders } from '#core/models/providers/index.ts';
-import type { ProviderFile } from '#lib/provider-file/index.ts';
 import type { FigureStore } from './by-hand.ts';
 import type { SourceState } from './source.ts';
 import type { ModelDirectory, ModelList } from './directory.ts';
@@ -67,6 +66,7 @@ function optionOf(
   modelProviders: ModelProviders,
 ): ModelOption[] {
   if (!isModelProvider(provider)) return [];
+  const takeSchemas = modelProviders.find(provider)?.file.api.options.structuredOutputs ?? false;
   return [
     {
       provider,
@@ -75,7 +75,7 @@ function optionOf(
       name,
       contextTokens,
       maxOutputTokens: null,
-      abilities: { structuredOutputs: takesSchemas(modelProviders.find(provider)?.file, id) },
+      abilities: { structuredOutputs: Array.isArray(takeSchemas) ? takeSchemas.includes(id) : takeSchemas },
       served: null,
       prices: null,
       origins: {
@@ -85,9 +85,4 @@ function optionOf(
       },
     },
   ];
-}
-
-function takesSchemas(file: ProviderFile | undefined, modelId: string): boolean {
-  const models = file?.api.options.structuredOutputs ?? false;
-  return Array.isArray(models) ? models.includes(modelId) : models;
 }

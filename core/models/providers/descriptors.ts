@@ -1,4 +1,4 @@
-import { type LoadedProvider, type ProviderFile, SLOTS, type ProviderSlot } from '#lib/provider-file/index.ts';
+import { AUTH_KIND, type ProviderFile, SLOTS, type ProviderSlot } from '#lib/provider-file/index.ts';
 import type { ModelProviders } from './providers.ts';
 import type { ModelRuntime } from './runtime.ts';
 
@@ -59,35 +59,25 @@ export async function describeProviders(deps: DescriptorDeps, viewer: ProviderVi
   ];
 }
 
-/** Kind of sign-in of each slot, in force unless its file names another. */
-const AUTH_TYPE = {
-  'provider-a': 'device_code',
-  'provider-b': 'oauth',
-  'provider-c': 'api_key',
-} as const satisfies Record<ProviderSlot, AuthType>;
-
 export async function describeProvider(
   deps: DescriptorDeps,
   slot: ProviderSlot,
   viewer: ProviderViewer,
 ): Promise<ProviderDescriptor> {
   const loaded = deps.modelProviders.find(slot);
-  const status = loaded === undefined ? 'provider_disabled' : await statusOf(deps, loaded);
+  const status =
+    loaded === undefined ? 'provider_disabled' : ((await deps.modelRuntime?.status(loaded)) ?? 'runtime_unavailable');
   const reason = status !== 'ready' ? status : viewer.kind === 'api_key' ? 'session_required' : null;
   const file = loaded?.file;
   return {
     provider: slot,
     name: file?.name ?? slot,
     enabled: status !== 'provider_disabled' && status !== 'provider_mismatch',
-    authType: AUTH_TYPE[slot],
+    authType: AUTH_KIND[slot],
     billing: file?.billing ?? null,
     terms: file?.terms ?? null,
     documentation: file?.documentation ?? null,
     keyPage: file?.auth.kind === 'api_key' ? file.auth.keyPage : null,
     viewer: { ...viewer, canConnect: reason === null, reason },
   };
-}
-
-function statusOf({ modelRuntime }: DescriptorDeps, provider: LoadedProvider) {
-  return modelRuntime === undefined ? Promise.resolve('runtime_unavailable' as const) : modelRuntime.status(provider);
 }

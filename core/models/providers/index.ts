@@ -6,4 +6,4 @@ export {
   type ProviderDescriptor,
 } from './descriptors.ts';
 export { loadModelProviders, type ModelProvider, type ModelProviders } from './providers.ts';
-export { keepRuntimeLease, openModelRuntime, runningLease, type ModelRuntime, type RuntimeLease } from './runtime.ts';
+export { keepRuntimeLease, openModelRuntime, runningLease, type ModelRuntime } from './runtime.ts';

@@ -61,10 +61,7 @@ function clientOf(settings: ModelProviderSettings, slot: ProviderSlot): Provider
   return id === undefined ? undefined : { id, secret: settings[`MODEL_PROVIDER_${letter}_CLIENT_SECRET`] };
 }
 
-/**
- * Hashes the identity of a provider: the source of its tokens and their destination. An account of another identity is
- * not used, as its credential would go to a wrong host. Paths may change.
- */
+/** An account of another identity is not used, because its credential would go to a wrong host. Paths may change. */
 function providerIdentity({ auth, api, verify }: ProviderFile): string {
   const issuer = auth.kind === 'api_key' ? null : (auth.issuer ?? originOf(auth.tokenEndpoint));
   const hosts = [auth.kind, issuer, originOf(api.baseUrl)];

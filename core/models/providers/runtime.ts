@@ -5,7 +5,12 @@ import type { ConfigOf } from '#lib/config/index.ts';
 import { type Database, type Db, sql } from '#lib/database/index.ts';
 import type { HelloResult } from '#lib/envelope/index.ts';
 import { AppError } from '#lib/errors.ts';
-import { createRuntimeClient, RuntimeUnreachable, type RuntimeClient } from '#lib/runtime-client/index.ts';
+import {
+  createRuntimeClient,
+  RuntimeUnreachable,
+  type RuntimeClient,
+  type RuntimeLease,
+} from '#lib/runtime-client/index.ts';
 import type { ModelProvider } from './providers.ts';
 
 /** The provider runtime, as API and workers see it. */
@@ -156,23 +161,12 @@ export async function keepRuntimeLease(deps: KeeperDeps, signal: AbortSignal): P
   }
 }
 
-/**
- * Renews the lease once, or takes the next one when it has run out.
- * @returns false when the lease belongs to another instance than the one that responds, or has another epoch than the
- * runtime
- * @throws {RuntimeUnreachable} when no runtime responds
- */
+/** @returns false when another instance than the leased one responds, or the epochs differ */
 async function renew({ database, runtime }: KeeperDeps): Promise<boolean> {
   const lease = await runtime.lease();
   const said = await runtime.client.hello({ epoch: lease.epoch });
   if (said.instanceId !== lease.instanceId || said.epoch !== lease.epoch) return false;
   return renewRuntimeLease(database, lease);
-}
-
-/** The lease under which the one runtime works for the API side. */
-export interface RuntimeLease {
-  readonly instanceId: string;
-  readonly epoch: number;
 }
 
 /** Reads the lease while it runs. */

@@ -8,10 +8,9 @@ import type { Admission } from '#core/execution/admission/index.ts';
 import { transaction, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import type { ForecastDeps } from '#core/execution/forecast/index.ts';
-import { planBackfill, type BackfillPlan, type LeftOut, type PlannedWindow } from './plan.ts';
-import { forecastBackfill, notAccepted } from './forecast.ts';
+import { planBackfill, type BackfillPlan, type LeftOut } from './plan.ts';
+import { forecastBackfill, notAccepted, type WantedBackfill } from './forecast.ts';
 
-/** Limit of runs in one backfill. */
 export const MAX_BACKFILL = 200;
 
 /** Limit of waiting backfill runs in an organization. */
@@ -22,12 +21,8 @@ export interface BackfillDeps extends ForecastDeps, Pick<Core, 'providerEnabled'
   readonly admission: Pick<Admission, 'nudge'>;
 }
 
-export interface BackfillInput extends PlannedWindow {
+export interface BackfillInput extends WantedBackfill {
   readonly backfillId: string;
-  readonly projectId: string;
-  readonly organizationId: string;
-  readonly plan: Plan;
-  readonly routineId: string;
   readonly acceptForecast: boolean;
   /** As `ManualRun` has it. */
   readonly startedBy: string | null;
@@ -43,8 +38,7 @@ export interface Backfill {
 }
 
 /**
- * Creates the runs of a backfill once the caller has accepted their forecast: all of them or none. A second backfill
- * never repeats an instant of an earlier one.
+ * Creates all runs of a backfill, once its forecast is accepted, or none. Instants of earlier backfills are left out.
  * @throws {AppError} `routine_not_found`, `forecast_not_accepted`, `allowance_exceeded`, `limit_reached`,
  * `provider_disabled`, and what `planBackfill` throws
  */
@@ -74,12 +68,7 @@ export async function backfillRoutine(deps: BackfillDeps, by: Actor, input: Back
       projectId,
       action: 'routine.backfilled',
       targetId: routineId,
-      details: {
-        backfillId: id,
-        runs: runs.length,
-        from: window.from.toISOString(),
-        to: window.to.toISOString(),
-      },
+      details: { backfillId: id, runs: runs.length, from: window.from.toISOString(), to: window.to.toISOString() },
     });
     return { ...known, runs };
   });
@@ -88,8 +77,7 @@ export async function backfillRoutine(deps: BackfillDeps, by: Actor, input: Back
 }
 
 /**
- * Counts the runs against the allowance and locks its row, so that two backfills cannot both take the last runs of an
- * organization.
+ * Counts runs against the allowance and locks it, so that two backfills cannot both take the last runs.
  * @throws {AppError} `allowance_exceeded`, `limit_reached`
  */
 async function takeAll(tx: Db, input: { organizationId: string; plan: Plan; wanted: number }): Promise<void> {

@@ -12,6 +12,15 @@ import {
 } from '#core/execution/forecast/index.ts';
 import { planBackfill, type LeftOut, type PastWindow } from './plan.ts';
 
+export interface WantedBackfill extends PastWindow {
+  readonly projectId: string;
+  readonly organizationId: string;
+  readonly plan: Plan;
+  readonly routineId: string;
+  /** The most runs that it makes. */
+  readonly max: number;
+}
+
 export interface BackfillForecast {
   /** The runs that the backfill would make, and their usage. */
   readonly forecast: Forecast;
@@ -25,13 +34,7 @@ export interface BackfillForecast {
  */
 export async function forecastBackfill(
   deps: ForecastDeps & { readonly retention: RetentionRule },
-  input: PastWindow & {
-    readonly projectId: string;
-    readonly organizationId: string;
-    readonly plan: Plan;
-    readonly routineId: string;
-    readonly max: number;
-  },
+  input: WantedBackfill,
 ): Promise<BackfillForecast> {
   const { projectId, organizationId, plan, routineId, ...rest } = input;
   const { database, retention } = deps;

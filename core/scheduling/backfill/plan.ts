@@ -25,15 +25,14 @@ export interface BackfillPlan {
   readonly nextFrom: Date | null;
 }
 
-export interface PlannedWindow extends PastWindow {
+interface PlannedWindow extends PastWindow {
   /** Undefined for a forecast. */
   readonly backfillId: string | undefined;
   readonly max: number;
 }
 
 /**
- * Plans the runs of a backfill: the instants of the schedule in the window, without those that are recorded or about to
- * be.
+ * Plans the runs of a backfill: the instants of the window, without those that are recorded or about to be.
  * @throws {AppError} `routine_archived`, `invalid_request`, `successful_run_required`, `invalid_schedule`
  */
 export async function planBackfill(
@@ -77,7 +76,7 @@ export interface PastWindow {
   readonly to: Date;
 }
 
-export interface PastInstants {
+interface PastInstants {
   /** The first instants of the schedule in the window, ascending. */
   readonly instants: readonly Date[];
   /** The first instant after these; null when the window has no more. */
@@ -105,8 +104,7 @@ function pastInstants(routine: Routine, { from, to }: PastWindow, max: number): 
 }
 
 /**
- * Refuses a window that reaches into the future, or back before the project's oldest runs: whether those instants ran
- * is no longer known.
+ * Refuses a window that reaches into the future, or back before the oldest runs: what ran then is not known.
  * @throws {AppError} `invalid_request`
  */
 async function assertPast(

@@ -3,10 +3,13 @@ import { listQuestions, type Question } from '#core/execution/questions/index.ts
 import { spentBudgets } from '#core/usage/index.ts';
 import { ownedBy, sql, type Db } from '#lib/database/index.ts';
 
-/** A routine whose latest ended run has failed. */
-interface FailedRoutine {
+interface OfRoutine {
   readonly routineId: string;
   readonly routineName: string;
+}
+
+/** A routine whose latest ended run has failed. */
+interface FailedRoutine extends OfRoutine {
   /** The latest failed run. */
   readonly runId: string;
   readonly reason: string | null;
@@ -17,17 +20,13 @@ interface FailedRoutine {
 }
 
 /** A routine whose last run did its work without the tools that it called. */
-interface RoutineWithoutTools {
-  readonly routineId: string;
-  readonly routineName: string;
+interface RoutineWithoutTools extends OfRoutine {
   readonly runId: string;
   readonly finishedAt: Date;
 }
 
 /** A routine that the service has taken off its schedule. */
-interface StoppedRoutine {
-  readonly routineId: string;
-  readonly routineName: string;
+interface StoppedRoutine extends OfRoutine {
   readonly state: string;
   readonly reason: string;
   readonly updatedAt: Date;
@@ -45,17 +44,13 @@ interface EndedSignIn {
 }
 
 /** An active routine whose scheduled runs use an older revision of a skill. */
-interface RoutineBehind {
-  readonly routineId: string;
-  readonly routineName: string;
+interface RoutineBehind extends OfRoutine {
   /** Names of the skills. */
   readonly skills: readonly string[];
 }
 
 /** A run whose held calls wait for a person. */
-interface HoldingRun {
-  readonly routineId: string;
-  readonly routineName: string;
+interface HoldingRun extends OfRoutine {
   readonly runId: string;
   /** Open actions of the run. */
   readonly calls: number;
@@ -80,16 +75,16 @@ export interface Attention {
   readonly truncated: boolean;
 }
 
-/** Entries of each kind. */
+/** Entries of each kind; one more is read. */
 const MOST = 20;
+const LIMIT = MOST + 1;
 /** How many failed runs are looked at, the newest first. */
 const MOST_FAILED_RUNS = 1_000;
 /** A budget needs attention once this share of it is spent. */
 const NEARLY_SPENT_PERCENT = 80;
 
 /**
- * Reads what needs attention in a project: seven statements, each by an index and bounded by the routines of the
- * project.
+ * Reads what needs attention in a project. Each statement reads an index, bounded by the routines of the project.
  * @param since failures before it are left out
  */
 export async function readAttention(
@@ -98,15 +93,14 @@ export async function readAttention(
   since: Date,
 ): Promise<Attention> {
   const { projectId } = ids;
-  const limit = MOST + 1;
   const found = {
-    held: await holdingRuns(db, projectId, limit),
-    stopped: await stoppedRoutines(db, projectId, limit),
-    failed: await failedRoutines(db, { projectId, since, limit }),
-    withoutTools: await routinesWithoutTools(db, { projectId, since, limit }),
-    signIns: await endedSignIns(db, projectId, limit),
-    budgets: await spentBudgets(db, ids, { percent: NEARLY_SPENT_PERCENT, limit }),
-    skillsBehind: await routinesBehind(db, projectId, limit),
+    held: await holdingRuns(db, projectId),
+    stopped: await stoppedRoutines(db, projectId),
+    failed: await failedRoutines(db, projectId, since),
+    withoutTools: await routinesWithoutTools(db, projectId, since),
+    signIns: await endedSignIns(db, projectId),
+    budgets: await spentBudgets(db, ids, { percent: NEARLY_SPENT_PERCENT, limit: LIMIT }),
+    skillsBehind: await routinesBehind(db, projectId),
     questions: await listQuestions(db, projectId, { state: 'open', page: { limit: MOST, after: undefined } }),
   };
   return {
@@ -122,32 +116,26 @@ export async function readAttention(
   };
 }
 
-function holdingRuns(db: Db, projectId: string, limit: number): Promise<HoldingRun[]> {
+function holdingRuns(db: Db, projectId: string): Promise<HoldingRun[]> {
   return db.rows`
     select a.routine_id as "routineId", r.name as "routineName", a.run_id as "runId", count(*)::integer as calls,
       array_agg(distinct a.tool_name) as "toolNames", min(a.expires_at) as "expiresAt"
     from actions a join routines r on r.id = a.routine_id and r.project_id = a.project_id
     where a.project_id = ${projectId} and a.state = 'open'
-    group by a.routine_id, r.name, a.run_id order by min(a.expires_at), a.run_id limit ${limit}
+    group by a.routine_id, r.name, a.run_id order by min(a.expires_at), a.run_id limit ${LIMIT}
   `;
 }
 
-function stoppedRoutines(db: Db, projectId: string, limit: number): Promise<StoppedRoutine[]> {
+function stoppedRoutines(db: Db, projectId: string): Promise<StoppedRoutine[]> {
   return db.rows`
     select id as "routineId", name as "routineName", state, state_reason as reason, updated_at as "updatedAt"
     from routines where project_id = ${projectId} and state_reason is not null
-    order by id desc limit ${limit}
+    order by id desc limit ${LIMIT}
   `;
 }
 
-/**
- * Finds failures that no success has followed, without routines that the service has stopped: those have entries of
- * their own.
- */
-function failedRoutines(
-  db: Db,
-  { projectId, since, limit }: { projectId: string; since: Date; limit: number },
-): Promise<FailedRoutine[]> {
+/** Finds failures that no success has followed. Routines that the service has stopped have entries of their own. */
+function failedRoutines(db: Db, projectId: string, since: Date): Promise<FailedRoutine[]> {
   return db.rows`
     with failed as (
       select id, routine_id, reason, error_message, finished_at from runs
@@ -167,15 +155,12 @@ function failedRoutines(
       where ${ownedBy(sql`later.routine_id`, sql`latest.routine_id`)} and later.project_id = ${projectId}
         and later.state = 'succeeded' and later.id > latest.id and ${isWork(sql`later.trigger`)}
     )
-    order by latest.finished_at desc limit ${limit}
+    order by latest.finished_at desc limit ${LIMIT}
   `;
 }
 
 /** Looks at the last run of each routine that has succeeded or failed. */
-function routinesWithoutTools(
-  db: Db,
-  { projectId, since, limit }: { projectId: string; since: Date; limit: number },
-): Promise<RoutineWithoutTools[]> {
+function routinesWithoutTools(db: Db, projectId: string, since: Date): Promise<RoutineWithoutTools[]> {
   return db.rows`
     select r.id as "routineId", r.name as "routineName", latest.id as "runId", latest.finished_at as "finishedAt"
     from routines r cross join lateral (
@@ -186,11 +171,11 @@ function routinesWithoutTools(
     ) latest
     where r.project_id = ${projectId} and r.state <> 'archived' and latest.state = 'succeeded'
       and latest.warnings <> '{}' and latest.finished_at >= ${since}
-    order by latest.finished_at desc limit ${limit}
+    order by latest.finished_at desc limit ${LIMIT}
   `;
 }
 
-function endedSignIns(db: Db, projectId: string, limit: number): Promise<EndedSignIn[]> {
+function endedSignIns(db: Db, projectId: string): Promise<EndedSignIn[]> {
   return db.rows`
     select 'model_account' as kind, a.id, a.provider_name as name, a.owner_id as "ownerId", u.name as "ownerName",
       a.updated_at as "updatedAt"
@@ -199,11 +184,11 @@ function endedSignIns(db: Db, projectId: string, limit: number): Promise<EndedSi
     union all
     select 'connection', id, name, null, null, updated_at from connections
     where project_id = ${projectId} and state = 'needs_reauthorization'
-    order by "updatedAt" desc limit ${limit}
+    order by "updatedAt" desc limit ${LIMIT}
   `;
 }
 
-function routinesBehind(db: Db, projectId: string, limit: number): Promise<RoutineBehind[]> {
+function routinesBehind(db: Db, projectId: string): Promise<RoutineBehind[]> {
   return db.rows`
     select r.id as "routineId", r.name as "routineName", behind.skills
     from routines r join routine_versions v on v.routine_id = r.id and v.revision = r.revision
@@ -215,6 +200,6 @@ function routinesBehind(db: Db, projectId: string, limit: number): Promise<Routi
     where r.project_id = ${projectId} and r.state = 'active' and behind.skills is not null
       and r.skills ?| array(
         select id from skills where project_id = ${projectId} and revision > 1 and deleted_at is null)
-    order by r.id desc limit ${limit}
+    order by r.id desc limit ${LIMIT}
   `;
 }

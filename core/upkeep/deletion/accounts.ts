@@ -43,11 +43,7 @@ export async function revokeModelConnection(
   return readModelConnection(deps.database, projectId, connectionId);
 }
 
-/**
- * Revokes every account of a person in an organization, in the transaction that removes them from it. The provider is
- * asked after the commit.
- * @returns the ids of the accounts
- */
+/** Revokes a person's accounts in an organization, in the transaction of the removal; the provider is asked later. */
 export async function revokeAccountsOfMember(
   deps: AccountsCore,
   tx: Db,
@@ -58,10 +54,7 @@ export async function revokeAccountsOfMember(
   return revokeEach(deps, tx, accounts, { by, reason: 'member_removed' });
 }
 
-/**
- * Revokes every account of a project and ends its open sign-ins, in the transaction that deletes the project.
- * @returns the ids of the accounts
- */
+/** Revokes every account of a project and ends its open sign-ins, in the transaction that deletes the project. */
 export async function revokeAccountsOfProject(
   deps: AccountsCore,
   tx: Db,
@@ -80,12 +73,8 @@ async function revokeEach(
 ): Promise<string[]> {
   for (const { id: connectionId, projectId } of accounts) {
     // Routines before the account: a change of a routine locks them in this order.
-    const paused = await pauseRoutinesOn(deps, tx, {
-      projectId,
-      connectionIds: [connectionId],
-      reason: SHOWN_REASON[reason],
-    });
-    const pausedRoutines = paused.length;
+    const pause = { projectId, connectionIds: [connectionId], reason: SHOWN_REASON[reason] };
+    const { length: pausedRoutines } = await pauseRoutinesOn(deps, tx, pause);
     await revokeAccount(deps, tx, { projectId, connectionId, by, reason, pausedRoutines });
     const calls = await endOpenCalls(tx, { id: connectionId, projectId }, 'revoked');
     afterCommit(tx, () => void cancelAtRuntime(deps.modelRuntime, calls, deps.log));

@@ -76,18 +76,13 @@ async function empty(deps: DeletionDeps, tx: Db, by: Actor, projectId: string) {
   return { projectId, routineIds, connections };
 }
 
-/**
- * Stops the open runs and hands sign-ins back to their providers. Not in the transaction, which has locked the
- * routines: a run that is ending has locked its row and waits for the routine's.
- */
+/** Not in the transaction, which has locked the routines: a run that is ending waits for its routine's row. */
 async function afterwards(deps: DeletionDeps, emptied: readonly EmptiedProject[]): Promise<void> {
   await stopRuns(
     deps,
     emptied.flatMap(({ routineIds }) => routineIds),
   );
-  for (const connection of emptied.flatMap(({ connections }) => connections)) {
-    void revokeErased(deps, connection);
-  }
+  for (const connection of emptied.flatMap(({ connections }) => connections)) void revokeErased(deps, connection);
 }
 
 /** Functions that erase something of deleted projects, at most `limit` rows each; they return how many. */
@@ -101,8 +96,7 @@ const ERASERS: readonly ((db: Db, projectIds: readonly string[], limit: number) 
 
 /**
  * Erases texts of people in deleted projects: skills, facts, versions, texts and addresses of routines, and webhook
- * bodies that name them. Texts that an open run needs stay until it has ended. After a crash the next call does the
- * rest.
+ * bodies that name them. Texts that an open run needs stay until its end. After a crash the next call goes on.
  * @param limit the most rows that one statement erases
  * @returns `limit` when there may be more to erase
  */

@@ -15,8 +15,7 @@ interface Membership {
 }
 
 /**
- * Removes a person from an organization, or lets them leave. The API keys that they made there are revoked unless an
- * owner keeps them, and their sign-ins end.
+ * Removes a person, or lets them leave. Sign-ins end, and the API keys that they made, unless an owner keeps them.
  * @returns the result of `endMembership`, and the connections that need another sign-in
  * @throws {AppError} `organization_not_found`, `member_not_found`, `forbidden`, `owner_required`, `last_owner`
  */
@@ -48,11 +47,6 @@ export async function leaveOrganizations(deps: AccountsCore, userId: string): Pr
   });
 }
 
-/**
- * Ends the sign-ins of a person in an organization, and deletes their marks of read results and the times of their
- * digests.
- * @returns the connections that need another sign-in
- */
 async function endRights(deps: AccountsCore, tx: Db, by: Actor, member: Membership) {
   await forgetReader(tx, member);
   await forgetDigests(tx, member);

@@ -2,7 +2,7 @@ import { changesInWords } from '#core/authoring/outcomes/index.ts';
 import type { Attention } from '#core/upkeep/attention/index.ts';
 import type { MailEntry, MailPart, MailSection } from '#core/foundation/outbox/index.ts';
 import type { Result, ResultKind, Unread } from '#core/execution/results/index.ts';
-import { reasonInWords, RUN_REASONS, type RunReason } from '#core/execution/run-states/index.ts';
+import { RUN_REASONS, type RunReason } from '#core/execution/run-states/index.ts';
 import { capitalized, cut, shownText, withoutUnseen } from '#lib/text.ts';
 
 /** How many results a digest looks at. It shows the latest of each routine. */
@@ -41,7 +41,14 @@ interface DigestContent {
 export function digestPart(content: DigestContent): MailPart {
   const { projectId, unread, attention } = content;
   const needs = attentionEntries(attention, projectId);
-  const sections = [newResults(content), needsAttention(attention, needs)];
+  const sections: MailSection[] = [
+    newResults(content),
+    {
+      heading: 'Needs attention',
+      entries: needs,
+      ...(attention.truncated ? { note: 'There is more on Home.' } : {}),
+    },
+  ];
   return {
     projectId,
     projectName: oneLine(content.projectName, NAME_LENGTH),
@@ -117,7 +124,6 @@ export function resultEntry(
   };
 }
 
-/** Says since when a result is over, and what the run says that has overtaken it. */
 function overLine({ versionChanged, outcomeSummary, resultPreview }: Overtaking, since: string): string {
   const [said = ''] = plainLines(outcomeSummary ?? resultPreview ?? '');
   const over = `${versionChanged ? 'With other instructions since' : 'Over since'} ${since}`;
@@ -126,14 +132,8 @@ function overLine({ versionChanged, outcomeSummary, resultPreview }: Overtaking,
 
 type Overtaking = NonNullable<Result['overtakenBy']>;
 
-/**
- * Returns the lines below a result: the reason of a failure, or the beginning of the result when no difference is
- * shown.
- */
 function tellingLines(result: Result, differs: boolean): string[] {
-  if (result.kind === 'failed') {
-    return isReason(result.reason) ? [inWords(reasonInWords(result.reason))] : [];
-  }
+  if (result.kind === 'failed') return isReason(result.reason) ? [inWords(RUN_REASONS[result.reason])] : [];
   const summary = result.outcomeSummary === null ? [] : [plainLine(result.outcomeSummary)];
   const text = differs ? '' : (result.excerpt ?? '');
   const lines = [...summary, ...plainLines(text)].filter((line) => line !== '');
@@ -142,14 +142,6 @@ function tellingLines(result: Result, differs: boolean): string[] {
 
 function isReason(reason: string | null): reason is RunReason {
   return reason !== null && Object.hasOwn(RUN_REASONS, reason);
-}
-
-function needsAttention({ truncated }: Attention, entries: readonly MailEntry[]): MailSection {
-  return {
-    heading: 'Needs attention',
-    entries,
-    ...(truncated ? { note: 'There is more on Home.' } : {}),
-  };
 }
 
 /** Writes an entry for each problem, with the page on which it is solved. */

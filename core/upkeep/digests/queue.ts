@@ -11,7 +11,6 @@ import { nextDigest, type DigestSettings } from './settings.ts';
 /** Projects of one mail. The next tick mails a person who has more due at once again. */
 const MOST_PROJECTS = 20;
 
-/** Queues the people who have a digest due. */
 export async function queueResultDigests(db: Db): Promise<void> {
   await db.run`
     ${addWork(sql`select 'digest', user_id, '', min(next_at), '{}'::jsonb from result_digests
@@ -25,11 +24,6 @@ export const digestKind: RecordKind = {
   waitsMs: [60_000, 600_000, 3_600_000],
   record: (tx, { key: userId }) => queueOne(tx, userId),
 };
-
-interface DueDigest {
-  readonly userId: string;
-  readonly projectId: string;
-}
 
 interface HeldDigest extends DigestSettings {
   readonly projectId: string;
@@ -53,15 +47,15 @@ async function queueOne(tx: Db, userId: string): Promise<void> {
   const held = await holdDigests(tx, userId);
   const found: { readonly digest: HeldDigest; readonly date: string; readonly part: MailPart }[] = [];
   for (const digest of held) {
-    const { projectId, coveredUntil, lastDate, now } = digest;
+    const { coveredUntil, lastDate, now } = digest;
     const date = dateIn(digest.timezone, digest.nextAt);
     if (!digest.mayBeMailed || (lastDate !== null && date <= lastDate)) {
-      await moveOn(tx, { userId, projectId }, { digest, coveredUntil, lastDate });
+      await moveOn(tx, userId, digest, { coveredUntil, lastDate });
       continue;
     }
     const until = new Date(now.getTime() - SETTLING_MS);
-    const part = await contentOf(tx, { userId, digest, until, projects: held.length });
-    await moveOn(tx, { userId, projectId }, { digest, coveredUntil: until, lastDate: date });
+    const part = await contentOf(tx, userId, digest, { until, projects: held.length });
+    await moveOn(tx, userId, digest, { coveredUntil: until, lastDate: date });
     if (part !== undefined) found.push({ digest, date, part });
   }
   const [first] = found;
@@ -83,9 +77,9 @@ async function queueOne(tx: Db, userId: string): Promise<void> {
 async function holdDigests(tx: Db, userId: string): Promise<HeldDigest[]> {
   // The previous release takes no work from the queue. If both releases locked row by row, each would get some and send
   // a mail.
-  const lock = await tx.row<{
-    taken: boolean;
-  }>`select pg_try_advisory_xact_lock(hashtextextended(${`ras:digest:${userId}`}, 0)) as taken`;
+  const lock = await tx.row<{ taken: boolean }>`
+    select pg_try_advisory_xact_lock(hashtextextended(${`ras:digest:${userId}`}, 0)) as taken
+  `;
   if (lock?.taken !== true) return [];
   return tx.rows<HeldDigest>`
     select d.project_id as "projectId", d.frequency, d.weekday, d.hour, d.timezone, d.next_at as "nextAt",
@@ -104,44 +98,31 @@ async function holdDigests(tx: Db, userId: string): Promise<HeldDigest[]> {
 
 async function moveOn(
   tx: Db,
-  { userId, projectId }: DueDigest,
-  to: { digest: HeldDigest; coveredUntil: Date; lastDate: string | null },
+  userId: string,
+  digest: HeldDigest,
+  to: Pick<HeldDigest, 'coveredUntil' | 'lastDate'>,
 ): Promise<void> {
-  const nextAt = nextDigest(to.digest, to.digest.now, to.lastDate);
+  const nextAt = nextDigest(digest, digest.now, to.lastDate);
   await tx.run`
     update result_digests set next_at = ${nextAt}, covered_until = greatest(covered_until, ${to.coveredUntil}),
       last_date = ${to.lastDate}::date
-    where user_id = ${userId} and project_id = ${projectId}
+    where user_id = ${userId} and project_id = ${digest.projectId}
   `;
 }
 
 /** Writes the news of a project; undefined without news. */
 async function contentOf(
   tx: Db,
-  {
-    userId,
-    digest,
-    until,
-    projects,
-  }: {
-    readonly userId: string;
-    readonly digest: HeldDigest;
-    readonly until: Date;
-    readonly projects: number;
-  },
+  userId: string,
+  { projectId, organizationId, projectName, coveredUntil: since, timezone }: HeldDigest,
+  { until, projects }: { readonly until: Date; readonly projects: number },
 ): Promise<MailPart | undefined> {
-  const { projectId, organizationId, projectName, coveredUntil: since, timezone } = digest;
   const reader = { projectId, readerId: userId };
   const within = { since, until };
   const unread = await countUnread(tx, reader, within);
   const attention = await readAttention(tx, { projectId, organizationId }, since);
   if (!isNews({ unread, attention, since })) return undefined;
   const page = { limit: MOST_RESULTS, after: undefined };
-  const { results } = await listResults(tx, reader, {
-    ...within,
-    unread: true,
-    worthReading: true,
-    page,
-  });
+  const { results } = await listResults(tx, reader, { ...within, unread: true, worthReading: true, page });
   return digestPart({ projectId, projectName, timezone, unread, results, attention, projects });
 }

@@ -1,5 +1,4 @@
-import type { MailSettings } from '#core/accounts/settings/index.ts';
-import { findRecipients } from '#core/accounts/settings/index.ts';
+import { findRecipients, type MailSettings } from '#core/accounts/settings/index.ts';
 import { dataInWords, isOnlyData } from '#core/authoring/outcomes/index.ts';
 import { enqueueChats } from '#core/delivery/chats/index.ts';
 import { listResults, type Result } from '#core/execution/results/index.ts';
@@ -10,10 +9,7 @@ import type { Db } from '#lib/database/index.ts';
 import { plainLines, resultEntry } from './content.ts';
 
 /** Queues the result of a run for the people and chats of its routine. */
-export const resultKind: RecordKind = {
-  ...RECORD_PACE,
-  record: (tx, { key: runId }) => sendResult(tx, runId),
-};
+export const resultKind: RecordKind = { ...RECORD_PACE, record: (tx, { key: runId }) => sendResult(tx, runId) };
 
 /** A run that has ended, and who gets the results of its routine. */
 interface Told {

@@ -67,8 +67,7 @@ export async function readDigest(
 }
 
 /**
- * Changes when a person gets the digest of a project. Switching it on takes an unsubscription back and begins with runs
- * that end from then on.
+ * Changes when a person gets a digest. Switching it on ends an unsubscription and begins with later runs.
  * @throws {AppError} `project_not_found`, `second_factor_required`, `invalid_timezone`
  */
 export async function patchDigest(tx: Db, reader: Reader, patch: DigestPatch): Promise<DigestSettings> {
@@ -93,7 +92,7 @@ export async function patchDigest(tx: Db, reader: Reader, patch: DigestPatch): P
   return { ...times, nextAt };
 }
 
-/** Takes back an unsubscription. After an unsubscription from all digests the digests of other projects stay off. */
+/** After an unsubscription from all digests the digests of other projects stay off. */
 async function wantAgain(tx: Db, { userId, projectId }: Reader): Promise<void> {
   const others = await tx.rows<{ projectId: string }>`
     select project_id as "projectId" from result_digests
@@ -105,8 +104,7 @@ async function wantAgain(tx: Db, { userId, projectId }: Reader): Promise<void> {
 }
 
 /**
- * Returns the next time of a digest after an instant. As for all schedules, an hour that the clock skips comes at once,
- * and one that it shows twice counts once.
+ * Returns the next time of a digest. An hour that the clock skips comes at once; one that it shows twice counts once.
  * @param lastDate the date of the last digest: no second one follows on that date, even after a change of the zone
  */
 export function nextDigest(times: DigestTimes, after: Date, lastDate: string | null): Date {

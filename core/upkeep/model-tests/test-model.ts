@@ -39,13 +39,11 @@ export interface ModelTestDeps extends Pick<Core, 'database' | 'maxCostUsdPerOrg
   readonly abilities: AbilityStore;
 }
 
-/** How many tests an organization may make. */
 const TESTS: ThrottleRule = { name: 'model-test', limit: 30, windowSeconds: 60 * 60 };
 
 /** Time for one check: a server may have to load its model first. */
 const CHECK_MS = 60_000;
 
-/** Estimates a test without making it. */
 export function estimateTest(option: TestedModel): ModelTest {
   return {
     estimate: estimateOf(option),
@@ -147,13 +145,10 @@ function callOf(
 function estimateOf(option: TestedModel): TestEstimate {
   const idle = new AbortController().signal;
   const inputs = CHECKS_TO_MAKE.map((check) => countInput(callOf(option, check, idle)));
-  const most = {
-    ...NO_USAGE,
-    inputTokens: inputs.reduce((total, count) => total + count, 0),
-    outputTokens: CHECKS_TO_MAKE.length * MAX_CHECK_OUTPUT,
-  };
-  const { inputTokens, outputTokens } = most;
-  return { inputTokens, outputTokens, costUsd: costOf(most, option.prices) };
+  const inputTokens = inputs.reduce((total, count) => total + count, 0);
+  const outputTokens = CHECKS_TO_MAKE.length * MAX_CHECK_OUTPUT;
+  const costUsd = costOf({ ...NO_USAGE, inputTokens, outputTokens }, option.prices);
+  return { inputTokens, outputTokens, costUsd };
 }
 
 function notMade(kind: ModelCheck['kind']): MadeCheck {

@@ -8,20 +8,8 @@ import type { RunFeed } from '#core/execution/run-events/index.ts';
 import type { Database, Db } from '#lib/database/index.ts';
 import { Gauge, type Registry } from '#lib/metrics/index.ts';
 
-/** Ages in seconds; 0 when there is none. */
-interface Backlog {
-  readonly overdue: number;
-  readonly outbox: number;
-  readonly queueAge: number;
-  readonly deliveryAge: number;
-  readonly openBreakers: number;
-  readonly paymentAge: number;
-  readonly mailAge: number;
-  readonly failedWork: number;
-  readonly unknownWork: number;
-  readonly contentOverdue: number;
-  readonly runsOverdue: number;
-}
+/** Ages in seconds and counts; 0 when there is none. */
+type Backlog = Readonly<Record<(typeof GAUGES)[number]['figure'], number>>;
 
 interface Known {
   readonly retention: RetentionRule;
@@ -31,15 +19,14 @@ interface Known {
 
 /**
  * Measures at each scrape what waits in Postgres. Each figure reads a partial index, so its cost grows with the open
- * rows and not with the tables. Every process reports the same figures: take the maximum over them. While Postgres is
- * down they are NaN, not wrong.
+ * rows. Every process reports the same figures: take the maximum. While Postgres is down they are NaN, not wrong.
  */
 export function watchBacklog(registry: Registry, database: Db, known: Known): void {
   // A scrape reads all gauges at once; they share one query.
-  let reading: Promise<Backlog> | undefined;
-  const current = (): Promise<Backlog> =>
+  let reading: Promise<Backlog | undefined> | undefined;
+  const current = () =>
     (reading ??= readBacklog(database, known)
-      .catch(() => UNKNOWN)
+      .catch(() => undefined)
       .finally(() => {
         reading = undefined;
       }));
@@ -50,7 +37,7 @@ export function watchBacklog(registry: Registry, database: Db, known: Known): vo
       help,
       registers: [registry],
       async collect() {
-        this.set((await current())[figure]);
+        this.set((await current())?.[figure] ?? NaN);
       },
     });
   }
@@ -114,23 +101,9 @@ const GAUGES = [
   },
 ] as const;
 
-const UNKNOWN: Backlog = {
-  overdue: NaN,
-  outbox: NaN,
-  queueAge: NaN,
-  deliveryAge: NaN,
-  openBreakers: NaN,
-  paymentAge: NaN,
-  mailAge: NaN,
-  failedWork: NaN,
-  unknownWork: NaN,
-  contentOverdue: NaN,
-  runsOverdue: NaN,
-};
-
-async function readBacklog(db: Db, { retention, kinds }: Known): Promise<Backlog> {
+function readBacklog(db: Db, { retention, kinds }: Known): Promise<Backlog | undefined> {
   const overdue = retentionBacklog(retention);
-  const found = await db.row<Backlog>`
+  return db.row<Backlog>`
     select
       coalesce((
         select greatest(extract(epoch from now() - min(next_run_at)), 0) from routines
@@ -157,7 +130,6 @@ async function readBacklog(db: Db, { retention, kinds }: Known): Promise<Backlog
       ${overdue.content} as "contentOverdue",
       ${overdue.runs} as "runsOverdue"
   `;
-  return found ?? UNKNOWN;
 }
 
 /** Measures the connections of this process's pool. Waiting callers are the first sign that it is too small. */
@@ -176,14 +148,12 @@ export function watchPool(registry: Registry, database: Database): void {
   });
 }
 
-/** Measures the event streams of this process. */
 export function watchFeed(registry: Registry, feed: Pick<RunFeed, 'streams'>): void {
-  const registers = [registry];
   // oxlint-disable-next-line no-new -- a gauge belongs to the registry it puts itself on
   new Gauge({
     name: 'ras_event_streams',
     help: 'Event streams of runs that this process has open.',
-    registers,
+    registers: [registry],
     collect() {
       this.set(feed.streams());
     },

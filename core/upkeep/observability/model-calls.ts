@@ -2,10 +2,7 @@ import { ModelFailure, Stop, type ModelCaller } from '#core/execution/steps/inde
 import type { Metrics } from '#lib/metrics/index.ts';
 import type { Tracing } from '#lib/tracing.ts';
 
-/**
- * Measures and traces each call by the GenAI semantic conventions of OpenTelemetry: operation, model and token counts,
- * never a prompt or a completion.
- */
+/** Measures and traces each call by the GenAI conventions of OpenTelemetry, without prompt and completion. */
 export function observeModelCalls(
   caller: ModelCaller,
   { metrics, tracing }: { metrics: Metrics; tracing: Tracing },

@@ -15,9 +15,7 @@ export interface Obstacles {
   readonly temporal: string | undefined;
 }
 
-/**
- * Looks for obstacles that keep a process from its work. Callers that ask while a look is under way share the next one.
- */
+/** Looks for obstacles. Callers that ask while a look is under way share the next one. */
 export async function obstacles(
   deps: Pick<Core, 'database'> & { readonly engine: Pick<Engine, 'isHealthy'> },
 ): Promise<Obstacles> {

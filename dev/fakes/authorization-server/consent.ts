@@ -4,7 +4,7 @@ import type Provider from 'oidc-provider';
 
 import { ALL_SCOPES } from './scope.ts';
 
-/** Plays the person at the login and consent pages, who agrees to or refuses everything at once. */
+/** Plays the person at the login and consent pages, who approves or denies everything at once. */
 export async function consent(
   provider: Provider,
   ctx: { req: IncomingMessage; res: ServerResponse; respond?: boolean | undefined },
@@ -24,7 +24,7 @@ export async function consent(
   for (const resource of [params['resource']].flat()) {
     if (typeof resource !== 'string') continue;
     grant.addResourceScope(resource, agreedTo);
-    // Otherwise the person would be asked again for what was left out.
+    // Without a rejection the provider would ask the person again for these scopes.
     const leftOut = ALL_SCOPES.split(' ').filter((scope) => !agreedTo.split(' ').includes(scope));
     if (leftOut.length > 0) grant.rejectResourceScope(resource, leftOut.join(' '));
   }

@@ -2,11 +2,11 @@ import type { HeldRequest } from './options.ts';
 
 type Moment = 'before' | 'after';
 
-/** Holds single requests back until they are released, so that a test can act meanwhile. */
+/** Holds single requests until they are released, so that a test can act meanwhile. */
 export function createHolds() {
   const waiting = new Map<Moment, () => Promise<void>>();
   return {
-    /** Holds the next request that passes this moment. */
+    /** Holds the next request that reaches this moment. */
     hold: (moment: Moment): HeldRequest => {
       const arrived = Promise.withResolvers<void>();
       const released = Promise.withResolvers<void>();
@@ -16,7 +16,7 @@ export function createHolds() {
       });
       return { arrived: arrived.promise, release: released.resolve };
     },
-    /** Waits where the request is to be held. */
+    /** Waits if a test holds requests at this moment. */
     async pass(moment: Moment): Promise<void> {
       const wait = waiting.get(moment);
       waiting.delete(moment);

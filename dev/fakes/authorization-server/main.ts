@@ -1,6 +1,6 @@
 /**
- * The fixture authorization server as a process of its own, on AUTHORIZATION_SERVER_PORT, with a tool server behind it
- * on PROTECTED_TOOL_SERVER_PORT where TOOL_SERVER_URL names one to protect.
+ * Entry: runs the fixture authorization server on AUTHORIZATION_SERVER_PORT. If TOOL_SERVER_URL names a tool server, a
+ * gate that protects it listens on PROTECTED_TOOL_SERVER_PORT.
  */
 import { startProtectedToolServer } from './protected-tool-server.ts';
 import { startAuthorizationServer } from './server.ts';

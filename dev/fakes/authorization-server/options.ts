@@ -6,18 +6,18 @@ export interface AuthorizationServerOptions {
   /** Decision of the person at the browser; `control` may change it later. */
   answer?: 'approve' | 'deny';
   accessTokenSeconds?: number;
-  /** Clients that are there from the start. */
+  /** Clients that are registered from the start. */
   clients?: Configuration['clients'];
   /** Dynamic registration (RFC 7591); default true. */
   registration?: boolean;
-  /** Reads metadata documents, whose addresses it then accepts as client ids. */
+  /** Fetches metadata documents. With it the server accepts addresses of documents as client ids. */
   readClientMetadata?: typeof globalThis.fetch;
-  /** Key of the `/accounts` API, beside access tokens. */
+  /** Key that the `/accounts` API accepts besides access tokens. */
   apiKey?: string;
 }
 
 export interface HeldRequest {
-  /** Resolves once it is there and waits. */
+  /** Resolves when the request has arrived and is held. */
   readonly arrived: Promise<void>;
   release(): void;
 }
@@ -27,27 +27,25 @@ export interface AuthorizationServer {
   readonly control: {
     answer: 'approve' | 'deny';
     accessTokenSeconds: number;
-    /** Responses of the token endpoint that replace its own, the next first. */
+    /** Responses of the token endpoint in place of its own, first in, first out. */
     readonly tokenFaults: { status: number; body: string }[];
-    /** The grant types of the requests to the token endpoint, in their order. */
+    /** The grant types of the requests to the token endpoint, in order. */
     readonly tokenRequests: string[];
     /** Delay of the token endpoint before it acts. */
     tokenDelayMs: number;
-    /** Holds the next request to the token endpoint back, before it acts, or its response after that. */
+    /** Holds the next request to the token endpoint before the endpoint acts, or its response after that. */
     holdNextToken(moment: 'before' | 'after'): HeldRequest;
     /** The account of the person at the browser. */
     account: string;
     /** Scopes of the tool server that the person agrees to. */
     agreedTo: string;
-    /** The hints of the requests to the revocation endpoint, in their order. */
+    /** The token type hints of the requests to the revocation endpoint, in order. */
     readonly revocationRequests: string[];
-    /** Responses of the revocation endpoint that replace its own, the next first; `hang` never ends. */
+    /** Responses of the revocation endpoint in place of its own, first in, first out; `hang` never ends. */
     readonly revocationFaults: (number | 'hang')[];
     /** Decision of the person about a user code of the device flow. */
     answerDevice(userCode: string, answer: 'approve' | 'deny'): Promise<void>;
-    /** Revokes every access token. */
     revokeAccessTokens(): Promise<void>;
-    /** Revokes every token. */
     revokeAll(): Promise<void>;
   };
   /** Returns the valid access token of a bearer, or undefined. */

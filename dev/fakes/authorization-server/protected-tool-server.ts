@@ -9,25 +9,24 @@ export interface ProtectedToolServerOptions {
   /** Port; 0 takes a free one. */
   port: number;
   authorizationServer: AuthorizationServer;
-  /** MCP endpoint behind it, which asks for no credentials. */
+  /** MCP endpoint of the protected tool server, which asks for no credentials. */
   upstream: string;
 }
 
 export interface ProtectedToolServer {
-  /** The MCP endpoint. */
   readonly url: string;
-  /** Bearer tokens of the requests that it has forwarded. */
+  /** Bearer tokens of the forwarded requests. */
   readonly bearers: string[];
   readonly control: {
-    /** Additional scope that a tool call needs; a token without it is told so (RFC 6750, section 3.1). */
+    /** Additional scope for tool calls. A token without it gets the challenge of RFC 6750, section 3.1. */
     callScope: string | undefined;
   };
   stop(): Promise<void>;
 }
 
 /**
- * Starts a gate in front of a tool server: a request needs a token that the authorization server issued for this very
- * resource, and one without is told where to get it (MCP authorization, RFC 9728).
+ * Starts a gate in front of a tool server. A request needs a token that the authorization server issued for this
+ * resource; any other gets the address of that server (MCP authorization, RFC 9728).
  */
 export async function startProtectedToolServer({
   port,
@@ -86,7 +85,7 @@ export async function startProtectedToolServer({
   };
 }
 
-/** Forwards a request without its credential, which is for this server only. */
+/** Forwards a request without its credential, which is for the gate only. */
 export function forward(incoming: IncomingMessage, body: Buffer, response: ServerResponse, upstream: string): void {
   const { authorization: _, host: __, ...headers } = incoming.headers;
   const outgoing = request(upstream, { method: incoming.method, headers }, (answer) => {

@@ -1,5 +1,5 @@
-/** The scope that the tool server of this fixture asks for. */
+/** The scope that every request to the tool server needs. */
 export const TOOLS_SCOPE = 'tools';
-/** Scope that it may ask for besides, once a tool is called. */
+/** The additional scope that a tool call may need. */
 export const WRITE_SCOPE = 'tools:write';
 export const ALL_SCOPES = `${TOOLS_SCOPE} ${WRITE_SCOPE}`;

@@ -10,9 +10,9 @@ import type { AuthorizationServer, AuthorizationServerOptions } from './options.
 import { ALL_SCOPES } from './scope.ts';
 
 /**
- * Starts an OAuth 2.1 and OpenID authorization server on 127.0.0.1, made of `oidc-provider`: code flow with PKCE,
+ * Starts an OAuth 2.1 and OpenID authorization server on 127.0.0.1, built on `oidc-provider`: code flow with PKCE,
  * device flow, rotating refresh tokens, revocation, resource indicators, dynamic registration. It needs no click: it
- * grants every request for consent by itself, and opening the page of a device's code agrees to it.
+ * approves every consent by itself, and opening the page of a device's code approves the device.
  */
 export async function startAuthorizationServer(options: AuthorizationServerOptions): Promise<AuthorizationServer> {
   const server = createServer();

@@ -6,13 +6,13 @@ export interface Reply {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** How a chat receives a message, by its documentation. */
+/** How a chat answers a message, by its documentation. */
 export interface Manner {
-  /** To a message that it takes. */
+  /** Reply to an accepted message. */
   readonly taken: Reply;
-  /** To an address that it does not know. */
+  /** Reply at an unknown address. */
   readonly unknown: Reply;
-  /** To a message that it cannot read. */
+  /** Reply to a message that it cannot read. */
   readonly unread: Reply;
   takes(body: unknown, bytes: number): boolean;
 }

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { text as readText } from 'node:stream/consumers';
 import { discord, googleChat, slack, teams, type Reply } from './manners.ts';
 
-/** A message that a room has taken. */
+/** A message that a room has accepted. */
 export interface Posted {
   readonly kind: Kind;
   readonly body: unknown;
@@ -10,7 +10,7 @@ export interface Posted {
 
 export type Kind = keyof typeof ROOMS;
 
-/** The one room of each chat that exists: the address of its incoming webhook. */
+/** The incoming webhook of the only room of each chat. */
 export const ROOMS = {
   slack: 'https://hooks.slack.com/services/T0000/B0000/s3cretSlackToken',
   teams:
@@ -19,24 +19,24 @@ export const ROOMS = {
   google_chat: 'https://chat.googleapis.com/v1/spaces/AAAA/messages?key=aKey&token=s3cretGoogle',
 } as const;
 
-/** The chats, in the order of their rooms. */
+/** The chats, in the order of `ROOMS`. */
 const KINDS = ['slack', 'teams', 'discord', 'google_chat'] as const;
 
 const MANNERS = { slack, teams, discord, google_chat: googleChat } as const;
 
 export interface ChatsFake {
-  /** Returns the address to which a request for a chat goes instead; undefined if the address is not of a chat. */
+  /** Returns the address of this server for an address of a chat; undefined for any other address. */
   at(address: string): string | undefined;
   readonly posted: Posted[];
-  /** Gives these replies to the next requests, before any message is read. */
+  /** Sets the replies to the next requests, whose messages are not read. */
   next(...replies: Reply[]): void;
-  /** Ends a room: its address is unknown from now on. */
+  /** Deletes a room: its address is unknown from now on. */
   close(kind: Kind): void;
   reset(): void;
   stop(): Promise<void>;
 }
 
-/** Starts a server that takes what Slack, Teams, Discord and Google Chat take, and refuses it as they document it. */
+/** Starts a server that accepts and refuses messages as Slack, Teams, Discord and Google Chat document it. */
 export async function startChats(): Promise<ChatsFake> {
   const posted: Posted[] = [];
   const replies: Reply[] = [];

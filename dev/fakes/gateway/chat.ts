@@ -30,11 +30,11 @@ import type { Behaviour, Form, ScriptQueue } from './script.ts';
 import { cutPrompt, promptTokensOf, usageOf } from './usage.ts';
 import type { Usage } from './usage.ts';
 
-/** The inputs of an answer besides its request. */
+/** The inputs of an answer in addition to its request. */
 interface Surroundings {
   readonly scripts: ScriptQueue;
   readonly manner: Manner;
-  /** Gives the request of another answer for one's own. */
+  /** Exchanges the request for that of another caller. */
   readonly swap: (request: ChatRequest) => Promise<ChatRequest>;
 }
 

@@ -8,7 +8,7 @@ export interface Completion {
   created: number;
   model: string;
   reply: Reply;
-  /** Undefined leaves it out. */
+  /** Undefined for a response without usage. */
   usage: unknown;
 }
 
@@ -43,7 +43,7 @@ export function completionBody({ reply, usage, ...head }: Completion, form: Form
   });
 }
 
-/** Makes the server-sent events of a streamed response; usage comes last, with no choices, when it was asked for. */
+/** Makes the server-sent events of a streamed response. If usage was requested, it comes last, without choices. */
 export function completionEvents({ reply, usage, ...head }: Completion, form: Form, includeUsage: boolean): string[] {
   const chunk = (choices: readonly object[], further: object = {}): string =>
     `data: ${JSON.stringify({ ...head, object: 'chat.completion.chunk', choices, ...further })}\n\n`;
@@ -66,7 +66,7 @@ export function completionEvents({ reply, usage, ...head }: Completion, form: Fo
   return form.crlf === true ? commented.map((event) => event.replaceAll('\n', '\r\n')) : commented;
 }
 
-/** Makes an event that says that a stream went wrong, and may end its choice at once. */
+/** Makes an event with the error of a stream; with `inChunk` it also ends the choice. */
 export function errorEvent({ id, created, model }: Completion, error: unknown, inChunk: boolean) {
   const choices = [{ index: 0, delta: { content: '' }, finish_reason: 'error' }];
   const chunk = { id, object: 'chat.completion.chunk', created, model, error, choices };
@@ -76,7 +76,7 @@ export function errorEvent({ id, created, model }: Completion, error: unknown, i
 /** The comment by which OpenRouter keeps a connection open. */
 export const COMMENT = ': OPENROUTER PROCESSING\n\n';
 
-/** Puts into a reply what its form writes in another place than usual. */
+/** Moves reasoning and calls of a reply into its text, if the form writes them there. */
 export function formed(reply: Reply, form: Form): Reply {
   const { text, reasoning, calls, finishReason } = reply;
   const isThought = form.reasoning === 'think' || form.reasoning === 'think-end';
@@ -97,7 +97,7 @@ function asText({ name, arguments: args }: ToolCall): string {
   return `<tool_call>\n{"name": ${JSON.stringify(name)}, "arguments": ${args}}\n</tool_call>`;
 }
 
-/** Returns usage as its form states it; undefined for none. */
+/** Returns usage in the given form; undefined for the form `none`. */
 export function usageIn({ usage: form }: Form, usage: unknown): unknown {
   if (form === 'none') return undefined;
   if (form !== 'decimal text') return usage;
@@ -108,7 +108,7 @@ export function usageIn({ usage: form }: Form, usage: unknown): unknown {
   );
 }
 
-/** Cuts a reply off as a limit of its output does: first of all its reasoning counts, then text and calls. */
+/** Cuts a reply at a limit of output tokens. Reasoning counts first, then text and calls. */
 export function cutReply(reply: Reply, maxTokens: number): Reply {
   let left = maxTokens * 4;
   const take = (text: string) => {
@@ -127,12 +127,12 @@ function contentOf(text: string | null, form: Form): unknown {
   return form.content === 'parts' && text !== null ? [{ type: 'text', text }] : text;
 }
 
-/** Makes the fields of a message, or of a piece of it, that hold its reasoning. */
+/** Makes the fields for the reasoning in a message or in a piece of it. */
 function reasoningOf(reply: Reply, text: string | undefined, form: Form): object {
   if (text === undefined) return {};
   switch (form.reasoning) {
     case 'extra_content':
-      // The first call carries the signature, where there is one.
+      // The first call carries the signature, if there is a call.
       return reply.calls.length > 0 ? {} : SIGNATURE;
     case 'reasoning_details':
       return {
@@ -146,7 +146,7 @@ function reasoningOf(reply: Reply, text: string | undefined, form: Form): object
   }
 }
 
-/** Gemini's stand-in for its reasoning, which it wants back. */
+/** Gemini's signature in place of its reasoning, which the next request must contain. */
 const SIGNATURE = {
   extra_content: { google: { thought_signature: 'Zml4dHVyZSBzaWduYXR1cmU=' } },
 };
@@ -168,7 +168,7 @@ function reasonOf({ finishReason }: Reply, form: Form): string | null {
 }
 
 const PIECE_CHARACTERS = 80;
-/** A text of megabytes in small pieces would take longer to write than a test waits. */
+/** Megabytes in small pieces would take longer to write than a test waits. */
 const MOST_PIECES = 2_000;
 
 function pieces(text: string): string[] {

@@ -6,8 +6,8 @@ import { promptOf, taskOf } from './request.ts';
 import type { ChatRequest } from './request.ts';
 
 /**
- * Makes the reply of a run of a demo routine, in the words of its past runs; undefined for every other request. A
- * person may have changed the instructions: the first words are what it goes by.
+ * Makes the reply to a run of a demo routine, in the words of its past runs; undefined for every other request. It
+ * recognizes the routine by the first words of the instructions, because a person may change the rest.
  */
 export function demoReply(request: ChatRequest): Reply | undefined {
   const task = taskOf(request);
@@ -31,7 +31,7 @@ function readCall(request: ChatRequest, index: number, name: string, url: string
   return toolCall(request, index, name, JSON.stringify({ url }));
 }
 
-/** Returns the time that the run is told. */
+/** Reads the time of the run from the prompt. */
 function timeOf(request: ChatRequest): Date {
   const [, at] = /^- Date and time: .*\((\S+Z)\)$/m.exec(promptOf(request)) ?? [];
   return at === undefined ? new Date() : new Date(at);

@@ -1,7 +1,7 @@
 import { GatewayError } from './http.ts';
 import type { Behaviour } from './script.ts';
 
-/** Failures that instructions provoke by a line `FAIL <name>`, for the development of what a failed run is told to. */
+/** Failures that a line `FAIL <name>` in the instructions provokes, to see how the service reports a failed run. */
 const FAILURES: Readonly<Record<string, Behaviour>> = {
   refused: { kind: 'error', status: 400, message: 'The fixture refuses this request, as it was told to.' },
   denied: { kind: 'error', status: 403, message: 'The fixture denies this key, as it was told to.' },
@@ -12,7 +12,10 @@ const FAILURES: Readonly<Record<string, Behaviour>> = {
   empty: { kind: 'text', text: '', finishReason: 'stop' },
 };
 
-/** Returns the failure that a prompt asks for. @throws {GatewayError} where it names one that there is not */
+/**
+ * Returns the failure that a prompt names.
+ * @throws {GatewayError} for an unknown name
+ */
 export function failureIn(prompt: string): Behaviour | undefined {
   const [, name] = /^FAIL ([a-z-]+)$/m.exec(prompt) ?? [];
   if (name === undefined) return undefined;

@@ -28,7 +28,7 @@ export function sendLoading(response: ServerResponse): void {
   sendJson(response, 503, { error });
 }
 
-/** Begins the response, then neither goes on nor ends. */
+/** Begins the response and then never continues. */
 export async function hang(
   response: ServerResponse,
   answer: Answer,
@@ -57,7 +57,7 @@ export function sendMalformed(response: ServerResponse, { events, body }: Answer
   }
 }
 
-/** Sends what a script holds, as it is, and then ends the response, cuts the connection, or leaves it open. */
+/** Sends the bytes of a script unchanged, and then ends the response, cuts the connection, or leaves it open. */
 export async function sendRaw(
   response: ServerResponse,
   { parts, contentType, headers, pieceBytes, ending }: Of<'raw'>,
@@ -77,7 +77,7 @@ export async function sendRaw(
   else if (ending === 'cut') response.socket?.destroy();
 }
 
-/** Sends for as long as the client reads. */
+/** Sends until the client stops reading. */
 export async function sendEndlessly(response: ServerResponse, answer: Answer, chunkDelayMs: number): Promise<void> {
   const chunk = answer.events?.()[1] ?? 'and so on and on, ';
   begin(response, answer, 1);
@@ -88,7 +88,7 @@ export async function sendEndlessly(response: ServerResponse, answer: Answer, ch
   }
 }
 
-/** Sends a response up to the place where it stops. */
+/** Sends a response up to the place at which the script stops it. */
 export function stopAt(
   response: ServerResponse,
   { events, body }: Answer,
@@ -98,7 +98,7 @@ export function stopAt(
   const whole = Buffer.from(events === undefined ? body() : events().join(''));
   const place = placeIn(whole, stop);
   const isWithin = events === undefined || stop === 'character';
-  // A stream stops between two events; a body, and a character, in the middle.
+  // A stream stops between two events. A body, or a character, stops in the middle.
   const end = isWithin ? place : whole.lastIndexOf('data: ', place);
   response.writeHead(200, { 'content-type': contentTypeOf(events) });
   response.write(whole.subarray(0, end), () => {
@@ -107,7 +107,7 @@ export function stopAt(
   });
 }
 
-/** @throws when the answer has no such place, which is a mistake of the test */
+/** @throws when the answer has no such place: a mistake in the test */
 function placeIn(whole: Buffer, stop: NonNullable<Form['stop']>): number {
   const marks = { call: '"arguments":', usage: '"usage":', done: 'data: [DONE]' };
   const place = stop === 'character' ? whole.findIndex((byte) => byte > 0x7f) + 1 : whole.lastIndexOf(marks[stop]);
@@ -115,7 +115,7 @@ function placeIn(whole: Buffer, stop: NonNullable<Form['stop']>): number {
   return place;
 }
 
-/** A whole response, made only when needed: the events of a stream, or a body. */
+/** A whole response, as the events of a stream or as a body. It is made only when needed. */
 export interface Answer {
   events?: (() => string[]) | undefined;
   body: () => string;

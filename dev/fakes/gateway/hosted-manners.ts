@@ -86,7 +86,7 @@ export const openai: Manner = {
   usage: 'openai',
 };
 
-// The models that it stands for take an effort.
+// These models accept an effort.
 const { effort: _, ...withoutEffort } = openai.refuses;
 
 export const gpt5: Manner = {
@@ -234,7 +234,7 @@ export const openrouter: Manner = {
     user_id: 'user_fixture',
   }),
   refuses: {
-    // It passes on what Google says, which wants what it signed.
+    // It passes Google's error on: Google requires its signatures.
     lostDetails: LOST_SIGNATURE,
     longOutput: {
       type: 'openrouter',

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseExact } from '#lib/exact-json/parse.ts';
 
-/** Everything that a server's error may say; each manner has its own body for it. */
+/** All fields that the error of a server may have; each manner makes its own body of them. */
 export interface ErrorFields {
   readonly status: number;
   readonly message: string;
@@ -75,7 +75,10 @@ export function send(
   response.end(text);
 }
 
-/** Waits for a time, then until it is released. @returns false when the client has gone before */
+/**
+ * Waits for a time, and then for the release.
+ * @returns false when the client has left before
+ */
 export async function waited(response: ServerResponse, ms: number, released?: Promise<void>): Promise<boolean> {
   if (response.destroyed) return false;
   if (ms === 0 && released === undefined) return true;

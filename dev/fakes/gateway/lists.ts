@@ -3,7 +3,7 @@ import type { FixtureModel } from './models.ts';
 
 const CREATED = 1_767_225_600;
 
-/** The list of models as each kind of server writes it; what is no chat model stands among them as it does there. */
+/** The list of models as each kind of server writes it, with the models for other purposes that it contains. */
 export const LISTS = {
   fixture: (models) => listOf(models.map(fixtureEntry)),
   openai: (models) => {
@@ -128,7 +128,7 @@ export const LISTS = {
 
 export type Dialect = keyof typeof LISTS;
 
-/** Lists with more in them, at addresses of their own. */
+/** Lists with further fields, each at an address of its own. */
 export const FURTHER_LISTS: Readonly<
   Record<string, { dialect: Dialect; body: (models: readonly FixtureModel[]) => object }>
 > = {
@@ -221,7 +221,7 @@ function openrouterEntry(model: FixtureModel): object {
       tokenizer: 'Other',
       instruct_type: null,
     },
-    // A router, whose price depends on where it sends a request, states -1.
+    // The price of a router depends on the model that it chooses, so it states -1.
     pricing: {
       prompt: rates?.prompt ?? '-1',
       completion: rates?.completion ?? '-1',

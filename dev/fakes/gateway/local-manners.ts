@@ -19,7 +19,7 @@ export const llamaCpp: Manner = {
       extra: { n_prompt_tokens: 'prompt', n_ctx: 'window' },
     },
   },
-  // The real one serves its single model for every id; where it serves several, it says this.
+  // The real server answers any id with its only model; one with several models sends this error.
   unknownModel: { message: "model '{model}' not found" },
   limits: ['max_completion_tokens', 'max_tokens'],
   form: { reasoning: 'reasoning_content' },
@@ -27,7 +27,7 @@ export const llamaCpp: Manner = {
   usage: 'openai',
 };
 
-/** Puts the message of a chat template into the words of llama.cpp. */
+/** Wraps the message of a chat template in the words of llama.cpp. */
 function inTemplate(message: string): string {
   return `\n------------\nWhile executing CallExpression at line 1, column 206 in source:\n...ndex0 % 2 == 0) %}{{ raise_exception('${message}...\n                                           ^\nError: Jinja Exception: ${message}`;
 }
@@ -104,7 +104,7 @@ export const ministral: Manner = {
   },
 };
 
-/** Started without `--enable-auto-tool-choice`, and of a release since 0.10, whose errors are nested. */
+/** Started without `--enable-auto-tool-choice`. The errors of releases since 0.10 are nested. */
 export const vllmWithoutTools: Manner = {
   ...vllm,
   errorBody: ({ status, message, type, param }) => ({

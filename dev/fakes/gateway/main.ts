@@ -1,4 +1,4 @@
-/** The fixture gateway as a process of its own, on GATEWAY_PORT, with the manners of GATEWAY_MANNER. */
+/** Entry: runs the fixture gateway on GATEWAY_PORT, with the manners of GATEWAY_MANNER. */
 import { assertPortFree } from '../../stack/ports.ts';
 import { startGateway } from './server.ts';
 

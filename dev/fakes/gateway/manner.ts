@@ -5,35 +5,35 @@ import { RULES } from './rules.ts';
 import type { Checked, Found, RuleName } from './rules.ts';
 import type { Form } from './script.ts';
 
-/** The behaviour of one kind of server, where it differs from the others. */
+/** The behaviour in which one kind of server differs from others. */
 export interface Manner {
   readonly list: Dialect;
   /** Makes the body of an error. */
   readonly errorBody: (error: ErrorFields) => unknown;
-  /** Its own refusals, and those of all servers that it words differently. */
+  /** Its own refusals, and those of every manner that it words differently. */
   readonly refuses: Refusals;
   readonly unknownModel: Refusal;
-  /** Fields that it knows, where it refuses others. */
+  /** All fields that it accepts; undefined if it ignores unknown fields. */
   readonly fields?: readonly string[];
   readonly messageFields?: Readonly<Record<string, readonly string[]>>;
-  /** Fields whose limit on the output it obeys; the fixture's own manner ignores them. */
+  /** Fields whose limit on the output it obeys. The fixture's own manner ignores both. */
   readonly limits: readonly ('max_tokens' | 'max_completion_tokens')[];
   readonly form: Form;
   /** True if a grammar for the schema leaves no room for a call. */
   readonly schemaOverTools?: boolean;
-  /** Tokens that are left of a longer prompt, without a word. */
+  /** Tokens that it keeps of a longer prompt, without an error. */
   readonly silentWindow?: number;
-  /** True for call ids of nine letters and digits. */
+  /** True if call ids must be nine letters and digits. */
   readonly shortCallIds?: boolean;
-  /** True if a stream states usage, asked or not. */
+  /** True if every stream states usage, requested or not. */
   readonly statesUsage?: boolean;
-  /** True if an error in a stream stands in a chunk that ends the choice, with the reason `error`. */
+  /** True if an error in a stream comes in a chunk that ends the choice with the reason `error`. */
   readonly errorInChunk?: boolean;
-  /** Figures that it states of usage: those of OpenAI, or with the cost, or the three sums. */
+  /** Figures of its usage: those of OpenAI, those with the cost, or only the three sums. */
   readonly usage: 'openai' | 'cost' | 'sums';
 }
 
-/** A refusal; `{name}` in a text stands for what the rule found. */
+/** A refusal; a finding of the rule replaces `{name}` in its texts. */
 interface Refusal {
   readonly message: string;
   /** Default 400. */
@@ -42,9 +42,9 @@ interface Refusal {
   readonly type?: string;
   readonly code?: string;
   readonly param?: string;
-  /** Further fields of the error, by what the rule found. */
+  /** Further fields of the error, filled from the finding of the rule. */
   readonly extra?: Readonly<Record<string, string>>;
-  /** Place of the fault, as pydantic gives it: the message becomes its `detail`. */
+  /** Place of the fault, as pydantic states it. The message then becomes its `detail`. */
   readonly loc?: string;
 }
 
@@ -53,7 +53,7 @@ type Refusals = Readonly<Partial<Record<RuleName, Refusal>>>;
 /** The error of most chat templates about roles that do not alternate. */
 export const ROLES = 'Conversation roles must alternate user/assistant/user/assistant/...';
 
-/** No single server refuses all of this, but each of it is refused by one, in these words. */
+/** Refusals of every manner. No real server has them all, but each is the refusal of one, in its words. */
 const EVERYBODY: Refusals = {
   emptyMessages: {
     message:

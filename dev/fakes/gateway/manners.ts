@@ -67,7 +67,7 @@ export const MANNERS = {
     limits: ['max_tokens'],
     form: { reasoning: 'reasoning_content' },
   },
-  /** A proxy before Claude, without `drop_params` and `modify_params`. */
+  /** A proxy in front of Claude, without `drop_params` and `modify_params`. */
   litellm: {
     ...openai,
     list: 'litellm',
@@ -95,7 +95,7 @@ export const MANNERS = {
 
 export type MannerName = keyof typeof MANNERS;
 
-/** @throws {GatewayError} for a name that is none */
+/** @throws {GatewayError} for an unknown name */
 export function mannerName(name: string): MannerName {
   if (!Object.hasOwn(MANNERS, name)) {
     throw GatewayError.of(400, `There is no manner ${name}: ${Object.keys(MANNERS).join(', ')}.`);

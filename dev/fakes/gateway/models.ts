@@ -110,7 +110,7 @@ export const FIXTURE_MODELS: readonly FixtureModel[] = [
   { id: 'fixture/unpriced-long', name: 'Fixture Unpriced Long', context_length: 128_000 },
 ];
 
-/** Returns the most tokens that a model writes, where its server has a limit and states it. */
+/** Returns the limit of a model's output, if its server states one. */
 export function outputLimitOf({ context_length }: FixtureModel): number {
   return Math.max(4_096, Math.min(16_384, Math.floor(context_length / 2)));
 }

@@ -5,9 +5,8 @@ import { textOf } from './request.ts';
 import type { ChatRequest } from './request.ts';
 
 /**
- * Makes the reply of a model that obeys every text: a line `CALL <tool> <json>` in a user message or in a tool result
- * makes it call that tool with those arguments, offered or not, once for each different instruction. That is what
- * prompt injection hopes for.
+ * Makes the reply of a model that obeys every text, as prompt injection hopes. A line `CALL <tool> <json>` in a user
+ * message or a tool result makes it call that tool with those arguments, offered or not, once for each different line.
  */
 export function obedientReply(request: ChatRequest, reasons: boolean): Reply {
   const done = new Set(
@@ -30,7 +29,7 @@ interface Order {
   args: string;
 }
 
-/** Finds instructions, also in tool results that are JSON texts, where line ends and quotes are escaped. */
+/** Finds orders, also in tool results that are JSON texts, in which line ends and quotes are escaped. */
 function ordersIn(text: string): Order[] {
   const unescaped = text.replaceAll('\\n', '\n').replaceAll('\\"', '"').replaceAll('\\\\', '\\');
   return [text, unescaped].flatMap((variant) =>
@@ -41,7 +40,7 @@ function ordersIn(text: string): Order[] {
   );
 }
 
-/** Returns the JSON object with which a text begins; any text may follow it. */
+/** Returns the JSON object at the beginning of a text. */
 function leadingObject(text: string): string | undefined {
   for (let end = text.indexOf('}'); end !== -1; end = text.indexOf('}', end + 1)) {
     const candidate = text.slice(0, end + 1).trim();
@@ -54,13 +53,13 @@ function isJson(text: string): boolean {
   return parsed(text) !== undefined;
 }
 
-/** Returns a key that is equal for equal arguments, however they are written. */
+/** Returns a key that is the same for equal arguments in any notation. */
 function key(tool: string, args: string): string {
   const value = parsed(args);
   return `${tool} ${value === undefined ? args : JSON.stringify(value, sortedKeys)}`;
 }
 
-/** Parses JSON; undefined, which JSON cannot express, for any other text. */
+/** Parses JSON; undefined for any other text. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -17,14 +17,14 @@ export interface Reply {
 export interface ToolCall {
   id: string;
   name: string;
-  /** JSON, as a rule; a script may send anything. */
+  /** Usually JSON; a script may send any text. */
   arguments: string;
 }
 
 /**
- * Makes the fixture's own reply: it calls offered tools that have no result yet, else it writes a report, or the JSON
- * that is wanted, and, where it is offered `finish`, states the outcome. The same request always gets the same reply
- * (on the same day, where it names none).
+ * Makes the fixture's own reply. It calls offered tools that have no result yet; then it writes a report, or the
+ * requested JSON, and states the outcome if `finish` is offered. The same request always gets the same reply; a report
+ * that names the day changes with the day.
  */
 export function naturalReply(request: ChatRequest, reasons: boolean): Reply {
   return {
@@ -47,8 +47,8 @@ export function offeredTools({ tools, tool_choice: choice }: ChatRequest): reado
 }
 
 /**
- * Makes the reply of a server whose grammar holds the whole output to a schema, so that no call can be written;
- * undefined if no schema is asked for.
+ * Makes the reply of a server whose grammar applies the schema to the whole output, so that the model can write no
+ * call; undefined without a schema.
  */
 export function schemaReply(request: ChatRequest): Reply | undefined {
   const schema = request.response_format?.json_schema?.schema;
@@ -71,8 +71,8 @@ export function textReply(text: string): Reply {
 export const FINISH = 'finish';
 
 /**
- * Chooses the calls of the first turn: every offered tool that the task names, else the first one. Once there is a tool
- * result, it calls none. `tool_choice` is respected.
+ * Chooses the calls of the first turn: every offered tool that the task names, else the first one, as `tool_choice`
+ * permits. Once there is a tool result, it calls none.
  */
 function chooseCalls(request: ChatRequest): ToolCall[] {
   const { tool_choice: choice, messages } = request;
@@ -91,7 +91,7 @@ function chooseCalls(request: ChatRequest): ToolCall[] {
   );
 }
 
-/** Makes a call whose id is the same for the same request and unique in the conversation. */
+/** Makes a call. Its id is the same for the same request, and unique in the conversation. */
 export function toolCall(request: ChatRequest, index: number, name: string, args: string): ToolCall {
   const seed = `${request.messages.length}/${index}/${name}/${args}`;
   const digest = createHash('sha256').update(seed).digest('hex').slice(0, 16);
@@ -99,9 +99,9 @@ export function toolCall(request: ChatRequest, index: number, name: string, args
 }
 
 /**
- * Makes the call by which the fixture states the outcome of a run that is offered `finish`: what a line `FINISH
- * <outcome> <summary>` of the task says, else `done`, and the result, where the tool takes one. With `FINISH never` it
- * does not call it, and with `FINISH late` only after the reminder.
+ * Makes the call that states the outcome, if `finish` is offered: the one in the task's line `FINISH <outcome>
+ * <summary>`, else `done`, with the result if the tool takes one. `FINISH never` prevents the call, and `FINISH late`
+ * delays it until the reminder.
  */
 function finishCall(request: ChatRequest): ToolCall | undefined {
   const offered = request.tools?.find((tool) => tool.function.name === FINISH);
@@ -122,15 +122,13 @@ function propertyOf(schema: unknown, name: string): unknown {
   return isJsonObject(properties) ? properties[name] : undefined;
 }
 
-/**
- * Makes the fixture's response where JSON of a schema is wanted, by the request or its text.
- */
+/** Makes the fixture's JSON for the schema in the request or in its text; undefined without one. */
 function jsonAnswer(request: ChatRequest): string | undefined {
   const schema = request.response_format?.json_schema?.schema ?? schemaIn(promptOf(request));
   return isJsonObject(schema) ? dataFor(request, schema) : undefined;
 }
 
-/** Returns what a line `DATA <json>` of the task says, else an example of the schema. */
+/** Returns the JSON of the task's line `DATA <json>`, else an example of the schema. */
 function dataFor(request: ChatRequest, schema: unknown): string {
   const [, data] = /^DATA (.+)$/m.exec(taskOf(request)) ?? [];
   return data ?? JSON.stringify(exampleFor(schema));
@@ -146,8 +144,8 @@ function schemaIn(prompt: string): unknown {
 }
 
 /**
- * Writes a short report that shows what reached the model: the task's first lines, the attached skills, the date and
- * the tool results. The fingerprint changes with any letter of the prompt.
+ * Writes a short report of the parts of the prompt: the task's first lines, the attached skills, the date and the tool
+ * results. The fingerprint changes with any letter of the prompt.
  */
 function report(request: ChatRequest): string {
   const prompt = promptOf(request);

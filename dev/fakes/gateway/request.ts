@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** Parts of a chat completion request that the fixture reads; rules.ts says what of the rest is refused. */
+/** Fields of a chat completion request that the fixture reads. The rules in rules.ts refuse others. */
 export const ChatRequest = z.looseObject({
   model: z.string(),
   messages: z.array(
@@ -51,7 +51,7 @@ export function textOf({ content }: ChatMessage): string {
     .join('\n');
 }
 
-/** Returns the task: the first message of the user, without what the service says about the run. */
+/** Returns the task: the first message of the user, without the service's words about the run. */
 export function taskOf({ messages }: ChatRequest): string {
   const first = messages.find(({ role }) => role === 'user') ?? messages[0];
   const [task = ''] = first === undefined ? [] : textOf(first).split(/^About this run:$/m);

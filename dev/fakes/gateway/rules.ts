@@ -9,20 +9,20 @@ export interface Checked {
   readonly request: ChatRequest;
   readonly model: FixtureModel | undefined;
   readonly promptTokens: () => number;
-  /** Fields that the server knows, of the body and of a message by its role; undefined takes any. */
+  /** Fields that the server knows, in the body and in messages by role; undefined for any. */
   readonly fields?: readonly string[] | undefined;
   readonly messageFields?: Readonly<Record<string, readonly string[]>> | undefined;
 }
 
-/** The finding of a rule, for the wording of the refusal. */
+/** Values that a rule found, for the words of the refusal. */
 export type Found = Readonly<Record<string, unknown>>;
 
 /** Looks for one fault of a request. */
 type Rule = (checked: Checked) => Found | undefined;
 
 /**
- * Everything that some server refuses, in the order in which it is looked for. manner.ts says what all refuse, and the
- * manners what each does.
+ * Every fault that some server refuses, in the order of the checks. manner.ts has the refusals of all servers, and each
+ * manner has its own.
  */
 export const RULES = {
   unknownField: ({ request, fields }) =>
@@ -153,13 +153,13 @@ export const RULES = {
 export type RuleName = keyof typeof RULES;
 
 interface Exchange {
-  /** Results that answer no call that is open. */
+  /** Results without an open call. */
   readonly stray: { readonly index: number; readonly id: string }[];
   /** Calls without a result. */
   readonly open: string[];
 }
 
-/** Pairs the calls of every assistant turn with the results that follow it at once. */
+/** Pairs the calls of each assistant turn with the results directly after it. */
 function exchangesOf(messages: readonly ChatMessage[]): Exchange[] {
   const exchanges: Exchange[] = [];
   let current: Exchange = { stray: [], open: [] };
@@ -177,7 +177,7 @@ function exchangesOf(messages: readonly ChatMessage[]): Exchange[] {
   return [...exchanges, current];
 }
 
-/** Finds a turn with calls that came with its reasoning and is sent back without it. */
+/** Finds a turn with calls whose reasoning the client has not sent back. */
 function lostIn({ request, model }: Checked, field: string): Found | undefined {
   return firstOf(request.messages, (message, index) => {
     const [call] = callsOf(message);
@@ -195,7 +195,7 @@ function toolsOf({ tools }: ChatRequest) {
   return (tools ?? []).map((tool) => tool.function);
 }
 
-/** Finds an array in a schema that says nothing of its items. */
+/** Finds an array in a schema that does not describe its items. */
 function placeOfBareArray(schema: unknown, place: readonly string[] = []): readonly string[] | undefined {
   if (!isJsonObject(schema)) return undefined;
   if (schema['type'] === 'array' && schema['items'] === undefined) return place;

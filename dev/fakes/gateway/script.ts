@@ -9,7 +9,7 @@ const Call = z.strictObject({
 
 /** The way in which a server writes its answers. */
 export const Form = z.strictObject({
-  /** Field of the reasoning; `think` puts it into the text, `think-end` without the tag that begins it. */
+  /** Field of the reasoning. `think` writes it into the text, `think-end` without the opening tag. */
   reasoning: z
     .enum(['reasoning_content', 'reasoning', 'reasoning_details', 'extra_content', 'think', 'think-end', 'none'])
     .exactOptional(),
@@ -18,18 +18,18 @@ export const Form = z.strictObject({
   /** Calls in their field, or written into the text. */
   calls: z.enum(['field', 'text']).exactOptional(),
   ids: z.enum(['own', 'same', 'empty', 'missing']).exactOptional(),
-  /** Reason in place of the answer's own; null is sent as such. */
+  /** Reason in place of the answer's own; null is sent as null. */
   finishReason: z.string().nullable().exactOptional(),
   usage: z.enum(['once', 'twice', 'none', 'decimal text']).exactOptional(),
-  /** Comments between the events of a stream. */
+  /** True for comments between the events of a stream. */
   comments: z.boolean().exactOptional(),
-  /** Line ends of a stream as Windows has them. */
+  /** True for line ends as on Windows. */
   crlf: z.boolean().exactOptional(),
   /** Pause between two events of a stream. */
   pauseMs: z.int().min(0).exactOptional(),
-  /** Tokens after which the answer is cut off with the reason `length`, be it within a call. */
+  /** Tokens after which the answer is cut with the reason `length`, even within a call. */
   maxTokens: z.int().min(0).exactOptional(),
-  /** Error that is sent in the middle, after status 200. */
+  /** Error that is sent in the middle of a stream, after status 200. */
   error: z.record(z.string(), z.unknown()).exactOptional(),
   /** Place at which the answer stops: in a call, in a character of several bytes, before the usage or the last line. */
   stop: z.enum(['call', 'character', 'usage', 'done']).exactOptional(),
@@ -56,7 +56,7 @@ export const Behaviour = z.discriminatedUnion('kind', [
   }),
   /** Repeats the last tool result word for word. */
   z.strictObject({ kind: z.literal('repeat') }),
-  /** Does what it reads: see obey.ts. */
+  /** Obeys every text that it reads: see obey.ts. */
   z.strictObject({ kind: z.literal('obey') }),
   /** Sends the fixture's own response with this usage; null leaves the usage out. */
   z.strictObject({ kind: z.literal('usage'), usage: z.unknown() }),
@@ -69,18 +69,18 @@ export const Behaviour = z.discriminatedUnion('kind', [
     retryAfter: z.string().exactOptional(),
     /** Sent instead of the JSON error, as text/html: a proxy's error page. */
     body: z.string().exactOptional(),
-    /** Sent instead of the error that goes with the manner. */
+    /** Sent instead of the manner's error. */
     json: z.unknown().optional(),
   }),
-  /** Refuses as a llama.cpp that loads its model does. */
+  /** Refuses as llama.cpp does while it loads its model. */
   z.strictObject({ kind: z.literal('loading') }),
-  /** Waits for a second request with such a script, and gives each the answer to the other. */
+  /** Waits for a second request with the same script, and sends each the answer to the other. */
   z.strictObject({ kind: z.literal('swap') }),
   /** Never responds; with `afterChunks` it first sends that many chunks of a stream. */
   z.strictObject({
     kind: z.literal('hang'),
     afterChunks: z.int().min(0).exactOptional(),
-    /** Sends comments all the while. */
+    /** Sends comments meanwhile. */
     comments: z.boolean().exactOptional(),
   }),
   /** Cuts the connection before the first byte. */
@@ -94,16 +94,16 @@ export const Behaviour = z.discriminatedUnion('kind', [
     parts: z.array(z.string()),
     contentType: z.string().default('text/event-stream'),
     headers: z.record(z.string(), z.string()).default({}),
-    /** Length of the pieces in which it is written, which may end within a character; by default each part is one. */
+    /** Length of the written pieces, which may end within a character. By default each part is one piece. */
     pieceBytes: z.int().positive().exactOptional(),
-    /** The fate of the connection after the answer. */
+    /** What happens to the connection after the answer. */
     ending: z.enum(['end', 'cut', 'stay']).default('end'),
   }),
   /** Writes until the client closes. */
   z.strictObject({ kind: z.literal('endless'), chunkDelayMs: z.int().min(0).default(0) }),
   /** Entries of the model list, word for word; only for target "models". */
   z.strictObject({ kind: z.literal('list'), models: z.array(z.unknown()) }),
-  /** Models, listed as the manner lists its own; only for target "models". */
+  /** Models, written as the manner writes its list; only for target "models". */
   z.strictObject({
     kind: z.literal('catalogue'),
     models: z.array(z.strictObject({ id: z.string(), context_length: z.int() })),
@@ -121,7 +121,7 @@ export const Script = z.strictObject({
   times: z.int().positive().nullable().default(1),
   latencyMs: z.int().min(0).default(0),
   behaviour: Behaviour.default({ kind: 'normal' }),
-  /** Way of writing the answer, over that of the manner. */
+  /** Overrides the manner's way of writing answers. */
   form: Form.default({}),
 });
 export type Script = z.infer<typeof Script>;
@@ -130,13 +130,13 @@ export type ScriptInput = z.input<typeof Script>;
 
 /** A script as one request gets it. */
 export interface TakenScript extends Script {
-  /** Resolves when the response is no longer held back; without it there is nothing to wait for. */
+  /** Resolves when the test releases the response; undefined for a response that no test holds. */
   readonly released: Promise<void> | undefined;
 }
 
 export interface ScriptQueue {
   add(script: ScriptInput, released?: Promise<void>): void;
-  /** Takes the oldest script that fits the request and is not used up. */
+  /** Takes the oldest unused script that fits the request. */
   take(request: { target: Script['target']; model?: string; prompt?: () => string }): TakenScript | undefined;
   clear(): void;
 }

@@ -23,7 +23,7 @@ export interface GatewayOptions {
   /** Port; 0 takes a free one. */
   port: number;
   log: Log;
-  /** Server whose manners it has; default that of GATEWAY_MANNER, else `fixture`. */
+  /** Server whose manners it has. Default GATEWAY_MANNER, else `fixture`. */
   manner?: MannerName;
 }
 
@@ -31,17 +31,17 @@ export interface Gateway {
   /** Base address for OpenAI's clients, which ends in /v1. */
   url: string;
   port: number;
-  /** Does what `/_script`, `/_requests`, `/_manner` and `/_reset` do, for tests in this process. */
+  /** The functions of `/_script`, `/_requests`, `/_manner` and `/_reset`, for tests in this process. */
   control: GatewayControl;
   stop(): Promise<void>;
 }
 
 export interface GatewayControl {
   script(...scripts: ScriptInput[]): void;
-  /** Adds a script whose responses are held back until the returned function is called. */
+  /** Adds a script, and holds its responses until the returned function is called. */
   hold(script?: ScriptInput): () => void;
   requests(): RecordedRequest[];
-  /** Takes on the manners of a server, until it takes on others. */
+  /** Changes to the manners of another server. */
   manner(name: MannerName): void;
   /** Forgets scripts and requests. */
   reset(): void;
@@ -128,7 +128,7 @@ export async function startGateway({
       sendJson(response, fields.status, manner.errorBody(fields));
     });
   });
-  // Longer than any client keeps an idle connection: it must be the client who closes first.
+  // Longer than clients keep an idle connection, so that the client closes it first.
   server.keepAliveTimeout = 120_000;
   const bound = await listenOn(server, { host: '127.0.0.1', port });
   return {
@@ -184,7 +184,7 @@ function parsed<Shape extends z.ZodType>(shape: Shape, body: unknown): z.output<
   return read.data;
 }
 
-/** Gives each of two callers what the other brought; the first waits for the second. */
+/** Gives each of two callers the other's request; the first waits for the second. */
 function pairing(): (mine: ChatRequest) => Promise<ChatRequest> {
   let waiting: { mine: ChatRequest; resolve: (theirs: ChatRequest) => void } | undefined;
   return (mine) => {

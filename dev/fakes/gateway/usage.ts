@@ -3,12 +3,12 @@ import { textOf } from './request.ts';
 import type { ChatMessage, ChatRequest } from './request.ts';
 import type { Reply } from './reply.ts';
 
-/** Counts the prompt of a request, its tools included. */
+/** Counts the tokens of a request's prompt, with its tools. */
 export function promptTokensOf({ messages, tools }: ChatRequest): number {
   return tokensOf(messages) + tokens(json(tools));
 }
 
-/** Leaves of a prompt what fits into a window: the oldest messages go first, then the beginning of the last one. */
+/** Cuts a prompt to a window: the oldest messages go first, then the beginning of the last one. */
 export function cutPrompt(request: ChatRequest, window: number): ChatRequest {
   const system = request.messages.filter(({ role }) => role === 'system');
   let rest = request.messages.filter(({ role }) => role !== 'system');
@@ -29,7 +29,7 @@ export interface Usage {
   cost?: number;
 }
 
-/** Estimates usage: four characters are a token, and what an earlier turn of the conversation sent is cached. */
+/** Estimates usage: four characters are a token, and the tokens of earlier turns are cached. */
 export function usageOf(request: ChatRequest, reply: Reply, model: FixtureModel | undefined): Usage {
   const lastTurn = request.messages.findLastIndex(({ role }) => role === 'assistant');
   const cached = lastTurn === -1 ? 0 : tokensOf(request.messages.slice(0, lastTurn));

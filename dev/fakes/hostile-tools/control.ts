@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 
-/** Names a behaviour of the tool server; the first part of its path. */
+/** Names a behaviour of the tool server. The name is the first part of its path. */
 export type Scenario =
   | 'honest'
   | 'guarded'
@@ -52,25 +52,25 @@ export interface ReceivedCall {
   readonly path: string;
 }
 
-/** State that a test sets and reads, for all scenarios that have none of their own. */
+/** State that a test sets and reads. Scenarios with their own state ignore it. */
 export interface HostileControl {
   /** Tools that it claims to have. */
   tools: ToolClaim[];
   /** Result of a call: its text, or the whole result. */
   answer: (call: ReceivedCall) => string | object;
-  /** Credential that `guarded` demands. */
+  /** Credential that the scenario `guarded` requires. */
   credential: string;
   /** Delay before the response to a call. */
   delayMs: number;
-  /** Method of the requests whose connection is cut, and how often. */
+  /** The server cuts the connection of this number of requests with this method. */
   drops: { method: string; times: number } | undefined;
-  /** Holds back the response to a call until it resolves. */
+  /** The response to a call waits until this resolves. */
   held: Promise<void> | undefined;
-  /** Behaviour from now on, on every path. */
+  /** Behaviour from now on, at every path. */
   becomes: Scenario | undefined;
-  /** Every `tools/call` that arrived. */
+  /** Every `tools/call` received. */
   readonly calls: ReceivedCall[];
-  /** Method of every JSON-RPC message and every plain HTTP request that arrived. */
+  /** Method of every received JSON-RPC message and every plain HTTP request. */
   readonly seen: string[];
   reset(): void;
 }

@@ -8,7 +8,7 @@ import { BAD_LISTS } from './scenarios/lists.ts';
 export type { Exchange } from './scenarios/exchange.ts';
 export { forgetSessions } from './scenarios/honest.ts';
 
-/** Maps each scenario to what its server does with a request. */
+/** The behaviour of each scenario. */
 export const SCENARIOS: Readonly<Record<Scenario, Behaviour>> = {
   honest,
   guarded,

@@ -7,7 +7,7 @@ import type { HostileControl, Scenario, ToolClaim } from './control.ts';
 import { SCENARIOS, type Exchange } from './scenarios.ts';
 
 export interface HostileTools {
-  /** The MCP endpoint at which the server behaves like this. */
+  /** The MCP endpoint with this behaviour. */
   url(scenario: Scenario): string;
   readonly control: HostileControl;
   stop(): Promise<void>;
@@ -20,8 +20,8 @@ const message = z.looseObject({
 });
 
 /**
- * Starts a tool server that misbehaves, each path in another way. It speaks just enough of the protocol (2025, without
- * sessions) to get that far. Listens on 127.0.0.1 only, on a free port by default.
+ * Starts a tool server that misbehaves, at each path in another way. It speaks just enough of the protocol (2025,
+ * without sessions) for that. Listens on 127.0.0.1 only, on a free port by default.
  */
 export async function startHostileTools({ port: wanted = 0 } = {}): Promise<HostileTools> {
   const control: HostileControl = {

@@ -2,16 +2,16 @@ export interface CaughtMail {
   readonly to: readonly string[];
   readonly subject: string;
   readonly text: string;
-  /** Empty for a mail that is text only. */
+  /** Empty for a mail without HTML. */
   readonly html: string;
-  /** Headers by their names in lower case. */
+  /** Headers by lower-case name. */
   readonly headers: Readonly<Record<string, string>>;
   readonly receivedAt: string;
 }
 
 const MOST = 500;
 
-/** Keeps the latest mails, the newest first. */
+/** Keeps the latest mails, newest first. */
 export function inbox() {
   const mails: CaughtMail[] = [];
   return {

@@ -1,4 +1,4 @@
-/** The mail catcher as a process of its own: SMTP on MAIL_SMTP_PORT, its page on MAIL_PORT. */
+/** Entry: runs the mail catcher, with SMTP on MAIL_SMTP_PORT and its page on MAIL_PORT. */
 import { startMailCatcher } from './server.ts';
 
 const catcher = await startMailCatcher({

@@ -10,9 +10,9 @@ import { page } from './page.ts';
 
 export interface MailCatcher {
   readonly smtpUrl: string;
-  /** Address that shows what was caught: a page at `/`, JSON at `/messages` (`?to=` narrows it). */
+  /** Address of the caught mails: a page at `/`, JSON at `/messages` (`?to=` filters them). */
   readonly url: string;
-  /** Counts of the next messages that are not taken: put off as a greylist does, or turned away for good. */
+  /** Numbers of messages to refuse next: `deferred` for now, as a greylist does, and `refused` for good. */
   readonly faults: { deferred: number; refused: number };
   stop(): Promise<void>;
 }
@@ -33,14 +33,14 @@ export async function startMailCatcher(options: {
       callback(faultOf(faults));
     },
     onData(stream, session, callback) {
-      // As it came: the library shows international domains in their own script.
+      // The library decodes international domains; this restores the form in which they came.
       const to = session.envelope.rcptTo.map(({ address }) => withAsciiDomain(address));
       // oxlint-disable-next-line promise/no-callback-in-promise -- the library takes callbacks only, and `keep` never throws
       void keep(to, stream).then(callback);
     },
   });
 
-  /** @returns the error that the sender is told, if there is one */
+  /** @returns the error for the sender; null for an accepted mail */
   async function keep(to: readonly string[], stream: Readable): Promise<Error | null> {
     try {
       const { subject = '', text = '', html = '', headers } = await PostalMime.parse(await buffer(stream));
@@ -52,7 +52,7 @@ export async function startMailCatcher(options: {
     }
   }
 
-  // A client that goes away has done nothing wrong.
+  // A client that leaves is no fault.
   smtp.on('error', () => undefined);
   const smtpPort = await new Promise<number>((resolve, reject) => {
     smtp.once('error', reject);
@@ -94,7 +94,7 @@ export async function startMailCatcher(options: {
   };
 }
 
-/** Takes one of the faults that are still to come. */
+/** Takes one of the faults that are still due. */
 function faultOf(faults: MailCatcher['faults']): Error | null {
   const name = (['deferred', 'refused'] as const).find((each) => faults[each] > 0);
   if (name === undefined) return null;

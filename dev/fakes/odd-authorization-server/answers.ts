@@ -1,4 +1,4 @@
-/** A response of the odd server: a body that is sent as JSON, or a text as it is. */
+/** A response of the odd server: a body as JSON, or a text as it is. */
 export interface Answer {
   readonly status?: number;
   readonly body?: unknown;
@@ -6,29 +6,29 @@ export interface Answer {
   readonly type?: string;
 }
 
-/** A response that never arrives whole: the connection breaks when the server has done its work. */
+/** A response that does not arrive: the connection breaks after the server has acted. */
 export const CUT = 'cut';
 
-/** The answers in which a server differs from the rules. It keeps to the rules in everything left out. */
+/** The answers in which a server breaks the rules. A missing field means that it keeps them there. */
 export interface Answers {
   /** Fields of the metadata of the tool server (RFC 9728) and of its authorization server (RFC 8414). */
   readonly resource?: (origin: string) => object;
   readonly server?: (origin: string) => object;
-  /** True if the metadata is at OpenID Connect's place alone. */
+  /** True if the metadata is only at the place of OpenID Connect. */
   readonly oidcOnly?: boolean;
   /** The issuer in the response to the browser. */
   readonly iss?: (origin: string) => string;
-  /** The answer to a registration, by that of an honest server. */
+  /** Makes the answer to a registration from that of an honest server. */
   readonly registration?: (client: object) => Answer;
-  /** The answer to the code of a sign-in, by that of an honest server. */
+  /** Makes the answer to the code of a sign-in from that of an honest server. */
   readonly tokens?: (tokens: object) => Answer;
-  /** The answers to refreshes in their order, the last one again and again. */
+  /** The answers to refreshes in order; the last one repeats. */
   readonly refreshes?: readonly ((refresh: Refresh) => Answer | typeof CUT)[];
   /** True if a rotated refresh token works once more (a grace period). */
   readonly hasGrace?: boolean;
-  /** True if the tool server takes no token that was renewed. */
+  /** True if the tool server refuses renewed tokens. */
   readonly refusesRenewed?: boolean;
-  /** Calls of tools after which the grant is revoked. */
+  /** Number of tool calls after which the grant is revoked. */
   readonly revokedAfterCalls?: number;
 }
 
@@ -36,16 +36,15 @@ export interface Refresh {
   readonly parameters: URLSearchParams;
   /** Rotates, and returns the new tokens as an honest server sends them. */
   readonly rotate: () => object;
-  /** Returns a new access token alone; the refresh token goes on. */
+  /** Returns a new access token alone; the refresh token stays valid. */
   readonly keep: () => object;
 }
 
-/** Answers with JSON. */
 export function json(body: unknown, status = 200): Answer {
   return { status, body };
 }
 
-/** Answers a refresh as an honest server does, with other fields. */
+/** Answers a refresh as an honest server does, with these fields changed. */
 export function renewed(fields: object = {}) {
   return ({ rotate }: Refresh): Answer => json({ ...rotate(), ...fields });
 }

@@ -1,26 +1,26 @@
 import type { Answers } from './answers.ts';
 
-/** The end of a run that calls one tool of the server after the token has expired. */
+/** The expected end of a run that calls one tool of the server after the token has expired. */
 export interface MustRun {
   readonly state: 'succeeded' | 'failed';
   readonly reason?: 'blocked_connection';
   /** The outcome of the run, although the model states `done`. */
   readonly outcome?: 'done' | 'partial';
   readonly warnings?: readonly string[];
-  /** Refreshes that the server is asked for, from the run before on. */
+  /** Refreshes that reach the server, counted since the run before. */
   readonly refreshes?: number;
-  /** The error of the connection after it; `ready` where it is left out. */
+  /** The error of the connection after the run. Default `ready`. */
   readonly connection?: string;
 }
 
-/** A way in which authorization servers are odd, with what has to happen. */
+/** One way in which authorization servers break the rules, and the expected behaviour of the service. */
 export interface OddCase {
   readonly name: string;
   readonly answers: Answers;
-  /** The error at the start of a sign-in, or at its end; none where the person gets signed in. */
+  /** The error at the start or the end of a sign-in; undefined if the sign-in succeeds. */
   readonly refusal?: RegExp;
-  /** False if no end of the token is known, so that the clock does not end it. */
+  /** False if the service does not know when the token expires, so the test need not move the clock. */
   readonly expires?: false;
-  /** One after the other, each with an expired token; one that succeeds where it is left out. */
+  /** Runs one after the other, each with an expired token. Default one that succeeds. */
   readonly runs?: readonly MustRun[];
 }

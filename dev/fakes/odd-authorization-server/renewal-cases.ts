@@ -4,7 +4,10 @@ import type { OddCase } from './odd-case.ts';
 const WORKS = { state: 'succeeded', outcome: 'done' } as const;
 const BLOCKED = { state: 'failed', reason: 'blocked_connection' } as const;
 
-/** A refusal in words of its own: the second with an expired token ends the sign-in, and nothing is asked from then on. */
+/**
+ * The server refuses in its own words. The second refusal with an expired token ends the sign-in, and the service asks
+ * no more.
+ */
 const RETIRED = [
   BLOCKED,
   { ...BLOCKED, connection: 'authorization_revoked' },
@@ -23,7 +26,7 @@ function away(name: string, answer: Answer): OddCase {
   return { name: `is away with ${name}`, answers, runs: [{ ...WORKS, refreshes: 3 }] };
 }
 
-/** The server has rotated by then, so what is odd about its response must not end the sign-in. */
+/** The server has rotated its tokens by then, so its odd response must not end the sign-in. */
 function shaped(name: string, fields: object): OddCase {
   return {
     name: `renews ${name}`,
@@ -32,7 +35,7 @@ function shaped(name: string, fields: object): OddCase {
   };
 }
 
-/** Renewals, and what comes after them. */
+/** Odd answers to renewals. */
 export const RENEWALS: readonly OddCase[] = [
   shaped('with nulls', { scope: null, token_type: null, expires_in: null }),
   shaped('without the type of its token', { token_type: undefined }),

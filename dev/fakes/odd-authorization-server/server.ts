@@ -7,21 +7,20 @@ import { forward } from '../authorization-server/protected-tool-server.ts';
 import { CUT, json, type Answer, type Answers } from './answers.ts';
 
 export interface OddServer {
-  /** The MCP endpoint. */
   readonly url: string;
   readonly origin: string;
-  /** Refreshes that were asked for, by their parameters. */
+  /** Parameters of the received refreshes. */
   readonly refreshes: URLSearchParams[];
-  /** Clients that have registered, with their return addresses. */
+  /** Return addresses of the registered clients, by id. */
   readonly clients: ReadonlyMap<string, readonly unknown[]>;
-  /** Delay of a refresh before it is answered. */
+  /** Delay before the answer to a refresh. */
   delayMs: number;
   stop(): Promise<void>;
 }
 
 /**
- * Starts a tool server that is its own authorization server, with one client and one grant at a time. It keeps to the
- * rules, and is as strict as they are, but for the answers that it is given.
+ * Starts a tool server that is its own authorization server, with one client and one grant at a time. It follows and
+ * enforces the rules, except in the given answers.
  * @param upstream MCP endpoint behind it, which asks for no credentials
  */
 export async function startOddServer(answers: Answers, upstream: string): Promise<OddServer> {

@@ -3,12 +3,12 @@ import type { OddCase } from './odd-case.ts';
 
 const WORKS = { state: 'succeeded', outcome: 'done' } as const;
 
-/** The token has no end that is known, so the run asks for no other. */
+/** No expiry of the token is known, so the run does not renew it. */
 const UNSAID = { expires: false, runs: [{ ...WORKS, refreshes: 0 }] } as const;
 
 const INCOMPLETE = /did not complete the sign-in/;
 
-/** Documents, registrations and first tokens that are odd. */
+/** Odd documents, registrations and first tokens. */
 export const SIGN_INS: readonly OddCase[] = [
   { name: 'keeps to the rules', answers: {}, runs: [{ ...WORKS, refreshes: 1 }] },
   // The two documents.

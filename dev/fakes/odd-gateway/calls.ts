@@ -18,7 +18,7 @@ const SECOND = { operation: 'sum', values: [3, 4] };
 const NAME = 'calculate';
 const [A, B] = [JSON.stringify(FIRST), JSON.stringify(SECOND)];
 
-/** Pieces that hold both calls; then a report. */
+/** Streams both calls in these pieces, and then a report. */
 function bothCalls(name: string, ...calls: object[]): OddCase {
   return called(name, stream(...calls.map(piece), chunk({}, 'tool_calls'), USAGE, DONE), [FIRST, SECOND]);
 }
@@ -28,7 +28,7 @@ function called(name: string, answer: OddAnswer, calls: readonly unknown[]): Odd
   return { name, tools: true, answers, expected: succeeds(REPORT, { calls }) };
 }
 
-/** A call that is written as text, each time. */
+/** Writes a call as text, in each answer. */
 function isWritten(name: string, text: string): OddCase {
   const warnings = ['call_as_text', 'call_as_text'];
   const expected = fails('model_wrote_call', 'call of calculate as text', {
@@ -51,7 +51,7 @@ function isNoCall(name: string, text: string): OddCase {
 
 const DSML = `<｜DSML｜function_calls>\n<｜DSML｜invoke name="${NAME}">\n<｜DSML｜parameter name="operation" string="true">sum</｜DSML｜parameter>\n</｜DSML｜invoke>\n</｜DSML｜function_calls>`;
 
-/** Calls in the many ways in which servers stream them, and calls that they do not notice. */
+/** Calls as servers stream them, and calls that servers take for text. */
 export const CALLS: readonly OddCase[] = [
   bothCalls(
     'calls have ids and the index 0',

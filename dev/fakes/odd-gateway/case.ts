@@ -2,17 +2,17 @@ import type { z } from 'zod';
 
 import type { Behaviour } from '../gateway/script.ts';
 
-/** An answer of a model server as its bytes, see the behaviour `raw`. */
+/** The bytes of an answer of a model server: see the behaviour `raw`. */
 export type OddAnswer = Omit<Extract<z.input<typeof Behaviour>, { kind: 'raw' }>, 'kind'>;
 
-/** One odd thing that a model server was seen to do, and what has to become of a run that meets it. */
+/** One odd behaviour of a model server that was seen, and the expected end of a run. */
 export interface OddCase {
   readonly name: string;
-  /** The answers to the requests of the run in turn; the last one is given to all that follow. */
+  /** The answers to the requests of the run in order; the last one repeats. */
   readonly answers: readonly OddAnswer[];
-  /** True offers the tool `calculate`. */
+  /** True if the run is offered the tool `calculate`. */
   readonly tools?: boolean;
-  /** A model of the fixture, where it must not be the one that is known to give finish reasons. */
+  /** A model of the fixture. Default the one that is known to give finish reasons. */
   readonly modelId?: string;
   readonly expected: Expected;
 }
@@ -21,16 +21,16 @@ export interface Expected {
   readonly state: 'succeeded' | 'failed';
   readonly reason?: string | null;
   readonly failureClass?: string;
-  /** Attempts at the last step of the model. */
+  /** Attempts at the last model step. */
   readonly attempts: number;
   readonly result?: string | null;
   /** A part of the error message. */
   readonly words?: string;
   /** The whole error message. */
   readonly message?: string;
-  /** The finish reason on the last step of the model. */
+  /** The finish reason of the last model step. */
   readonly finish?: string | null;
-  /** The thinking on the first step. */
+  /** The thinking of the first step. */
   readonly thinking?: string;
   /** The arguments of each tool call, as JSON values. */
   readonly calls?: readonly unknown[];
@@ -41,7 +41,6 @@ export interface Expected {
 export const REPORT = 'The report: sales rose in all three regions.';
 export const HALF = 'HALF OF A REPORT. Sales rose in';
 
-/** Writes an object as a server-sent event. */
 export function event(value: unknown): string {
   return `data: ${JSON.stringify(value)}\n\n`;
 }
@@ -64,12 +63,11 @@ export const COUNTED = { usage: { prompt_tokens: 4_000, completion_tokens: 12, t
 export const USAGE = event({ id: 'c1', choices: [], ...COUNTED });
 export const DONE = 'data: [DONE]\n\n';
 
-/** A stream of these events. */
 export function stream(...parts: string[]): OddAnswer {
   return { parts };
 }
 
-/** A stream that says a whole text and ends with this reason. */
+/** A stream with a whole text that ends with this reason. */
 export function ends(reason: unknown, text = REPORT): OddAnswer {
   return stream(says(text), chunk({}, reason), USAGE, DONE);
 }
@@ -94,7 +92,7 @@ export function succeeds(result = REPORT, more: Partial<Expected> = {}): Expecte
   return { state: 'succeeded', reason: null, attempts: 1, result, ...more };
 }
 
-/** A failure that no attempt mends. */
+/** A failure that is not retried. */
 export function fails(reason: string, words: string, more: Partial<Expected> = {}): Expected {
   return { state: 'failed', reason, words, attempts: 1, ...more };
 }

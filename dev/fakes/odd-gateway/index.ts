@@ -1,6 +1,6 @@
 /**
- * A model server that answers as servers were reported to: a table of cases, each with what it sends and what has to
- * become of a run. `test/core/execution/steps/odd-gateway.test.ts` runs them all. A new report is a new line.
+ * Answers of model servers as people reported them: a table of cases, each with the bytes sent and the expected end of
+ * a run. `test/core/execution/steps/odd-gateway.test.ts` runs them all. A new report is a new line.
  */
 import { CALLS } from './calls.ts';
 import type { OddCase } from './case.ts';

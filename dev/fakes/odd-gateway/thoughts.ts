@@ -1,6 +1,6 @@
 import { chunk, DONE, ends, fails, REPORT, says, stream, succeeds, USAGE, type OddCase } from './case.ts';
 
-/** Thinking in the text in this form, in small pieces that end within its tags. */
+/** Writes thinking into the text in this form, in small pieces that end within its tags. */
 function isTaken(name: string, text: string, thinking: string): OddCase {
   const pieces = text.match(/[\s\S]{1,5}/g) ?? [];
   const answer = stream(...pieces.map((each) => says(each)), chunk({}, 'stop'), USAGE, DONE);
@@ -13,7 +13,7 @@ function isKept(name: string, text: string): OddCase {
 
 const CHANNELS = `<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>final<|message|>${REPORT}<|return|>`;
 
-/** Ways in which models write their thinking into the text, and reports that only speak of them. */
+/** Forms in which models write their thinking into the text, and reports that only mention such forms. */
 export const THOUGHTS: readonly OddCase[] = [
   isTaken('<think>', `<think>\nHm.\n</think>\n\n${REPORT}`, '\nHm.\n'),
   isTaken('capitals', `<THINK>Hm.</Think>${REPORT}`, 'Hm.'),

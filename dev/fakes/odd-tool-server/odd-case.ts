@@ -1,31 +1,31 @@
-/** One way in which a tool server writes what others write otherwise, and what a user of it must see. */
+/** One odd form in which a tool server answers, and what a user must see. */
 export interface OddCase {
   readonly name: string;
-  /** The server gives out session ids, and refuses requests of sessions that it does not know. */
+  /** True if the server issues session ids and refuses unknown ones. */
   readonly sessions?: true;
   /** Returns its response to a request; undefined for the usual response. */
   reply(request: OddRequest): OddReply | undefined;
-  /** Tools that one response of the model calls; by default a reading and a writing one. */
+  /** Tools that one response of the model calls. Default a reading and a writing one. */
   readonly calls?: readonly string[];
   readonly must: OddOutcome;
 }
 
 export interface OddRequest {
-  /** `GET` where the client goes on with the stream of its last request. */
+  /** `GET` for a client that resumes the stream of its last request. */
   readonly method: string;
   readonly id: number | string;
-  /** Name of the tool that is called. */
+  /** Name of the called tool. */
   readonly tool: string;
   readonly cursor: string | undefined;
-  /** Requests of this method so far, from 1. */
+  /** Number of this request among those of its method, from 1. */
   readonly nth: number;
-  /** Carries the call out, for good. */
+  /** Carries the call out. */
   act(): void;
   /** Forgets every session. */
   forget(): void;
 }
 
-/** A response: JSON of this status, or the text as it is. */
+/** A response: JSON with this status, or the text as it is. */
 export interface OddReply {
   readonly status?: number;
   readonly type?: string;
@@ -35,27 +35,27 @@ export interface OddReply {
 }
 
 export interface OddOutcome {
-  /** Words of the error with which the discovery ends, and with it the job. */
+  /** Words of the error that ends the discovery and the test. */
   readonly refused?: string;
-  /** Tools that are listed beside the two usual ones. */
+  /** Listed tools in addition to the two usual ones. */
   readonly lists?: readonly string[];
-  /** Tools that are left out, each with the field that cannot be read. */
+  /** Tools that the list leaves out, each with its unreadable field. */
   readonly skips?: readonly (readonly [tool: string, field: string | null])[];
-  /** Fields without which a tool is listed. */
+  /** Fields that a listed tool loses. */
   readonly drops?: readonly (readonly [tool: string, field: string])[];
   readonly truncated?: true;
   readonly circular?: true;
-  /** Part of the warning with which a tool is confirmed. */
+  /** Part of the warning that a person confirms with the tool. */
   readonly warns?: string;
-  /** State of each call; by default all succeed. */
+  /** State of each call. Default all succeed. */
   readonly steps?: readonly string[];
-  /** Calls that the server carried out; by default each once. */
+  /** Number of calls that the server carried out. Default each once. */
   readonly acts?: number;
-  /** The text about the last call that the model gets. */
+  /** Text about the last call in the model's prompt. */
   readonly told?: string;
 }
 
-/** The tools that every server of the table has. */
+/** The tools of every server in the table. */
 export const READING = {
   name: 'read_page',
   description: 'Reads a page.',
@@ -72,7 +72,7 @@ export function text(words: string): { readonly content: readonly object[] } {
   return { content: [{ type: 'text', text: words }] };
 }
 
-/** Answers calls, which are carried out, with this result. */
+/** Carries calls out, and answers them with this result. */
 export function resultCase(name: string, result: unknown, must: OddOutcome): OddCase {
   return {
     name,
@@ -85,7 +85,7 @@ export function resultCase(name: string, result: unknown, must: OddOutcome): Odd
   };
 }
 
-/** Answers one method in this way. */
+/** Gives this answer to one method. */
 export function methodCase(
   name: string,
   method: string,

@@ -5,9 +5,9 @@ import { closeAtOnce, listenOn } from '#lib/listen.ts';
 import { answer, READING, text, WRITING, type OddCase, type OddReply, type OddRequest } from './odd-case.ts';
 
 export interface OddToolServer {
-  /** The MCP endpoint at which the server behaves as in this case. */
+  /** The MCP endpoint with the behaviour of this case. */
   url(each: OddCase): string;
-  /** Names of the tools that it has carried out in this case. */
+  /** Names of the tools that the server has carried out in this case. */
   acts(each: OddCase): readonly string[];
   stop(): Promise<void>;
 }
@@ -25,12 +25,12 @@ interface State {
   lastId: number | string;
 }
 
-/** The request of a client that goes on with the stream of its last one. */
+/** The request of a client that resumes the stream of its last request. */
 function resuming({ lastId }: State): z.output<typeof message> {
   return { id: lastId, method: 'GET', params: { name: '' } };
 }
 
-/** Starts a tool server that writes each case of a table in its own odd way. Listens on 127.0.0.1, on a free port. */
+/** Starts a tool server with a path of its own for each case. Listens on 127.0.0.1, on a free port. */
 export async function startOddToolServer(cases: readonly OddCase[]): Promise<OddToolServer> {
   const states = new Map(
     cases.map((each): [OddCase, State] => [each, { seen: [], acts: [], sessions: new Set(), lastId: 0 }]),
@@ -87,7 +87,7 @@ function write(response: ServerResponse, reply: OddReply): void {
   response.writeHead(status, { 'content-type': type, ...headers }).end(written);
 }
 
-/** The answers of a server without any oddity. */
+/** The answers of a server without a fault. */
 function usual(request: OddRequest): OddReply {
   switch (request.method) {
     case 'initialize':

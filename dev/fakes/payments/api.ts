@@ -6,7 +6,7 @@ import type { Price, Session } from './objects.ts';
 export class ApiError extends Error {
   readonly status: number;
   readonly code: string;
-  /** The field of the request that is at fault. */
+  /** The faulty field of the request. */
   readonly param: string | undefined;
 
   constructor(status: number, code: string, message: string, param?: string) {
@@ -24,13 +24,13 @@ export interface ApiRequest {
   readonly form: Form;
 }
 
-/** Objects on one page of a list, few so that lists have several pages. */
+/** Objects on one page of a list: few, so that tests read several pages. */
 const PAGE = 2;
 
-/** Items of a subscription that stand in it; the others are read as a list of their own. */
+/** Items within a subscription. A list of its own has the others. */
 const ITEMS = 10;
 
-/** Handles a request on the ledger. `origin` is that of the hosted pages. */
+/** Handles a request on the ledger. `origin` is the address of the hosted pages. */
 export function handle(ledger: Ledger, origin: string, { method, path, form }: ApiRequest): unknown {
   const [resource = '', id = '', action = ''] = path.split('/');
   const name = `${method} ${id === '' ? resource : action === '' ? `${resource}/:id` : `${resource}/:id/${action}`}`;
@@ -81,7 +81,7 @@ export function handle(ledger: Ledger, origin: string, { method, path, form }: A
   }
 }
 
-/** Handles requests about the hosted pages. */
+/** Handles requests for sessions of the hosted pages. */
 function handlePages(ledger: Ledger, origin: string, { method, path, form }: ApiRequest): unknown {
   const [, resource, id = '', action] = path.split('/');
   switch (`${method} ${resource}${id === '' ? '' : '/:id'}${action === undefined ? '' : `/${action}`}`) {
@@ -142,7 +142,7 @@ function createSession(ledger: Ledger, origin: string, form: Form): Session {
   const price = text(group(group(form, 'line_items'), '0'), 'price') ?? '';
   found(ledger.prices, price, { what: 'price', param: 'line_items[0][price]' });
   const expiresAt = Number(text(form, 'expires_at'));
-  // By the clock of the machine, as the service has no other.
+  // The clock of the machine, because the service uses that too.
   const life = expiresAt - Date.now() / 1_000;
   if (!(life >= 30 * 60 && life <= DAY)) {
     throw new ApiError(400, 'parameter_invalid_integer', 'It must be 30 minutes to 24 hours from now.', 'expires_at');
@@ -199,7 +199,7 @@ function listSubscriptions(ledger: Ledger, form: Form) {
   return listOf(own, form);
 }
 
-/** Lists checkout sessions, also of a customer that was deleted, who then stands in them as such. */
+/** Lists checkout sessions, also those of a deleted customer, which show the customer as deleted. */
 function listSessions(ledger: Ledger, form: Form) {
   const wanted = text(form, 'customer') ?? '';
   assertKnown(ledger, wanted);
@@ -214,12 +214,12 @@ function listSessions(ledger: Ledger, form: Form) {
   );
 }
 
-/** Lists are read of customers that were deleted too. */
+/** Lists also accept a deleted customer. */
 function assertKnown(ledger: Ledger, customer: string | undefined): void {
   if (!ledger.deleted.has(customer ?? '')) found(ledger.customers, customer, CUSTOMER);
 }
 
-/** The value that a request gives in a field. */
+/** The name and the field of a missing object, for its error. */
 const CUSTOMER = { what: 'customer', param: 'customer' };
 const SUBSCRIPTION = { what: 'subscription', param: 'subscription' };
 
@@ -230,7 +230,7 @@ function listOf(objects: readonly { id: string }[], form: Form) {
   return { object: 'list', data, has_more: from + PAGE < objects.length };
 }
 
-/** An object that the path names is 404 when it is missing, one that a field names 400. */
+/** Responds 404 for a missing object in the path, and 400 for one in a field. */
 function found<T>(
   objects: ReadonlyMap<string, T>,
   id: string | undefined,

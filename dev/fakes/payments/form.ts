@@ -3,7 +3,7 @@ export interface Form {
   [name: string]: string | Form;
 }
 
-/** Reads a form in the brackets that the processor's API uses; lists become objects with numbers as names. */
+/** Parses a form in the bracket notation of the processor's API. Lists become objects with numbers as names. */
 export function parseForm(text: string): Form {
   const form: Form = {};
   for (const [key, value] of new URLSearchParams(text)) {
@@ -15,7 +15,7 @@ export function parseForm(text: string): Form {
       const found = place[part];
       place = typeof found === 'object' ? found : (place[part] = {});
     }
-    // `expand[]` has no name of its own.
+    // `expand[]` has no index, so it gets the next one.
     place[key.endsWith('[]') ? `${last}${Object.keys(place).length}` : last] = value;
   }
   return form;
@@ -31,7 +31,7 @@ export function group(form: Form, name: string): Form {
   return typeof value === 'object' ? value : {};
 }
 
-/** Returns the values of a list or the pairs of a map, which all have to be texts. */
+/** Returns the values of a list or the pairs of a map, all of which must be texts. */
 export function texts(form: Form, name: string): Record<string, string> {
   const pairs = Object.entries(group(form, name));
   return Object.fromEntries(pairs.filter((pair): pair is [string, string] => typeof pair[1] === 'string'));

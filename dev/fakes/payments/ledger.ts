@@ -3,13 +3,13 @@ import type { Customer, Invoice, PaymentEvent, Price, Session, Subscription } fr
 
 export const DAY = 86_400;
 
-/** Days after which a payment that failed is tried again; after the last the subscription is given up. */
+/** Days after which a failed payment is tried again. After the last one the subscription ends. */
 const RETRY_DAYS = [3, 8, 15];
 
-/** Result of a customer's next payments; `ask` for one that the customer's bank wants to be confirmed. */
+/** Result of a customer's next payments; `ask` if the customer's bank requires a confirmation. */
 export type Payments = 'succeed' | 'fail' | 'ask';
 
-/** State of the processor, with a clock of its own that can be set ahead. */
+/** State of the processor. Its clock can be set ahead. */
 export class Ledger {
   readonly products = new Map<string, { id: string; object: 'product'; metadata: Record<string, string> }>();
   readonly prices = new Map<string, Price>();
@@ -21,7 +21,7 @@ export class Ledger {
   readonly configurations = new Map<string, { id: string; metadata: Record<string, string> }>();
   readonly events: PaymentEvent[] = [];
   readonly payments = new Map<string, Payments>();
-  /** True if a subscription that no retry has paid stays past due, with a new invoice each month; false if it ends. */
+  /** True if a subscription stays past due after the last retry, with a new invoice each month; false if it ends. */
   leavesPastDue = false;
   #aheadSeconds = 0;
   readonly #heard: (event: PaymentEvent) => void;
@@ -34,7 +34,7 @@ export class Ledger {
     return Math.floor(Date.now() / 1_000) + this.#aheadSeconds;
   }
 
-  /** Completes a checkout: its subscription is paid for, or its payment fails. */
+  /** Completes a checkout: its payment succeeds or fails. */
   pay(session: Session, { free = false } = {}): Subscription {
     const price = this.prices.get(session.price);
     if (price === undefined || session.status !== 'open') throw new Error('nothing to pay');
@@ -94,7 +94,7 @@ export class Ledger {
     return this.emit('customer.subscription.updated', subscription);
   }
 
-  /** Sets the clock ahead, day by day: renews, collects, tries again, gives up, ends what was cancelled. */
+  /** Sets the clock ahead day by day: renews, collects, retries, gives up, and ends cancelled subscriptions. */
   advance(days: number): void {
     for (let day = 0; day < days; day += 1) {
       this.#aheadSeconds += DAY;
@@ -112,7 +112,7 @@ export class Ledger {
       type,
       created: this.now(),
       livemode: false,
-      // A copy, because an event that is sent later shows the state of its creation.
+      // A copy, so that an event that is sent later shows the state at its creation.
       data: { object: structuredClone(object) },
     };
     this.events.push(event);

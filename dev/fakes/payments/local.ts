@@ -1,10 +1,10 @@
 import type { Price } from './objects.ts';
 
-/** Credentials of the payment processor on this machine: known to everybody, worth nothing. */
+/** Public credentials of the payment processor on this machine, of no value. */
 export const LOCAL_SECRET_KEY = 'sk_test_local';
 export const LOCAL_WEBHOOK_SECRET = 'whsec_local';
 
-/** The prices that it sells, one for each paid plan. */
+/** One price for each paid plan. */
 export const LOCAL_PRICES: readonly Price[] = [
   ['starter', 1_000] as const,
   ['pro', 3_900] as const,
@@ -21,7 +21,7 @@ export const LOCAL_PRICES: readonly Price[] = [
   metadata: {},
 }));
 
-/** Returns the variables by which a service uses the processor at this address. */
+/** Returns the variables with which a service uses the processor at this address. */
 export function paymentEnvironment(apiUrl: string): Record<string, string> {
   return {
     STRIPE_API_URL: apiUrl,

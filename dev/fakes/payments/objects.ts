@@ -1,4 +1,4 @@
-/** Objects of the processor, with the fields that are read here, named as in its API. */
+/** Objects of the processor, with the fields that the service reads, under their names in the API. */
 export interface Price {
   readonly id: string;
   readonly object: 'price';
@@ -67,7 +67,7 @@ export interface Session {
   readonly success_url: string;
   readonly cancel_url: string;
   readonly price: string;
-  /** Form with which it was created. */
+  /** The form of the request that created it. */
   readonly form: object;
   readonly url: string | null;
   status: 'open' | 'complete' | 'expired';

@@ -1,10 +1,10 @@
 import { itemOf, type Ledger, type Payments } from './ledger.ts';
 import type { Session, Subscription } from './objects.ts';
 
-/** Response of a hosted page: the page itself, or the address to go to next. */
+/** Response of a hosted page: the page, or the next address. */
 export type Visit = { readonly html: string } | { readonly location: string };
 
-/** Shows the checkout, or performs a choice on it. */
+/** Shows the checkout, or makes a choice in it. */
 export function visitCheckout(ledger: Ledger, session: Session, choice: string | undefined): Visit {
   if (choice === undefined || session.status !== 'open') return { html: checkoutPage(ledger, session) };
   if (choice === 'cancel') return { location: session.cancel_url };
@@ -13,7 +13,7 @@ export function visitCheckout(ledger: Ledger, session: Session, choice: string |
   return { location: session.success_url };
 }
 
-/** Shows the portal, or performs a choice in it. */
+/** Shows the portal, or makes a choice in it. */
 export function visitPortal(
   ledger: Ledger,
   portal: { customer: string; back: string; wanted: string | undefined },

@@ -8,9 +8,9 @@ import { Ledger } from './ledger.ts';
 import type { PaymentEvent } from './objects.ts';
 import { visitCheckout, visitPortal, type Visit } from './pages.ts';
 
-/** A fault of the next request that matches; each is used once. */
+/** A fault of the next matching request. Each is used once. */
 export interface ProcessorFault {
-  /** Method and path, like `GET subscriptions`; left out for any request. */
+  /** Method and path, like `GET subscriptions`. Default any request. */
   readonly of?: string;
   readonly kind:
     | { readonly name: 'delay'; readonly ms: number }
@@ -21,14 +21,14 @@ export interface ProcessorFault {
     /** Performs the request and sends no response. */
     | { readonly name: 'cut_after' }
     | { readonly name: 'unauthorized' }
-    /** Performs nothing and responds with an error of its own. */
+    /** Does not perform the request, and responds with this error. */
     | { readonly name: 'refused'; readonly status: number; readonly body: unknown }
-    /** Responds as before, like a replica of the processor that lags. */
+    /** Responds with an earlier state after a delay, like a replica that lags. */
     | { readonly name: 'stale'; readonly body: unknown; readonly ms: number };
 }
 
 export interface PaymentProcessor {
-  /** Destination of events; a test sets it when its service is up. */
+  /** Destination of events. A test sets it when its service is ready. */
   endpoint: Endpoint;
   readonly url: string;
   readonly ledger: Ledger;
@@ -36,7 +36,7 @@ export interface PaymentProcessor {
   readonly faults: ProcessorFault[];
   /** Every request to its API, as method and path. */
   readonly requests: string[];
-  /** True when events are sent as they happen. Tests that send them by hand set it to false. */
+  /** True if events are sent as they happen. A test that sends them by hand sets it to false. */
   delivers: boolean;
   /** Sends an event now, also one that was sent before. */
   send(event: PaymentEvent): Promise<number>;
@@ -55,7 +55,7 @@ export interface ProcessorOptions {
 }
 
 /**
- * Starts a payment processor that moves no money: the part of Stripe's API that is used here, with state, a clock,
+ * Starts a payment processor that moves no money: the part of Stripe's API that the service uses, with state, a clock,
  * hosted pages and signed events.
  */
 export async function startPaymentProcessor(options: ProcessorOptions): Promise<PaymentProcessor> {
@@ -176,7 +176,6 @@ async function readText(request: IncomingMessage): Promise<string> {
 }
 
 function sendJson(response: ServerResponse, status: number, body: unknown): void {
-  // Counted as an error of ours by the client's own retries unless it says otherwise.
   response.writeHead(status, { 'Content-Type': 'application/json', 'Request-Id': 'req_local' });
   response.end(JSON.stringify(body));
 }

@@ -28,7 +28,7 @@ const Request = z.looseObject({
   tools: z.array(z.looseObject({ name: z.string(), input_schema: z.unknown() })).optional(),
 });
 
-/** Serves Anthropic's Messages, streamed. */
+/** Serves the streamed Messages API of Anthropic. */
 export const anthropicMessages: FixtureProtocol = {
   completionPath: '/messages',
   credentialOf(headers) {
@@ -97,7 +97,7 @@ const STOP_REASON: Readonly<Record<string, string>> = {
 
 type Message = ChatRequest['messages'][number];
 
-/** Converts one of their messages, which may hold several of a chat completion: each tool result is one. */
+/** Converts a message to messages of a chat completion: each tool result in it becomes one. */
 function messagesOf({ role, content }: z.output<typeof Request>['messages'][number]): Message[] {
   if (typeof content === 'string') return [{ role, content }];
   const results = content.flatMap((part): Message[] =>

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 
-/** Response that a request for a completion gets instead of the fixture's own. */
+/** Response to a completion in place of the fixture's own. */
 export const Behaviour = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('normal') }),
   z.strictObject({
     kind: z.literal('text'),
     text: z.string(),
-    /** The reason `stop` or `length`, which each protocol has a word of its own for, or any word as it is. */
+    /** `stop` or `length`, which is written in the protocol's own word; any other word is sent as it is. */
     finishReason: z.string().default('stop'),
   }),
   z.strictObject({
@@ -20,7 +20,7 @@ export const Behaviour = z.discriminatedUnion('kind', [
     body: z.unknown().optional(),
     headers: z.record(z.string(), z.string()).default({}),
   }),
-  /** Sends an error event in the middle of a stream that began with status 200. */
+  /** Sends an error event in the middle of a stream, after status 200. */
   z.strictObject({ kind: z.literal('stream-error'), error: z.record(z.string(), z.unknown()) }),
   /** Cuts the connection in the middle. */
   z.strictObject({ kind: z.literal('broken-stream') }),
@@ -28,15 +28,15 @@ export const Behaviour = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('unfinished') }),
   /** Never responds. */
   z.strictObject({ kind: z.literal('hang') }),
-  /** Begins, and then only keeps the connection alive. */
+  /** Begins the response, and then only keeps the connection alive. */
   z.strictObject({ kind: z.literal('silent') }),
   /** Sends events that are not JSON. */
   z.strictObject({ kind: z.literal('malformed') }),
   /** Writes text until the client closes. */
   z.strictObject({ kind: z.literal('endless') }),
-  /** Claims this usage, in the protocol's own fields. */
+  /** States this usage, in the protocol's own fields. */
   z.strictObject({ kind: z.literal('lying-usage'), tokens: z.number() }),
-  /** Sends the fixture's own response, with this pause between two events. */
+  /** Sends the fixture's own response with this pause between events. */
   z.strictObject({ kind: z.literal('slow'), pauseMs: z.int().min(0) }),
 ]);
 

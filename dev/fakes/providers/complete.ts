@@ -7,7 +7,7 @@ import { usageOf, type Usage } from '../gateway/usage.ts';
 import type { Behaviour } from './behaviour.ts';
 import type { FixtureProtocol } from './protocol.ts';
 
-/** Serves one request for a completion, as scripted or else with the fixture's own response. */
+/** Serves one completion by its script, else with the fixture's own response. */
 export async function complete(
   response: ServerResponse,
   request: ChatRequest,
@@ -83,7 +83,7 @@ async function keepAlive(response: ServerResponse): Promise<void> {
   }
 }
 
-/** Repeats an event with a long comment, so that the limit on bytes is reached before the reader's timeout. */
+/** Repeats an event with a long comment, so that the reader reaches its limit of bytes before its timeout. */
 async function repeat(response: ServerResponse, event: string): Promise<void> {
   const padded = `${event}: ${'x'.repeat(64_000)}\n\n`;
   while (!response.destroyed) {

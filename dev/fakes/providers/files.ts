@@ -5,15 +5,15 @@ interface FileOptions {
   readonly slot: ProviderSlot;
   readonly baseUrl: string;
   readonly protocol: Protocol;
-  /** Issuer of the fixture authorization server; slots A and B need it. */
+  /** Issuer of the fixture authorization server, which slots A and B need. */
   readonly issuer?: string;
-  /** Further fields of `auth`; undefined takes one away. */
+  /** Further fields of `auth`; undefined removes one. */
   readonly auth?: Readonly<Record<string, unknown>>;
   /** Further fields of `api`. */
   readonly api?: Readonly<Record<string, unknown>>;
 }
 
-/** Returns the text of a provider file that names a fixture provider. */
+/** Returns the text of a provider file for a fixture provider. */
 export function fixtureProviderFile(options: FileOptions): string {
   const { slot, baseUrl, protocol } = options;
   return stringify({

@@ -1,7 +1,4 @@
-/**
- * Entry: runs the fixture model providers as a process of their own, with the authorization server at which people sign
- * in.
- */
+/** Entry: runs the fixture model providers, and the authorization server at which people sign in. */
 import { startSignInProviders } from './sign-in.ts';
 
 const redirectUri = process.env['MODEL_REDIRECT_URI'];

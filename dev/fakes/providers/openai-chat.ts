@@ -2,7 +2,7 @@ import { completion, completionEvents } from '../gateway/completion.ts';
 import { ChatRequest } from '../gateway/request.ts';
 import { bearerOf, sse, type FixtureProtocol } from './protocol.ts';
 
-/** Serves OpenAI's chat completions, streamed. */
+/** Serves the streamed chat completions of OpenAI. */
 export const openaiChat: FixtureProtocol = {
   completionPath: '/chat/completions',
   credentialOf: bearerOf,

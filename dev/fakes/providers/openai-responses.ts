@@ -17,12 +17,12 @@ const Request = z.looseObject({
   instructions: z.string().nullish(),
   input: z.array(Item).min(1),
   stream: z.literal(true),
-  /** False, because nothing may be kept at the provider. */
+  /** False, because the provider must keep nothing. */
   store: z.literal(false),
   tools: z.array(z.looseObject({ type: z.literal('function'), name: z.string(), parameters: z.unknown() })).optional(),
 });
 
-/** Serves OpenAI's Responses, streamed and not stored. */
+/** Serves the streamed Responses API of OpenAI, without storage. */
 export const openaiResponses: FixtureProtocol = {
   completionPath: '/responses',
   credentialOf: bearerOf,

@@ -2,12 +2,15 @@ import type { ChatRequest } from '../gateway/request.ts';
 import type { Reply } from '../gateway/reply.ts';
 import type { Usage } from '../gateway/usage.ts';
 
-/** Translates one protocol: its request into a chat completion, the response into server-sent events. */
+/** Translates one protocol: its requests into chat completions, and responses into its server-sent events. */
 export interface FixtureProtocol {
   readonly completionPath: string;
-  /** Returns the credential of a request, from where the protocol carries it. */
+  /** Returns the credential of a request from the protocol's header. */
   credentialOf(headers: Readonly<Record<string, string | string[] | undefined>>): string | undefined;
-  /** Reads a request. @throws when it is not one of the protocol */
+  /**
+   * Reads a request.
+   * @throws for a request that the protocol does not allow
+   */
   read(body: unknown): ChatRequest;
   /** Returns the events of a response; the last one ends it. */
   events(model: string, reply: Reply, usage: Usage): string[];

@@ -28,7 +28,7 @@ export interface FixtureProviders {
   readonly control: {
     /** Sets the behaviours of the next completions, in order. */
     script(...behaviours: BehaviourInput[]): void;
-    /** Sets the response of the next request for the list of models or the proof of a key. */
+    /** Sets the response to the next request for the list of models or the proof of a key. */
     answer(path: string, status: number, body: unknown): void;
     /** Leaves the next request for this path without a response. */
     hang(path: string): void;

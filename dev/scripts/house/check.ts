@@ -1,7 +1,7 @@
 /**
- * Entry of `npm run check:house`: holds how the code is cut, see CONTRIBUTING.md. The faults of today stand in
- * known.json; a new one fails, and so does a line of that list whose fault is mended, so that it only gets shorter.
- * `--write` takes over what is found. `npm run measure` prints the figures.
+ * Entry of `npm run check:house`: checks the structure of the code, see CONTRIBUTING.md. known.json lists the present
+ * faults. A new fault fails, and so does a listed fault that is mended, so that the list only gets shorter. `--write`
+ * replaces the list by the faults found. `npm run measure` prints the figures.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';

@@ -1,6 +1,7 @@
 /**
- * The districts of `core/` with their subjects, from the top: a subject imports what stands behind it in this list, through
- * its `index.ts`. A district without subjects is one subject itself. CONTRIBUTING.md shows the same list.
+ * The districts of `core/` with their subjects, from the top. A subject imports only subjects that stand after it in
+ * this list, through their `index.ts`. A district without subjects is a subject itself. CONTRIBUTING.md shows the same
+ * list.
  */
 const DISTRICTS: Readonly<Record<string, readonly string[]>> = {
   scheduling: [],
@@ -36,10 +37,10 @@ export const SUBJECTS = Object.entries(DISTRICTS).flatMap(([district, subjects])
   subjects.length === 0 ? [`core/${district}`] : subjects.map((subject) => `core/${district}/${subject}`),
 );
 
-/** Files beside the districts: `services.ts` puts all subjects together, the others are made of foundation alone. */
+/** Files outside the districts. `services.ts` creates all subjects; the others use only foundation. */
 const BESIDE: ReadonlySet<string> = new Set(['core/core.ts', 'core/events.ts', 'core/services.ts']);
 
-/** Tells whether a file of `core/` lies in no subject of the list. */
+/** Tells whether a file of `core/` belongs to no subject of the list. */
 export function isOutside(file: string): boolean {
   return file.startsWith('core/') && !BESIDE.has(file) && placeOf(file) === -1;
 }
@@ -54,12 +55,15 @@ export function pointsUp(from: string, to: string): boolean {
   return imported < importer || to !== `${SUBJECTS[imported]}/index.ts`;
 }
 
-/** Folders of tests that follow no folder of `core`, `api` or `lib`. */
+/** Folders of tests without a folder of `core`, `api` or `lib`. */
 const WHOLE: ReadonlySet<string> = new Set(
   'chart cli contract deploys dev docs faults image real runtime sdk support ui workers workflows'.split(' '),
 );
 
-/** Tells whether a test lies in no folder of what it tests; `folders` are those of the code, such as `lib/outbound`. */
+/**
+ * Tells whether a test lies in no folder of the code that it tests; `folders` are those of the code, such as
+ * `lib/outbound`.
+ */
 export function isAstray(file: string, folders: ReadonlySet<string>): boolean {
   if (!file.startsWith('test/')) return false;
   const [, room = '', folder, ...below] = file.split('/');
@@ -68,7 +72,7 @@ export function isAstray(file: string, folders: ReadonlySet<string>): boolean {
   return folder !== undefined && !WHOLE.has(room);
 }
 
-/** Returns the place of a file in the order, 0 at the top, and -1 for one in no subject. */
+/** Returns the position of a file in the list, 0 at the top; -1 for a file of no subject. */
 function placeOf(file: string): number {
   return SUBJECTS.findIndex((subject) => file.startsWith(`${subject}/`));
 }

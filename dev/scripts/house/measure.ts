@@ -1,21 +1,24 @@
-/** Measures how the code is cut: files, doors, names and words. It reads source as text, since it is all formatted. */
+/**
+ * Measures the structure of the code: files, exports, names and words. It reads sources as text, because all are
+ * formatted.
+ */
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { isAstray, isOutside, pointsUp, SUBJECTS } from './districts.ts';
 import { sharedTables } from './writers.ts';
 
 interface SourceFile {
-  /** Path from the top, with slashes. */
+  /** Path from the root of the repository, with slashes. */
   readonly name: string;
   readonly lines: number;
   readonly text: string;
-  /** The files that it imports, each once. */
+  /** Paths of the imported files. */
   readonly imports: ReadonlySet<string>;
   /** Lines of its import statements. */
   readonly importLines: number;
-  /** The names that it exports, those that it passes on with them. */
+  /** All exported names, also those that it re-exports. */
   readonly exports: readonly string[];
-  /** The names that it declares and exports, each once. */
+  /** The exported names that it declares itself. */
   readonly declared: ReadonlySet<string>;
 }
 
@@ -28,7 +31,9 @@ export interface House {
 /** Places by rule. */
 export type Faults = Readonly<Record<string, readonly string[]>>;
 
-/** The most files and lines of each room; a change that raises one says why, see docs/adr/0038-budgets-of-rooms.md. */
+/**
+ * The most files and lines of each room. A change that raises one gives its reason: docs/adr/0038-budgets-of-rooms.md.
+ */
 const BUDGETS = {
   core: { files: 465, lines: 55_000 },
   lib: { files: 102, lines: 8_900 },
@@ -43,14 +48,14 @@ const ROOMS = Object.keys(BUDGETS);
 const FEWEST_LINES = 40;
 const MOST_LINES = 300;
 const MOST_EXPORTS = 40;
-/** A small file that this many others import saves each of them a copy. */
+/** A small file is no fault if this many others import it, because it saves each of them a copy. */
 const SHARED_BY = 3;
 
-/** Words that make a reader stop: an actor has a name, and a sentence a subject, a verb and an object. */
+/** Words that signal a sentence without a clear subject, verb and object. */
 const BARRED =
   /(?<![`'"])\b(?:whoever|whatever|nobody|somebody|anew)\b(?![`'"])|\b(?:of before|for want of|comes to|tells of)\b/giu;
 
-/** A test with a service; one without tests a pure part, which may lie behind a door. */
+/** Matches a test with a service. A test without one may import a pure part from behind a subject's `index.ts`. */
 const WITH_SERVICE = /from '#test\/support\/(?:service|fixtures|people)\.ts'/;
 const BEHIND_DOOR = /from '#(core\/(?!(?:[a-z-]+\/)?[a-z-]+\/index[.]ts|(?:core|events|services)[.]ts)[^']+)'/g;
 
@@ -130,7 +135,7 @@ export function faultsOf({ sources, importers, documents }: House): Faults {
   return {
     [`files below ${FEWEST_LINES} lines`]: cut
       .filter((file) => file.lines < FEWEST_LINES && !isDoor(file))
-      // An entry is imported by none.
+      // No file imports an entry.
       .filter(({ name }) => SHARED_BY > (importers.get(name) ?? SHARED_BY))
       .map(({ name }) => name),
     [`files above ${MOST_LINES} lines`]: cut.filter(({ lines }) => lines > MOST_LINES).map(({ name }) => name),
@@ -168,7 +173,7 @@ export function faultsOf({ sources, importers, documents }: House): Faults {
   };
 }
 
-/** Returns a table of the rooms: files, lines, share of imports, small files and names of the door. */
+/** Returns a table of the rooms: files, lines, share of imports, small files, and exports of `index.ts`. */
 export function figuresOf({ sources, importers }: House): string {
   const rows = [...ROOMS, ...SUBJECTS].map((room) => {
     const files = sources.filter(({ name }) => name === room || name.startsWith(`${room}/`));

@@ -1,7 +1,7 @@
 /**
- * Entry of `npm run measure`: prints the rooms with their sizes, what is said about short functions, and who writes the
- * tables. `-- once` lists the short functions that are called once, `-- docstrings` the private ones of at most 12 lines
- * with a docstring, and `-- comments --seed 7` 150 comments at random, to be read aloud.
+ * Entry of `npm run measure`: prints the sizes of the rooms, the counts of short functions, and the writers of the
+ * tables. `-- once` lists the short functions that are called once, `-- docstrings` the private ones of at most 12
+ * lines with a docstring, and `-- comments --seed 7` 150 comments at random, to be read aloud.
  */
 import path from 'node:path';
 import { parseArgs } from 'node:util';
@@ -19,6 +19,11 @@ const { values, positionals } = parseArgs({
 });
 const { sources: all, ...house } = readHouse(path.resolve(import.meta.dirname, '../../..'));
 const server = all.filter(({ name }) => !name.startsWith('ui/'));
+const READ = /^(?:bench|cli|dev|sdk)\/(?!.*\/generated\/).*\.ts$/;
+const commented = [
+  ...server,
+  ...[...house.documents].map(([name, text]) => ({ name, text })).filter(({ name }) => READ.test(name)),
+];
 const lists: Readonly<Record<string, () => readonly string[]>> = {
   comments: () => atRandom(comments(), Number(values.seed)).slice(0, READ_ALOUD),
   once: calledOnce,
@@ -26,7 +31,7 @@ const lists: Readonly<Record<string, () => readonly string[]>> = {
   rooms: () => [
     figuresOf({ sources: all, ...house }),
     '',
-    `comments: ${share(comments().reduce((sum, each) => sum + each.length, 0))} % of the characters outside of ui/`,
+    `comments: ${share()} % of the characters outside of ui/`,
     `docstrings of private functions of at most ${PLAIN_LINES} lines: ${plainDocstrings().length}`,
     `private functions of at most ${SHORT_LINES} lines that are called once: ${calledOnce().length}`,
     `tables: ${writersOf(server).size}; with several writers: ${sharedTables(server).join('; ') || 'none'}`,
@@ -36,13 +41,14 @@ const list = lists[positionals[0] ?? 'rooms'];
 if (list === undefined) throw new Error(`one of ${Object.keys(lists).join(', ')}`);
 console.log(list().join('\n'));
 
-function share(characters: number): string {
-  return ((100 * characters) / server.reduce((sum, { text }) => sum + text.length, 0)).toFixed(1);
+function share(): string {
+  const characters = comments().reduce((sum, each) => sum + each.length, 0);
+  return ((100 * characters) / commented.reduce((sum, { text }) => sum + text.length, 0)).toFixed(1);
 }
 
-/** Returns every comment of the server with its place, on one line. */
+/** Returns every comment outside of ui/ with its place, on one line. */
 function comments(): string[] {
-  return server.flatMap(({ name, text }) =>
+  return commented.flatMap(({ name, text }) =>
     [...text.matchAll(COMMENT)]
       .filter(([comment]) => !comment.includes('oxlint-disable'))
       .map(({ 0: comment, index }) => {
@@ -60,7 +66,10 @@ interface Private {
   readonly text: string;
 }
 
-/** Finds the private functions at the top level of a file. The formatter ends each by a brace in the first column. */
+/**
+ * Finds the private functions at the top level of a file. The formatter puts the brace that ends one into the first
+ * column.
+ */
 function privateFunctions(): Private[] {
   return server.flatMap(({ name: file, text }) =>
     [...text.matchAll(/^(?:async )?function\*? (\w+)[\s\S]*?^\}$/gm)].map(({ 0: whole, 1: name = '', index }) => ({
@@ -87,7 +96,7 @@ function calledOnce(): string[] {
     .map(({ place }) => place);
 }
 
-/** Shuffles a list, the same way for the same seed. */
+/** Shuffles a list; the same seed gives the same order. */
 function atRandom(items: readonly string[], seed: number): string[] {
   let state = seed;
   const keyed = items.map((item) => {

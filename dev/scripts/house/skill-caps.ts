@@ -12,7 +12,7 @@ const BEFORE = new RegExp(
   'giu',
 );
 const BEHIND = new RegExp(`\\b${COUNT} ([a-z-]+)${SCOPE} at most\\b`, 'giu');
-/** Names that stand in Method for the rows of any list of Output. */
+/** Names that Method uses for the rows of any list of Output. */
 const ANY = /^(?:suggestion|proposal|item|change|finding|recommendation|fixe?)$/u;
 
 interface Cap {
@@ -20,10 +20,7 @@ interface Cap {
   readonly of: string;
 }
 
-/**
- * A cap stands in Output, and the same list has no other number elsewhere. Compare may give a smaller one, for a first
- * run.
- */
+/** Finds a list with a cap in Output and another number elsewhere. Compare may give a smaller one, for a first run. */
 export function capFaults({ prose }: SkillText): string[] {
   const caps = prose.filter(({ section }) => section === 'Output').flatMap(capsIn);
   const isSecond = ({ count, of }: Cap, section: string) => {
@@ -41,7 +38,7 @@ export function capFaults({ prose }: SkillText): string[] {
     );
 }
 
-/** Leaves out of the work budget how much is read. */
+/** Removes from the work budget the numbers about reading. */
 function onlyWriting({ section, label, text }: Line): Line {
   const writing = sentencesOf(text).filter((sentence) =>
     /^(?:Draft|List|Print|Propose|Report|Suggest|Write)\b/u.test(sentence),
@@ -49,7 +46,9 @@ function onlyWriting({ section, label, text }: Line): Line {
   return { section, label, text: writing.join(' ') };
 }
 
-/** Reads caps of a line. One that qualifies a label, like "New links, at most 10", is of what the label names. */
+/**
+ * Reads the caps of a line. A cap in a label, like "New links, at most 10", applies to the list that the label names.
+ */
 function capsIn({ label, text }: Line): Cap[] {
   const [name = '', qualified = ''] = label.split(/,(.*)/u);
   const named = found(qualified).map(([count, noun]) => [count, noun || name.split(' ').at(-1)]);

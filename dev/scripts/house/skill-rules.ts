@@ -6,9 +6,9 @@ import { longestPart, sentencesOf, shown, tableOf, type SkillText } from './skil
 import { FINITE, IMPERATIVES } from './verbs.ts';
 
 export interface Neighbours {
-  /** Rules of this skill in gates.yaml. */
+  /** Rules of this skill in skills/gates.yaml. */
   readonly rules: readonly Rule[];
-  /** Slugs of skills that were folded into others. */
+  /** Slugs of skills that became part of another skill. */
   readonly gone: ReadonlySet<string>;
 }
 
@@ -33,7 +33,7 @@ const OPTIONAL = 'Law';
 const MOST_WORDS = 30;
 const MOST_NUMBERS = 40;
 
-/** Returns what a text breaks, each as a sentence that names the place. */
+/** Returns the faults of a text, each as a sentence that names the place. */
 export function faultsOfSkill(text: SkillText, neighbours: Neighbours): string[] {
   return [
     ...sectionFaults(text),
@@ -101,7 +101,7 @@ function verbFaults({ prose }: SkillText): string[] {
     );
 }
 
-/** Tells whether a clause of the sentence begins with an order, or the sentence states something. */
+/** Tells whether a clause of the sentence begins with an imperative, or the sentence has a finite verb. */
 function hasVerb(sentence: string): boolean {
   const bare = sentence.replaceAll(/[*_]/gu, '');
   if (FINITE.test(bare)) return true;
@@ -140,14 +140,14 @@ export function numbersOutside({ prose }: SkillText): number {
   return prose.reduce((sum, { text }) => sum + numbersIn(text), 0);
 }
 
-/** Counts the numbers of a line, but for days and for references to steps of the method. */
+/** Counts the numbers of a line, except days and references to steps of the method. */
 function numbersIn(line: string): number {
   const bare = line.replaceAll(/\d{4}-\d\d-\d\d|\bsteps? \d+(?:(?:, | and |-)\d+)*/giu, '');
   return bare.match(/(?<![\p{L}\p{N}_.,-])\d[\d.,]*/gu)?.length ?? 0;
 }
 
 const DECIDES = /\b(?:report|(?:is|are|be) reported|alerts?|alarms?|mov(?:ed|es)|changed|(?<!^)changes?)\b/iu;
-/** In Compare every move is one that the report is about. */
+/** Words for moves. In Compare each of them decides about the report. */
 const MOVES = /\b(?:rose|rises?|fell|falls?|dropped|drops?|counts?|at least)\b/iu;
 const FACTORS: Readonly<Record<string, number>> = {
   doubled: 100,
@@ -156,7 +156,7 @@ const FACTORS: Readonly<Record<string, number>> = {
   halved: 50,
 };
 
-/** Finds percentages that decide about a report and that gates.yaml does not hold. */
+/** Finds percentages that decide about a report and are missing in gates.yaml. */
 function decisionFaults({ prose, sectionOf }: SkillText, rules: readonly Rule[]): string[] {
   const held = new Set(
     rules.flatMap((rule) => (rule.test === 'threshold' ? [rule.limit] : Object.keys(rule.sizes).map(Number))),
@@ -197,7 +197,7 @@ function percentagesIn(sentence: string): number[] {
 function catalogueFaults({ instructions, sectionOf }: SkillText, gone: ReadonlySet<string>): string[] {
   const related = [...sectionOf('Related skills').matchAll(/^- `([a-z-]+)`/gmu)].map(([, slug]) => slug ?? '');
   const twice = related.filter((slug, index) => related.indexOf(slug) !== index);
-  // Compare names the block that a folded skill has left.
+  // Only Compare may name the block of a former skill.
   const elsewhere = instructions.replace(sectionOf('Compare with the previous result'), '');
   const named = [...gone].filter((slug) => elsewhere.includes(`\`${slug}\``));
   const stale = /\bno (?:other )?skill (?:of|in) this (?:set|catalogue)\b/iu.exec(instructions)?.[0];

@@ -1,4 +1,4 @@
-/** Holds the sample page of a skill to the columns and scales of its own Output. */
+/** Checks the sample page of a skill against the columns and scales of its own Output. */
 import { cellsOf, type SkillText } from './skill-text.ts';
 
 const SENTENCE = 'All figures are invented: copy none of them.';

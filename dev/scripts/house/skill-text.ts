@@ -2,21 +2,21 @@
 
 export interface Line {
   readonly section: string;
-  /** A leading label with what qualifies it, like "Fixes, at most 7"; empty without one. */
+  /** A leading label with its qualification, like "Fixes, at most 7"; empty without one. */
   readonly label: string;
-  /** The line without the mark of its list and without its label. */
+  /** The line without its list mark and label. */
   readonly text: string;
 }
 
 export interface SkillText {
   readonly slug: string;
   readonly instructions: string;
-  /** Titles of the sections in their order. */
+  /** Titles of the sections, in order. */
   readonly titles: readonly string[];
   readonly sectionOf: (title: string) => string;
   /** Lines of prose: neither headings, tables nor fenced blocks. */
   readonly prose: readonly Line[];
-  /** Cells of tables, but for the lines of dashes. */
+  /** Cells of tables, except lines of dashes. */
   readonly cells: readonly Line[];
 }
 
@@ -26,7 +26,7 @@ export function readText(slug: string, instructions: string): SkillText {
   const sections = new Map<string, string[]>([[OPENING, []]]);
   let title = OPENING;
   for (const line of instructions.split('\n')) {
-    // A heading of another level keeps its marks, and so is none of the sections.
+    // A heading of another level keeps its marks, so it equals no section's title.
     const heading = /^(?:### )?(#{0,6} ?.*)$/u.exec(line)?.[1] ?? '';
     if (!line.startsWith('#')) sections.get(title)?.push(line);
     else sections.set((title = heading), []);
@@ -56,7 +56,7 @@ export function cellsOf(row: string): string[] {
   return row.split('|').map((cell) => cell.trim());
 }
 
-/** Returns the rows of the table of a section, each as its cells; the first are the columns. */
+/** Returns the rows of a section's table as cells, the header first. */
 export function tableOf(section: string): string[][] {
   return section
     .split('\n')
@@ -83,7 +83,7 @@ function labelled(line: string): Pick<Line, 'label' | 'text'> {
 
 const ABBREVIATED = /\b(?:e\.g|i\.e|vs|approx|Art|Nos?)\.$/u;
 
-/** Splits a line into sentences. A code span counts as one word and holds no end of a sentence. */
+/** Splits a line into sentences. A code span counts as one word, and no sentence ends within it. */
 export function sentencesOf(line: string): string[] {
   const spans: string[] = [];
   const held = line.replaceAll(/`[^`]*`/gu, (span) => `⟦${spans.push(span) - 1}⟧`);
@@ -96,7 +96,7 @@ export function sentencesOf(line: string): string[] {
   return found.map((sentence) => sentence.replaceAll(/⟦(\d+)⟧/gu, (_, nth: string) => spans[Number(nth)] ?? ''));
 }
 
-/** Counts the words of a sentence; of a list that a colon opens, those of its longest item. */
+/** Counts the words of a sentence. If a colon opens a list, only the longest item counts. */
 export function longestPart(sentence: string): number {
   const bare = sentence.replaceAll(/`[^`]*`/gu, 'code');
   const parts = /:.*;/su.test(bare) ? bare.split(';') : [bare];

@@ -1,6 +1,7 @@
 /**
- * `node dev/scripts/house/skills.ts [file…]` holds skills to docs/skills-writing.md and prints each fault; without a file, all
- * skills. `--figures` prints the size of each instead. `npm run check:house` asks for the skills that have faults.
+ * `node dev/scripts/house/skills.ts [file…]` checks skills against docs/skills-writing.md and prints each fault;
+ * without a file it checks all skills. `--figures` prints the size of each instead. `npm run check:house` lists the
+ * skills with faults.
  */
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';

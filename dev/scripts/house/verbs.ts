@@ -1,4 +1,4 @@
-/** Verbs with which a rule of a skill may begin. A verb that is missing here is added in its place. */
+/** Verbs with which a rule of a skill may begin. Add a missing verb in its alphabetical place. */
 export const IMPERATIVES: ReadonlySet<string> = new Set(
   `accept account act adapt add address adjust advise aggregate agree aim align allow alternate analyse annotate answer append
   apply approve archive ask assign assume attach attack attribute audit average avoid back backtest base batch be begin block bound
@@ -30,6 +30,6 @@ export const IMPERATIVES: ReadonlySet<string> = new Set(
   withhold word work write`.split(/\s+/u),
 );
 
-/** Words that make a sentence whole in another place than its beginning. */
+/** Matches finite verbs, which make a sentence complete. */
 export const FINITE =
   /(?:^|[\s"(])(?:is|are|was|were|isn't|aren't|has|have|had|does|do|did|don't|doesn't|can|cannot|can't|may|might|must|will|won't|would|should|shall|could|needs?|means?|counts?|holds?|gives?|puts|waits|traces|sets|finds|adds|sends|sells|shows?|says?|stands?|comes?|goes|gets?|takes?|makes?|keeps?|begins?|belongs?|becomes?|remains?|stays?|lies|differs?|decides?|applies|happens?|exists?|follows?|leads?|fails?|passes|proves?|tells?|requires?|allows?|includes?|contains?|depends?|explains?|serves?|works?|runs|falls|rises|moves|grows|exceeds?|costs|pays|buys|wins|loses|expects?|describes?|belongs?|covers?|looks?|reads|knows?|sees?|uses|asks|wants?|leaves|brings?|turns|ends|starts|stops|equals|measures|replaces?|predicts?|excludes?|spans|crosses|reaches|drops|came|went|took|made|said|gave|stood|kept|bought|lost|won|left|fell|rose|saw|cost|began|became|ran|paid|named|asked|changed|moved|stopped|disappeared|appeared|vanished|ended|failed|passed|happened)(?=$|[\s,.;:!?")])|=/iu;

@@ -1,7 +1,7 @@
 /**
- * Finds who writes the tables of the product. One subject owns a table; the others call its verbs. Known are `runs` and
- * `steps`: a step and the end of a run write both in one statement, and admission, which stands below, leases waiting
- * runs.
+ * Finds the writers of the product's tables. One subject owns a table; the others call its verbs. Known exceptions are
+ * `runs` and `steps`: a step and the end of a run write both in one statement, and admission, which stands below,
+ * leases waiting runs.
  */
 import { SUBJECTS } from './districts.ts';
 
@@ -9,7 +9,7 @@ const WRITE =
   /\b(?:insert into (\w+)\s*\(|update (\w+)\s+(?:(?!set\b)\w+\s+)?set\s|delete from (\w+)\s|table: '(\w+)',\s*where:)/g;
 const COMMENT = /\/\*\*[\s\S]*?\*\/|^\s*\/\/.*$/gm;
 
-/** Returns the subjects that write each table, by the statements in their sources. */
+/** Returns the subjects that write each table, read from the statements in their sources. */
 export function writersOf(sources: readonly { readonly name: string; readonly text: string }[]) {
   const writers = new Map<string, Set<string>>();
   for (const { name, text } of sources) {
@@ -22,7 +22,7 @@ export function writersOf(sources: readonly { readonly name: string; readonly te
   return writers;
 }
 
-/** Names the tables with several writers: `runs: core/execution/admission, core/execution/runs`. */
+/** Lists the tables with several writers: `runs: core/execution/admission, core/execution/runs`. */
 export function sharedTables(sources: Parameters<typeof writersOf>[0]): string[] {
   return [...writersOf(sources)]
     .filter(([, subjects]) => subjects.size > 1)

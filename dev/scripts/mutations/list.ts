@@ -1,8 +1,8 @@
-/** One fault that the tests have to find: a text of the code, what takes its place, and the tests that are red then. */
+/** A fault that the tests must find: a text of the code, its replacement, and the tests that then fail. */
 export interface Mutation {
   readonly name: string;
   readonly file: string;
-  /** Stands in the file once. */
+  /** Occurs once in the file. */
   readonly from: string;
   readonly to: string;
   readonly tests: readonly string[];
@@ -12,7 +12,7 @@ const STEPS = 'core/execution/steps';
 const ACTIONS = 'core/execution/actions';
 const OAUTH = 'core/integrations/connections/oauth';
 
-/** Faults of the kinds that cost most: each was made once, or is a word away. */
+/** Expensive kinds of faults. Each was made once, or needs only one changed word. */
 export const MUTATIONS: readonly Mutation[] = [
   {
     name: 'a tick claims what another has claimed',

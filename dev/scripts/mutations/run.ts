@@ -1,12 +1,13 @@
 /**
- * Entry of `npm run test:mutations`: makes each fault of the list, runs the tests that should find it, takes it back, and
- * prints a table. A fault that no test finds fails, and so does a test that is red without a fault. Words choose among the faults: `npm run test:mutations -- claim`.
+ * Entry of `npm run test:mutations`: makes each fault of the list, runs the tests that should find it, undoes it, and
+ * prints a table. It fails for a fault that no test finds, and for a test that fails without a fault. Words select
+ * faults: `npm run test:mutations -- claim`.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { MUTATIONS, type Mutation } from './list.ts';
 
-/** A test that hangs because of a fault fails after this time. */
+/** Limit for a test that hangs because of a fault. */
 const RUN = ['run', '--bail=1', '--testTimeout=90000'];
 
 const words = process.argv.slice(2);
@@ -26,7 +27,10 @@ for (const each of chosen) {
   if (!isRed) process.exitCode = 1;
 }
 
-/** Makes a fault and takes it back. @returns whether a test was red, one after the other until one is */
+/**
+ * Makes a fault, runs its tests one after the other until one fails, and undoes the fault.
+ * @returns whether a test failed
+ */
 function found(mutation: Mutation): boolean {
   const { file, tests } = mutation;
   const before = readFileSync(file, 'utf8');
@@ -45,7 +49,7 @@ function isGreen(tests: readonly string[]): boolean {
   return spawnSync('vitest', [...RUN, ...tests], { stdio: 'ignore' }).status === 0;
 }
 
-/** @throws where the code is no longer as the list says */
+/** @throws when the file does not have the text exactly once */
 function faulty(text: string, { name, file, from, to }: Mutation): string {
   const parts = text.split(from);
   if (parts.length !== 2) throw new Error(`"${name}" does not fit ${file} any more.`);

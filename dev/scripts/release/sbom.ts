@@ -1,6 +1,6 @@
 /**
- * Entry of `npm run release:sbom -- [folder]`: writes the lists of what a release is made of, as CycloneDX and SPDX.
- * Only what is installed in production counts, and each package has to have its integrity in the lock file.
+ * Entry of `npm run release:sbom -- [folder]`: writes the parts lists of a release, as CycloneDX and SPDX. They have
+ * the packages that production installs, each of which needs its integrity in the lock file.
  */
 import { execFile } from 'node:child_process';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
@@ -36,7 +36,7 @@ for (const [format, extension] of Object.entries(FORMATS)) {
   console.log(`${path.relative(process.cwd(), file)}: ${length} packages`);
 }
 
-/** Lists packages that npm would install from anywhere with any content. */
+/** Lists packages without integrity, which npm would install from anywhere with any content. */
 async function withoutIntegrity(): Promise<string[]> {
   const entry = z.object({
     link: z.boolean().optional(),

@@ -1,7 +1,7 @@
 /**
- * Entry of `npm run check:sdk`: packs the SDK and the CLI, looks the packages over, and uses them from an empty folder,
- * the SDK on each platform and by the compilers of those who install it, the CLI on each Node.js. Everything is
- * installed into a folder of its own, in pinned versions.
+ * Entry of `npm run check:sdk`: packs the SDK and the CLI, checks the packages, and uses them from an empty folder: the
+ * SDK on each platform and with the compilers of its users, the CLI on each Node.js. Everything is installed into a
+ * folder of its own, in pinned versions.
  */
 import { spawnSync } from 'node:child_process';
 import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -12,7 +12,7 @@ const ROOT = path.join(import.meta.dirname, '../../..');
 const PLATFORM = `${process.platform}-${process.arch}`;
 const NODES = ['20.20.2', '22.23.3', '24.21.0'];
 
-/** Name in the folder → package with its version; none of them has an install script. */
+/** Folder names and the packages with versions that they install. No package has an install script. */
 const TOOLS: Readonly<Record<string, string>> = {
   publint: 'publint@0.3.25',
   attw: '@arethetypeswrong/cli@0.18.5',
@@ -48,7 +48,7 @@ async function check(): Promise<void> {
     '--silent',
     '--force',
     tarball,
-    // It finds the SDK beside it, which is not published.
+    // The CLI finds the unpublished SDK beside it.
     cli,
     ...aliases,
   ]);
@@ -81,14 +81,14 @@ async function check(): Promise<void> {
   run('deno', tool('deno/deno'), ['run', '--allow-env', '--allow-net=127.0.0.1', script]);
 }
 
-/** Packs a workspace into the folder, and returns the name of the file. */
+/** Packs a workspace into the folder, and returns the file name. */
 async function pack(workspace: 'sdk' | 'cli'): Promise<string> {
   run(`pack ${workspace}`, 'npm', ['pack', path.join(ROOT, workspace), '--silent']);
   const { name, version } = JSON.parse(await readFile(path.join(ROOT, workspace, 'package.json'), 'utf8'));
   return path.join(folder, `${name}-${version}.tgz`);
 }
 
-/** Runs a command in the folder, and says how long it took. */
+/** Runs a command in the folder, and prints its duration. */
 function run(name: string, command: string, args: readonly string[]): void {
   const begun = performance.now();
   const { status, stdout, stderr, error } = spawnSync(command, args, {

@@ -1,4 +1,4 @@
-/** Entry of `npm run test:nightly`: runs its parts in turn, also after one that fails, and prints a table. */
+/** Entry of `npm run test:nightly`: runs its parts one after the other, even after a failure, and prints a table. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 

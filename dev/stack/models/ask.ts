@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { ModelDialect, ModelSource } from '#lib/config/index.ts';
 import { errorCode } from '../error-code.ts';
 
-/** A source as it is asked, with the words by which a person set it. */
+/** A source to ask, with the names of the variables that a person has set. */
 export interface Asked extends Pick<ModelSource, 'baseUrl' | 'apiKey' | 'dialect'> {
   /** Name of the variable for its key. */
   readonly keyPlace: string;
@@ -14,21 +14,21 @@ export interface Asked extends Pick<ModelSource, 'baseUrl' | 'apiKey' | 'dialect
 export interface Listed {
   /** Ids of the models that write text, in the order of the list. */
   readonly models: readonly string[];
-  /** The server's maker, where the list gives it away. */
+  /** The maker of the server, if the list reveals it. */
   readonly dialect: ModelDialect | undefined;
-  /** The response calls itself a list, as every server of one's own does. */
+  /** True if the response calls itself a list, as that of every local server does. */
   readonly isMarked: boolean;
 }
 
-/** The response in place of a list, and the remedy: two parts of a sentence. */
+/** The response instead of a list, and the remedy: two parts of a sentence. */
 export interface Refused {
   readonly came: string;
   readonly remedy: string;
-  /** It is a server of models, and has none yet. */
+  /** The model server has no models yet. */
   readonly isEmpty?: true;
 }
 
-/** Asks a server for its models. Never throws: a server that is away is no reason not to start. */
+/** Asks a server for its models. Never throws, because the service starts without them too. */
 export async function askForModels(asked: Asked, timeoutMs: number): Promise<Listed | Refused> {
   const response = await request(asked, timeoutMs);
   if ('remedy' in response) return response;
@@ -63,7 +63,7 @@ interface Response {
 
 async function request(asked: Asked, timeoutMs: number): Promise<Response | Refused> {
   const { baseUrl, apiKey, keyPlace, dialect, correction } = asked;
-  // Its list is not part of the endpoint that is compatible with OpenAI's, and has twenty models a page.
+  // Anthropic's list is not part of its endpoint for OpenAI's clients, and has twenty models a page.
   const isAnthropic = dialect === 'anthropic';
   const key = isAnthropic
     ? { 'x-api-key': apiKey ?? '', 'anthropic-version': '2023-06-01' }
@@ -103,7 +103,10 @@ const errorBody = z.object({
 
 const MAX_WORDS = 200;
 
-/** Gives the status with the server's own words. Those of a 401 stay out, as they often quote the key. */
+/**
+ * Describes a response by its status and the server's own words. The words of a 401 are left out, because they often
+ * quote the key.
+ */
 function answered({ apiKey }: Asked, { status, text }: Response): string {
   const words = status === 401 ? undefined : errorBody.safeParse(readJson(text)).data?.error;
   if (words === undefined) return `answered ${status}`;
@@ -113,7 +116,7 @@ function answered({ apiKey }: Asked, { status, text }: Response): string {
 
 const modelList = z.object({
   object: z.unknown().optional(),
-  // Ollama without models says null.
+  // Ollama without models sends null.
   data: z
     .array(
       z.looseObject({
@@ -135,14 +138,14 @@ function readList(text: string): Listed | undefined {
   return {
     models: entries
       .filter(({ id, type }) => !OTHER_KIND.test(type ?? '') && !OTHER_KIND.test(id))
-      // Gemini lists them as resources, and takes both.
+      // Gemini lists models as resources, and accepts both forms.
       .map(({ id }) => id.replace(/^models\//, '')),
     dialect: first && (OWNERS[first.owned_by ?? ''] ?? ('max_model_len' in first ? 'vllm' : undefined)),
     isMarked: parsed.object === 'list',
   };
 }
 
-/** Values of `owned_by`, with the servers that write them. */
+/** Values of `owned_by`, and the servers that write them. */
 const OWNERS: Readonly<Record<string, ModelDialect>> = {
   library: 'ollama',
   organization_owner: 'lm-studio',
@@ -150,7 +153,7 @@ const OWNERS: Readonly<Record<string, ModelDialect>> = {
   vllm: 'vllm',
 };
 
-/** Models beside language models, which most lists tell apart by their names alone. */
+/** Matches models for other purposes than text, which most lists mark only by their names. */
 const OTHER_KIND =
   /embed|whisper|\btts|dall-e|image|\bsora|rerank|moderation|realtime|transcri|audio|speech|babbage|davinci/i;
 

@@ -5,27 +5,27 @@ import { readEntries, settle, writeEntries, type Candidate, type Tried } from '.
 import { LOCAL_PORTS, PROVIDERS, titleOf, type LocalPort, type Provider } from './servers.ts';
 
 export interface FoundModels {
-  /** Variables by which API and worker use what was found; undefined if it is the fixture. */
+  /** Variables with which API and worker use the found models; undefined for the fixture. */
   readonly variables: Readonly<Record<string, string>> | undefined;
-  /** Says what was found: "Ollama on this machine, 3 models". */
+  /** Describes the found models: "Ollama on this machine, 3 models". */
   readonly summary: string;
-  /** A sentence for each source without models: what was tried, the response, the remedy. */
+  /** A sentence for each source without models: the attempt, the response, the remedy. */
   readonly notes: readonly string[];
-  /** The model of the demo routine; undefined while no source gives any. */
+  /** The model of the demo; undefined if no source has one. */
   readonly demo: DemoModel | undefined;
 }
 
 export interface DemoModel {
-  /** Its id, without and with the name of its source. */
+  /** Its id, with and without the name of its source. */
   readonly modelIds: readonly string[];
-  /** A run of it costs nothing, so that it may be started unasked. */
+  /** True if its runs cost nothing, so they may start without a question. */
   readonly isFree: boolean;
 }
 
 export interface FindOptions {
   readonly env: NodeJS.ProcessEnv;
   readonly dataDir: string;
-  /** Takes the fixture, also where models are found. */
+  /** Uses the fixture, even if models are found. */
   readonly fixture: boolean;
   readonly providers?: readonly Provider[];
   readonly localPorts?: readonly LocalPort[];
@@ -35,9 +35,9 @@ const GUESS_MS = 300;
 const SOURCE_MS = 5_000;
 
 /**
- * Looks for models: those that `GATEWAYS_FILE` or `GATEWAY_BASE_URL` names; else those of the providers whose keys are
- * in the environment and of servers on this machine, all of them; else the fixture.
- * @throws when `GATEWAYS_FILE` or `GATEWAY_BASE_URL` is wrong in itself
+ * Looks for models: those of `GATEWAYS_FILE` or `GATEWAY_BASE_URL`; else those of all providers with a key in the
+ * environment and of all servers on this machine; else the fixture.
+ * @throws when `GATEWAYS_FILE` or `GATEWAY_BASE_URL` is faulty
  */
 export async function findModels(options: FindOptions): Promise<FoundModels> {
   const env = Object.fromEntries(Object.entries(options.env).filter(([, value]) => value !== ''));
@@ -95,7 +95,7 @@ function counted({ length }: readonly string[]): string {
   return length === 1 ? '1 model' : `${length} models`;
 }
 
-/** Says in one sentence what was tried, what came back and what helps. */
+/** Describes a failed attempt in one sentence, with the response and the remedy. */
 function faultOf({ label, entry, answer }: Tried): string[] {
   if ('models' in answer) return [];
   const url = new URL(`${entry.baseUrl}/models`);
@@ -115,7 +115,7 @@ function unusedKeys(env: Environment): string[] {
 
 type Environment = Partial<Record<string, string>>;
 
-/** The sources that a person has named. */
+/** The sources that a person has configured. */
 function given(env: Environment): Candidate[] {
   const isFile = env['GATEWAYS_FILE'] !== undefined;
   const { sources, faults } = readModelSources(env);
@@ -147,7 +147,7 @@ const CORRECT_FILE = 'correct its baseUrl in GATEWAYS_FILE';
 const CORRECT_ADDRESS = 'correct GATEWAY_BASE_URL';
 const FORGET = 'delete .data/gateways-seen.yaml to forget it';
 
-/** Providers whose keys are in the environment, then the usual ports of this machine. */
+/** Providers with a key in the environment, then the usual ports of this machine. */
 function around(env: Environment, { providers = PROVIDERS, localPorts = LOCAL_PORTS }: FindOptions): Candidate[] {
   const withKey = providers.flatMap(({ title, ...provider }): Candidate[] => {
     const { apiKeyVariable, dialect } = provider;

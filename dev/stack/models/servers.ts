@@ -1,6 +1,6 @@
 import type { ModelDialect } from '#lib/config/index.ts';
 
-/** A provider whose key is looked for in the environment, in this order. */
+/** A provider, found by its key in the environment. */
 export interface Provider {
   readonly title: string;
   readonly apiKeyVariable: string;
@@ -8,7 +8,7 @@ export interface Provider {
   readonly dialect: ModelDialect;
 }
 
-/** Sources: the providers' own pages on how to call them with OpenAI's library. */
+/** In the order of preference. Sources: the providers' own pages for OpenAI's library. */
 export const PROVIDERS: readonly Provider[] = [
   {
     title: 'OpenRouter',
@@ -51,7 +51,7 @@ export const PROVIDERS: readonly Provider[] = [
 /** A port of this machine where a model server usually listens. */
 export interface LocalPort {
   readonly port: number;
-  /** The dialect of a server at this port whose list names no maker; `other` for a port of many programs. */
+  /** The dialect of a server at this port whose list does not reveal it; `other` if many programs use the port. */
   readonly dialect: ModelDialect;
 }
 
@@ -59,13 +59,13 @@ export const LOCAL_PORTS: readonly LocalPort[] = [
   { port: 11_434, dialect: 'ollama' },
   { port: 1234, dialect: 'lm-studio' },
   { port: 8080, dialect: 'other' },
-  // The default port of coming releases of llama.cpp, as its authors announce.
+  // The default port of future releases of llama.cpp, as its authors announce.
   { port: 9931, dialect: 'other' },
   { port: 8000, dialect: 'other' },
   { port: 4000, dialect: 'litellm' },
 ];
 
-/** Servers that compute on the machine itself; LiteLLM passes on to providers that may cost money. */
+/** Servers that compute on the machine itself. LiteLLM may pass calls on to providers that cost money. */
 const OWN_SERVERS: Partial<Record<ModelDialect, string>> = {
   ollama: 'Ollama',
   'lm-studio': 'LM Studio',

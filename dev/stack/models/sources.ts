@@ -20,10 +20,10 @@ type SourceEntry = z.output<typeof sourceEntry>;
 /** A source to ask for its models. */
 export interface Candidate {
   readonly label: string;
-  /** The place of its server, for a label that names the server's maker. */
+  /** The place of its server, for a label with the server's maker. */
   readonly place?: string;
   readonly asked: Asked;
-  /** True for a port where a server may be listening, or not. */
+  /** True for a usual port, at which there may be no server. */
   readonly isGuess: boolean;
   readonly entry: SourceEntry;
 }
@@ -33,8 +33,8 @@ export interface Tried extends Candidate {
 }
 
 /**
- * Completes the entries by what their servers' lists say. A source that an earlier start found keeps its name and the
- * ids of its models, which routines have stored; the only source of a first start gives its models plain ids.
+ * Completes the entries from their servers' lists. A source of an earlier start keeps its name and the ids of its
+ * models, because routines have stored them. If the first start finds only one source, its models get plain ids.
  */
 export function settle(sources: readonly Tried[], earlier: readonly SourceEntry[]): Tried[] {
   const knownAs = ({ entry }: Candidate) => earlier.find(({ baseUrl }) => baseUrl === entry.baseUrl);
@@ -64,7 +64,10 @@ export function settle(sources: readonly Tried[], earlier: readonly SourceEntry[
 
 const NEAR = new Set(['loopback', 'private', 'uniqueLocal', 'linkLocal']);
 
-/** Returns true for an address of this machine or of its own network: others sell what runs on vLLM. */
+/**
+ * Returns true for an address of this machine or its local network. At any other address a vLLM server may be a paid
+ * service.
+ */
 function isNear(baseUrl: string): boolean {
   const host = new URL(baseUrl).hostname.replace(/^\[|\]$/g, '');
   if (/^(.+\.)?localhost$|^host\.docker\.internal$/.test(host)) return true;
@@ -74,12 +77,12 @@ function isNear(baseUrl: string): boolean {
 const HEADING =
   '# Made at each start from what it found. To choose by yourself, see GATEWAYS_FILE in docs/models.md.\n';
 
-/** Writes entries as API and worker read them from `GATEWAYS_FILE`. */
+/** Writes the entries in the form of `GATEWAYS_FILE`. */
 export function writeEntries(file: string, sources: readonly SourceEntry[]): void {
   writeFileSync(file, HEADING + stringify({ sources }));
 }
 
-/** Reads what earlier starts wrote; a file that cannot be read is made again. */
+/** Reads the entries of earlier starts; a file that cannot be read is made again. */
 export function readEntries(file: string): SourceEntry[] {
   try {
     const { sources } = z.object({ sources: z.array(sourceEntry) }).parse(parse(readFileSync(file, 'utf8')));

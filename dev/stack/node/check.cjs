@@ -7,6 +7,6 @@ if (Number.parseInt(process.versions.node, 10) < 24) {
   process.exit(1);
 }
 
-// Each of the processes that start would compile the same modules again.
+// Otherwise each process of the start would compile the same modules again.
 process.env.NODE_COMPILE_CACHE ??= `${__dirname}/../../node_modules/.cache/compiled`;
 require('node:module').enableCompileCache(process.env.NODE_COMPILE_CACHE);

@@ -5,11 +5,11 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** Account that runs Postgres, which refuses to run as root. */
+/** Account that runs Postgres, because Postgres refuses to run as root. */
 export interface Account {
   /** Returns the command line and credentials that run an executable under this account. */
   command(executable: string, args: readonly string[]): AccountCommand;
-  /** Makes the account the owner of a file or folder of ours. */
+  /** Makes the account the owner of a file or folder. */
   own(path: string): Promise<void>;
 }
 
@@ -65,7 +65,7 @@ async function systemUser(): Promise<Ids> {
   );
 }
 
-/** Returns true when others may pass through every folder of the path. */
+/** Returns true when other users may pass through every folder of the path. */
 async function isOpenTo(path: string): Promise<boolean> {
   for (let folder = dirname(path); ; folder = dirname(folder)) {
     if (((await stat(folder)).mode & 0o001) === 0) return false;
@@ -74,9 +74,9 @@ async function isOpenTo(path: string): Promise<boolean> {
 }
 
 /**
- * Root's home is closed to others as a rule, and a clone in it as well. Rather than open it, the
- * account keeps root's one capability to pass (CAP_DAC_OVERRIDE, which containers have too). The
- * secure bit is for access(2), which would otherwise leave that capability out of its answer.
+ * Root's home, and a clone in it, are usually closed to others. Instead of opening it, the account keeps only root's
+ * capability to pass (CAP_DAC_OVERRIDE, which containers have too). The secure bit keeps that capability effective in
+ * access(2).
  */
 async function privateFolderCommand({ uid, gid }: Ids): Promise<Account['command']> {
   const privileges = [

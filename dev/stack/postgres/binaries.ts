@@ -14,14 +14,14 @@ export async function postgresBinaries(): Promise<PostgresBinaries> {
   return madeUsable(await load(name));
 }
 
-/** Does what the package's install script would do: npm runs none. */
+/** Makes the changes of the package's install script, because npm runs no scripts. */
 export async function madeUsable(binaries: PostgresBinaries): Promise<PostgresBinaries> {
   await Promise.all(Object.values(binaries).map(makeExecutable));
   await linkLibraries(path.resolve(path.dirname(binaries.postgres), '../..'));
   return binaries;
 }
 
-/** Imports the package of this platform, whose name is known only at run time; all have the same shape. */
+/** Imports the package of this platform by its name; all such packages have the same shape. */
 async function load(name: string): Promise<PostgresBinaries> {
   try {
     return PostgresBinaries.parse(await import(name));
@@ -43,7 +43,7 @@ async function makeExecutable(path: string): Promise<void> {
 
 const Links = z.array(z.object({ source: z.string(), target: z.string() }));
 
-/** Makes the links between libraries that the package's install script would make: npm runs none. */
+/** Makes the links between libraries that the package's install script would make, because npm runs no scripts. */
 async function linkLibraries(root: string): Promise<void> {
   const list = await readFile(path.join(root, 'native', 'pg-symlinks.json'), 'utf8');
   await Promise.all(

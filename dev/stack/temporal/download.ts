@@ -25,7 +25,7 @@ export interface DownloadOptions {
 
 /**
  * Downloads the official release of the pinned CLI to the file `destination`. An unreachable host fails within seconds;
- * proxies are taken from HTTPS_PROXY and NO_PROXY.
+ * HTTPS_PROXY and NO_PROXY apply.
  */
 export async function downloadBinary(
   destination: string,
@@ -48,10 +48,7 @@ export async function downloadBinary(
   }
 }
 
-/**
- * Response of the look-up. `fileToExtract` has to be a bare name: a path could point outside the folder into which we
- * unpack.
- */
+/** Response of the look-up. `fileToExtract` has to be a bare name, because a path could point outside of the folder. */
 const ReleaseInfo = z.object({
   archiveUrl: z.url().regex(/\.(?:tar\.gz|zip)$/),
   fileToExtract: z.string().regex(/^[\w-]+(?:\.exe)?$/),
@@ -72,7 +69,7 @@ async function releaseInfo(
     signal: AbortSignal.any([AbortSignal.timeout(8_000), ...(signal ? [signal] : [])]),
   });
   const info = ReleaseInfo.parse(await (await successful(response)).json());
-  // The download will be executed, so its channel must be as secure as that of its address.
+  // The download will be executed, so its address must be as secure as that of the look-up.
   if (new URL(info.archiveUrl).protocol !== new URL(downloadUrl).protocol) {
     throw new Error(`the archive's address is not secure: ${info.archiveUrl}`);
   }
@@ -107,7 +104,7 @@ async function save(
   }
 }
 
-/** Unpacks one file. Windows and macOS come with a tar that reads zip archives too. */
+/** Unpacks one file. The tar of Windows and macOS also reads zip archives. */
 async function unpack(archive: string, folder: string, name: string, signal: AbortSignal | undefined): Promise<void> {
   await promisify(execFile)('tar', ['-xf', archive, '-C', folder, name], {
     ...(signal && { signal }),

@@ -15,7 +15,7 @@ export interface HealthOptions {
 
 /** Resolves when the server's default namespace can be used and its UI, if any, responds. */
 export async function whenHealthy({ address, uiUrl, log, signal }: HealthOptions): Promise<void> {
-  // gRPC waits a second after a first refused connection, so it connects only once the port listens.
+  // gRPC waits a second after a first refused connection, so it connects only once the server listens.
   await retried(signal, async () => {
     if (!(await isListening(Number(address.split(':')[1])))) throw new Error('it does not listen');
   });

@@ -38,7 +38,7 @@ export interface Temporal {
 export async function startTemporal(options: TemporalOptions): Promise<Temporal> {
   const { dataDir, port, uiPort, log, spawn = spawnChild } = options;
   for (const wanted of [port, ...(uiPort === null ? [] : [uiPort])]) {
-    // Another program's answer there would be taken for our server's health.
+    // Another program's answer at this port would pass for our server's health.
     if (await staysTaken(wanted)) {
       throw new Error(`Temporal cannot start: port ${wanted} is already in use.`);
     }
@@ -105,7 +105,7 @@ function serverEnv(): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('TEMPORAL_')));
 }
 
-/** Timeout of the start: a large database takes a while to open. A server that has ended is not waited for. */
+/** Timeout of the start, because a large database takes a while to open. If the server has ended, the wait ends too. */
 const HEALTHY_TIMEOUT_MS = 60_000;
 
 async function healthyOrStopped(

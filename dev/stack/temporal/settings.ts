@@ -1,6 +1,6 @@
 import { SEARCH_ATTRIBUTE } from '#lib/temporal/names.ts';
 
-/** Names of the search attributes that runs carry; all are keywords. */
+/** Names of the search attributes of runs; all are keywords. */
 export const SEARCH_ATTRIBUTES = Object.values(SEARCH_ATTRIBUTE).map(({ name }) => name);
 
 /** Journal of the development server's SQLite file; the default one is three to four times slower. */

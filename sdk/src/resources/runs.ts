@@ -101,12 +101,12 @@ export class Runs {
     return this.#transport.send('followUpRun', { ...options, ids: [runId], body });
   }
 
-  /** Makes a link that shows the result to everyone who has it; its address is in this response alone. */
+  /** Makes a link that shows the result to everyone who has it. Only this response has its address. */
   share(runId: string, body: Body<'createSharedLink'> = {}, options?: CreateOptions): Call<Data<'createSharedLink'>> {
     return this.#transport.send('createSharedLink', { ...options, ids: [runId], body });
   }
 
-  /** The links to its result that hold. */
+  /** Lists the valid links to its result. */
   links(runId: string, options?: CallOptions): Call<Data<'listSharedLinks'>> {
     return this.#transport.send('listSharedLinks', { ...options, ids: [runId] });
   }

@@ -267,7 +267,6 @@ export async function plantConnection(
     publicError: null,
     createdBy: null,
     checkedAt: null,
-    credentialsExpireAt: null,
     sealedCredentials: token === undefined ? null : connectionSecrets.seal(id, { token }),
   });
 }

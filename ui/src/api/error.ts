@@ -8,7 +8,7 @@ export interface Fault {
 export class ApiError extends Error {
   readonly status: number;
   readonly code: string;
-  /** Names the request in the logs of the service, for a fault of the service; undefined for one of the input. */
+  /** Id of the request in the logs, for a fault of the service; undefined for a fault of the input. */
   readonly requestId: string | undefined;
   readonly retryAfterSeconds: number | undefined;
 

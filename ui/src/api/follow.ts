@@ -10,7 +10,7 @@ export type FollowStatus =
   | 'polling'
   /** The stream has ended. */
   | 'ended'
-  /** The caller may not read the stream, or may no longer. */
+  /** The caller may not, or no longer, read the stream. */
   | 'refused';
 
 export interface FollowedEvent {
@@ -26,7 +26,7 @@ export interface FollowOptions {
   readonly onEvent: (event: FollowedEvent) => void;
   readonly onStatus: (status: FollowStatus, error?: ApiError) => void;
   /**
-   * Reads once the events that the stream would have sent.
+   * Reads the events of the stream up to now, without the stream.
    * @returns true when the stream is complete
    */
   readonly poll: () => Promise<boolean>;

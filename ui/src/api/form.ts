@@ -49,7 +49,7 @@ export function submitTo<Values extends FieldValues>(
   });
 }
 
-/** Finds the field of a path; `skills[0].id` is a fault of `skills` where the form has no such part. */
+/** Finds the field of a path. A fault of `skills[0].id` belongs to `skills` if the form has no such part. */
 function fieldOf<Values extends FieldValues>(path: string, values: Values): FieldPath<Values> | undefined {
   // A proposal has the fields in its patch.
   const parts = path

@@ -199,7 +199,7 @@ export function useAll<P extends PathOf<'get'>>(
 
 const SETTLE_MS = 300;
 
-/** Returns a text once it has not changed for a moment, so that the server is not asked at every key. */
+/** Returns a text after it has not changed for a moment, so that the server is not asked at every key. */
 export function useSettled(text: string): string {
   const [settled, setSettled] = useState(text);
   useEffect(() => {

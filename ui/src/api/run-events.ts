@@ -5,10 +5,10 @@ import { follow, type FollowedEvent, type FollowStatus } from './follow.ts';
 import { useProjectId } from './project.ts';
 import type { Shape } from './types.ts';
 
-/** What the model step under way has said since the event before. */
+/** The text of the running model step since the last event. */
 export type TextPiece = Extract<Shape<'RunEvent'>, { event: 'text' }>['data'];
 
-/** The text so far of a model step under way. */
+/** The text of a running model step so far. */
 export interface LiveText {
   readonly index: number;
   readonly text: string;

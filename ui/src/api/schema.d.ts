@@ -512,11 +512,11 @@ export interface components {
         Action: {
             /** @description Account of the connection at its provider, where it is known. */
             account: string | null;
-            /** @description What the tool would be called with; null once it is erased. `{{act_….result./id}}` stands for a value of the result of another action. */
+            /** @description Arguments of the call; null once they are erased. `{{act_….result./id}}` stands for a value of the result of another action. */
             arguments: {
                 [key: string]: unknown;
             } | null;
-            /** @description The same as JSON text, digit for digit, for people: characters that no reader sees are written as escapes. */
+            /** @description The same as JSON text for people, with all digits; invisible characters are written as escapes. */
             argumentsText: string | null;
             connectionId: string;
             connectionName: string;
@@ -524,24 +524,24 @@ export interface components {
             decidedAt: components["schemas"]["Timestamp"] | null;
             decidedBy: components["schemas"]["RoutineVersionAuthor"] | null;
             definitionHash: string;
-            /** @description SHA-256 of what is approved: the canonical JSON (RFC 8785) of tool, definition, connection with its account, and arguments. An approval sends it as `If-Match`. */
+            /** @description SHA-256 of the approved contents: the canonical JSON (RFC 8785) of tool, definition, connection with its account, and arguments. An approval sends it as `If-Match`. */
             digest: string;
             errorMessage: string | null;
-            /** @description It is rejected, `expired`, if no one decides before. */
+            /** @description Without a decision by then it is rejected as `expired`. */
             expiresAt: components["schemas"]["Timestamp"];
             finishedAt: components["schemas"]["Timestamp"] | null;
             /** @description Id of the action. */
             id: string;
             isError: boolean | null;
-            /** @description The last run that asked for the same while it was open. */
+            /** @description The last run that asked for it while it was open. */
             lastRunId: string;
-            /** @description What the model wrote beside the call. */
+            /** @description Text of the model beside the call. */
             modelReason: string | null;
-            /** @description What the person wrote who rejected it. */
+            /** @description Note of the person who rejected it. */
             note: string | null;
             policyId: string;
             reason: components["schemas"]["ActionReason"] | null;
-            /** @description Actions whose results its arguments contain; they are made first. */
+            /** @description Actions whose results its arguments contain; they are sent first. */
             refersTo: string[];
             replacedBy: string | null;
             /** @description The action whose arguments a person changed into these. */
@@ -560,21 +560,21 @@ export interface components {
              * @enum {string}
              */
             state: "open" | "approved" | "sending" | "done" | "failed" | "outcome_unknown" | "rejected" | "replaced" | "closed";
-            /** @description How often the same was asked for. */
+            /** @description How often runs have asked for it. */
             times: number;
-            /** @description As its server calls it. */
+            /** @description Name at its server. */
             toolName: string;
         };
         ActionDetail: {
             /** @description Account of the connection at its provider, where it is known. */
             account: string | null;
-            /** @description What the tool would be called with; null once it is erased. `{{act_….result./id}}` stands for a value of the result of another action. */
+            /** @description Arguments of the call; null once they are erased. `{{act_….result./id}}` stands for a value of the result of another action. */
             arguments: {
                 [key: string]: unknown;
             } | null;
-            /** @description The same as JSON text, digit for digit, for people: characters that no reader sees are written as escapes. */
+            /** @description The same as JSON text for people, with all digits; invisible characters are written as escapes. */
             argumentsText: string | null;
-            /** @description What a person changed in the arguments, for an action that replaces another one. */
+            /** @description Changes by a person in the arguments, for an action that replaces another one. */
             changes: components["schemas"]["ActionDifference"][];
             connectionId: string;
             connectionName: string;
@@ -582,10 +582,10 @@ export interface components {
             decidedAt: components["schemas"]["Timestamp"] | null;
             decidedBy: components["schemas"]["RoutineVersionAuthor"] | null;
             definitionHash: string;
-            /** @description SHA-256 of what is approved: the canonical JSON (RFC 8785) of tool, definition, connection with its account, and arguments. An approval sends it as `If-Match`. */
+            /** @description SHA-256 of the approved contents: the canonical JSON (RFC 8785) of tool, definition, connection with its account, and arguments. An approval sends it as `If-Match`. */
             digest: string;
             errorMessage: string | null;
-            /** @description It is rejected, `expired`, if no one decides before. */
+            /** @description Without a decision by then it is rejected as `expired`. */
             expiresAt: components["schemas"]["Timestamp"];
             finishedAt: components["schemas"]["Timestamp"] | null;
             /** @description Id of the action. */
@@ -597,15 +597,15 @@ export interface components {
             isError: boolean | null;
             /** @description The call of this tool by the routine that was approved last. */
             lastApproved: components["schemas"]["ActionDetailLastApproved"] | null;
-            /** @description The last run that asked for the same while it was open. */
+            /** @description The last run that asked for it while it was open. */
             lastRunId: string;
-            /** @description What the model wrote beside the call. */
+            /** @description Text of the model beside the call. */
             modelReason: string | null;
-            /** @description What the person wrote who rejected it. */
+            /** @description Note of the person who rejected it. */
             note: string | null;
             policyId: string;
             reason: components["schemas"]["ActionReason"] | null;
-            /** @description Actions whose results its arguments contain; they are made first. */
+            /** @description Actions whose results its arguments contain; they are sent first. */
             refersTo: string[];
             replacedBy: string | null;
             /** @description The action whose arguments a person changed into these. */
@@ -624,9 +624,9 @@ export interface components {
              * @enum {string}
              */
             state: "open" | "approved" | "sending" | "done" | "failed" | "outcome_unknown" | "rejected" | "replaced" | "closed";
-            /** @description How often the same was asked for. */
+            /** @description How often runs have asked for it. */
             times: number;
-            /** @description As its server calls it. */
+            /** @description Name at its server. */
             toolName: string;
         };
         ActionDetailLastApproved: {
@@ -637,9 +637,9 @@ export interface components {
             id: string;
         };
         ActionDifference: {
-            /** @description Missing where it is gone. */
+            /** @description Missing if it was removed. */
             after?: unknown;
-            /** @description Missing where it is new. */
+            /** @description Missing if it was added. */
             before?: unknown;
             /** @description JSON Pointer (RFC 6901). */
             path: string;
@@ -670,7 +670,7 @@ export interface components {
             /** @description The page on which a person decides. A GET of it changes nothing. */
             url: string;
         };
-        /** @description Why it ended so, where no person decided it. The list may grow. `expired`: no one decided in time. `tool_changed`: the server changed or removed the tool, or its definition was confirmed again. `tool_disabled`: the tool was disabled for the routine. `connection_removed`: the connection of the tool was deleted. `connection_changed`: the connection has another account or address now. `routine_archived`: the routine was archived. `content_erased`: its arguments were erased with the texts of its run. `reference_ended`: an action that it refers to was not carried out. `reference_missing`: the result that it refers to has no such value, or one that is too long. `call_refused`: the call was refused before it was sent. `unreachable`: the tool server could not be reached before the action expired. */
+        /** @description Reason of an end that no person decided. The list may grow. `expired`: no one decided in time. `tool_changed`: the server changed or removed the tool, or its definition was confirmed again. `tool_disabled`: the tool was disabled for the routine. `connection_removed`: the connection of the tool was deleted. `connection_changed`: the connection has another account or address now. `routine_archived`: the routine was archived. `content_erased`: its arguments were erased with the texts of its run. `reference_ended`: an action that it refers to was not carried out. `reference_missing`: the result that it refers to has no such value, or one that is too long. `call_refused`: the call was refused before it was sent. `unreachable`: the tool server could not be reached before the action expired. */
         ActionReason: string;
         ActionVerdict: {
             /** @description Null where it was refused. */
@@ -690,9 +690,9 @@ export interface components {
             createdAt: components["schemas"]["Timestamp"];
             decisionHours: components["schemas"]["RoutineDecisionHours"];
             deliver: components["schemas"]["RoutineDeliver"];
-            /** @description Time of the last change by another than its keeper; null after the keeper has put it again. */
+            /** @description Time of the last change that its keeper did not make; null after the keeper has written it again. */
             driftedAt: components["schemas"]["Timestamp"] | null;
-            /** @description The person or the API key that changed it last, while it differs. */
+            /** @description Author of that change; null without one. */
             driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
             endsAt: components["schemas"]["RoutineEndsAt"] | null;
             externalKey: components["schemas"]["ExternalKey"] | null;
@@ -807,7 +807,7 @@ export interface components {
             name: string;
         };
         ApproveAction: {
-            /** @description What the tool is to be called with instead. */
+            /** @description Arguments to send instead. */
             arguments?: {
                 [key: string]: unknown;
             };
@@ -816,7 +816,7 @@ export interface components {
             actions: components["schemas"]["ApproveActionsActionsItem"][];
         };
         ApproveActionsActionsItem: {
-            /** @description SHA-256 of what is approved: the canonical JSON (RFC 8785) of tool, definition, connection with its account, and arguments. An approval sends it as `If-Match`. */
+            /** @description SHA-256 of the approved contents: the canonical JSON (RFC 8785) of tool, definition, connection with its account, and arguments. An approval sends it as `If-Match`. */
             digest: string;
             /** @description Id of the action. */
             id: string;
@@ -834,7 +834,7 @@ export interface components {
             clientName: string;
             /** @description True when the operator registered it. A client that registered itself is unverified. */
             isVerified: boolean;
-            /** @description Where the browser is led afterwards, with the code. */
+            /** @description Address to which the browser goes afterwards, with the code. */
             redirectHost: string;
             scopes: ("models:read" | "routines:read" | "routines:write" | "runs:read" | "runs:write" | "connections:read" | "connections:write" | "actions:write")[];
         };
@@ -848,7 +848,7 @@ export interface components {
             createdAt: components["schemas"]["Timestamp"];
             /** @description When it was answered, expired or closed. */
             decidedAt: components["schemas"]["Timestamp"] | null;
-            /** @description Holds while there is no answer; null for none. */
+            /** @description Answer that counts until there is another; null without one. */
             default: string | null;
             expiresAt: components["schemas"]["Timestamp"];
             /** @description Id of the question. */
@@ -938,7 +938,7 @@ export interface components {
         AttentionQuestionsItem: {
             /** @description Answers that the model proposes. */
             choices: string[] | null;
-            /** @description Holds while there is no answer; null for none. */
+            /** @description Answer that counts until there is another; null without one. */
             default: string | null;
             expiresAt: components["schemas"]["Timestamp"];
             /** @description Id of the question. */
@@ -956,7 +956,7 @@ export interface components {
             /** @enum {string} */
             kind: "model_account" | "connection";
             name: string;
-            /** @description The person who can sign in again; null where each member can. */
+            /** @description The only person who can sign in again; null if every member can. */
             ownerId: string | null;
             ownerName: string | null;
             updatedAt: components["schemas"]["Timestamp"];
@@ -1069,7 +1069,7 @@ export interface components {
         };
         Billing: {
             allowances: components["schemas"]["BillingAllowances"];
-            /** @description A payment that failed, and until when access lasts all the same. */
+            /** @description A failed payment, and the end of access if it stays unpaid. */
             attention: components["schemas"]["BillingAttentionPaymentFailed"] | null;
             checkout: components["schemas"]["BillingCheckout"];
             isOwner: boolean;
@@ -1083,7 +1083,7 @@ export interface components {
             portal: components["schemas"]["BillingPortal2"];
             /** @enum {string} */
             source: "self_hosted" | "subscription" | "none";
-            /** @description Of the subscription, in the words of the payment processor. */
+            /** @description Status of the subscription, in the words of the payment processor. */
             status: string | null;
             subscription: components["schemas"]["BillingSubscription"] | null;
             /** @description When the payment processor was last asked. */
@@ -1148,7 +1148,7 @@ export interface components {
             name: string;
             /** @description Kinds of data that its tools should offer. */
             needs: ("web" | "search-console" | "analytics" | "ads" | "crm" | "email" | "sms" | "social" | "community" | "reviews" | "billing" | "content" | "support")[];
-            /** @description What its runs deliver, in a sentence. */
+            /** @description Result of its runs, in a sentence. */
             promise: string;
             /** @description Five cron fields, or @hourly to @yearly. */
             schedule: string;
@@ -1191,7 +1191,7 @@ export interface components {
         CallableTool: {
             /** @description Null for a built-in tool, which has no policy either. */
             connectionId: string | null;
-            /** @description As the model calls the tool. */
+            /** @description Name that the model uses. */
             name: string;
             policyId: string | null;
         };
@@ -1231,7 +1231,7 @@ export interface components {
             currentPassword: string;
             /**
              * Format: password
-             * @description None of the ten thousand most common ones.
+             * @description Not one of the ten thousand most common passwords.
              */
             newPassword: string;
             revokeOtherSessions?: boolean;
@@ -1240,7 +1240,7 @@ export interface components {
             createdAt: components["schemas"]["Timestamp"];
             /** @description Time since which the chat refuses the address for good; nothing is sent until the address is replaced. */
             goneAt: components["schemas"]["Timestamp"] | null;
-            /** @description The chat's own word, or its status. */
+            /** @description The chat's own error, or its status. */
             goneReason: string | null;
             /** @description The host of the address. The address itself is in no response. */
             host: string;
@@ -1483,7 +1483,7 @@ export interface components {
             title: string | null;
         };
         ConfirmSecondFactorBody: {
-            /** @description Of the authenticator; each counts once. */
+            /** @description Code of the authenticator, valid once. */
             code: string;
         };
         Connection: {
@@ -1504,7 +1504,7 @@ export interface components {
             provider: string | null;
             /** @description Granted by the provider. */
             scopes: string[];
-            /** @description What the tool server says of itself. */
+            /** @description The description that the tool server gives of itself. */
             server: components["schemas"]["ConnectionServer"] | null;
             /** @enum {string} */
             state: "pending_authorization" | "ready" | "needs_reauthorization";
@@ -1532,11 +1532,11 @@ export interface components {
             keyPage: string | null;
             listsAccounts: boolean;
             name: string;
-            /** @description What the operator registers at the provider. */
+            /** @description Return address that the operator registers at the provider. */
             redirectUri: string | null;
-            /** @description That a sign-in asks for. */
+            /** @description Scopes of a sign-in. */
             scopes: string[];
-            /** @description Where its tools come from; null where it runs no tool server. */
+            /** @description Address of its tool server; null without one. */
             toolServer: string | null;
         };
         ConnectionServer: {
@@ -1554,9 +1554,9 @@ export interface components {
         };
         ConnectWithApiKeyBody: {
             apiKey: string;
-            /** @description Of the connection whose key this one replaces. */
+            /** @description Id of the connection whose key this one replaces. */
             connectionId?: string;
-            /** @description Of a new connection. */
+            /** @description Name of a new connection. */
             name?: string;
         };
         CreateApiKeyBody: {
@@ -1653,9 +1653,9 @@ export interface components {
             createdAt: components["schemas"]["Timestamp"];
             decisionHours: components["schemas"]["RoutineDecisionHours"];
             deliver: components["schemas"]["RoutineDeliver"];
-            /** @description Time of the last change by another than its keeper; null after the keeper has put it again. */
+            /** @description Time of the last change that its keeper did not make; null after the keeper has written it again. */
             driftedAt: components["schemas"]["Timestamp"] | null;
-            /** @description The person or the API key that changed it last, while it differs. */
+            /** @description Author of that change; null without one. */
             driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
             endsAt: components["schemas"]["RoutineEndsAt"] | null;
             externalKey: components["schemas"]["ExternalKey"] | null;
@@ -1984,7 +1984,7 @@ export interface components {
             name: string;
         };
         CreateToolRule: {
-            /** @description All of them have to be met. A missing argument, one of another type, and a number of more digits than a double holds meet none. Arguments without a condition may be anything. */
+            /** @description A call must meet all of them. A missing argument, one of another type, and a number with more digits than a double holds meet none. Arguments without a condition may have any value. */
             conditions: components["schemas"]["ToolRuleCondition"][];
             /** @description When it ends; null for never. */
             expiresAt?: string | null;
@@ -2015,7 +2015,7 @@ export interface components {
             provider: string | null;
             /** @description Granted by the provider. */
             scopes: string[];
-            /** @description What the tool server says of itself. */
+            /** @description The description that the tool server gives of itself. */
             server: components["schemas"]["ConnectionServer"] | null;
             /** @enum {string} */
             state: "pending_authorization" | "ready" | "needs_reauthorization";
@@ -2034,11 +2034,11 @@ export interface components {
             connectionId: string | null;
             error: components["schemas"]["ConnectionError"] | null;
             expiresAt: components["schemas"]["Timestamp"];
-            /** @description How often polling makes sense; the provider is asked no more often. */
+            /** @description Useful interval for polling; the service asks the provider no more often. */
             intervalSeconds: number;
             /** @enum {string} */
             state: "pending" | "succeeded" | "denied" | "expired" | "cancelled" | "failed";
-            /** @description What the person types in at `verificationUri`. */
+            /** @description Code to type at `verificationUri`. */
             userCode: string | null;
             verificationUri: string | null;
             /** @description The same page with the code filled in, where the provider has one. */
@@ -2091,7 +2091,7 @@ export interface components {
             instructions: string;
             model: components["schemas"]["DraftedModel"] | null;
             name: string;
-            /** @description Null where it has to be asked. */
+            /** @description Null if a person has to choose it. */
             schedule: string | null;
             /** @description Curated slugs or custom skill ids. */
             skills: string[];
@@ -2121,7 +2121,7 @@ export interface components {
         DraftRoutine: {
             /** @description Id of a blueprint, in place of a sentence. */
             blueprint?: string;
-            /** @description What the routine shall do, and when. */
+            /** @description Task and time of the routine. */
             sentence?: string;
             /** @description IANA name. */
             timezone: string;
@@ -2170,7 +2170,7 @@ export interface components {
             /** @description The ID token, a JSON Web Token. */
             token: string;
         };
-        /** @description What programs call it; null where none does. */
+        /** @description Its name for programs; null without one. */
         ExternalKey: string;
         /** @description Versions of the facts of the project, when there is a newer one than the activated one; it is taken over like a skill’s. Null when there is none, for a routine without `facts`, and unless active. */
         FactsBehind: {
@@ -2293,7 +2293,7 @@ export interface components {
             /** @description Id of the policy. */
             policyId: string;
         };
-        /** @description What its gate saw; null when it asked none. */
+        /** @description The finding of its gate; null without one. */
         GateVerdict: {
             /** @description The call that was made. It costs no tokens. */
             asked: components["schemas"]["GateVerdictAsked"];
@@ -2301,7 +2301,7 @@ export interface components {
             /** @description True when the value differs from that of the last successful run; null when unknown. */
             changed: boolean | null;
             error: string | null;
-            /** @description It saw nothing, and woke the model for that. */
+            /** @description True if the gate failed, and woke the model for that reason. */
             failed: boolean;
             /**
              * @description Why it woke the model, or did not: `first` (no run of this version has acted on a value yet), `changed` (the value has changed since the last run that acted on it), `not_empty` (the value is not empty), `manual` (a person or a program started the run), `quiet_too_long` (the model was not woken for `maxQuietHours`), `unchanged` (the value is the one that the last run acted on), `empty` (the value is empty), `unreachable` (the address could not be reached, or is not allowed), `status` (the address did not respond with a success), `tool_refused` (the call of the tool was not allowed), `tool_failed` (the call of the tool failed), `too_slow` (there was no response in time), `too_large` (the response was too large), `not_json` (there are pointers, and the response is not JSON), `pointer_missing` (a pointer finds nothing in the response).
@@ -2436,7 +2436,7 @@ export interface components {
             tools: boolean | null;
         };
         ModelConnection: {
-            /** @description Safe to show: never an address as a whole. */
+            /** @description Safe to show: never a whole address. */
             accountLabel: string;
             /** @description Its allowance is used up until then; routines wait for it. */
             availableFrom: components["schemas"]["Timestamp"] | null;
@@ -2517,14 +2517,14 @@ export interface components {
         };
         ModelProvider: {
             /**
-             * @description How a person connects an account.
+             * @description The way to connect an account.
              * @enum {string}
              */
             authType: "managed" | "device_code" | "oauth" | "api_key";
-            /** @description Who pays how: the operator, a plan of the person, or by use. */
+            /** @description Who pays: the operator, or the person by a plan or by use. */
             billing: ("managed" | "subscription" | "usage") | null;
             documentation: string | null;
-            /** @description On the API and on the runtime, with the same file. */
+            /** @description True if API and runtime have switched it on, with the same file. */
             enabled: boolean;
             /** @description Where a person makes an API key. */
             keyPage: string | null;
@@ -2591,7 +2591,7 @@ export interface components {
             fetchedAt: components["schemas"]["Timestamp"] | null;
             /** @description Its name for people. */
             label: string;
-            /** @description One sentence on what its last request came back with, and what mends it. */
+            /** @description One sentence about the fault of its last request, and the remedy. */
             lastError: string | null;
             /** @description Of the last list. */
             latencyMs: number | null;
@@ -2614,7 +2614,7 @@ export interface components {
             estimate: components["schemas"]["ModelTestEstimate"];
             /** @description The id of a model of a source. */
             modelId: string;
-            /** @description What it has used; null with `dryRun`. */
+            /** @description Its usage; null with `dryRun`. */
             usage: components["schemas"]["Usage"] | null;
         };
         ModelTestChecksItem: {
@@ -2623,7 +2623,7 @@ export interface components {
             kind: "text" | "tool" | "schema";
             /** @enum {string} */
             state: "passed" | "failed" | "not_made";
-            /** @description What came back, in the provider’s words where it refused. */
+            /** @description The response, or the words of a provider that refused. */
             words: string | null;
         };
         ModelTestEstimate: {
@@ -2652,7 +2652,7 @@ export interface components {
             role: "owner" | "admin" | "member";
         };
         OrganizationDetail: {
-            /** @description What all runs in it may spend together; null for no limit. */
+            /** @description Limits on the spending of all its runs; null for no limit. */
             budget: components["schemas"]["OrganizationDetailBudget"];
             createdAt: components["schemas"]["Timestamp"];
             /** @description Id of the organization. */
@@ -2751,7 +2751,7 @@ export interface components {
         PreviewedTool: {
             connectionId: string | null;
             description: string | null;
-            /** @description As the model calls the tool. */
+            /** @description Name that the model uses. */
             name: string;
             policyId: string | null;
         };
@@ -2768,19 +2768,19 @@ export interface components {
             createdAt: components["schemas"]["Timestamp"];
             /** @description Id of the project. */
             id: string;
-            /** @description Whether its runs are made up: set by a local start alone, for its demo. */
+            /** @description Whether its runs are invented: true only for the demo of a local start. */
             isDemo: boolean;
             name: string;
             /** @description Id of the organization. */
             organizationId: string;
         };
         ProjectDetail: {
-            /** @description What all runs in it may spend together; null for no limit. */
+            /** @description Limits on the spending of all its runs; null for no limit. */
             budget: components["schemas"]["OrganizationDetailBudget"];
             createdAt: components["schemas"]["Timestamp"];
             /** @description Id of the project. */
             id: string;
-            /** @description Whether its runs are made up: set by a local start alone, for its demo. */
+            /** @description Whether its runs are invented: true only for the demo of a local start. */
             isDemo: boolean;
             /**
              * @description `unavailable` without a mail server: settings are stored, but no mail is sent.
@@ -2885,12 +2885,12 @@ export interface components {
             patch: components["schemas"]["UpdateRoutine"];
         };
         ProveBody: {
-            /** @description Of the authenticator; each counts once. */
+            /** @description Code of the authenticator, valid once. */
             code?: string;
             passkey?: components["schemas"]["SignInPasskeyBodyPasskey"];
             /** Format: password */
             password?: string;
-            /** @description Each counts once. */
+            /** @description Each is valid once. */
             recoveryCode?: string;
         };
         PublicConfig: {
@@ -3076,7 +3076,7 @@ export interface components {
             type: "question.asked" | "question.answered";
         };
         QuestionEventData: {
-            /** @description Null of `question.asked`. */
+            /** @description Null for `question.asked`. */
             answer: string | null;
             choices: string[] | null;
             default: string | null;
@@ -3160,7 +3160,7 @@ export interface components {
             endPrograms?: boolean;
             /**
              * Format: password
-             * @description None of the ten thousand most common ones.
+             * @description Not one of the ten thousand most common passwords.
              */
             newPassword: string;
             /** @description From the mail. */
@@ -3285,7 +3285,7 @@ export interface components {
         ResultsByDay: {
             /** @description Today last. */
             days: components["schemas"]["ResultsByDayDaysItem"][];
-            /** @description Whether there are more than the 20,000 newest, which are counted. */
+            /** @description Whether only the 20,000 newest are counted. */
             truncated: boolean;
         };
         ResultsByDayDaysItem: {
@@ -3313,9 +3313,9 @@ export interface components {
             createdAt: components["schemas"]["Timestamp"];
             decisionHours: components["schemas"]["RoutineDecisionHours"];
             deliver: components["schemas"]["RoutineDeliver"];
-            /** @description Time of the last change by another than its keeper; null after the keeper has put it again. */
+            /** @description Time of the last change that its keeper did not make; null after the keeper has written it again. */
             driftedAt: components["schemas"]["Timestamp"] | null;
-            /** @description The person or the API key that changed it last, while it differs. */
+            /** @description Author of that change; null without one. */
             driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
             endsAt: components["schemas"]["RoutineEndsAt"] | null;
             externalKey: components["schemas"]["ExternalKey"] | null;
@@ -3371,7 +3371,7 @@ export interface components {
         };
         RotateWebhookSecretBody: {
             /**
-             * @description Also drops a previous secret that still signs.
+             * @description Also ends a previous secret that still signs.
              * @default false
              */
             force?: boolean;
@@ -3387,9 +3387,9 @@ export interface components {
             createdAt: components["schemas"]["Timestamp"];
             decisionHours: components["schemas"]["RoutineDecisionHours"];
             deliver: components["schemas"]["RoutineDeliver"];
-            /** @description Time of the last change by another than its keeper; null after the keeper has put it again. */
+            /** @description Time of the last change that its keeper did not make; null after the keeper has written it again. */
             driftedAt: components["schemas"]["Timestamp"] | null;
-            /** @description The person or the API key that changed it last, while it differs. */
+            /** @description Author of that change; null without one. */
             driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
             endsAt: components["schemas"]["RoutineEndsAt"] | null;
             externalKey: components["schemas"]["ExternalKey"] | null;
@@ -3478,16 +3478,16 @@ export interface components {
             archivedAt: components["schemas"]["Timestamp"] | null;
             budget: components["schemas"]["RoutineBudget"];
             builtInTools: components["schemas"]["RoutineBuiltInTools"];
-            /** @description What a run that began now would be offered. */
+            /** @description Tools that a run would be offered now. */
             callableTools: components["schemas"]["CallableTool"][];
             carryResult: components["schemas"]["RoutineCarryResult"];
             checks: components["schemas"]["RoutineChecks"];
             createdAt: components["schemas"]["Timestamp"];
             decisionHours: components["schemas"]["RoutineDecisionHours"];
             deliver: components["schemas"]["RoutineDeliver"];
-            /** @description Time of the last change by another than its keeper; null after the keeper has put it again. */
+            /** @description Time of the last change that its keeper did not make; null after the keeper has written it again. */
             driftedAt: components["schemas"]["Timestamp"] | null;
-            /** @description The person or the API key that changed it last, while it differs. */
+            /** @description Author of that change; null without one. */
             driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
             endsAt: components["schemas"]["RoutineEndsAt"] | null;
             externalKey: components["schemas"]["ExternalKey"] | null;
@@ -3525,7 +3525,7 @@ export interface components {
             overlap: components["schemas"]["RoutineOverlap"];
             overridable: components["schemas"]["RoutineOverridable"] | null;
             pauseAfterFailures: components["schemas"]["RoutinePauseAfterFailures"];
-            /** @description The latest change that was, or is, tried by a proposal. */
+            /** @description The latest proposal of a change, open or ended. */
             proposal: components["schemas"]["Proposal"] | null;
             resultKey: components["schemas"]["RoutineResultKey"] | null;
             resultSchema: components["schemas"]["RoutineResultSchema"] | null;
@@ -3554,7 +3554,7 @@ export interface components {
             webhookUrl: components["schemas"]["RoutineWebhookUrl"] | null;
         };
         RoutineDraft: {
-            /** @description What the sentence does not say itself. */
+            /** @description Assumptions beyond the sentence. */
             assumptions: string[];
             /** @description Blueprints that fit its words, the best first. */
             blueprints: components["schemas"]["RoutineDraftBlueprintsItem"][];
@@ -3568,11 +3568,11 @@ export interface components {
             missing: components["schemas"]["RoutineDraftMissing"];
             /** @description The first five times of the schedule. */
             nextRuns: components["schemas"]["Timestamp"][];
-            /** @description What a person has to answer before it can work; at most three. */
+            /** @description Questions for a person before it can work; at most three. */
             questions: string[];
-            /** @description Routines of the project that seem to do the like. */
+            /** @description Routines of the project with a similar purpose. */
             similar: components["schemas"]["RoutineDraftSimilarItem"][];
-            /** @description What asking a model has used; null where none was asked. */
+            /** @description Usage of the model; null if none was asked. */
             usage: components["schemas"]["Usage"] | null;
         };
         RoutineDraftBlueprintsItem: {
@@ -3600,7 +3600,7 @@ export interface components {
         /** @description Tells each run the facts of its project. */
         RoutineFacts: boolean;
         RoutineFault: {
-            /** @description The code of the error that saving it would be. */
+            /** @description Code of the error that saving it would cause. */
             code: string;
             message: string;
             /** @description The field, such as `skills[1]`; null for none. */
@@ -3682,7 +3682,7 @@ export interface components {
             reason: string;
             /** @description Id of the routine. */
             routineId: string;
-            /** @description The run that led to it, if one did. */
+            /** @description The run that caused it; null without one. */
             runId: string | null;
             /** @enum {string} */
             state: "paused";
@@ -3728,9 +3728,9 @@ export interface components {
             createdAt: components["schemas"]["Timestamp"];
             decisionHours: components["schemas"]["RoutineDecisionHours"];
             deliver: components["schemas"]["RoutineDeliver"];
-            /** @description Time of the last change by another than its keeper; null after the keeper has put it again. */
+            /** @description Time of the last change that its keeper did not make; null after the keeper has written it again. */
             driftedAt: components["schemas"]["Timestamp"] | null;
-            /** @description The person or the API key that changed it last, while it differs. */
+            /** @description Author of that change; null without one. */
             driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
             endsAt: components["schemas"]["RoutineEndsAt"] | null;
             externalKey: components["schemas"]["ExternalKey"] | null;
@@ -3789,7 +3789,7 @@ export interface components {
             afterApproval: components["schemas"]["RoutineAfterApproval"];
             builtInTools: components["schemas"]["RoutineBuiltInTools"];
             carryResult: components["schemas"]["RoutineCarryResult"];
-            /** @description What differs from the revision before; empty for the first one on record. */
+            /** @description Differences from the revision before; empty for the first one on record. */
             changed: ("instructions" | "variables" | "overridable" | "model" | "skills" | "facts" | "limits" | "carryResult" | "builtInTools" | "outcome" | "mayComplete" | "mayPutOffHours" | "afterApproval" | "mayAsk" | "afterAnswer" | "decisionHours" | "checks" | "gate" | "resultSchema" | "resultKey" | "tools")[];
             checks: components["schemas"]["RoutineChecks"];
             createdAt: components["schemas"]["Timestamp"];
@@ -3822,11 +3822,11 @@ export interface components {
             id: string;
             /** @enum {string} */
             kind: "person" | "key";
-            /** @description As it is now; null for an account or key that is gone. */
+            /** @description Present name; null for a deleted account or key. */
             name: string | null;
         };
         RoutineVersionSummary: {
-            /** @description What differs from the revision before; empty for the first one on record. */
+            /** @description Differences from the revision before; empty for the first one on record. */
             changed: ("instructions" | "variables" | "overridable" | "model" | "skills" | "facts" | "limits" | "carryResult" | "builtInTools" | "outcome" | "mayComplete" | "mayPutOffHours" | "afterApproval" | "mayAsk" | "afterAnswer" | "decisionHours" | "checks" | "gate" | "resultSchema" | "resultKey" | "tools")[];
             createdAt: components["schemas"]["Timestamp"];
             /** @description The person or the API key that made it; null when the service made it, or the author is unknown. */
@@ -3958,7 +3958,7 @@ export interface components {
             cancelRequestedAt: components["schemas"]["Timestamp"] | null;
             /** @description Null unless it has data. */
             changes: components["schemas"]["RunChanges"] | null;
-            /** @description What was sent of it to chats. */
+            /** @description Its deliveries to chats. */
             chatDeliveries: components["schemas"]["ChatDelivery"][];
             /** @description The verdicts of the checks of the routine, in its order; empty when nothing was checked. They are made when the run would succeed. The list of types may grow. */
             checks: components["schemas"]["CheckResult"][];
@@ -3996,9 +3996,9 @@ export interface components {
             pinned: boolean;
             /** @description The run with the previous result: the newest earlier one of the routine that succeeded, or failed with a result. */
             previousResultId: string | null;
-            /** @description What the model was given: instructions, skills and facts, rendered. */
+            /** @description The prompt: instructions, skills and facts, rendered. */
             prompt: string | null;
-            /** @description Time that it has waited, or had waited when it began or ended. */
+            /** @description Time that it waited, up to now, its beginning or its end. */
             queuedSeconds: number | null;
             reason: components["schemas"]["RunReason"] | null;
             /** @description The text of its last step. */
@@ -4066,7 +4066,7 @@ export interface components {
             arguments: string | null;
             /** @description Null for a tool of the service. */
             connectionName: string | null;
-            /** @description As the model calls the tool. */
+            /** @description Name that the model uses. */
             name: string;
             stepIndex: number;
         };
@@ -4319,7 +4319,7 @@ export interface components {
             /** @description Why no webhook got an event about its end: `no_change` (the routine delivers changes, and the run brought none), `not_failed` (the routine delivers failures only), `no_webhook` (the routine had no webhook that takes deliveries), `follow_up` (the run answers a question about a result), `rehearsal` (the run is a rehearsal). Null where one was, or where there is nothing to tell. */
             withheld: ("no_change" | "not_failed" | "no_webhook" | "follow_up" | "rehearsal") | null;
         };
-        /** @description What a reader thinks of its result; null until one says so. */
+        /** @description The opinion of a reader about its result; null without one. */
         RunVerdict: {
             at: components["schemas"]["Timestamp"];
             /** @description The last writer; null when they are gone. */
@@ -4345,9 +4345,9 @@ export interface components {
             createdAt: components["schemas"]["Timestamp"];
             decisionHours: components["schemas"]["RoutineDecisionHours"];
             deliver: components["schemas"]["RoutineDeliver"];
-            /** @description Time of the last change by another than its keeper; null after the keeper has put it again. */
+            /** @description Time of the last change that its keeper did not make; null after the keeper has written it again. */
             driftedAt: components["schemas"]["Timestamp"] | null;
-            /** @description The person or the API key that changed it last, while it differs. */
+            /** @description Author of that change; null without one. */
             driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
             endsAt: components["schemas"]["RoutineEndsAt"] | null;
             externalKey: components["schemas"]["ExternalKey"] | null;
@@ -4426,7 +4426,7 @@ export interface components {
             schedule: string;
             /** @description The next five times, fewer up to `endsAt`. */
             times: components["schemas"]["Timestamp"][];
-            /** @description What saving it would warn of; see the warnings of a routine. */
+            /** @description Warnings that a routine with this schedule would have. */
             warnings: components["schemas"]["SchedulePreviewWarningsItem"][];
         };
         SchedulePreviewWarningsItem: {
@@ -4435,7 +4435,7 @@ export interface components {
             message: string;
         };
         SecondFactor: {
-            /** @description Since when you have one; null for none. */
+            /** @description Time of your second factor; null without one. */
             confirmedAt: string | null;
             passkeys: components["schemas"]["SecondFactorPasskeysItem"][];
             recoveryCodesLeft: number;
@@ -4455,7 +4455,7 @@ export interface components {
         Series: {
             /** @description The `resultKey` of the newest run; null when its data as a whole is the only item. */
             by: components["schemas"]["RunChangesBy"] | null;
-            /** @description The one that `values` has; null where items have none. */
+            /** @description Name of the number in `values`; null without one. */
             field: string | null;
             /** @description The numbers that items have, the most frequent first, at most 20. */
             fields: string[];
@@ -4470,7 +4470,7 @@ export interface components {
             /** @description Where it signed in from. */
             address: string | null;
             createdAt: components["schemas"]["Timestamp"];
-            /** @description The one that asks. */
+            /** @description True for the session of this request. */
             current: boolean;
             expiresAt: components["schemas"]["Timestamp"];
             /** @description Id of the session; it is not the token in the cookie. */
@@ -4548,9 +4548,9 @@ export interface components {
             signature: string;
         };
         SignInSecondFactorBody: {
-            /** @description Of the authenticator; each counts once. */
+            /** @description Code of the authenticator, valid once. */
             code?: string;
-            /** @description Each counts once. */
+            /** @description Each is valid once. */
             recoveryCode?: string;
         };
         SignOutBody: Record<string, never>;
@@ -4563,7 +4563,7 @@ export interface components {
             name: string;
             /**
              * Format: password
-             * @description None of the ten thousand most common ones.
+             * @description Not one of the ten thousand most common passwords.
              */
             password: string;
         };
@@ -4577,9 +4577,9 @@ export interface components {
             checked: string | null;
             createdAt: components["schemas"]["Timestamp"] | null;
             description: string | null;
-            /** @description Time of the last change by another than its keeper; null after the keeper has put it again. */
+            /** @description Time of the last change that its keeper did not make; null after the keeper has written it again. */
             driftedAt: components["schemas"]["Timestamp"] | null;
-            /** @description The person or the API key that changed it last, while it differs. */
+            /** @description Author of that change; null without one. */
             driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
             externalKey: components["schemas"]["ExternalKey"] | null;
             /** @description Slugs of curated skills that were folded into this one. They stay valid as names of this one; empty for a custom skill. */
@@ -4627,9 +4627,9 @@ export interface components {
             checked: string | null;
             createdAt: components["schemas"]["Timestamp"] | null;
             description: string | null;
-            /** @description Time of the last change by another than its keeper; null after the keeper has put it again. */
+            /** @description Time of the last change that its keeper did not make; null after the keeper has written it again. */
             driftedAt: components["schemas"]["Timestamp"] | null;
-            /** @description The person or the API key that changed it last, while it differs. */
+            /** @description Author of that change; null without one. */
             driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
             externalKey: components["schemas"]["ExternalKey"] | null;
             /** @description Slugs of curated skills that were folded into this one. They stay valid as names of this one; empty for a custom skill. */
@@ -4660,7 +4660,7 @@ export interface components {
             version: string | null;
         };
         SkillRevision: {
-            /** @description What differs from the revision before; empty for the first one. */
+            /** @description Differences from the revision before; empty for the first one. */
             changed: ("name" | "instructions")[];
             createdAt: components["schemas"]["Timestamp"];
             /** @description The person or the API key that made it; null when it is not on record. */
@@ -4688,9 +4688,9 @@ export interface components {
             checked: string | null;
             createdAt: components["schemas"]["Timestamp"] | null;
             description: string | null;
-            /** @description Time of the last change by another than its keeper; null after the keeper has put it again. */
+            /** @description Time of the last change that its keeper did not make; null after the keeper has written it again. */
             driftedAt: components["schemas"]["Timestamp"] | null;
-            /** @description The person or the API key that changed it last, while it differs. */
+            /** @description Author of that change; null without one. */
             driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
             externalKey: components["schemas"]["ExternalKey"] | null;
             /** @description Slugs of curated skills that were folded into this one. They stay valid as names of this one; empty for a custom skill. */
@@ -4715,9 +4715,9 @@ export interface components {
             version: string | null;
         };
         SkippedTool: {
-            /** @description The field that cannot be read; null where the whole is meant. */
+            /** @description The field that cannot be read; null for the whole tool. */
             field: string | null;
-            /** @description By its place in the list where it has no name. */
+            /** @description Its place in the list if it has no name. */
             name: string;
             reason: string;
         };
@@ -4732,7 +4732,7 @@ export interface components {
             clientSecret?: string;
             /** @description Id of the connection. */
             connectionId?: string;
-            /** @description Of a new connection. */
+            /** @description Name of a new connection. */
             name?: string;
             /**
              * Format: uri
@@ -4747,7 +4747,7 @@ export interface components {
         StartedModelSignIn: {
             authorizationUrl: string;
             expiresAt: components["schemas"]["Timestamp"];
-            /** @description Of that address, to be shown before the browser leaves. */
+            /** @description Host of that address, to be shown before the browser leaves. */
             host: string;
             /** @enum {string} */
             redirect: "callback" | "paste";
@@ -4777,7 +4777,7 @@ export interface components {
         StartedSignIn: {
             authorizationUrl: string;
             expiresAt: components["schemas"]["Timestamp"];
-            /** @description Of that address, to be shown before the browser leaves. */
+            /** @description Host of that address, to be shown before the browser leaves. */
             host: string;
             redirectUri: string;
         };
@@ -4838,14 +4838,14 @@ export interface components {
             arguments: string | null;
             /** @description Characters before the cut. */
             argumentsLength: number | null;
-            /** @description What the response held besides text; only its description is kept. */
+            /** @description Other contents of the response than text; only their descriptions are kept. */
             attachments: components["schemas"]["ToolCallAttachmentsItem"][];
             /** @description Null for a built-in tool. */
             connectionId: string | null;
             /** @description Name of the connection at the time of the call; null for a built-in tool, and once the texts of the run are erased. */
             connectionName: string | null;
             isError: boolean | null;
-            /** @description As the model calls the tool. */
+            /** @description Name that the model uses. */
             name: string;
             /** @description The model step from which the result was left out of the requests, because the context window had no room; null while it is sent. */
             omittedFromStep: number | null;
@@ -4861,7 +4861,7 @@ export interface components {
             /** @description The structured content, as JSON text. */
             structured: string | null;
             structuredLength: number | null;
-            /** @description As its server calls it; null if the run has no such tool. */
+            /** @description Name at its server; null if the run has no such tool. */
             toolName: string | null;
         };
         ToolCallAction: {
@@ -4909,7 +4909,7 @@ export interface components {
             };
             /** @description Calls of this tool in one run; null for no limit of its own. */
             maxCallsPerRun: number | null;
-            /** @description As the tool server calls it. */
+            /** @description Name at the tool server. */
             name: string;
             outputSchema: {
                 [key: string]: unknown;
@@ -4929,12 +4929,12 @@ export interface components {
             warnings: components["schemas"]["PolicyWarning"][];
         };
         ToolRule: {
-            /** @description All of them have to be met. A missing argument, one of another type, and a number of more digits than a double holds meet none. Arguments without a condition may be anything. */
+            /** @description A call must meet all of them. A missing argument, one of another type, and a number with more digits than a double holds meet none. Arguments without a condition may have any value. */
             conditions: components["schemas"]["ToolRuleCondition"][];
             createdAt: components["schemas"]["Timestamp"];
             /** @description Id of the person, or of the API key. */
             createdBy: string | null;
-            /** @description Of the definition for which it was made, and with which it ends. */
+            /** @description Hash of the definition for which it was made; it ends when that changes. */
             definitionHash: string;
             expiresAt: components["schemas"]["Timestamp"] | null;
             /** @description Id of the toolRule. */
@@ -4945,7 +4945,7 @@ export interface components {
             policyId: string;
             revokedAt: components["schemas"]["Timestamp"] | null;
             uses: number;
-            /** @description What it lets through, for people. */
+            /** @description The calls that it lets through, in words. */
             words: string;
         };
         ToolRuleCondition: components["schemas"]["ToolRuleCondition2"] | components["schemas"]["ToolRuleCondition3"] | components["schemas"]["ToolRuleCondition4"] | components["schemas"]["ToolRuleCondition5"];
@@ -4969,19 +4969,19 @@ export interface components {
             /** @description Of an argument (RFC 6901). */
             pointer: string;
         };
-        /** @description What the caller has not read, of the last 30 days. */
+        /** @description Unread results of the caller, of the last 30 days. */
         UnreadResults: {
             /** @description Whether there are more than the 1,000 counted ones. */
             more: boolean;
             /** @description Time up to which the caller has marked all as read, for undoing that; null if they never did. */
             readUntil: components["schemas"]["Timestamp"] | null;
             unchanged: number;
-            /** @description The routines that the unchanged ones are of. */
+            /** @description Number of routines with unchanged results. */
             unchangedRoutines: number;
             /** @description When the newest ended, to mark all as read; null where all is read. */
             until: components["schemas"]["Timestamp"] | null;
             worthReading: number;
-            /** @description The routines that they are of. */
+            /** @description Number of routines with results worth reading. */
             worthReadingRoutines: number;
         };
         UpdateChat: {
@@ -4992,7 +4992,7 @@ export interface components {
         UpdateConnection: {
             /** @description Sent as `Authorization: Bearer`. Stored encrypted, never returned. */
             bearerToken?: string;
-            /** @description In place of the credentials there are, as `bearerToken` is. */
+            /** @description Replaces the present credentials, as `bearerToken` does. */
             headers?: {
                 [key: string]: string;
             };
@@ -5037,9 +5037,9 @@ export interface components {
             mcpEnabled?: boolean;
             name?: string;
             notifications?: components["schemas"]["UpdateProjectNotifications"];
-            /** @description At most what the service keeps; null for as long as it does. */
+            /** @description At most the limit of the service; null for that limit. */
             runContentDays?: number | null;
-            /** @description At most what the service keeps; null for as long as it does. */
+            /** @description At most the limit of the service; null for that limit. */
             runDays?: number | null;
             /** @description Whether results can be shared by links that need no sign-in; false for a new project. Switching it off ends every link for good. */
             sharedLinksEnabled?: boolean;
@@ -5649,7 +5649,7 @@ export interface operations {
     verifyEmail: {
         parameters: {
             query: {
-                /** @description Where it leads to afterwards. */
+                /** @description Address to which the link leads afterwards. */
                 callbackURL?: string;
                 /** @description From the mail. */
                 token: string;
@@ -5692,11 +5692,11 @@ export interface operations {
             query: {
                 /** @description The authorization code, where access was granted. */
                 code?: string;
-                /** @description Why it was not. */
+                /** @description Why it was refused. */
                 error?: string;
                 /** @description The authorization server that responds (RFC 9207). */
                 iss?: string;
-                /** @description Ours, handed back. */
+                /** @description Our state, returned. */
                 state: string;
             };
             path: {
@@ -6648,11 +6648,11 @@ export interface operations {
                 client_id?: string;
                 /** @description The authorization code, where access was granted. */
                 code?: string;
-                /** @description Why it was not. */
+                /** @description Why it was refused. */
                 error?: string;
                 /** @description The authorization server that responds (RFC 9207). */
                 iss?: string;
-                /** @description Ours, handed back. */
+                /** @description Our state, returned. */
                 state?: string;
             };
         };
@@ -7463,11 +7463,11 @@ export interface operations {
             query?: {
                 /** @description From the `Link: <…>; rel="next"` header of the page before. */
                 cursor?: string;
-                /** @description Only the one that has this key. */
+                /** @description Only the one with this key. */
                 externalKey?: string;
                 /** @description Items a page, at most 200. */
                 limit?: components["parameters"]["limit"];
-                /** @description Only those that it keeps. */
+                /** @description Only those with this keeper. */
                 managedBy?: "files";
                 /** @description With `body`, the cursor of the next page is in the body too. */
                 page?: components["parameters"]["page"];
@@ -7850,7 +7850,7 @@ export interface operations {
                 since?: string;
                 /** @description Only those in this state. */
                 state?: "queued" | "running" | "succeeded" | "failed" | "cancelled" | "skipped";
-                /** @description Only those started so. */
+                /** @description Only runs with this trigger. */
                 trigger?: "schedule" | "manual" | "backfill" | "follow_up" | "rehearsal";
                 /** @description Created before this time. */
                 until?: string;
@@ -8214,7 +8214,7 @@ export interface operations {
                 since?: string;
                 /** @description Only those in this state. */
                 state?: "queued" | "running" | "succeeded" | "failed" | "cancelled" | "skipped";
-                /** @description Only those started so. */
+                /** @description Only runs with this trigger. */
                 trigger?: "schedule" | "manual" | "backfill" | "follow_up" | "rehearsal";
                 /** @description Created before this time. */
                 until?: string;
@@ -8650,11 +8650,11 @@ export interface operations {
             query?: {
                 /** @description From the `Link: <…>; rel="next"` header of the page before. */
                 cursor?: string;
-                /** @description Only the one that has this key. */
+                /** @description Only the one with this key. */
                 externalKey?: string;
                 /** @description Items a page, at most 200. */
                 limit?: components["parameters"]["limit"];
-                /** @description Only those that it keeps. */
+                /** @description Only those with this keeper. */
                 managedBy?: "files";
                 /** @description With `body`, the cursor of the next page is in the body too. */
                 page?: components["parameters"]["page"];

@@ -13,7 +13,7 @@ export interface SendOptions<D> {
   /** Text of a toast after a success. It states the fact: "Routine paused". */
   readonly done?: string | ((data: D) => string);
   readonly onDone?: (data: D, reply: Reply<D>) => void | Promise<void>;
-  /** Set where the caller shows the error itself, in a form or beside the button, so that no toast does. */
+  /** Set if the caller shows the error itself, in a form or beside the button. No toast then shows it. */
   readonly showsError?: boolean;
 }
 

@@ -44,6 +44,6 @@ type BodyInput<O> = O extends { requestBody: { content: { 'application/json': in
 // oxlint-disable-next-line typescript/no-empty-object-type -- has no fields on purpose
 interface Nothing {}
 
-/** The arguments of a call: none are needed where every field of the input may be left out. */
+/** The arguments of a call; none if every field of the input is optional. */
 export type InputArgs<P extends keyof paths, M extends Method> =
   Nothing extends InputOf<P, M> ? [input?: InputOf<P, M>] : [input: InputOf<P, M>];

@@ -5,7 +5,7 @@ import { humanize } from './run-words.ts';
 
 type Action = Shape<'Action'>;
 
-/** Words for the reason of an action that no person ended so. */
+/** Words for the reasons of ends that no person decided. */
 const REASONS: Readonly<Record<string, string>> = {
   expired: 'No one decided in time.',
   tool_changed: 'The server has changed or removed the tool, or its definition was confirmed again.',
@@ -20,7 +20,7 @@ const REASONS: Readonly<Record<string, string>> = {
   unreachable: 'The tool server could not be reached before the call expired.',
 };
 
-/** Says why an action ended as it did; undefined where a person decided it. */
+/** Returns the reason why an action ended; undefined if a person decided it. */
 export function endOf({ reason }: Pick<Action, 'reason'>): string | undefined {
   return reason === null ? undefined : (REASONS[reason] ?? `${humanize(reason)}.`);
 }
@@ -58,17 +58,17 @@ export function referencesIn(text: string): readonly (string | Reference)[] {
   });
 }
 
-/** Names a place in arguments for people: "labels › 0". */
+/** Names a path in arguments for people: "labels › 0". */
 export function placeInWords(pointer: string): string {
   return drawn(tokensOf(pointer).join(' › '));
 }
 
 type Condition = Shape<'ToolRuleCondition'>;
 
-/** What a standing rule lets through. */
+/** The conditions of a standing rule. */
 export type RuleTerms = Pick<Shape<'ToolRule'>, 'conditions' | 'maxUses'>;
 
-/** Says which calls a standing rule lets through. */
+/** Describes the calls that a standing rule lets through. */
 export function ruleInWords({ conditions, maxUses }: RuleTerms): string {
   const all = conditions.map(conditionInWords).join(' and ');
   const uses = maxUses === null ? '' : maxUses === 1 ? ', once' : `, ${maxUses} times`;

@@ -1,4 +1,4 @@
-/** Returns the first instant of the day so many days later, also across a change of the clocks. */
+/** Returns the first instant of a later day, correct across a change of the clocks. */
 export function addDays(at: Date, days: number): Date {
   return new Date(at.getFullYear(), at.getMonth(), at.getDate() + days);
 }

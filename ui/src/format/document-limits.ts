@@ -33,7 +33,7 @@ export type DocumentTag = (typeof TAGS)[number];
 
 const KNOWN: ReadonlyMap<string, DocumentTag> = new Map(TAGS.map((tag) => [tag, tag]));
 
-/** Returns the tag if it is in the list; undefined for others. */
+/** Returns the tag if it is allowed; undefined for others. */
 export function tagOf(name: string): DocumentTag {
   return KNOWN.get(name) ?? 'span';
 }
@@ -45,7 +45,7 @@ export function hrefOf(address: string): string | undefined {
   return address;
 }
 
-/** Longer texts are rare, and not read as a page. */
+/** Longer texts are rare, and no one reads them as a page. */
 const MAX_CHARACTERS = 600_000;
 const MAX_MARKERS = 40;
 const MAX_COLUMNS = 200;

@@ -23,7 +23,7 @@ export interface DocumentElement {
   readonly id?: string;
   /** An address of the web or of mail, or a place in the same text. */
   readonly href?: string;
-  /** Spoken name, where the content alone says too little. */
+  /** Spoken name, if the content alone says too little. */
   readonly label?: string;
   readonly start?: number;
   readonly align?: 'left' | 'center' | 'right';

@@ -23,12 +23,12 @@ function bodyOf({ fields, rows }: TypedTable): readonly (readonly unknown[])[] {
   return rows.filter(({ mark }) => mark !== 'removed').map(({ item }) => fields.map(({ name }) => valueIn(item, name)));
 }
 
-/** Adds a mark by which spreadsheets recognize UTF-8, and the line ends of the standard. */
+/** Adds the mark by which spreadsheets recognize UTF-8, and the line ends of the standard. */
 function written(rows: readonly (readonly unknown[])[]): string {
   return `\uFEFF${rows.map((row) => `${row.map(cellOf).join(',')}\r\n`).join('')}`;
 }
 
-/** Characters that a spreadsheet takes for the beginning of a formula, also in their wide forms. */
+/** Characters that a spreadsheet reads as the beginning of a formula, with their wide forms. */
 const FORMULA = /^[\s\uFEFF]*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20]|^[\t\r\n]/;
 
 function cellOf(value: unknown): string {

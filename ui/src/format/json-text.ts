@@ -23,7 +23,7 @@ export function pretty(text: string): string {
 
 const FENCED = /^\s*```(?:json)?[ \t]*\n([\s\S]*)\n```\s*$/;
 
-/** Takes JSON out of the fence in which models like to put it. */
+/** Removes the code fence that models like to put around JSON. */
 export function unfenced(text: string): string {
   const [, inside] = FENCED.exec(text) ?? [];
   return inside === undefined || inside.includes('```') ? text : inside;

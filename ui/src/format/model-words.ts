@@ -40,7 +40,7 @@ export function perToken(price: string): string {
   return moved(typed, -6);
 }
 
-/** Moves the point of a decimal text by so many places to the right. */
+/** Moves the point of a decimal text by `places` to the right. */
 function moved(text: string, places: number): string {
   const [, whole = '', fraction = ''] = /^(\d+)(?:\.(\d+))?$/.exec(text) ?? [];
   if (whole === '') return text;

@@ -3,7 +3,7 @@ import { capitalized } from './capitalized.ts';
 import { drawn } from './drawn.ts';
 import { duration } from './times.ts';
 
-/** Fields of a run from which its words are made; summaries, details and events have them all. */
+/** Fields of a run that its words are made from; summaries, details and events have them all. */
 export interface RunInWords {
   readonly state: string;
   readonly outcome: string | null;
@@ -24,8 +24,8 @@ export function badgeOf({ state, outcome }: Pick<RunInWords, 'state' | 'outcome'
 }
 
 /**
- * Chooses the word of the badge in a list of runs, which its reader scans for news: a run that succeeded as usual is told
- * apart by the urgency of its result.
+ * Chooses the word of the badge in a list of runs, which people scan for news: a usual success is marked by the urgency
+ * of its result.
  */
 export function newsBadgeOf(run: Pick<RunInWords, 'state' | 'outcome'> & Pick<Shape<'Run'>, 'urgency'>): string {
   const badge = badgeOf(run);
@@ -140,7 +140,7 @@ export function versionOf({ routineRevision }: Pick<Shape<'Run'>, 'routineRevisi
   return routineRevision < 0 ? 'proposed' : String(routineRevision);
 }
 
-/** Names the tool of a call, with the first text that it was given: "read_page /pricing". */
+/** Names the tool of a call, with the first text among its arguments: "read_page /pricing". */
 export function calledWith({ toolName, name, arguments: args }: NonNullable<Shape<'Step'>['tool']>): string {
   const tool = drawn(toolName ?? name);
   const [, text] = /"(?:[^"\\]|\\.)*"\s*:\s*"((?:[^"\\]|\\.){1,200})"/.exec(args ?? '') ?? [];

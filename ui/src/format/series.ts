@@ -6,7 +6,7 @@ import { idOf } from './typed-data.ts';
 type Series = Shape<'Series'>;
 export type SeriesItem = Series['items'][number];
 
-/** Returns the values of an item as a chart takes them: as near as a number of the browser comes. */
+/** Returns the values of an item for a chart, as precisely as a number of the browser allows. */
 export function valuesOf({ values }: SeriesItem): readonly (number | null)[] {
   return values.map((value) => (isNumber(value) ? Number(String(value)) : null));
 }

@@ -16,7 +16,7 @@ const LONG = { ...SHORT, year: 'numeric' } as const;
 const RELATIVE = new Intl.RelativeTimeFormat(LOCALE, { numeric: 'auto' });
 const formats = new Map<string, Intl.DateTimeFormat>();
 
-/** Makes each format once: that takes many times as long as using it, and a long list has thousands of times. */
+/** Keeps each format: making one takes many times as long as using it, and a long list has thousands of times. */
 function formatOf(options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
   const key = JSON.stringify(options);
   const format = formats.get(key) ?? new Intl.DateTimeFormat(LOCALE, options);
@@ -24,7 +24,7 @@ function formatOf(options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
   return format;
 }
 
-/** Formats an instant as "Mon 23 Nov, 07:00", with the year when it is another one. */
+/** Formats an instant as "Mon 23 Nov, 07:00", with the year if it is not this one. */
 export function dateTime(at: Date, zone = VIEWER_ZONE, now = new Date()): string {
   const isThisYear = at.getFullYear() === now.getFullYear();
   return formatOf({ ...(isThisYear ? SHORT : LONG), timeZone: zone }).format(at);

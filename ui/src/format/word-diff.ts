@@ -76,7 +76,7 @@ function whole(text: string | undefined): readonly Stretch[] | null {
   return text === undefined ? null : [{ text, differs: true }];
 }
 
-/** Splits a line into words, spaces and signs, which make the line again. */
+/** Splits a line into words, spaces and signs, without losing a character. */
 function wordsOf(line: string): string[] {
   return line.match(/[\p{L}\p{N}\p{M}_]+|\s+|[^\p{L}\p{N}\p{M}_\s]/gu) ?? [];
 }

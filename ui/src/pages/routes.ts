@@ -163,7 +163,7 @@ const runRoute = createRoute({
   getParentRoute: () => projectRoute,
   path: 'runs/$runId',
   validateSearch: searchOf('tab'),
-  // A pointer that passes over links loads the page and reads nothing.
+  // A pointer that moves over links loads only the code of the page.
   loader({ context, params, cause }) {
     if (cause !== 'preload') readRunAhead(context.queryClient, params);
   },

@@ -9,11 +9,11 @@ import { Field } from './field.tsx';
 import { Textarea } from './input.tsx';
 import { Time } from './time.tsx';
 
-/** A question of a run, as far as it is shown and answered. */
+/** The fields of a run's question that are shown and answered. */
 export type Asked = Pick<Shape<'AskedQuestion'>, 'id' | 'question' | 'choices' | 'default' | 'expiresAt'> &
   Partial<Pick<Shape<'AskedQuestion'>, 'state' | 'answer' | 'answeredBy'>>;
 
-/** Shows a question as text, for a model wrote it, with its answer or the ways to answer it. */
+/** Shows a question as plain text, because a model wrote it, with its answer or the ways to answer it. */
 export function AskedQuestion({ of: asked }: { readonly of: Asked }) {
   const { question, state = 'open' } = asked;
   return (

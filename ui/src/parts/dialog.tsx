@@ -96,7 +96,7 @@ export interface ConfirmProps {
   readonly busy?: boolean;
   readonly kind?: ButtonKind;
   readonly error?: string | undefined;
-  /** A choice that goes with it. */
+  /** An additional choice. */
   readonly children?: ReactNode;
 }
 

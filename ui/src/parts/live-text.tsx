@@ -40,11 +40,11 @@ export function LiveText({ text }: { readonly text: string }) {
 
 const NEAR_PX = 48;
 
-/** Characters that are formatted quickly enough for each piece that comes. */
+/** The most characters that are quickly formatted again for each new piece. */
 const MOST = 20_000;
 const STEP = 8_000;
 
-/** Returns the end of a long text from the beginning of a line on, which moves in steps so that the page is steady. */
+/** Returns the end of a long text, from the beginning of a line. It moves in steps, so that the page is steady. */
 function endOf(text: string): string {
   if (text.length <= MOST) return text;
   const from = Math.ceil((text.length - MOST) / STEP) * STEP;

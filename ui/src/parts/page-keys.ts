@@ -1,7 +1,7 @@
 import { useEffectEvent, useLayoutEffect, useRef } from 'react';
 import { CHORD_MS, isBusy } from './keys.ts';
 
-/** Listens for keys from the moment that the page shows: an effect would come after it, and lose a key between. */
+/** Listens for keys from the moment that the page shows. An effect would run later, and lose a key meanwhile. */
 export function useDocumentKeys(onKeyDown: (event: KeyboardEvent) => void): void {
   const latest = useEffectEvent(onKeyDown);
   useLayoutEffect(() => {

@@ -9,7 +9,7 @@ export function usePageTitle(title: string | undefined): void {
   useEffect(() => show({ title }), [title]);
 }
 
-/** Sets the title of the page again when the dialog or page above it has closed. */
+/** Sets the title of the page again after the dialog or page above it has closed. */
 export function useTitleBack(): void {
   useLayoutEffect(() => {
     const { title } = shown;

@@ -8,7 +8,7 @@ import { VerbButton } from './verb-button.tsx';
 
 type Reason = NonNullable<Shape<'Proposal'>['reason']>;
 
-/** Why a change was not taken over; reasons that the person at the page has made need no words. */
+/** Reasons why a change was not taken over. Reasons that the person at the page caused need no words. */
 const DROPPED: Partial<Record<Reason, string>> = {
   run_failed: 'its run failed',
   run_cancelled: 'its run was cancelled',
@@ -18,7 +18,7 @@ const DROPPED: Partial<Record<Reason, string>> = {
   schedule_ended: 'its schedule has no time left',
 };
 
-/** Says that a change of the routine is being tried, or why the last one was not taken over. */
+/** Says that a run tries a change of the routine, or why the last change was not taken over. */
 export function ProposalNotice({
   routine: { proposal, revision, updatedAt },
 }: {
@@ -44,7 +44,7 @@ export function ProposalNotice({
     );
   }
   const words = reason === null ? undefined : DROPPED[reason];
-  // A change of the routine since then has made the notice old.
+  // The routine has changed since then, so the notice is outdated.
   if (words === undefined || endedAt === null || updatedAt > endedAt) return null;
   return (
     <Notice tone="warn">

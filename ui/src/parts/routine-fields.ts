@@ -23,7 +23,9 @@ const BY_NAME: ReadonlyMap<string, Declared> = new Map(Object.entries(DECLARED))
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Object.keys forgets which keys there are
 const NAMES = Object.keys(DECLARED) as RoutineField[];
 
-/** The groups of the composer, and the fields that have an editor there, and words in the overview, of their own. */
+/**
+ * The groups of the composer, and the fields in them that have their own editor and their own words in the overview.
+ */
 const PLACED = {
   'What it does': ['name', 'instructions', 'variables', 'overridable', 'skills', 'model'],
   Schedule: ['schedule', 'timezone'],
@@ -36,7 +38,7 @@ const PLACED = {
 
 const placed = new Set<string>(Object.values(PLACED).flat());
 
-/** The fields that are edited and shown by their kind, in the words of their declaration. */
+/** The fields that are edited and shown by their kind, with the words of their declaration. */
 export const OTHER_FIELDS = NAMES.filter((name) => !placed.has(name));
 
 export const GROUPS = { ...PLACED, More: OTHER_FIELDS };
@@ -109,7 +111,7 @@ export function valueInWords(field: RoutineField, value: unknown): string {
   return textOf(field, value) || 'None';
 }
 
-/** Returns true for the value that a field has until someone sets another one. */
+/** Returns true for the default value of a field. */
 export function isDefault(field: RoutineField, value: unknown): boolean {
   return JSON.stringify(value ?? null) === JSON.stringify(DECLARED[field].default ?? null);
 }

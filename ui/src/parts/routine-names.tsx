@@ -8,7 +8,7 @@ import { StateBadge } from './state.tsx';
 
 export interface RoutineNamesProps {
   readonly routines: LoadedList<Shape<'RoutineSummary'>>;
-  /** One sentence for when there are none. */
+  /** One sentence for an empty list. */
   readonly empty: string;
   /** Links a routine by its name. */
   readonly linkOf: (routine: Shape<'RoutineSummary'>) => ReactNode;

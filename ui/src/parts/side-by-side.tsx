@@ -95,7 +95,7 @@ function Side({ stretches, sign, word, className }: SideProps) {
   );
 }
 
-/** Words that differ are underlined or struck through, so that color is not needed to see them. */
+/** Differing words are underlined or struck through, so that color is not needed to see them. */
 function Line({ stretches, as: Tag = 'span' }: { stretches: readonly Stretch[]; as?: 'ins' | 'del' | 'span' }) {
   return (
     <span className="min-w-0 wrap-anywhere whitespace-pre-wrap">

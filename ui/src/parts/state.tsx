@@ -38,7 +38,7 @@ const STATES: Readonly<Record<string, readonly [label: string, tone: Tone]>> = {
   nothing_to_report: ['Nothing to report', 'idle'],
   done: ['Succeeded', 'good'],
   partial: ['Succeeded in part', 'warn'],
-  // The same by the urgency of what they say.
+  // Runs, by the urgency of their results.
   urgent: ['Urgent', 'warn'],
   news: ['Succeeded', 'news'],
   nothing_new: ['Nothing new', 'idle'],

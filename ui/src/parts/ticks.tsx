@@ -62,7 +62,7 @@ export function Ticks({ runs, length = 10 }: TicksProps) {
   );
 }
 
-/** A run with its title, which a low bar has over the whole height as well. */
+/** A run with its title, which appears over the whole height even of a low bar. */
 function Bar({ run: { state, at }, x }: { readonly run: Tick; readonly x: number }) {
   const height = heightOf(state);
   const { label, tone } = describeState(state);

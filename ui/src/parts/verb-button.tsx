@@ -5,7 +5,7 @@ import type { MenuAction } from './menu.tsx';
 export interface VerbButtonProps<Of> extends Pick<ButtonProps, 'kind' | 'size' | 'disabledReason'> {
   readonly verb: Doing<Of>;
   readonly of: Of;
-  /** Another label, where the place needs one. */
+  /** Label for this place, instead of the verb's own. */
   readonly label?: string;
   /** Leaves the icon out. */
   readonly bare?: boolean;

@@ -2,7 +2,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useRouter } from '@tanstack/react-router';
 import { SESSION_KEY } from '#ui/api/session.ts';
 
-/** Leads from a sign-in to the page that asked for it, if that is a page of the dashboard. */
+/** Leads from a sign-in back to the page that asked for it, if that is a page of the dashboard. */
 export function useEnter(): (to: string | undefined) => Promise<void> {
   const client = useQueryClient();
   const router = useRouter();

@@ -72,7 +72,7 @@ function Frame({ projectId }: { projectId: string }) {
   );
 }
 
-/** The page, unless this project is not one of this person's. */
+/** Shows the page, unless the person has no access to this project. */
 function Project({ projectId }: { projectId: string }) {
   const project = useRead('/v1/projects/{projectId}', { path: { projectId } });
   const isThere = project.data !== undefined;
@@ -126,7 +126,7 @@ function TopBar({ onMenu, onPalette }: { readonly onMenu: () => void; readonly o
 
 interface Keys {
   readonly projectId: string;
-  /** The pages that there are for this service. */
+  /** Lists the pages that this service has. */
   readonly places: readonly Place[];
   readonly onPalette: () => void;
   readonly onHelp: () => void;

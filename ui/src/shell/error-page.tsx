@@ -5,7 +5,10 @@ import { Button, ButtonLink } from '#ui/parts/button.tsx';
 import { EmptyState, ErrorState } from '#ui/parts/feedback.tsx';
 import { usePageTitle } from '#ui/parts/page-title.ts';
 
-/** Catches errors that a page did not: an error of the API shows its request id, a fault of the dashboard says so. */
+/**
+ * Catches errors that a page did not. It shows the request id of an error of the API, and names a fault of the
+ * dashboard as such.
+ */
 export function ErrorPage({ error, reset }: ErrorComponentProps) {
   const router = useRouter();
   usePageTitle('Something went wrong');

@@ -1,7 +1,7 @@
 import { ConfirmDialog } from '#ui/parts/dialog.tsx';
 import { leaveFor } from './last-project.ts';
 
-/** The page of a sign-in that has begun. */
+/** The address of a sign-in that has begun. */
 export interface SignInPage {
   readonly authorizationUrl: string;
   readonly host: string;

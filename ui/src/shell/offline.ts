@@ -1,7 +1,7 @@
 import { lazyRouteComponent } from '@tanstack/react-router';
 import { toasts } from '#ui/api/toast.ts';
 
-/** Says for as long as the browser is offline that pages and changes wait. */
+/** Says while the browser is offline that pages and changes wait. */
 export function watchConnection(): void {
   let shown: string | undefined;
   addEventListener('offline', () => {
@@ -19,8 +19,8 @@ export function watchConnection(): void {
 }
 
 /**
- * Loads the code of a page when it is first opened, and offline once there is a connection: the router would load the
- * whole document again, of which the browser has none then.
+ * Loads the code of a page when it is first opened, and waits while the browser is offline. The router would load the
+ * whole document again, which an offline browser does not have.
  */
 export function lazyPage<Module extends Record<string, unknown>, Name extends keyof Module>(
   load: () => Promise<Module>,

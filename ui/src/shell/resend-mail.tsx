@@ -11,7 +11,7 @@ export function confirmedAddress(): string {
 export interface ResendMailProps {
   readonly email: string;
   readonly tone: 'info' | 'warn';
-  /** Says why the link may be wanted again. */
+  /** Reason why a person may want the link again. */
   readonly children: ReactNode;
 }
 

@@ -50,8 +50,8 @@ function placeRoute<const P extends string>(path: P, place: string) {
 }
 
 /**
- * Routes to which a provider sends the browser back; the server has ended the sign-in by then and says in the query
- * how.
+ * Routes to which a provider sends the browser back. By then the server has ended the sign-in, and the query has the
+ * outcome.
  */
 export const returnRoutes = [
   returnRoute('/returned/connection', '/connections'),

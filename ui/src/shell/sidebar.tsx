@@ -59,7 +59,7 @@ export function Sidebar({ onPalette, onKeys, onNavigate }: SidebarProps) {
 
 interface PlaceLinkProps {
   readonly place: Place;
-  /** What waits for the person there. */
+  /** Number of things that wait for the person there. */
   readonly waiting: number;
   readonly onNavigate: (() => void) | undefined;
 }
@@ -166,7 +166,7 @@ function AccountMenu({
   const signOut = useSignOut();
   const [theme, setTheme] = useState(readTheme);
   return (
-    // The palette may have chosen another theme meanwhile.
+    // The palette may have changed the theme meanwhile.
     <Base.Root onOpenChange={() => setTheme(readTheme())}>
       <Base.Trigger className="ring-inside mt-2 flex h-10 items-center gap-2.5 rounded-md px-2 text-left hover:bg-hover">
         <span

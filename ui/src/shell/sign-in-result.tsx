@@ -10,7 +10,7 @@ export interface SignInReturn {
   readonly requestId?: string | undefined;
 }
 
-/** Shows how the sign-in ended from which the browser has just returned. */
+/** Shows the outcome of the sign-in from which the browser has just returned. */
 export function SignInResult({
   error,
   requestId,

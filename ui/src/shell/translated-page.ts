@@ -1,6 +1,6 @@
 /**
- * Keeps a page working after a translator of the browser has changed it: such a program replaces or wraps each text by
- * an element. React still inserts before its own texts and removes them, which throws when a text has another parent by
+ * Keeps a page working after a translator of the browser has changed it. Such a program replaces or wraps each text by
+ * an element. React then inserts before its own texts and removes them, which throws if a text has another parent by
  * then.
  */
 export function surviveTranslators(): void {

@@ -68,7 +68,7 @@ function readTrigger(
   }
 }
 
-/** Names the type of a node and, of a model, which one it is. */
+/** Names the type of a node, and the model of a model node. */
 function kindOf({ type, parameters }: Fields): string {
   const { model, modelName, modelId } = fieldsOf(parameters);
   const chosen = [model, modelName, modelId].map((each) => textOf(each) ?? textOf(fieldsOf(each)['value']));

@@ -4,8 +4,22 @@ import type { PaidPlan } from '#core/accounts/organizations/index.ts';
 import { databaseTime, type Database } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { planOfPrice } from '../plans.ts';
-import { ensureCustomer, openPortal, replaceCustomer, requestSync, returnAddresses } from './customers.ts';
-import { expireCheckout, isLatestAttempt, listOpenCheckouts, oneCheckoutAtATime } from './open-checkouts.ts';
+import {
+  ensureCustomer,
+  fetchSubscriptions,
+  openPortal,
+  replaceCustomer,
+  requestSync,
+  returnAddresses,
+} from './customers.ts';
+import { isLive } from './entitlement.ts';
+import {
+  checkoutUnderWay,
+  expireCheckout,
+  isLatestAttempt,
+  listOpenCheckouts,
+  oneCheckoutAtATime,
+} from './open-checkouts.ts';
 import { callProcessor, CustomerGone, type PaymentDeps, type PaymentWatch, type Processor } from './processor.ts';
 
 /** Switches by which an operator opens the sale. A new checkout needs the first two. */
@@ -38,9 +52,6 @@ export interface Checkout {
 const OPEN_SECONDS = 35 * 60;
 const LEFT_SECONDS = 10 * 60;
 
-/** States of a subscription that is changed in the portal instead of being bought again. */
-const SUBSCRIBED: ReadonlySet<string> = new Set(['active', 'trialing', 'past_due', 'unpaid', 'paused']);
-
 /** Returns why no checkout can begin; undefined when one can. */
 export function checkoutBarrier({
   processor,
@@ -61,9 +72,7 @@ export function checkoutBarrier({
 export async function beginCheckout(deps: CheckoutDeps, input: CheckoutInput): Promise<Checkout> {
   const { database, processor } = deps;
   const barrier = checkoutBarrier(deps);
-  if (processor === undefined || barrier !== undefined) {
-    throw new AppError('checkout_disabled', barrier);
-  }
+  if (processor === undefined || barrier !== undefined) throw new AppError('checkout_disabled', barrier);
   const ready = { ...deps, processor };
   const customer = await ensureCustomer(ready, input.organizationId);
   return oneCheckoutAtATime(database, input.organizationId, async (attempt) => {
@@ -100,21 +109,14 @@ async function checkoutOf(deps: Ready, input: Visitor, attempt: number): Promise
   // A newer attempt may have missed this session: expire it and let the caller retry.
   if (!(await isLatestAttempt(database, organizationId, attempt))) {
     if (again === undefined) await expireCheckout(deps, session.id);
-    throw new AppError('service_unavailable', 'Another checkout is being opened; try again.', {
-      'Retry-After': '5',
-    });
+    throw checkoutUnderWay();
   }
   return { url: session.url, kind: 'checkout' };
 }
 
-async function findSubscribed(
-  { processor: { stripe }, watch }: PaymentDeps,
-  customer: string,
-): Promise<Stripe.Subscription | undefined> {
-  const subscriptions = await callProcessor(watch, () =>
-    stripe.subscriptions.list({ customer, status: 'all', limit: 100 }).autoPagingToArray({ limit: 10_000 }),
-  );
-  return subscriptions.find(({ status }) => SUBSCRIBED.has(status));
+/** Finds the subscription that is changed in the portal instead of being bought again. */
+async function findSubscribed(deps: PaymentDeps, customer: string): Promise<Stripe.Subscription | undefined> {
+  return (await fetchSubscriptions(deps, customer)).find(isLive);
 }
 
 function ifGone(error: unknown): undefined {

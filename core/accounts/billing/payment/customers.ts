@@ -12,10 +12,20 @@ import {
 } from './processor.ts';
 
 async function findCustomer(db: Db, organizationId: string): Promise<string | undefined> {
-  const found = await db.row<{
-    customerId: string | null;
-  }>`select customer_id as "customerId" from billing_customers where organization_id = ${organizationId}`;
+  const found = await db.row<{ customerId: string | null }>`
+    select customer_id as "customerId" from billing_customers where organization_id = ${organizationId}
+  `;
   return found?.customerId ?? undefined;
+}
+
+/** Lists all subscriptions of a customer, ended ones included. @throws {CustomerGone} */
+export function fetchSubscriptions(
+  { processor: { stripe }, watch }: ProcessorDeps,
+  customer: string,
+): Promise<Stripe.Subscription[]> {
+  return callProcessor(watch, () =>
+    stripe.subscriptions.list({ customer, status: 'all', limit: 100 }).autoPagingToArray({ limit: 10_000 }),
+  );
 }
 
 /**

@@ -4,12 +4,11 @@ import { rows, type PaidPlan } from '#core/accounts/organizations/index.ts';
 import type { Db } from '#lib/database/index.ts';
 import { isBetter, planOfPrice, type PriceList } from '../plans.ts';
 
-/** The access that an organization has paid for. */
-interface PaidAccess {
-  readonly plan: PaidPlan;
-  readonly until: Date;
-  readonly periodStart: Date | null;
-  readonly periodEnd: Date | null;
+/** States of a subscription that its customer has, and may have to pay. */
+const LIVE: ReadonlySet<string> = new Set(['active', 'trialing', 'past_due', 'unpaid', 'paused']);
+
+export function isLive({ status }: Pick<Subscription, 'status'>): boolean {
+  return LIVE.has(status);
 }
 
 /** A stored subscription: the fields for access and presentation, without payer and address. */
@@ -129,8 +128,8 @@ function after(date: Date, days: number): Date {
 }
 
 /** Decides an organization's access from all of its subscriptions: the best plan, and among equal plans the longest. */
-export function decideAccess(subscriptions: readonly Subscription[], now: Date): PaidAccess | undefined {
-  let best: PaidAccess | undefined;
+export function decideAccess(subscriptions: readonly Subscription[], now: Date): rows.PaidAccess | undefined {
+  let best: rows.PaidAccess | undefined;
   for (const { plan, entitledUntil: until, periodStart, periodEnd } of subscriptions) {
     if (plan === null || until === null || until <= now) continue;
     const access = { plan, until, periodStart, periodEnd };
@@ -139,7 +138,7 @@ export function decideAccess(subscriptions: readonly Subscription[], now: Date):
   return best;
 }
 
-function outranks(access: PaidAccess, best: PaidAccess): boolean {
+function outranks(access: rows.PaidAccess, best: rows.PaidAccess): boolean {
   return access.plan === best.plan ? access.until > best.until : isBetter(access.plan, best.plan);
 }
 
@@ -205,7 +204,7 @@ export function listSubscriptions(db: Db, organizationId: string): Promise<Subsc
 }
 
 /** Stores the paid access of an organization, with an audit event when the plan changes. */
-export async function recordAccess(tx: Db, organizationId: string, access: PaidAccess | undefined): Promise<void> {
+export async function recordAccess(tx: Db, organizationId: string, access: rows.PaidAccess | undefined): Promise<void> {
   const plan = access?.plan ?? null;
   const before = await rows.writePaidPlan(tx, organizationId, access);
   if (before === undefined || before.plan === plan) return;

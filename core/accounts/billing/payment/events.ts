@@ -28,7 +28,6 @@ const paymentEvent = z.object({
   livemode: z.boolean(),
   data: z.object({ object: z.unknown() }),
 });
-
 export type PaymentEvent = z.output<typeof paymentEvent>;
 
 /** An object of the processor names its customer by id or contains the customer. */
@@ -72,10 +71,7 @@ export function verifyEvent(
 export async function recordEvent(deps: PaymentDeps, event: PaymentEvent): Promise<string | undefined> {
   const { database, processor, watch } = deps;
   const ignored = (why: string) => {
-    watch.metrics.paymentEvent({
-      kind: ACCEPTED.has(event.type) ? event.type : 'other',
-      outcome: why,
-    });
+    watch.metrics.paymentEvent({ kind: ACCEPTED.has(event.type) ? event.type : 'other', outcome: why });
     return undefined;
   };
   if (!ACCEPTED.has(event.type)) return ignored('other_kind');

@@ -48,13 +48,14 @@ async function takeTurn(db: Db, organizationId: string): Promise<number> {
       returning checkout_attempt as attempt
     `;
     if (taken !== undefined) return taken.attempt;
-    if (Date.now() > end) {
-      throw new AppError('service_unavailable', 'Another checkout is being opened; try again.', {
-        'Retry-After': '5',
-      });
-    }
+    if (Date.now() > end) throw checkoutUnderWay();
     await sleep(100);
   }
+}
+
+/** Makes the error for a caller whose organization opens another checkout. */
+export function checkoutUnderWay(): AppError {
+  return new AppError('service_unavailable', 'Another checkout is being opened; try again.', { 'Retry-After': '5' });
 }
 
 /** Lists the open checkouts of a customer, who may be deleted. */

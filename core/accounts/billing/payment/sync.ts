@@ -4,9 +4,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { throttle, type ThrottleRule } from '#core/foundation/rate-limits/index.ts';
 import { databaseTime, sql, transaction, type Db } from '#lib/database/index.ts';
 import { expireOpenCheckouts } from './open-checkouts.ts';
-import { isDeletedCustomer, requestSync } from './customers.ts';
+import { fetchSubscriptions, isDeletedCustomer, requestSync } from './customers.ts';
 import {
   decideAccess,
+  isLive,
   listSubscriptions,
   ownItems,
   readSubscription,
@@ -44,7 +45,7 @@ export async function syncOrganization(deps: PaymentDeps, organizationId: string
     if (lease === undefined) return false;
     let more: boolean;
     try {
-      more = await replace(deps, lease, await fetchSubscriptions(deps, lease));
+      more = await replace(deps, lease, await subscriptionsOf(deps, lease));
     } catch (error) {
       await giveBack(deps.database, lease);
       throw error;
@@ -72,7 +73,7 @@ const organizationDeleted = sql`exists (
  * Lists all subscriptions of a customer, ended ones included, each with all of its items.
  * @returns an empty list for a deleted customer; undefined for one whom this account of the processor does not know
  */
-async function fetchSubscriptions(
+async function subscriptionsOf(
   deps: PaymentDeps,
   { customerId: customer, isDeleted }: Lease,
 ): Promise<Stripe.Subscription[] | undefined> {
@@ -80,9 +81,7 @@ async function fetchSubscriptions(
   const { stripe } = processor;
   try {
     if (isDeleted) await expireOpenCheckouts(deps, customer);
-    const found = await callProcessor(watch, () =>
-      stripe.subscriptions.list({ customer, status: 'all', limit: 100 }).autoPagingToArray({ limit: 10_000 }),
-    );
+    const found = await fetchSubscriptions(deps, customer);
     for (const { id, items } of found) {
       if (!items.has_more) continue;
       items.data = await callProcessor(watch, () =>
@@ -142,14 +141,12 @@ async function giveBack(db: Db, { organizationId, token }: Lease): Promise<void>
   `;
 }
 
-const LIVE: ReadonlySet<string> = new Set(['active', 'trialing', 'past_due', 'unpaid', 'paused']);
-
 function lookForFaults(
   { watch, processor }: PaymentDeps,
   { organizationId, isDeleted }: { readonly organizationId: string; readonly isDeleted: boolean },
   found: readonly Stripe.Subscription[],
 ): void {
-  const live = found.filter(({ status }) => LIVE.has(status));
+  const live = found.filter(isLive);
   const ours = live.map((each) => ownItems(processor.prices, each).length);
   for (const [index, { id: subscription }] of live.entries()) {
     if (ours[index] === 0) raise(watch, 'unknown_price', { organizationId, subscription });

@@ -18,11 +18,7 @@ import {
 import { findSecondFactor } from './store.ts';
 
 /** A new passkey, as the browser writes it in JSON. */
-export const newPasskey = z.object({
-  id: z.string().max(1_400),
-  rawId: z.string(),
-  type: z.literal('public-key'),
-  clientExtensionResults: z.object({}).default({}),
+export const newPasskey = passkeyAssertion.extend({
   response: z.object({ clientDataJSON: z.string(), attestationObject: z.string() }),
 });
 

@@ -7,11 +7,9 @@ import {
 } from '#core/models/connections/index.ts';
 import type { ModelProvider, ModelRuntime } from '#core/models/providers/index.ts';
 import { now } from '#lib/clock.ts';
-import type { Db } from '#lib/database/index.ts';
 import type { RunBody } from '#lib/envelope/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { SecretUnreadable } from '#lib/secrets/index.ts';
-import type { Log } from '#lib/log.ts';
 import { RuntimeUnreachable } from '#lib/runtime-client/index.ts';
 import { NotRenewed } from '#lib/shared-renewal.ts';
 import { isAwaited, isStillWanted } from '../begin-step.ts';
@@ -43,25 +41,21 @@ export function createAccountCaller(deps: AccountCallerDeps): ModelCaller {
     timeoutMs: deps.timeoutMs,
     async call(input) {
       const target = targetOf(deps, input);
-      const { deadline } = target;
       const { connection } = target.step;
       const { modelCredentials } = deps;
       const { signal } = input;
-      const credential = await usable(modelCredentials.forCall(connection, { deadline, signal }));
+      const credential = await usable(modelCredentials.forCall(connection, { deadline: target.deadline, signal }));
       const response = await callWith(credential, deps, input, target);
       if (response !== undefined) return response;
       // The provider refused the credential: try once more with a renewed one, if there is another.
-      const { version } = credential;
-      const renewed = await usable(modelCredentials.refused(connection, version, signal));
+      const renewed = await usable(modelCredentials.refused(connection, credential.version, signal));
       if (renewed !== undefined) {
         const second = await callWith(renewed, deps, input, target);
         if (second !== undefined) return second;
         // The owner has to sign in again.
         await markNotReady(deps.database, connection, renewed.version, 'authorization_revoked');
       }
-      throw new ModelFailure('model_credential_refused', 'The provider refused the credential.', {
-        retryable: false,
-      });
+      throw new ModelFailure('model_credential_refused', 'The provider refused the credential.', { retryable: false });
     },
     close: () => Promise.resolve(),
   };
@@ -71,17 +65,12 @@ function targetOf({ modelProviders, modelRuntime, timeoutMs }: AccountCallerDeps
   const step = input.account;
   if (step === undefined) throw new Error('the call is on no account');
   const provider = modelProviders.find(step.provider);
-  if (provider === undefined || modelRuntime === undefined) {
-    throw Stop.fails('blocked_provider_disabled');
-  }
+  if (provider === undefined || modelRuntime === undefined) throw Stop.fails('blocked_provider_disabled');
   const deadline = now() + Math.min(step.remainingMs, timeoutMs);
   return { step, provider, runtime: modelRuntime, deadline };
 }
 
-/**
- * Waits for a credential.
- * @throws {Stop} when the account can have none, {ModelFailure}
- */
+/** @throws {Stop} when the account can have no credential, {ModelFailure} */
 async function usable<T>(credential: Promise<T>): Promise<T> {
   try {
     return await credential;
@@ -92,9 +81,7 @@ async function usable<T>(credential: Promise<T>): Promise<T> {
       throw Stop.fails('blocked_connection');
     }
     if (error.code === 'provider_disabled') throw Stop.fails('blocked_provider_disabled');
-    throw new ModelFailure('model_unreachable', 'The sign-in could not be renewed just now.', {
-      retryable: true,
-    });
+    throw new ModelFailure('model_unreachable', 'The sign-in could not be renewed just now.', { retryable: true });
   }
 }
 
@@ -103,9 +90,10 @@ async function callWith(
   { credential, version }: CallCredential,
   deps: AccountCallerDeps,
   input: ModelCall,
-  { step, provider, runtime, deadline }: Target,
+  target: Target,
 ): Promise<ModelResponse | undefined> {
-  const call = await issue(deps, step, { runtime, provider, deadline, version });
+  const { step, provider, runtime, deadline } = target;
+  const call = await issue(deps, target, version);
   try {
     input.onSend?.();
     const result = await runtime.client.run({
@@ -130,19 +118,14 @@ async function callWith(
       throw input.signal.reason;
     }
     const failure = await recordFailure({ ...deps, runtime }, step, call, error, input.signal);
-    if (failure instanceof ModelFailure && failure.reason === 'model_credential_refused') {
-      return undefined;
-    }
+    if (failure instanceof ModelFailure && failure.reason === 'model_credential_refused') return undefined;
     throw failure;
   }
 }
 
-/**
- * Cancels a call at the runtime when its run is no longer wanted. A worker that stops, or has lost its step, leaves the
- * call running: the next worker asks for it under the same request id.
- */
+/** A worker that stops, or has lost its step, leaves the call running: the next worker asks for the same call. */
 async function cancelUnlessWanted(
-  { database, log }: { readonly database: Db; readonly log: Log },
+  { database, log }: AccountCallerDeps,
   runtime: ModelRuntime,
   runId: string,
   call: IssuedCall,
@@ -154,19 +137,14 @@ async function cancelUnlessWanted(
 /** @throws {Stop} */
 async function issue(
   { database, modelProviders }: AccountCallerDeps,
-  { connection, runId, index }: AccountStep,
-  {
-    runtime,
-    provider,
-    deadline,
-    version,
-  }: Pick<Target, 'runtime' | 'provider' | 'deadline'> & { readonly version: number },
+  { step: { connection, runId, index }, runtime, provider, deadline }: Target,
+  credentialVersion: number,
 ): Promise<IssuedCall> {
   const order = {
     connection,
     runId,
     step: index,
-    credentialVersion: version,
+    credentialVersion,
     concurrency: provider.file.concurrency,
     deadline,
     wanted: isAwaited({ runId, index }),

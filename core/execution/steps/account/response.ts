@@ -90,7 +90,7 @@ export async function recordFailure(
   // The earlier delivery may still be running; its own outcome is not known yet.
   if (code === 'conflict') await cancelAtRuntime(deps.runtime, [call], log);
   // Record this first: no other step may find the account free before its allowance is known to be used up.
-  if (code === 'usage_limit' && !isEmpty(error)) {
+  if (code === 'usage_limit' && !hasNoMoney(error)) {
     const until = new Date(details.resetAt ?? now() + UNKNOWN_RESET_MS);
     await persistently(() => waitUntil(database, connection, until), signal);
   }
@@ -106,8 +106,8 @@ export async function recordFailure(
   return fromCallFailure(error);
 }
 
-/** Tells whether an account has no money. No reset mends that, unlike an allowance that is used up. */
-function isEmpty({ details }: Pick<CallFailure, 'details'>): boolean {
+/** No reset gives an account money, unlike an allowance that is used up. */
+function hasNoMoney({ details }: Pick<CallFailure, 'details'>): boolean {
   return details.status === 402 && details.resetAt == null;
 }
 
@@ -123,7 +123,7 @@ function fromCallFailure({ code, message, details }: CallFailure): ModelFailure 
     case 'file_mismatch':
       return Stop.fails('blocked_provider_mismatch');
     case 'usage_limit':
-      return isEmpty({ details })
+      return hasNoMoney({ details })
         ? new ModelFailure('model_account_empty', reasonAsMessage('model_account_empty'), { retryable: false })
         : new ModelFailure('model_usage_limit', message, { retryable: false });
     case 'rate_limited':
@@ -136,10 +136,7 @@ function fromCallFailure({ code, message, details }: CallFailure): ModelFailure 
     case 'model_error': {
       const refused = details.retryable === false;
       const text = details.status == null ? message : `The model provider answered ${details.status}.`;
-      return new ModelFailure(refused ? 'model_refused' : 'model_error', text, {
-        retryable: !refused,
-        retryAfterMs,
-      });
+      return new ModelFailure(refused ? 'model_refused' : 'model_error', text, { retryable: !refused, retryAfterMs });
     }
     case 'malformed':
       return new ModelFailure('model_malformed', message, { retryable: true });

@@ -33,9 +33,7 @@ export const oauthClient = z.strictObject({
   id: z.string(),
   secret: z.string().optional(),
   authMethod: z.string().optional(),
-  /**
-   * True when a person gave it, so that it outlives the sign-in. Every other client is chosen again at each sign-in.
-   */
+  /** True when a person gave it: it outlives the sign-in. Every other client is chosen again at each sign-in. */
   given: z.boolean(),
 });
 export type OAuthClient = z.output<typeof oauthClient>;
@@ -98,28 +96,22 @@ export async function discoverServer(
       ? await ownMetadata(documents.ofServer, url)
       : await metadataFor(documents.ofServer, url, described);
   if (metadata === undefined) throw new SignInError('no_metadata');
-  if (metadata.code_challenge_methods_supported?.includes('S256') !== true) {
-    throw new SignInError('no_pkce');
-  }
+  if (metadata.code_challenge_methods_supported?.includes('S256') !== true) throw new SignInError('no_pkce');
+  // OpenID Connect Discovery has no such field.
+  const { revocation_endpoint: revocation }: Readonly<Record<string, unknown>> = metadata;
   return {
     metadata,
     server: {
       issuer: metadata.issuer,
       authorizationEndpoint: metadata.authorization_endpoint,
       tokenEndpoint: metadata.token_endpoint,
-      revocationEndpoint: revocationEndpointOf(metadata),
+      revocationEndpoint: typeof revocation === 'string' ? revocation : undefined,
       tokenEndpointAuthMethods: metadata.token_endpoint_auth_methods_supported ?? [],
       sendsIssuer: metadata.authorization_response_iss_parameter_supported === true,
     },
     resource: described?.resource ?? null,
     scope: scopeOf(asked.scope ?? described?.scopes_supported?.join(' '), metadata),
   };
-}
-
-/** Reads the endpoint from OAuth metadata (RFC 8414); OpenID Connect Discovery has no field for it. */
-function revocationEndpointOf(metadata: Readonly<Record<string, unknown>>): string | undefined {
-  const { revocation_endpoint: endpoint } = metadata;
-  return typeof endpoint === 'string' ? endpoint : undefined;
 }
 
 function readChallenge(challenge: string | undefined): ReturnType<typeof extractWWWAuthenticateParams> {
@@ -143,10 +135,7 @@ async function metadataFor(
   return metadata;
 }
 
-/**
- * Tool servers of the 2025-03-26 specification are their own authorization servers, with metadata at the root of the
- * host. Some name an issuer with a path; on the same origin that is still the same server.
- */
+/** A tool server of the 2025-03-26 specification is its own authorization server; its issuer may have a path. */
 async function ownMetadata(
   fetch: typeof globalThis.fetch,
   url: string,
@@ -167,10 +156,7 @@ function readMetadata(
   return orUndefined(() => discoverAuthorizationServerMetadata(issuer, { fetchFn: fetch, skipIssuerValidation: true }));
 }
 
-/**
- * Refuses a server that names another server's resource: it would get tokens that are valid there (RFC 9728, section
- * 3.3).
- */
+/** A server that names another server's resource would get tokens that are valid there (RFC 9728, section 3.3). */
 function assertOwnResource(url: string, { resource }: OAuthProtectedResourceMetadata): void {
   // A slash at the end of the address means the same resource.
   const isOwn =
@@ -188,12 +174,12 @@ function scopeOf(
   return offline && !scope.split(' ').includes('offline_access') ? `${scope} offline_access` : scope;
 }
 
-/** Reads a document; undefined when it is missing or malformed. @throws when it cannot be reached or is not allowed */
 async function orUndefined<T>(read: () => Promise<T>): Promise<T | undefined> {
   try {
     return await read();
   } catch (error) {
     if (error instanceof OutboundError) throw SignInError.of(error);
+    // The document is missing or malformed.
     return undefined;
   }
 }

@@ -26,10 +26,6 @@ function callbacksAt(path: string, providers: ProviderCatalogue): string[] | und
   return [TOOL_SERVER, ...discovered.map(({ id }) => id)];
 }
 
-/**
- * Describes this service to a discovered authorization server (RFC 7591, section 2): it renews tokens, and has no keys
- * to authenticate with.
- */
 function clientMetadata(redirectUris: string[], authMethod: string) {
   return resolveClientMetadata({
     redirectUrl: redirectUris[0],
@@ -123,9 +119,7 @@ function isIssuerCallback(name: string): boolean {
 const DIGEST_LENGTH = 32;
 const ISSUER_CALLBACK = new RegExp(`^${TOOL_SERVER}-[0-9a-f]{${DIGEST_LENGTH}}$`);
 
-/**
- * Returns the address to which a provider sends people back: fixed, and registered there by an operator or a person.
- */
+/** Returns the address to which a provider sends people back. It is registered there, so it never changes. */
 export function redirectUriOf(uiOrigin: string, callback: string): string {
   return `${uiOrigin}/oauth/callback/${callback}`;
 }

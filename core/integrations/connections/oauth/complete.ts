@@ -8,18 +8,12 @@ import { draftConnection, type Connection, type ConnectionDraft } from '../store
 import { withAddress, storeCredentials } from '../store/credentials.ts';
 import { insertConnection, readConnection } from '../store/queries.ts';
 import { redirectUriOf } from './client.ts';
-import { endFlow, findMadeConnection, forgetFlow, takeFlow, type Flow } from './flows.ts';
+import { endFlow, findMadeConnection, forgetFlow, takeFlow, type Flow, type Presented } from './flows.ts';
 import { grantHeaders, issuerOf, scopesIn, tokenEndpointOf, type Grant } from './grant.ts';
 import { SignInError, type SignInDeps } from './sign-in.ts';
 
 /** Parameters with which a provider sends a person back (RFC 6749, section 4.1.2; RFC 9207). */
-export interface SignInCallback {
-  /** Name of the callback that received them. */
-  readonly callback: string;
-  readonly userId: string;
-  /** Session of the browser. Only the session that began a sign-in can end it. */
-  readonly sessionId: string;
-  readonly state: string;
+export interface SignInCallback extends Presented {
   readonly code: string | undefined;
   readonly error: string | undefined;
   readonly iss: string | undefined;
@@ -41,7 +35,7 @@ export async function completeSignIn(deps: SignInDeps, answer: SignInCallback): 
     throw new AppError('attempt_expired', 'This sign-in has ended or was not started here; start it again.');
   }
   try {
-    const connection = await keep(deps, answer.by, flow, await grantedTo(deps, flow, answer));
+    const connection = await keep(deps, answer.by, flow, await redeem(deps, flow, answer));
     await endFlow(database, connection, answer.state);
     return connection;
   } catch (error) {
@@ -50,30 +44,23 @@ export async function completeSignIn(deps: SignInDeps, answer: SignInCallback): 
   }
 }
 
-async function grantedTo(deps: SignInDeps, flow: Flow, answer: SignInCallback): Promise<Tokens> {
-  const { server } = issuerOf(deps.providers, flow.provider, flow.issued);
-  if (!isFromIssuer(server, answer.iss)) throw new SignInError('foreign_response');
-  if (answer.error !== undefined) {
-    throw new SignInError(answer.error === 'access_denied' ? 'denied' : 'refused');
-  }
+/** Redeems the authorization code of a return (RFC 6749, section 4.1.3; RFC 7636). @throws {SignInError} */
+async function redeem(deps: SignInDeps, flow: Flow, answer: SignInCallback): Promise<Tokens> {
+  const issuer = issuerOf(deps.providers, flow.provider, flow.issued);
+  if (!isFromIssuer(issuer.server, answer.iss)) throw new SignInError('foreign_response');
+  if (answer.error !== undefined) throw new SignInError(answer.error === 'access_denied' ? 'denied' : 'refused');
   if (answer.code === undefined) throw new SignInError('refused');
-  return redeem(deps, flow, answer.code, answer.callback);
-}
-
-/** Redeems an authorization code (RFC 6749, section 4.1.3; RFC 7636). @throws {SignInError} `no_tokens` */
-async function redeem(deps: SignInDeps, flow: Flow, code: string, callback: string): Promise<Tokens> {
-  const { providers, uiOrigin, log } = deps;
   try {
-    return await requestTokens(deps, tokenEndpointOf(issuerOf(providers, flow.provider, flow.issued)), {
+    return await requestTokens(deps, tokenEndpointOf(issuer), {
       grant_type: 'authorization_code',
-      code,
+      code: answer.code,
       code_verifier: flow.verifier,
-      redirect_uri: redirectUriOf(uiOrigin, callback),
+      redirect_uri: redirectUriOf(deps.uiOrigin, answer.callback),
       ...(flow.resource === null ? {} : { resource: flow.resource }),
     });
   } catch (error) {
     if (!(error instanceof TokenError)) throw error;
-    log.warn({ provider: flow.provider, detail: error.answer }, 'a sign-in was not completed');
+    deps.log.warn({ provider: flow.provider, detail: error.answer }, 'a sign-in was not completed');
     throw new SignInError('no_tokens');
   }
 }
@@ -97,7 +84,6 @@ async function keep(deps: SignInDeps, by: Actor, flow: Flow, tokens: Tokens): Pr
       state: 'pending_authorization',
       publicError: 'authorization_pending',
       sealedCredentials: null,
-      credentialsExpireAt: null,
     });
   }
   await storeCredentials(database, by, connection, {

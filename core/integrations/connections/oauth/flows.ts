@@ -11,7 +11,7 @@ import { callbackOf } from './client.ts';
 export interface FlowOwner {
   readonly projectId: string;
   readonly userId: string;
-  /** Id of the session in that person's browser, not the token of the cookie. */
+  /** Id of the session in that person's browser, not the token of the cookie. No other session can end it. */
   readonly sessionId: string;
   /** A managed provider, or `tool-server`. */
   readonly provider: string;
@@ -55,10 +55,12 @@ export async function insertFlow(
 }
 
 /** A return from a provider, as the browser brings it. */
-interface Presented {
+export interface Presented {
   readonly state: string;
   readonly userId: string;
+  /** Session of the browser. Only the session that began a sign-in can end it. */
   readonly sessionId: string;
+  /** Name of the callback that received the return. */
   readonly callback: string;
 }
 

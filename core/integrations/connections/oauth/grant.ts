@@ -131,6 +131,7 @@ const grantColumns = sql`
     + make_interval(secs => ${renewalMarginSeconds(sql`credentials_life_seconds`)}::float8), false) as expiring,
   coalesce(credentials_expire_at <= now(), false) as expired, ${refusalsOf(sql`credentials_version`)} as refusals
 `;
+
 function named({ id, projectId }: ConnectionRef) {
   return sql`id = ${id} and project_id = ${projectId}`;
 }

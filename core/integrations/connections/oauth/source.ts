@@ -1,5 +1,12 @@
 import { AppError } from '#lib/errors.ts';
-import { createRenewals, endsSignIn, NotRenewed, REFUSED_PAUSE_SECONDS, renewUnderLease } from '#lib/shared-renewal.ts';
+import {
+  createRenewals,
+  endsSignIn,
+  NotRenewed,
+  renewedOr,
+  renewUnderLease,
+  unlessNotReady,
+} from '#lib/shared-renewal.ts';
 import { refreshTokens, TokenError, type Tokens } from '#core/clients/oauth/index.ts';
 import type { ConnectionsCore } from '../core.ts';
 import type { Connection } from '../store/connection.ts';
@@ -38,15 +45,7 @@ export function createOAuthSource(deps: RenewalDeps): CredentialSource {
       if (!stored.expiring) return grantHeaders(current);
       // Without a refresh token the tokens are used to their last minute.
       if (current.refreshToken === null && !stored.expired) return grantHeaders(current);
-      const wasRefusedNow = (stored.refusals?.agoSeconds ?? Infinity) < REFUSED_PAUSE_SECONDS;
-      if (wasRefusedNow && !stored.expired) return grantHeaders(current);
-      try {
-        return grantHeaders(await renewed(connection, stored, signal));
-      } catch (error) {
-        const mayPass = error instanceof AppError && error.code === 'provider_error';
-        if (mayPass && !stored.expired) return grantHeaders(current);
-        throw error;
-      }
+      return grantHeaders(await renewedOr(current, stored, () => renewed(connection, stored, signal)));
     },
 
     async refused(connection, used, signal, demandedScopes, isSecond = false) {
@@ -65,12 +64,8 @@ export function createOAuthSource(deps: RenewalDeps): CredentialSource {
         await retireGrant(deps.database, connection, stored.version, 'authorization_revoked');
         return undefined;
       }
-      try {
-        return grantHeaders(await renewed(connection, stored, signal));
-      } catch (error) {
-        if (error instanceof AppError && error.code === 'connection_not_ready') return undefined;
-        throw error;
-      }
+      const next = await unlessNotReady(renewed(connection, stored, signal));
+      return next && grantHeaders(next);
     },
   };
 }

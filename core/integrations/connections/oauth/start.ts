@@ -8,18 +8,12 @@ import { withAddress } from '../store/credentials.ts';
 import { assertRoomForConnection, readConnection } from '../store/queries.ts';
 import { clientInformationOf, metadataOf } from './authorization-server.ts';
 import { callbackOf, redirectUriOf } from './client.ts';
-import { insertFlow } from './flows.ts';
+import { insertFlow, type FlowOwner } from './flows.ts';
 import { openGrant, readStoredGrant } from './grant.ts';
 import { SignInError, type SignInDeps } from './sign-in.ts';
 import { discoveredTarget, managedTarget, type EarlierSignIn, type SignInTarget } from './target.ts';
 
-export interface SignInRequest {
-  readonly projectId: string;
-  readonly userId: string;
-  /** Session that begins the sign-in. No other session can end it. */
-  readonly sessionId: string;
-  /** A managed provider, or `tool-server`. */
-  readonly provider: string;
+export interface SignInRequest extends Pick<FlowOwner, 'projectId' | 'userId' | 'sessionId' | 'provider'> {
   /** Signs in to this connection again. */
   readonly connectionId: string | undefined;
   /** The name of a new connection. */
@@ -46,20 +40,18 @@ export interface StartedSignIn {
  * `rate_limited`, and those of `SignInError`
  */
 export async function startSignIn(deps: SignInDeps, request: SignInRequest): Promise<StartedSignIn> {
+  const { projectId, userId, sessionId, provider, connectionId } = request;
   const connection =
-    request.connectionId === undefined
+    connectionId === undefined
       ? undefined
-      : withAddress(
-          deps.connectionSecrets,
-          await readConnection(deps.database, request.projectId, request.connectionId),
-        );
+      : withAddress(deps.connectionSecrets, await readConnection(deps.database, projectId, connectionId));
   const draft = connection ?? newDraft(deps, request);
   assertSameKind(request, draft);
   if (connection === undefined) await assertRoomForConnection(deps.database, draft);
-  await assertMayBeginSignIn(deps.database, request.userId, 'connections');
+  await assertMayBeginSignIn(deps.database, userId, 'connections');
 
   const target = await targetOf(deps, request, draft, connection);
-  const callback = callbackOf(request.provider, target.server.issuer);
+  const callback = callbackOf(provider, target.server.issuer);
   const redirectUri = redirectUriOf(deps.uiOrigin, callback);
   // The state must not be guessable (RFC 6749, section 10.12).
   const state = randomBytes(32).toString('base64url');
@@ -70,14 +62,7 @@ export async function startSignIn(deps: SignInDeps, request: SignInRequest): Pro
     deps.database,
     deps.secrets,
     state,
-    {
-      projectId: request.projectId,
-      userId: request.userId,
-      sessionId: request.sessionId,
-      provider: request.provider,
-      connectionId: request.connectionId ?? null,
-      name: draft.name,
-    },
+    { projectId, userId, sessionId, provider, connectionId: connectionId ?? null, name: draft.name },
     {
       verifier: codeVerifier,
       issued: target.discovered ? { server: target.server, client: target.client } : null,
@@ -91,14 +76,11 @@ export async function startSignIn(deps: SignInDeps, request: SignInRequest): Pro
 }
 
 function newDraft({ providers }: SignInDeps, request: SignInRequest): ConnectionDraft {
-  const { projectId, name, userId: createdBy } = request;
-  const to = request.provider === TOOL_SERVER ? toServer(request) : providers.find(request.provider);
-  return draftConnection({ id: '', projectId, to, name, auth: 'oauth', createdBy });
-}
-
-function toServer({ url }: SignInRequest): { readonly url: string } {
-  if (url !== undefined) return { url };
-  throw new AppError('invalid_request', 'url: required, or connectionId of a connection');
+  const { projectId, provider, url, name, userId: createdBy } = request;
+  const draft = { id: '', projectId, name, auth: 'oauth', createdBy } as const;
+  if (provider !== TOOL_SERVER) return draftConnection({ ...draft, to: providers.find(provider) });
+  if (url === undefined) throw new AppError('invalid_request', 'url: required, or connectionId of a connection');
+  return draftConnection({ ...draft, to: { url } });
 }
 
 /** The callback tells providers apart by its address. */

@@ -1,6 +1,6 @@
 import { checkToolServer, fixedCredentials, ToolServerError, type ServerInfo } from '#core/clients/mcp/index.ts';
 import { AppError } from '#lib/errors.ts';
-import { OutboundError, type OutboundClient } from '#lib/outbound/index.ts';
+import type { OutboundClient } from '#lib/outbound/index.ts';
 import { valueAt, valuesAt } from '#lib/provider-file/index.ts';
 import type { ConnectionsCore } from '../core.ts';
 import type { Connection } from '../store/connection.ts';
@@ -67,15 +67,12 @@ function textAt(item: unknown, path: string): string | undefined {
   return typeof value === 'string' && value !== '' ? value.slice(0, MAX_TEXT) : undefined;
 }
 
-/**
- * Result of one call to a provider: `rejected` when it does not know the credential, `forbidden` when the credential
- * lacks the right. The error is safe for logs: it contains nothing from the provider.
- */
+/** Result of a call: `rejected` when the provider does not know the credential, `forbidden` when that lacks the right. */
 type ProviderResult =
   | { readonly kind: 'answered'; readonly body: unknown }
   | { readonly kind: 'rejected' }
   | { readonly kind: 'forbidden' }
-  | { readonly kind: 'failed'; readonly error: string };
+  | { readonly kind: 'failed' };
 
 const TIMEOUT_MS = 15_000;
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
@@ -102,11 +99,10 @@ async function callProvider(
     });
     if (status === 401) return { kind: 'rejected' };
     if (status === 403) return { kind: 'forbidden' };
-    if (status < 200 || status > 299) return { kind: 'failed', error: `status ${status}` };
+    if (status < 200 || status > 299) return { kind: 'failed' };
     return { kind: 'answered', body: JSON.parse(body.toString('utf8')) as unknown };
-  } catch (error) {
-    if (error instanceof OutboundError) return { kind: 'failed', error: error.code };
-    return { kind: 'failed', error: 'no JSON' };
+  } catch {
+    return { kind: 'failed' };
   }
 }
 
@@ -148,9 +144,7 @@ export async function verifyAtToolServer(
     const server = await checkToolServer({ outbound }, { url, credentials });
     return { kind: 'good', accountLabel: null, server };
   } catch (error) {
-    if (error instanceof ToolServerError) {
-      return { kind: error.isDenial ? 'rejected' : 'failed' };
-    }
+    if (error instanceof ToolServerError) return { kind: error.isDenial ? 'rejected' : 'failed' };
     if (error instanceof AppError) return { kind: 'failed' };
     throw error;
   }

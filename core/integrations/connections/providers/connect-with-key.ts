@@ -14,12 +14,7 @@ import { verifyCredential } from './accounts.ts';
  * refuses the key, `provider_error`
  */
 export async function connectWithKey(
-  {
-    database,
-    connectionSecrets,
-    outbound,
-    providers,
-  }: Pick<ConnectionsCore, 'connectionSecrets' | 'database' | 'outbound' | 'providers'>,
+  deps: Pick<ConnectionsCore, 'connectionSecrets' | 'database' | 'outbound' | 'providers'>,
   input: {
     id: string;
     connectionId: string | undefined;
@@ -31,28 +26,20 @@ export async function connectWithKey(
     by: Actor;
   },
 ): Promise<Connection> {
-  const provider = providers.find(input.provider);
+  const { database, connectionSecrets, outbound } = deps;
+  const { id, projectId, name, connectionId, createdBy } = input;
+  const provider = deps.providers.find(input.provider);
   const { auth } = provider;
   if (auth.kind !== 'api_key') {
     throw new AppError('invalid_request', 'provider: connects by signing in, not with an API key');
   }
   const headers = { authorization: `${auth.scheme} ${input.apiKey}` };
-  const existing =
-    input.connectionId === undefined ? undefined : await readConnection(database, input.projectId, input.connectionId);
+  const existing = connectionId === undefined ? undefined : await readConnection(database, projectId, connectionId);
   if (existing !== undefined && existing.provider !== provider.id) {
     throw new AppError('invalid_request', 'connectionId: the connection is at another provider');
   }
   if (existing === undefined) await assertRoomForConnection(database, input);
-  const draft =
-    existing ??
-    draftConnection({
-      id: input.id,
-      projectId: input.projectId,
-      to: provider,
-      name: input.name,
-      auth: 'api_key',
-      createdBy: input.createdBy,
-    });
+  const draft = existing ?? draftConnection({ id, projectId, to: provider, name, auth: 'api_key', createdBy });
   const verified = await verifyCredential(outbound, provider, draft.url, headers);
   if (verified.kind === 'rejected') {
     throw new AppError('invalid_request', 'apiKey: the provider does not accept this key');
@@ -68,7 +55,6 @@ export async function connectWithKey(
       server: verified.server,
       checkedAt: new Date(now()),
       sealedCredentials: sealed,
-      credentialsExpireAt: null,
     });
   }
   await storeCredentials(database, input.by, existing, {
@@ -77,5 +63,5 @@ export async function connectWithKey(
     scopes: undefined,
     accountLabel: verified.accountLabel,
   });
-  return readConnection(database, input.projectId, existing.id);
+  return readConnection(database, projectId, existing.id);
 }

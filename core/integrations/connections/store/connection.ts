@@ -57,32 +57,18 @@ interface ManagedProvider {
   readonly toolServer: string | null;
 }
 
-export interface DraftInput {
-  readonly id: string;
-  readonly projectId: string;
+export interface DraftInput extends Pick<Connection, 'id' | 'projectId' | 'auth' | 'createdBy'> {
   /** A managed provider, or the address of a tool server of the user's own. */
   readonly to: ManagedProvider | { readonly url: string };
   /** Name of the connection; default: the name of the provider, or the host of the address. */
   readonly name: string | undefined;
-  readonly auth: ConnectionAuth;
-  readonly createdBy: string | null;
 }
 
 export function draftConnection({ to, name, ...given }: DraftInput): ConnectionDraft {
-  const destination =
+  const destination: Pick<ConnectionDraft, 'kind' | 'provider' | 'name' | 'url'> =
     'url' in to
-      ? ({
-          kind: 'tool_server',
-          provider: null,
-          name: name ?? new URL(to.url).hostname,
-          url: to.url,
-        } as const)
-      : ({
-          kind: 'managed',
-          provider: to.id,
-          name: name ?? to.name,
-          url: to.toolServer,
-        } as const);
+      ? { kind: 'tool_server', provider: null, name: name ?? new URL(to.url).hostname, url: to.url }
+      : { kind: 'managed', provider: to.id, name: name ?? to.name, url: to.toolServer };
   return {
     ...given,
     ...destination,

@@ -2,27 +2,19 @@ import { recordProjectAudit, type Actor } from '#core/foundation/audit/index.ts'
 import { sql, transaction, type Database, type Db, type Sql } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import type { SecretBox, SecretPlace } from '#lib/secrets/index.ts';
-import type { Connection, ConnectionState } from './connection.ts';
+import type { Connection } from './connection.ts';
 
-export interface SealedCredentials {
+interface SealedCredentials {
   readonly credentials: string | null;
-  readonly expireAt: Date | null;
-  readonly state: ConnectionState;
 }
 
-/**
- * Reads the sealed credentials; `lock` locks them until the end of the transaction.
- * @throws {AppError} `connection_not_found`
- */
+/** Reads the sealed credentials. @throws {AppError} `connection_not_found` */
 export async function readSealedCredentials(
   db: Db,
-  connection: Pick<Connection, 'id' | 'projectId'>,
-  options: { lock?: boolean } = {},
+  { id, projectId }: Pick<Connection, 'id' | 'projectId'>,
 ): Promise<SealedCredentials> {
-  const lock = options.lock === true ? sql`for update` : sql``;
   const found = await db.row<SealedCredentials>`
-    select credentials, credentials_expire_at as "expireAt", state from connections
-    where id = ${connection.id} and project_id = ${connection.projectId} ${lock}
+    select credentials from connections where id = ${id} and project_id = ${projectId}
   `;
   if (found === undefined) throw new AppError('connection_not_found');
   return found;
@@ -59,13 +51,7 @@ export function storeCredentials(
     `;
     if (touched === 0) throw new AppError('connection_not_found');
     const details = { fields: ['credentials'] };
-    await recordProjectAudit(tx, {
-      by,
-      projectId,
-      action: 'connection.changed',
-      targetId: id,
-      details,
-    });
+    await recordProjectAudit(tx, { by, projectId, action: 'connection.changed', targetId: id, details });
   });
 }
 
@@ -103,12 +89,9 @@ export function createConnectionSecrets(box: SecretBox): ConnectionSecrets {
 function place(row: string): SecretPlace {
   return { table: 'connections', row, column: 'credentials' };
 }
+
 function queryPlace(row: string): SecretPlace {
-  return {
-    table: 'connections',
-    row,
-    column: 'url_query',
-  };
+  return { table: 'connections', row, column: 'url_query' };
 }
 
 /**

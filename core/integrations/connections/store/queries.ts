@@ -43,7 +43,6 @@ export function listConnections(db: Db, projectId: string, page: Page): Promise<
 /** A connection to be stored, with its whole address. */
 export interface NewConnection extends ConnectionDraft {
   readonly sealedCredentials: string | null;
-  readonly credentialsExpireAt: Date | null;
 }
 
 /**
@@ -63,13 +62,7 @@ export function insertConnection(
     if (inserted === undefined) return readConnection(tx, projectId, id);
     const { kind, provider, auth } = inserted;
     const details = { kind, provider, auth };
-    await recordProjectAudit(tx, {
-      by,
-      projectId,
-      action: 'connection.created',
-      targetId: id,
-      details,
-    });
+    await recordProjectAudit(tx, { by, projectId, action: 'connection.created', targetId: id, details });
     return inserted;
   });
 }
@@ -78,10 +71,10 @@ function insert(db: Db, secrets: ConnectionSecrets, input: NewConnection): Promi
   const { shown, query } = input.url === null ? NO_ADDRESS : splitAddress(input.url);
   const sealedQuery = query === null ? null : secrets.sealQuery(input.id, query);
   return db.row<Connection>`
-    insert into connections (id, project_id, kind, provider, name, url, url_query, auth, credentials,
-      credentials_expire_at, account_label, scopes, server, state, public_error, created_by, checked_at)
+    insert into connections (id, project_id, kind, provider, name, url, url_query, auth, credentials, account_label,
+      scopes, server, state, public_error, created_by, checked_at)
     values (${input.id}, ${input.projectId}, ${input.kind}, ${input.provider}, ${input.name}, ${shown},
-      ${sealedQuery}, ${input.auth}, ${input.sealedCredentials}, ${input.credentialsExpireAt}, ${input.accountLabel},
+      ${sealedQuery}, ${input.auth}, ${input.sealedCredentials}, ${input.accountLabel},
       ${input.scopes}, ${input.server === null ? null : JSON.stringify(input.server)}, ${input.state},
       ${input.publicError}, ${input.createdBy}, ${input.checkedAt})
     on conflict (id) do nothing

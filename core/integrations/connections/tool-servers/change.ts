@@ -97,10 +97,7 @@ function sameServer({ outbound }: ChangeDeps, stored: Connection, text: string):
 }
 
 function onTrial({ credentials }: ChangeDeps, connection: Connection): RequestCredentials {
-  return {
-    headers: (signal) => credentials.headers(connection, signal),
-    refused: async () => undefined,
-  };
+  return { headers: (signal) => credentials.headers(connection, signal), refused: async () => undefined };
 }
 
 async function tried({ outbound }: ChangeDeps, server: ToolServer, field: string): Promise<ServerInfo> {

@@ -15,37 +15,25 @@ import { headersOf, type CredentialSource, type StaticCredentials } from '../sto
 import { withAddress, type ConnectionSecrets } from '../store/credentials.ts';
 import { assertRoomForConnection, insertConnection } from '../store/queries.ts';
 
-export interface NewToolServer {
-  readonly id: string;
-  readonly projectId: string;
-  readonly name: string;
+export interface NewToolServer extends Pick<Connection, 'id' | 'projectId' | 'name' | 'createdBy'> {
   readonly url: string;
   readonly credentials: StaticCredentials | null;
-  readonly createdBy: string | null;
   readonly by: Actor;
 }
 
 /**
- * Connects a tool server of the user. First checks that the server speaks MCP and accepts the credentials, then stores
- * the connection with sealed credentials.
- * @throws {AppError} `limit_reached`, `invalid_request` when the address or credentials are wrong, `provider_error`
- * when the server is
+ * Connects a tool server of the user, if the server speaks MCP and accepts the credentials, which are stored sealed.
+ * @throws {AppError} `limit_reached`, `invalid_request` for a wrong address or wrong credentials, `provider_error`
  */
 export async function createToolServer(
   { database, outbound, connectionSecrets }: Pick<ConnectionsCore, 'connectionSecrets' | 'database' | 'outbound'>,
   input: NewToolServer,
 ): Promise<Connection> {
-  const { id, credentials } = input;
+  const { id, projectId, name, createdBy, credentials } = input;
   await assertRoomForConnection(database, input);
   const url = allowedUrl(outbound, input.url);
-  const draft = draftConnection({
-    id,
-    projectId: input.projectId,
-    to: { url },
-    name: input.name,
-    auth: credentials?.kind ?? 'none',
-    createdBy: input.createdBy,
-  });
+  const auth = credentials?.kind ?? 'none';
+  const draft = draftConnection({ id, projectId, to: { url }, name, auth, createdBy });
   let server;
   try {
     server = await checkToolServer({ outbound }, { url, credentials: givenCredentials(credentials) });
@@ -57,7 +45,6 @@ export async function createToolServer(
     server,
     checkedAt: new Date(now()),
     sealedCredentials: credentials === null ? null : connectionSecrets.seal(id, credentials),
-    credentialsExpireAt: null,
   });
 }
 

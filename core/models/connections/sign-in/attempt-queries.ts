@@ -21,14 +21,11 @@ const attemptColumns = sql`
   next_poll_at as "nextPollAt", expires_at as "expiresAt", created_at as "createdAt"
 `;
 
-export interface NewAttempt extends AttemptOwner {
-  readonly id: string;
-  readonly provider: ProviderSlot;
-  readonly fileHash: string;
-  readonly connectionId: string | null;
+type GivenFields = keyof AttemptOwner | 'id' | 'provider' | 'fileHash' | 'connectionId' | 'intervalSeconds';
+
+export interface NewAttempt extends Pick<SignInAttempt, GivenFields> {
   readonly stateHash: Buffer | null;
   readonly secrets: AttemptSecrets;
-  readonly intervalSeconds: number | null;
   readonly expiresInSeconds: number;
 }
 

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import type { Actor } from '#core/foundation/audit/index.ts';
-import type { ModelProvider } from '#core/models/providers/index.ts';
 import { assertMayBeginSignIn } from '#core/foundation/rate-limits/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { newId } from '#lib/ids.ts';
@@ -31,7 +30,10 @@ export interface KeyInput extends AttemptOwner {
  */
 export async function connectModelAccountWithKey(deps: AccountsCore, input: KeyInput): Promise<ModelConnection> {
   const { provider, runtime } = await openProvider(deps, SLOT);
-  assertForm(provider, input.apiKey);
+  const { auth } = provider.file;
+  if (auth.kind === 'api_key' && !new RegExp(auth.pattern, 'u').test(input.apiKey)) {
+    throw new AppError('invalid_request', 'apiKey: not a key of this provider');
+  }
   const { connectionId, projectId } = input;
   await checkMayConnect(deps.database, input, provider, connectionId);
   await assertMayBeginSignIn(deps.database, input.userId, SLOT);
@@ -55,12 +57,4 @@ export async function connectModelAccountWithKey(deps: AccountsCore, input: KeyI
     tried,
     by: input.by,
   });
-}
-
-function assertForm({ file }: ModelProvider, key: string): void {
-  const { auth } = file;
-  const pattern = auth.kind === 'api_key' ? auth.pattern : '';
-  if (!new RegExp(pattern, 'u').test(key)) {
-    throw new AppError('invalid_request', 'apiKey: not a key of this provider');
-  }
 }

@@ -45,8 +45,7 @@ export async function startDeviceSignIn(
   const { provider } = await openProvider(deps, SLOT);
   await checkMayConnect(deps.database, owner, provider, connectionId);
   await assertMayBeginSignIn(deps.database, owner.userId, SLOT);
-  const issued = await requestDeviceCode(deps, provider, clientIdOf(provider));
-  const { deviceCode, userCode, verificationUri, verificationUriComplete } = issued;
+  const { expiresInSeconds, intervalSeconds, ...codes } = await requestDeviceCode(deps, provider, clientIdOf(provider));
   const attempt = await insertAttempt(deps.database, deps.secrets, {
     ...owner,
     id: newId('attempt'),
@@ -54,9 +53,9 @@ export async function startDeviceSignIn(
     fileHash: provider.hash,
     connectionId,
     stateHash: null,
-    secrets: { kind: 'device', deviceCode, userCode, verificationUri, verificationUriComplete },
-    intervalSeconds: issued.intervalSeconds,
-    expiresInSeconds: issued.expiresInSeconds,
+    secrets: { kind: 'device', ...codes },
+    intervalSeconds,
+    expiresInSeconds,
   });
   return shown(deps, attempt);
 }
@@ -211,13 +210,13 @@ async function requestDeviceCode(
   const auth = signInOf(provider);
   const { deviceAuthorizationEndpoint: url } = await deps.findModelServer(provider);
   if (url === undefined) throw new SignInFailure('provider_unavailable');
-  const { status, body } = await asked(() =>
-    postAsClient(deps, endpointOf(provider, url, clientId), {
-      ...(auth.scopes.length === 0 ? {} : { scope: auth.scopes.join(auth.scopeSeparator) }),
-      ...(auth.resource === undefined ? {} : { resource: auth.resource }),
-      ...(auth.kind === 'device_code' ? auth.extraDeviceParameters : {}),
-    }),
-  );
+  const { status, body } = await postAsClient(deps, endpointOf(provider, url, clientId), {
+    ...(auth.scopes.length === 0 ? {} : { scope: auth.scopes.join(auth.scopeSeparator) }),
+    ...(auth.resource === undefined ? {} : { resource: auth.resource }),
+    ...(auth.kind === 'device_code' ? auth.extraDeviceParameters : {}),
+  }).catch((error: unknown) => {
+    throw error instanceof TokenError ? new SignInFailure('provider_unavailable') : error;
+  });
   const parsed = answer.safeParse(body);
   if (status !== 200 || !parsed.success) {
     throw new SignInFailure(status < 500 ? 'provider_refused' : 'provider_unavailable');
@@ -229,32 +228,19 @@ async function requestDeviceCode(
     throw new SignInFailure('provider_refused');
   }
   const complete = said.verification_uri_complete ?? null;
+  const interval = saneSeconds(said.interval, DEFAULT_INTERVAL_SECONDS);
   return {
     deviceCode: said.device_code,
     userCode: said.user_code,
     verificationUri,
     verificationUriComplete: complete !== null && deps.outbound.urlFault(complete) === undefined ? complete : null,
     expiresInSeconds: Math.min(saneSeconds(said.expires_in, MAX_SECONDS), MAX_SECONDS),
-    intervalSeconds: interval(said.interval),
+    intervalSeconds: interval > MAX_INTERVAL_SECONDS ? DEFAULT_INTERVAL_SECONDS : interval,
   };
-}
-
-async function asked<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    if (error instanceof TokenError) throw new SignInFailure('provider_unavailable');
-    throw error;
-  }
 }
 
 function saneSeconds(value: unknown, otherwise: number): number {
   const seconds = typeof value === 'string' && value !== '' ? Number(value) : value;
   if (typeof seconds !== 'number' || !Number.isFinite(seconds) || seconds < 1) return otherwise;
   return Math.ceil(seconds);
-}
-
-function interval(value: unknown): number {
-  const seconds = saneSeconds(value, DEFAULT_INTERVAL_SECONDS);
-  return seconds > MAX_INTERVAL_SECONDS ? DEFAULT_INTERVAL_SECONDS : seconds;
 }

@@ -142,7 +142,9 @@ async function readIdentity(
   if (server.jwksUri === undefined) throw new SignInFailure('identity_not_verified');
   let claims: JWTPayload;
   try {
-    const keys = await fetchKeys(outbound, server.jwksUri);
+    const fetch = outbound.fetchWithin({ timeoutMs: TIMEOUT_MS, maxResponseBytes: MAX_BYTES });
+    const response = await fetch(server.jwksUri, { headers: { accept: 'application/json' }, redirect: 'error' });
+    const keys: JSONWebKeySet = jwks.parse(await response.json());
     const verified = await jwtVerify(given.idToken, createLocalJWKSet(keys), {
       issuer: [server.issuer, server.issuer.replace(/\/$/, ''), `${server.issuer}/`],
       audience: given.clientId,
@@ -170,17 +172,8 @@ async function readIdentity(
 
 const UNKNOWN: AccountIdentity = { accountId: null, accountLabel: null, accountHeader: null };
 
-async function fetchKeys(outbound: Pick<OutboundClient, 'fetchWithin'>, url: string): Promise<JSONWebKeySet> {
-  const fetch = outbound.fetchWithin({ timeoutMs: TIMEOUT_MS, maxResponseBytes: MAX_BYTES });
-  const response = await fetch(url, {
-    headers: { accept: 'application/json' },
-    redirect: 'error',
-  });
-  return jwks.parse(await response.json());
-}
-
-/** Reads a claim by its whole name, which may have dots, or by its path. */
 function textOf(claims: JWTPayload, name: string): string | null {
+  // The whole name of a claim may have dots, as a path has.
   const value = Object.hasOwn(claims, name) ? claims[name] : valueAt(claims, name);
   const text = typeof value === 'number' ? String(value) : value;
   // The claim goes into a header or is shown, so it must be one line of visible characters.

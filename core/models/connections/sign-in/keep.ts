@@ -49,9 +49,7 @@ export function keepAccount(
     const id = await idFor(tx, account);
     const sealed = sealCredential(deps.secrets, id, account.credential);
     await upsert(tx, { ...account, id, sealed });
-    if (account.tried.models !== undefined) {
-      await recordCatalogue(tx, { id, projectId }, account.tried.models);
-    }
+    if (account.tried.models !== undefined) await recordCatalogue(tx, { id, projectId }, account.tried.models);
     await recordProjectAudit(tx, {
       by: account.by,
       projectId,
@@ -83,7 +81,7 @@ export async function checkMayConnect(
   });
 }
 
-/** The most accounts of a project. Revoked ones count too, because they are kept. */
+/** The most accounts of a project, without the revoked ones and with them: those are kept. */
 const MAX_ACCOUNTS = 1_000;
 const MAX_EVER = 10_000;
 
@@ -111,7 +109,7 @@ async function readOwnConnection(
   return found;
 }
 
-/** A person who is removed meanwhile leaves no account behind. @throws {AppError} `project_not_found` */
+/** A person who is removed meanwhile leaves no account behind. */
 async function holdMembership(tx: Db, { projectId, ownerId }: TriedAccount): Promise<void> {
   const held = await tx.row`
     select 1 from projects p join memberships m on m.organization_id = p.organization_id
@@ -129,12 +127,7 @@ async function idFor(tx: Db, account: TriedAccount): Promise<string> {
       and account_id = ${accountId} and state <> 'revoked' for update
   `;
   if (connectionId === null) return same?.id ?? account.id;
-  const named = await tx.row<{
-    ownerId: string;
-    accountId: string | null;
-    state: string;
-    identity: string;
-  }>`
+  const named = await tx.row<{ ownerId: string; accountId: string | null; state: string; identity: string }>`
     select owner_id as "ownerId", account_id as "accountId", state, provider_identity as identity
     from model_connections
     where id = ${connectionId} and project_id = ${projectId} and provider = ${provider.slot} for update

@@ -24,24 +24,15 @@ export function listModelConnections(db: Db, projectId: string, page: Page): Pro
   `;
 }
 
-/** An account that may be used, with its sealed credential. */
-interface UsableConnection extends ModelConnection {
-  readonly sealed: string;
-  readonly credentialVersion: number;
-  readonly credentialExpiresAt: Date | null;
-}
-
 /** Finds an account that may be used now; undefined for an unusable one, and for an account of another project. */
 export function findUsableConnection(
   db: Db,
   providers: ModelProviders,
   projectId: string,
   id: string,
-): Promise<UsableConnection | undefined> {
-  return db.row<UsableConnection>`
-    select ${connectionColumns}, c.credential as sealed, c.credential_version as "credentialVersion",
-      c.credential_expires_at as "credentialExpiresAt"
-    from model_connections c
+): Promise<ModelConnection | undefined> {
+  return db.row<ModelConnection>`
+    select ${connectionColumns} from model_connections c
     where c.id = ${id} and c.project_id = ${projectId} and ${isUsable(providers)}
   `;
 }

@@ -1,6 +1,6 @@
 import { redirect, type Behaviour } from './exchange.ts';
 
-/** Servers that refuse everybody before the list of tools. */
+/** Servers that refuse every caller before the list of tools. */
 export const CLOSED_DOORS = {
   redirect: ({ response }) => redirect(response),
   'sign-in': ({ response }) =>

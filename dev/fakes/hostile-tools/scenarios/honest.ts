@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { HostileControl } from '../control.ts';
 import { event, eventStream, json, result, type Behaviour, type Exchange } from './exchange.ts';
 
-/** Behaves as a server should, with the tools and results that the test has set. */
+/** Behaves as a server should, with the tools and results of the test. */
 export async function honest(exchange: Exchange): Promise<void> {
   const { method, control, request, params } = exchange;
   if (exchange.id === undefined) return void exchange.response.writeHead(202).end();
@@ -35,14 +35,12 @@ function unknownMethod({ id, response }: Exchange): void {
   json(response, 200, { jsonrpc: '2.0', id, error: { code: -32601, message: 'Method not found' } });
 }
 
-/** Behaves honestly but for one method. */
+/** Behaves honestly, except for one method. */
 export function except(method: string, behaviour: Behaviour): Behaviour {
   return (exchange) => (exchange.method === method ? behaviour(exchange) : honest(exchange));
 }
 
-/**
- * Admits requests with the credential of the control: as a bearer token, in `X-Api-Key`, or as `api_key` in the query.
- */
+/** Admits requests with the credential of the test: as a bearer token, in `X-Api-Key`, or as `api_key` in the query. */
 export function guarded(exchange: Exchange): void | Promise<void> {
   const { request, response, control } = exchange;
   const { searchParams } = new URL(request.url ?? '', 'http://localhost');
@@ -55,7 +53,7 @@ export function guarded(exchange: Exchange): void | Promise<void> {
   response.writeHead(401, { 'www-authenticate': 'Bearer' }).end();
 }
 
-/** Keeps sessions, as servers of 2025 may; a test makes the server forget them all with `forgetSessions`. */
+/** Keeps sessions, as servers of 2025 may. A test makes the server forget them with `forgetSessions`. */
 export function stateful(exchange: Exchange): void | Promise<void> {
   const { method, request, response, control } = exchange;
   const session = String(request.headers['mcp-session-id'] ?? '');
@@ -75,7 +73,7 @@ export function forgetSessions(): void {
   sessions.clear();
 }
 
-/** Speaks the protocol of 2026-07-28: no session, no handshake, and results that say that they are complete. */
+/** Speaks the protocol of 2026-07-28: no session, no handshake, and results marked as complete. */
 export function modern(exchange: Exchange): void | Promise<void> {
   const { method, control } = exchange;
   const about = {
@@ -101,7 +99,7 @@ export function modern(exchange: Exchange): void | Promise<void> {
   return honest(exchange);
 }
 
-/** Speaks the same protocol, without the earlier handshake. */
+/** Speaks only the protocol of 2026-07-28, and refuses the earlier handshake. */
 export function modernOnly(exchange: Exchange): void | Promise<void> {
   return exchange.method === 'initialize' ? unknownMethod(exchange) : modern(exchange);
 }
@@ -114,7 +112,7 @@ export const streaming = streamedAfter({
   params: { level: 'info', data: 'working' },
 });
 
-/** Says with each call that its tools have changed. */
+/** Announces with each call that its tools have changed. */
 export const announcing = streamedAfter({ method: 'notifications/tools/list_changed' });
 
 function streamedAfter(notification: { method: string; params?: object }): Behaviour {
@@ -126,7 +124,7 @@ function streamedAfter(notification: { method: string; params?: object }): Behav
   });
 }
 
-/** Returns the whole result that a test has set, or one of this text. */
+/** Returns the whole result of the test, or a result with this text. */
 function setResult({ calls, answer }: HostileControl, text: string): object {
   const call = calls.at(-1);
   const set = call === undefined ? '' : answer(call);

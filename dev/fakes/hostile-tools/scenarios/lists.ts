@@ -6,7 +6,7 @@ let lists = 0;
 
 /** Bad responses to `tools/list`. */
 export const BAD_LISTS = {
-  /** Gives another definition each time. */
+  /** Changes its definition at each request. */
   changing: except('tools/list', (exchange) => {
     lists += 1;
     const tools = exchange.control.tools.map((tool) => ({
@@ -15,7 +15,7 @@ export const BAD_LISTS = {
     }));
     result(exchange, { tools });
   }),
-  /** 10,000 tools, 100 a page. */
+  /** Lists 10,000 tools, 100 a page. */
   many: except('tools/list', (exchange) => {
     const page = Number(exchange.params.cursor ?? 0);
     const tools = Array.from({ length: 100 }, (_, index) => ({
@@ -25,27 +25,27 @@ export const BAD_LISTS = {
     }));
     result(exchange, { tools, ...(page < 99 ? { nextCursor: String(page + 1) } : {}) });
   }),
-  /** One page of 95,000 tiny tools: 4 MB, and 12 kB on the wire. */
+  /** Lists 95,000 tiny tools on one page: 4 MB, compressed to 12 kB. */
   swarm: except('tools/list', (exchange) => {
     const tools = Array.from({ length: 95_000 }, () => ({ name: 'a', inputSchema: OBJECT }));
     result(exchange, { tools });
   }),
-  /** One page of two million numbers that are no tools: 4 MB without an object. */
+  /** Lists two million numbers in place of tools: 4 MB without an object. */
   numbers: except('tools/list', (exchange) => result(exchange, { tools: numbers() })),
-  /** The same in an event stream, with lines between that are no part of it. */
+  /** Sends the same in an event stream, with other lines between its lines. */
   'numbers-stream': except('tools/list', ({ id, response }) => {
     eventStream(response);
     response.write(': "not a string\n');
     event(response, { jsonrpc: '2.0', id, result: { tools: numbers() } });
     response.end();
   }),
-  /** 50 pages of 2,000 unusable tools, each with a name of control characters. */
+  /** Lists 50 pages of 2,000 unusable tools, whose names are control characters. */
   unusable: except('tools/list', (exchange) => {
     const page = Number(exchange.params.cursor ?? 0);
     const tools = Array.from({ length: 2_000 }, () => ({ name: '\n', inputSchema: OBJECT }));
     result(exchange, { tools, ...(page < 49 ? { nextCursor: String(page + 1) } : {}) });
   }),
-  /** 50 pages, each as heavy as is still read: 2 MB and nearly 5,000 objects in 250 tools. */
+  /** Lists 50 pages that are just accepted: 2 MB and nearly 5,000 objects in 250 tools. */
   heavy: except('tools/list', (exchange) => {
     const page = Number(exchange.params.cursor ?? 0);
     const properties = Object.fromEntries(
@@ -58,11 +58,11 @@ export const BAD_LISTS = {
     }));
     result(exchange, { tools, ...(page < 49 ? { nextCursor: String(page + 1) } : {}) });
   }),
-  /** A list whose next page is always another one, with nothing on it. */
+  /** Lists an empty page that always names a next one. */
   'endless-pages': except('tools/list', (exchange) =>
     result(exchange, { tools: [], nextCursor: String(Number(exchange.params.cursor ?? 0) + 1) }),
   ),
-  /** A definition of a megabyte beside a usable one. */
+  /** Lists a definition of a megabyte beside a usable one. */
   'fat-definition': except('tools/list', (exchange) =>
     result(exchange, {
       tools: [
@@ -73,7 +73,7 @@ export const BAD_LISTS = {
   ),
 } satisfies Record<string, Behaviour>;
 
-/** Makes two million numbers when they are asked for, as few who start this server ever do. */
+/** Makes two million numbers on demand, because few tests need them. */
 function numbers(): number[] {
   return Array.from({ length: 2_000_000 }, () => 1);
 }

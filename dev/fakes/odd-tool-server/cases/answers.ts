@@ -4,7 +4,7 @@ const DONE = text('done');
 const TOLD: OddOutcome = { told: 'done' };
 const FAILED: OddOutcome = { steps: ['failed', 'failed'] };
 
-/** Handshakes, written loosely. */
+/** Handshakes in loose forms. */
 const HANDSHAKES = [
   ['capabilities of null', { capabilities: null }],
   ['tools of null among the capabilities', { capabilities: { tools: null, logging: null } }],
@@ -16,7 +16,7 @@ const HANDSHAKES = [
   ['no revision of the protocol', { protocolVersion: null }],
 ] as const;
 
-/** Envelopes of JSON-RPC, written loosely around the result of a call that was carried out. */
+/** JSON-RPC envelopes in loose forms around the result of a call that was carried out. */
 const ENVELOPES: readonly (readonly [string, (request: OddRequest) => ReturnType<OddCase['reply']>])[] = [
   ['an error of null beside the result', ({ id }) => ({ body: { jsonrpc: '2.0', id, result: DONE, error: null } })],
   ['no version of JSON-RPC', ({ id }) => ({ body: { id, result: DONE } })],
@@ -32,7 +32,7 @@ const ENVELOPES: readonly (readonly [string, (request: OddRequest) => ReturnType
   ],
 ];
 
-/** Closes the stream of a call before the result, which the client then asks for. */
+/** Closes the stream of a call before the result, which the client then requests. */
 const RESUMED: OddCase = {
   name: 'a stream that is closed and gone on with',
   must: TOLD,
@@ -50,7 +50,9 @@ function events(request: OddRequest): string {
 
 const MODERN = { resultType: 'complete', supportedVersions: ['2026-07-28'], capabilities: { tools: {} } };
 
-/** Servers of 2026-07-28, which answer `server/discover` in this way, and everything else as those before. */
+/**
+ * Servers of 2026-07-28 that answer `server/discover` in this form. They answer everything else as older servers do.
+ */
 const DISCOVERIES = [
   ['nothing of its cache', MODERN],
   ['no type of result', { ...MODERN, resultType: null, ttlMs: null, cacheScope: null }],
@@ -114,7 +116,7 @@ function acted(body: (request: OddRequest) => unknown, status: number): OddCase[
   };
 }
 
-/** Errors that are the answer of a call: told in the server's words, and never sent again. */
+/** Errors that answer a call: the model gets the server's words, and the call is never sent again. */
 function errors(name: string, status: number, error: unknown): OddCase[] {
   const reply = acted(({ id }) => ({ jsonrpc: '2.0', id, error, result: null }), status);
   const must: OddOutcome = { ...FAILED, told: SAID };
@@ -124,7 +126,7 @@ function errors(name: string, status: number, error: unknown): OddCase[] {
   ];
 }
 
-/** Errors that do not name the call, and so prove nothing of it: told in the server's words all the same. */
+/** Errors that do not name the call, so they prove nothing about it. The model gets the server's words too. */
 function unnamed(name: string, status: number, body: object): OddCase {
   const must: OddOutcome = { steps: ['failed', 'outcome_unknown'], told: SAID };
   return { name, reply: acted(() => body, status), must };

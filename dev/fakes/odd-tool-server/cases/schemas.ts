@@ -1,6 +1,6 @@
 import { answer, READING, WRITING, type OddCase } from '../odd-case.ts';
 
-/** A reading tool with a property of this schema, which is called; the warning names the place. */
+/** Lists a reading tool with this schema of a property. The tool is called, and its warning names the property. */
 function property(name: string, schema: object | string, place: string, root: object = {}): OddCase {
   return withSchema(name, { type: 'object', properties: { page: schema }, ...root }, place);
 }

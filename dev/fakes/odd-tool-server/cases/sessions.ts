@@ -7,7 +7,7 @@ function error(code: number, message: string, status = 200, id?: null) {
   });
 }
 
-/** The ways in which servers say that they no longer know a session. */
+/** The answers of servers that have forgotten a session. */
 const WAYS: readonly (readonly [string, (request: OddRequest) => OddReply])[] = [
   ['404', () => ({ status: 404 })],
   ['400', () => ({ status: 400 })],
@@ -43,7 +43,7 @@ const WAYS: readonly (readonly [string, (request: OddRequest) => OddReply])[] = 
   ],
 ];
 
-/** The second call is carried out, and then the server says that it does not know the session. */
+/** Carries the second call out, and then answers that it does not know the session. */
 function lostAfterActing(tool: string, way: string, say: (request: OddRequest) => OddReply): OddCase {
   const isReading = tool === 'read_page';
   return {

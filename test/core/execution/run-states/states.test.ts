@@ -10,7 +10,7 @@ import {
   ROUTINE_STATES,
 } from '#core/authoring/routines/index.ts';
 import { ROUTINE_TRANSITIONS } from '#core/authoring/routines/states.ts';
-import { pauseUnreadable } from '#core/authoring/routines/service-pauses.ts';
+import { pauseStopped } from '#core/authoring/routines/service-pauses.ts';
 import type { RoutineState } from '#core/authoring/routines/routine.ts';
 import {
   cancellation,
@@ -164,7 +164,7 @@ const ROUTINE_OPERATIONS: Record<
   'its schedule can no longer be computed': {
     to: 'paused',
     by: 'service',
-    act: ({ id }) => pauseUnreadable(database, [id]),
+    act: ({ id }) => pauseStopped(database, { unreadable: [id], ended: [] }),
   },
   'too many of its scheduled runs fail in a row': {
     to: 'paused',

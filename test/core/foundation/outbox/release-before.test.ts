@@ -73,7 +73,7 @@ test('a mail of this release is not due for the release before, also while it wa
   const owner = await person();
   const { database } = service.deps;
   const mailer = {
-    attempt: () => Promise.resolve({ kind: 'away' as const, code: 'ESOCKET', message: 'away' }),
+    attempt: () => Promise.resolve({ kind: 'away' as const, message: 'away' }),
     close: () => undefined,
   };
   const [id = ''] = await plantMails(database, owner, 1);

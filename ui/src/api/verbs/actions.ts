@@ -12,9 +12,9 @@ interface Known extends Pick<Shape<'Action'>, 'id' | 'digest'> {
 }
 
 interface Approved extends Known {
-  /** What would be sent, as text for people. */
+  /** The arguments that would be sent, as text for people. */
   readonly argumentsText?: string | null;
-  /** What is to be sent instead. */
+  /** Other arguments to send. */
   readonly edited?: Readonly<Record<string, unknown>> | undefined;
 }
 
@@ -23,7 +23,7 @@ export const APPROVE = verb<Approved>()('post', '/v1/actions/{actionId}/approve'
   icon: Check,
   key: 'a',
   unless: ifDecided,
-  // Where no page shows the call itself.
+  // For pages that do not show the call itself.
   question: ({ toolName = 'this call', argumentsText = '' }) => ({
     title: `Approve ${drawn(toolName)}?`,
     description: `It is sent once, with ${argumentsText}.`,
@@ -49,7 +49,7 @@ export const REJECT = verb<Known & { readonly note?: string | null }>()('post', 
   changes: DECIDED,
 });
 
-/** The keys of the inbox, with what they do. */
+/** The keys of the inbox, with their actions. */
 export const INBOX_KEYS = {
   next: { key: 'j', label: 'Next call' },
   previous: { key: 'k', label: 'Previous call' },

@@ -33,7 +33,7 @@ const EXAMPLES: Readonly<Record<System, string>> = {
   other: 'service:acme/deploy',
 };
 
-/** Asks whose jobs may sign in, and what their keys may do. */
+/** Asks which jobs may sign in, and which scopes their keys get. */
 export default function NewCiSignIn({ onClose }: { readonly onClose: () => void }) {
   const mayWrite = useMayWrite() === true;
   const config = useRead('/public/config', {}, { staleMs: 600_000 });

@@ -16,7 +16,7 @@ export interface ConsentProps {
   readonly onDecided: () => void;
 }
 
-/** Shows which assistant asks and where it leads, and lets the person give it a project and access, or deny. */
+/** Shows the assistant that asks and the address it leads to. The person gives it a project and access, or denies. */
 export function Consent(props: ConsentProps) {
   const { asked } = props;
   const { user } = useSession();

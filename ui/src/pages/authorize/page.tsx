@@ -62,7 +62,7 @@ function NotReadable({ error }: { readonly error: ApiError }) {
   );
 }
 
-/** Errors of a request whose sender is not known well enough to be told, in words for the person. */
+/** Errors of an unverified sender, shown to the person and not sent back. */
 const WORDS: Readonly<Record<string, string>> = {
   invalid_client: 'It is not known here. The people who run this service can enter it.',
   client_disabled: 'The people who run this service have switched it off.',

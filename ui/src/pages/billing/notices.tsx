@@ -11,7 +11,7 @@ export interface NoticesProps {
   readonly processor: ProcessorActions;
 }
 
-/** Shows what needs attention first: a payment that is pending or has failed, a subscription about to end. */
+/** Shows urgent notices first: a pending or failed payment, a subscription about to end. */
 export function Notices({ billing, checkout, confirmation, processor }: NoticesProps) {
   return (
     <div className="mb-6 flex flex-col gap-2 empty:hidden" aria-live="polite">

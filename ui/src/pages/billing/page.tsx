@@ -126,7 +126,7 @@ function Day({ at, utc = false }: { readonly at: string; readonly utc?: boolean 
   );
 }
 
-/** Lets a person ask for something that no plan has: more volume, a contract, an answer to a question. */
+/** Lets a person ask for something that no plan has, such as more volume or a contract. */
 function Enquiry({ company }: { readonly company: string }) {
   const { user } = useSession();
   const [sentFrom, setSentFrom] = useState<string>();

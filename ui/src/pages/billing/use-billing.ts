@@ -12,8 +12,8 @@ const USUAL_MS = 60_000;
 export type Confirmation = 'none' | 'awaited' | 'late' | 'confirmed';
 
 /**
- * Reads the billing of the organization. After a checkout the payment processor is asked through the API until it knows
- * of the payment, and once after a visit to its portal: that the browser came back says nothing.
+ * Reads the billing of the organization. After a checkout it asks the payment processor through the API until the
+ * payment is known, and after a visit to the portal once. The browser's return proves nothing.
  */
 export function useBilling(checkout: string | undefined): {
   readonly billing: Loaded<Billing>;
@@ -58,7 +58,7 @@ export function useProcessor() {
   return {
     openPortal: () => portal.send(),
     buy: (plan: PaidPlan) => checkout.send({ body: { plan, entrypoint: 'billing' } }),
-    /** The browser is about to leave; set also once the address is there. */
+    /** True while the browser is about to leave, also after the address has arrived. */
     isLeaving: portal.isSending || checkout.isSending,
     isOpeningPortal: portal.isSending || portal.data !== undefined,
   };
@@ -74,7 +74,7 @@ function visitProcessor(address: string): void {
   location.assign(address);
 }
 
-/** Tells, once, whether this tab has been away on a page of the payment processor. */
+/** Tells, once, whether this tab returns from a page of the payment processor. */
 function takeVisit(): boolean {
   const kept = sessionStorage.getItem(KEY) !== null;
   sessionStorage.removeItem(KEY);

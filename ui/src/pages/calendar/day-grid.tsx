@@ -12,12 +12,12 @@ import type { Day, Entry, Moment } from './entries.ts';
 
 export interface DayGridProps {
   readonly days: readonly Day[];
-  /** Shows one line for each routine of a day, as a month has room for. */
+  /** Shows one line for each routine of a day, because a month has no room for more. */
   readonly isMonth: boolean;
   readonly projectId: string;
 }
 
-/** Weeks of seven days side by side, on a phone one below the other; arrows go from one thing to the next. */
+/** Weeks of seven days side by side, on a phone one below the other; arrow keys move between entries. */
 export function DayGrid({ days, isMonth, projectId }: DayGridProps) {
   const today = dayName(useNow(60_000));
   const Shown = isMonth ? EntryLine : EntryBox;
@@ -99,7 +99,7 @@ function neighbour(grid: HTMLElement, day: Element, step: 1 | -1, index: number)
   return undefined;
 }
 
-/** Occurrences of one routine in a column; further ones are folded. */
+/** Occurrences of one routine that a column shows; more are folded. */
 const SHOWN = 3;
 
 interface EntryBoxProps {
@@ -174,7 +174,7 @@ function EntryLine({ entry: { routineId, routineName, moments }, projectId }: En
 
 const WORST = ['bad', 'warn', 'busy', 'news', 'good'] as const;
 
-/** Counts the runs of a folded day by how they ended; skipped ones are shown with their reason. */
+/** Counts the runs of a folded day by their end; skipped runs are shown with their reason. */
 function Counts({ moments }: { moments: readonly Moment[] }) {
   const groups = [...Map.groupBy(moments, ({ state, reason }) => `${state} ${reason ?? ''}`)];
   return (

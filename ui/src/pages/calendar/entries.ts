@@ -5,7 +5,7 @@ import { addDays } from '#ui/format/days.ts';
 type RunSummary = Shape<'RunSummary'>;
 type Occurrence = Shape<'ScheduledOccurrence'>;
 
-/** A run that was, or a time of the schedule that will be. */
+/** A past or running run, or a future time of the schedule. */
 export interface Moment {
   readonly key: string;
   readonly at: number;
@@ -14,9 +14,9 @@ export interface Moment {
   readonly runId: string | null;
   /** Reason of a skipped occurrence; null for all others. */
   readonly reason: string | null;
-  /** What a run that brought news or failed said; null for all others. */
+  /** The words of a run that brought news or failed; null for all others. */
   readonly said: string | null;
-  /** The occurrences that this entry sums up. */
+  /** The number of occurrences in this entry. */
   readonly count: number;
 }
 
@@ -47,7 +47,7 @@ export function daysOf(
   });
 }
 
-/** States that have nothing to tell, and that of skipped occurrences, which tell their reason. */
+/** States without news. A skipped occurrence shows its reason instead. */
 const QUIET: ReadonlySet<string> = new Set(['nothing_to_report', 'nothing_new', 'skipped']);
 
 type OwnedMoment = Moment & Pick<Entry, 'routineId' | 'routineName'>;

@@ -75,7 +75,7 @@ interface MomentsProps {
   readonly projectId: string;
 }
 
-/** Shows in one line what a routine does in an hour: how it ended last, or that it is due. */
+/** Shows in one line the activity of a routine in an hour: its last end, or that it is due. */
 function Moments({ entry: { routineId, routineName, moments }, hour, projectId }: MomentsProps) {
   const own = moments.filter((moment) => hourOf(moment) === hour);
   const last = own.at(-1);

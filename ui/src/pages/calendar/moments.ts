@@ -15,7 +15,7 @@ const MINUTE_MS = 60_000;
 const PAGE = 200;
 const MOST = 1_000;
 
-/** Reads the runs of some days so far, and the times of the schedule that are still to come in them. */
+/** Reads the past runs of some days, and the remaining times of the schedule in them. */
 export function useMoments(start: Date, days: number): Loaded<Moments> {
   const now = useNow(MINUTE_MS).getTime();
   const end = addDays(start, days).getTime();

@@ -7,7 +7,7 @@ import { GROUPS } from '#ui/parts/routine-fields.ts';
 const { 'What it does': _, Schedule: __, ...rest } = GROUPS;
 const FIELDS = Object.values(rest).flat();
 
-/** Holds the settings that are good as they are for most routines; opens where the server finds fault with one. */
+/** Holds the settings that most routines leave unchanged. Opens if the server finds a fault in one. */
 export function Advanced({ startsOpen, children }: { readonly startsOpen: boolean; readonly children: ReactNode }) {
   const { errors } = useFormState();
   const [chosen, setChosen] = useState(startsOpen);

@@ -13,7 +13,7 @@ interface Chip {
   readonly part: (typeof PARTS)[keyof typeof PARTS];
 }
 
-/** Shows what the form has, in a few words each; a press leads to the field. */
+/** Shows the contents of the form in a few words each; a press leads to the field. */
 export function Chips({ form: { control } }: { readonly form: UseFormReturn<RoutineForm> }) {
   const [name, schedule, timezone, model, skills] = useWatch({
     control,

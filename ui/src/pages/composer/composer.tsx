@@ -168,7 +168,7 @@ function consequenceOf(changed: Editor['changed'], routine: ComposerProps['routi
     : `${what}: saving returns it to draft, until a test run succeeds and you activate it again.`;
 }
 
-/** Has the shape of the composer. */
+/** Shows grey bars in the shape of the composer. */
 export function ComposerSkeleton() {
   return (
     <div className="grid gap-8 lg:grid-cols-[minmax(0,1fr)_22rem]">

@@ -62,13 +62,13 @@ export function EditRoutinePage() {
   );
 }
 
-/** A change that is being tried, as the form had it. */
+/** The form of a change that a run tries. */
 interface Tried {
   readonly id: string;
   readonly form: RoutineForm;
 }
 
-/** Interval of reading a routine whose change is being tried. */
+/** Interval at which a routine is read while a run tries its change. */
 const PROPOSED_MS = 2_000;
 
 function EditRoutine({ routine, etag: first }: { routine: Shape<'RoutineDetail'>; etag: string | undefined }) {
@@ -157,7 +157,7 @@ function EditRoutine({ routine, etag: first }: { routine: Shape<'RoutineDetail'>
       editor.rebase(merged);
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      // Saved once more meanwhile, or refused: both are shown in the form.
+      // The form shows both a later save and a refusal.
       editor.form.setError('root', { message: errorInWords(error) });
     }
     setConflict(null);

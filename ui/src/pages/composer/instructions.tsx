@@ -13,7 +13,7 @@ import { builtInsOf, variablesIn } from './placeholders.ts';
 
 const MAX_LENGTH = 100_000;
 
-/** Offered in the open; the others are in a menu. */
+/** Shown as buttons; the others are in a menu. */
 const SHOWN = 5;
 
 export function Instructions() {
@@ -155,7 +155,7 @@ function Variables() {
   );
 }
 
-/** Returns the form with its variables as they are saved: an empty value for each that is asked for and has none. */
+/** Returns the form with its variables as they are saved: each placeholder without a value gets an empty one. */
 export function withVariables(form: RoutineForm): RoutineForm {
   const { instructions, overridable } = form;
   const asked = variablesIn(instructions).map((name) => [name, form.variables[name] ?? ''] as const);

@@ -16,7 +16,7 @@ export interface NewSkillProps {
   readonly onCreated: (reference: string) => void;
 }
 
-/** Writes a skill of one's own without leaving the routine. */
+/** Writes a custom skill without leaving the routine. */
 export default function NewSkill({ open, onClose, onCreated }: NewSkillProps) {
   const form = useForm({ defaultValues: { name: '', description: '', instructions: '' } });
   const { errors } = form.formState;

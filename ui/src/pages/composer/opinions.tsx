@@ -4,11 +4,11 @@ import { drawn } from '#ui/format/drawn.ts';
 import { TextLink } from '#ui/parts/text-link.tsx';
 import { Time } from '#ui/parts/time.tsx';
 
-/** Runs that are looked at for notes, the latest. */
+/** Number of the latest runs whose notes are read. */
 const LOOKED_AT = 50;
 const SHOWN = 5;
 
-/** Shows what readers said about the last results, so that the author can change the instructions. */
+/** Shows the opinions of readers about the last results, so that the author can change the instructions. */
 export default function Opinions({ routineId }: { readonly routineId: string }) {
   const projectId = useProjectId();
   const runs = useRead('/v1/routines/{routineId}/runs', { path: { routineId }, query: { limit: LOOKED_AT } });

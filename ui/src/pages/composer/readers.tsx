@@ -12,7 +12,7 @@ import { FieldOf, useMessageAt } from './value-field.tsx';
 
 const NO_ONE = { value: 'none', label: 'No mail: they wait on Home and in digests' } as const;
 
-/** Edits who gets the results of the routine: people by mail, and rooms of chats. */
+/** Edits the recipients of the routine's results: people by mail, and rooms of chats. */
 export function Readers() {
   const { setValue } = useFormContext<RoutineForm>();
   const { organization } = useProjects();

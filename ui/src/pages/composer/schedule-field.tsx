@@ -31,7 +31,7 @@ const STEPS = ['1', '5', '10', '15', '20', '30'] as const;
 
 const ZONES: readonly string[] = ['UTC', ...Intl.supportedValuesOf('timeZone')].toSorted();
 
-/** Says when it runs, in words or as cron, and shows the next times that the server works out. */
+/** Edits the schedule, in words or as cron, and shows its next times, which the server computes. */
 export default function ScheduleField() {
   const { setValue, register, formState } = useFormContext<RoutineForm>();
   const cron = useWatch<RoutineForm, 'schedule'>({ name: 'schedule' });
@@ -105,7 +105,7 @@ export default function ScheduleField() {
   );
 }
 
-/** The schedule in words with its next five times, as the server works them out, in both zones. */
+/** Shows the schedule in words, and its next five times in both zones, which the server computes. */
 function NextTimes({ schedule, zone }: { readonly schedule: string; readonly zone: string }) {
   const [startsAt, endsAt, skipDates, jitterSeconds] = useWatch<
     RoutineForm,

@@ -15,12 +15,12 @@ import type { RoutineForm } from './form.ts';
 
 export interface SentenceProps {
   readonly form: UseFormReturn<RoutineForm>;
-  /** True where the form is shown below. */
+  /** True if the form is shown below. */
   readonly isOpen: boolean;
   readonly onOpen: () => void;
 }
 
-/** Takes a sentence and fills the form with what was understood, which stands as chips that lead to their fields. */
+/** Takes a sentence and fills the form from it. Chips show the understood parts and lead to their fields. */
 export function Sentence({ form, isOpen, onOpen }: SentenceProps) {
   const [sentence, setSentence] = useState('');
   const draft = useSend('post', '/v1/routines/draft', {
@@ -75,7 +75,7 @@ export function Sentence({ form, isOpen, onOpen }: SentenceProps) {
   );
 }
 
-/** Returns the fields that a draft fills; schedule and model stay as they are where the draft has none. */
+/** Returns the fields that a draft fills. Without a schedule or model in it, those of the form stay. */
 function filledBy({ schedule, model, ...others }: Shape<'DraftedDefinition'>): Partial<RoutineForm> {
   return { ...others, ...(schedule === null ? {} : { schedule }), ...(model === null ? {} : { model }) };
 }

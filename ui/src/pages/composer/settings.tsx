@@ -10,7 +10,7 @@ import { Timing } from './timing.tsx';
 import { Told } from './told.tsx';
 import { FieldOf } from './value-field.tsx';
 
-/** Edits the settings that most people leave as they are; loaded after the fields that they write. */
+/** Edits the settings that most people leave unchanged. Its code loads after the main fields. */
 export default function Settings({ routine }: { readonly routine: Shape<'RoutineDetail'> | undefined }) {
   return (
     <div className="rounded-lg border border-line bg-surface">

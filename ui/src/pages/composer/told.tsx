@@ -15,7 +15,7 @@ export interface ToldProps {
   readonly mailDelivery: Shape<'RoutineDetail'>['mailDelivery'] | undefined;
 }
 
-/** Edits where results are sent and who is mailed. */
+/** Edits the recipients of results and of mail about problems. */
 export function Told({ mailDelivery }: ToldProps) {
   const { control, setValue } = useFormContext<RoutineForm>();
   const hasWebhook = useWatch({ control, name: 'webhookUrl', compute: Boolean });

@@ -17,7 +17,10 @@ export interface Editor {
   readonly save: () => Promise<void>;
   /** Saves the changes and starts a run. */
   readonly test: (mode?: TestMode) => Promise<void>;
-  /** Has the changes tried while the routine goes on as it is; undefined if it is on no schedule. */
+  /**
+   * Opens a proposal with the changes while the routine continues unchanged; undefined for a routine without an active
+   * schedule.
+   */
   readonly propose: (() => Promise<void>) | undefined;
   readonly isSaving: boolean;
   readonly isTesting: boolean;
@@ -33,7 +36,7 @@ export interface EditorOptions {
    * fields.
    */
   readonly isSaved: boolean;
-  /** Saves the form. Resolves with the id of the routine, or undefined if something else comes first. */
+  /** Saves the form. Resolves with the id of the routine, or undefined if the person has to act first. */
   readonly onSave: (form: RoutineForm, base: RoutineForm) => Promise<string | undefined>;
   /** Called after a save that the person asked for. */
   readonly onSaved: (routineId: string) => void;
@@ -51,7 +54,7 @@ export function useEditor({ initial, isSaved, onSave, onSaved, onTest, onPropose
   const saved = useRef(initial);
   const [busy, setBusy] = useState<Work | null>(null);
   const changedIn = (values: RoutineForm) => changedFields(saved.current, withVariables(values));
-  // Drawn again where another field has changed, and not at every key; and where the saved version has.
+  // Redrawn when another field has changed or the saved version has, and not at every key.
   useWatch({ control: form.control, compute: (values) => changedIn(values).join() });
   const [base, setBase] = useState(initial);
   const changed = changedFields(base, withVariables(form.getValues()));

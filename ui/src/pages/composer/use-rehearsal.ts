@@ -2,12 +2,12 @@ import { useState } from 'react';
 import { useList } from '#ui/api/read.ts';
 
 export interface RehearsalChoice {
-  /** Undefined where no tool of the routine may write, so that a rehearsal would be a run. */
+  /** Undefined if no tool of the routine may write, so that a rehearsal would be a normal run. */
   readonly rehearses: boolean | undefined;
   readonly choose: (rehearses: boolean) => void;
 }
 
-/** Keeps whether a test rehearses: by default where the routine has a confirmed tool that may write. */
+/** Keeps the choice to rehearse; by default it is on for a routine with a confirmed tool that may write. */
 export function useRehearsal(routineId: string | undefined): RehearsalChoice {
   const [chosen, choose] = useState<boolean>();
   const tools = useList(

@@ -56,12 +56,12 @@ const UNITS = [
 
 type Unit = (typeof UNITS)[number];
 
-/** Edits a field of seconds in hours or minutes where it is whole in them; another unit keeps the number. */
+/** Edits seconds in hours or minutes if they are whole in that unit; another unit keeps the number. */
 function TimeSpan({ name }: FieldOfProps) {
   const { setValue } = useFormContext<RoutineForm>();
   const value: unknown = useWatch<RoutineForm>({ name });
   const [written, setWritten] = useState<{ readonly text: string; readonly unit: Unit }>();
-  // The form may have another value since, as after a save by someone else.
+  // The form may have another value by now, for example after a save by another user.
   const shown = written !== undefined && Object.is(secondsIn(written), value) ? written : spanOf(value);
   const write = (next: typeof shown) => {
     setWritten(next);

@@ -17,7 +17,7 @@ const AUTHS = [
   { value: 'oauth', label: 'Sign-in', hint: 'By OAuth, on a page of the server.' },
 ] as const;
 
-/** Connects a tool server of one's own by its address. */
+/** Connects the user's own tool server by its address. */
 export function ConnectServerDialog({ open, onClose }: { readonly open: boolean; readonly onClose: () => void }) {
   const projectId = useProjectId();
   const navigate = useNavigate();

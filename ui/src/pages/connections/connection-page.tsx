@@ -164,7 +164,7 @@ function serverText({ name, title, version, protocolVersion }: NonNullable<Conne
   return `${title ?? name} ${version} (MCP ${protocolVersion})`;
 }
 
-/** Lists the sites, properties or workspaces that a connection can see, as the provider says now. */
+/** Lists the sites, properties or workspaces that a connection can see, as the provider states them now. */
 function Accounts({ connectionId }: { readonly connectionId: string }) {
   const accounts = useRead('/v1/connections/{connectionId}/accounts', { path: { connectionId } }, { staleMs: 300_000 });
   return (
@@ -199,7 +199,7 @@ interface DeleteConnectionProps {
   readonly onDeleted: () => void;
 }
 
-/** Asks for the name before a connection is deleted, and says what ends with it. */
+/** Asks for the name before a connection is deleted, and lists the consequences. */
 function DeleteConnection({ connection, open, onClose, onDeleted }: DeleteConnectionProps) {
   const using = useList('/v1/routines', { query: { uses: connection.id, limit: 50 } });
   const remove = useSend('delete', '/v1/connections/{connectionId}', {

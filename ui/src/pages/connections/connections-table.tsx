@@ -11,7 +11,7 @@ export interface ConnectionsTableProps {
   readonly providers: readonly Shape<'ConnectionProvider'>[];
 }
 
-/** Lists connections with where they lead and whether they work. */
+/** Lists connections with their addresses and states. */
 export function ConnectionsTable({ connections, providers }: ConnectionsTableProps) {
   const columns: readonly Column<Connection>[] = [
     {

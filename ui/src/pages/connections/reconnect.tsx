@@ -16,7 +16,7 @@ export interface ReconnectProps {
   readonly onClose: () => void;
 }
 
-/** Gives a connection new credentials in the way in which it got its present ones. */
+/** Replaces the credentials of a connection in the way in which it got them. */
 export default function Reconnect({ connection, provider, onClose }: ReconnectProps) {
   if (provider !== undefined) {
     return <ConnectProviderDialog provider={provider} connection={connection} onClose={onClose} />;

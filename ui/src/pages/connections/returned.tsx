@@ -7,7 +7,7 @@ export interface ReturnedProps extends SignInReturn {
   readonly connections: readonly Shape<'Connection'>[] | undefined;
 }
 
-/** Says how the sign-in of a connection ended, and what comes next. */
+/** Shows how the sign-in of a connection ended, and the next step. */
 export function Returned({ connected, error, requestId, connections }: ReturnedProps) {
   const projectId = useProjectId();
   if (connected === undefined && error === undefined) return null;

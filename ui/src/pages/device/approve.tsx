@@ -25,7 +25,7 @@ export interface ApproveProps {
   readonly onDecided: (decision: Decision) => void;
 }
 
-/** Shows which terminal asks, from where and since when, and lets the person approve or deny. */
+/** Shows the terminal that asks, its place and time, and lets the person approve or deny. */
 export function Approve({ terminal, userCode, onDecided }: ApproveProps) {
   const { user } = useSession();
   const choice = useAccessChoice();
@@ -110,7 +110,7 @@ function Buttons({
   );
 }
 
-/** Writes a code as the terminal shows it, however it was typed. */
+/** Formats a typed code as the terminal shows it. */
 function written(userCode: string): string {
   const letters = userCode.toUpperCase().replaceAll(/[^A-Z]/g, '');
   return `${letters.slice(0, 4)}-${letters.slice(4)}`;

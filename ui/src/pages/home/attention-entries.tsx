@@ -119,7 +119,7 @@ export function WithoutTools({ of: { routineName, runId, finishedAt }, projectId
   );
 }
 
-/** Shows a sign-in that has ended; of another person's account, whose it is. */
+/** Shows a sign-in that has ended, and the owner of another person's account. */
 export function SignIn({ of: { kind, name, ownerId, ownerName, updatedAt }, projectId }: Props<'signIns'>) {
   const { user } = useSession();
   const link: LinkProps =
@@ -153,7 +153,7 @@ const LIMITS = {
   maxCostUsdPerMonth: 'cost of this month (UTC)',
 } as const;
 
-/** Shows a budget that is nearly spent, or all. */
+/** Shows a budget that is nearly or fully spent. */
 export function Budget({ of: { scope, scopeId, name, limit, percent }, projectId }: Props<'budgets'>) {
   const raise: LinkProps =
     scope === 'routine'

@@ -10,7 +10,7 @@ export interface Brief {
   /** Results whose model asks a person to act. */
   readonly urgent: readonly Group[];
   readonly fresh: readonly Group[];
-  /** Results that a later run has overtaken. */
+  /** Results that a later run has replaced. */
   readonly over: readonly Group[];
 }
 

@@ -11,7 +11,7 @@ interface Item {
   readonly why: string;
   readonly isDone: boolean;
   readonly link: LinkProps;
-  /** Another way to the same. */
+  /** Another way to reach the same step. */
   readonly also?: { readonly label: string; readonly link: LinkProps };
 }
 
@@ -34,7 +34,7 @@ function Steps({ projectId }: { readonly projectId: string }) {
   useEffect(() => {
     if (isOver) localStorage.setItem(keyOf(projectId), 'done');
   }, [isOver, projectId]);
-  // Renders nothing until that is known, so that the list does not flash for a user who has done everything.
+  // Renders nothing until the steps are known, so that the list does not flash for a user who has done everything.
   if (done === undefined) return null;
   const items = itemsOf(projectId, done);
   const next = items.findIndex(({ isDone }) => !isDone);

@@ -47,7 +47,7 @@ export function HomePage() {
   );
 }
 
-/** Says in one sentence what the reader finds below. */
+/** Sums up the page in one sentence. */
 function Headline() {
   const { list, attention, brief } = useBrief();
   const unread = useRead(...UNREAD);

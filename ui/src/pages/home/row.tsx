@@ -11,7 +11,7 @@ interface RowProps {
   readonly line?: string;
   /** Time or figure at the end of the row. */
   readonly aside?: ReactNode;
-  /** Action that mends it. */
+  /** Action that solves the problem. */
   readonly children?: ReactNode;
 }
 

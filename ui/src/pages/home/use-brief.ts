@@ -7,7 +7,7 @@ import { ATTENTION, NEWS } from './reads.ts';
 
 const REFRESH = { everyMs: 15_000 } as const;
 
-/** Reads the unread results that are worth reading, sorted by what they ask of the reader. */
+/** Reads the unread results that are worth reading, sorted by urgency. */
 export function useBrief() {
   const list = useList(...NEWS, REFRESH);
   const attention = useRead(...ATTENTION, REFRESH);
@@ -15,7 +15,7 @@ export function useBrief() {
   return { list, attention, brief: briefOf(list.data ?? [], attention.data) };
 }
 
-/** Marks results as read, and offers to take that back. */
+/** Marks results as read, and offers to undo that. */
 export function useMarkRead() {
   const refreshes = ['/v1/results'];
   const back = useSend('post', '/v1/results/unread', { refreshes });

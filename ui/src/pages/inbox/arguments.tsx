@@ -15,7 +15,7 @@ export interface ArgumentsProps {
   readonly action: Pick<Shape<'Action'>, 'arguments'> & Partial<Pick<Shape<'ActionDetail'>, 'inputSchema'>>;
 }
 
-/** Shows arguments as a form that is read only: each under its name, in the order of the tool's schema, as written. */
+/** Shows arguments as a read-only form: each under its name, in the order of the tool's schema, unchanged. */
 export function Arguments({ action: { arguments: given, inputSchema = null } }: ArgumentsProps) {
   if (given === null) return <p className="text-base text-muted">They were erased with the texts of their run.</p>;
   const names = namesOf(given, inputSchema);
@@ -43,7 +43,7 @@ export function namesOf(given: object, schema: unknown): readonly string[] {
   return [...new Set([...known, ...own])];
 }
 
-/** Names an argument as the tool does, after the title that its server gives it. */
+/** Names an argument by the title that its server gives it, and by its own name. */
 export function Label({ name, schema }: { readonly name: string; readonly schema: unknown }) {
   const { title } = new SchemaHints(schema, schema).member(name);
   if (title === undefined || title.toLowerCase() === name.toLowerCase()) return drawn(name);
@@ -116,7 +116,7 @@ function Marked({ text }: { readonly text: string }) {
   );
 }
 
-/** Stands for a value of the result of another held call. */
+/** Shows a reference to the result of another held call. */
 function ResultOf({ of: { actionId, pointer } }: { readonly of: Reference }) {
   const projectId = useProjectId();
   const { data } = useRead('/v1/actions/{actionId}', { path: { actionId } }, { staleMs: 60_000 });

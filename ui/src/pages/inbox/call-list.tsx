@@ -21,8 +21,8 @@ type Ids = ReadonlySet<string>;
 export const MOST_AT_ONCE = 50;
 
 /**
- * Puts the calls of a run together in the order in which it asked for them, the latest run first. Those that were
- * decided on this page stay in their place.
+ * Groups the calls of each run in the order of its requests, the latest run first. Calls that were decided on this page
+ * stay in their place.
  */
 export function inOrder(listed: readonly Action[], decided: readonly Action[]): readonly Action[] {
   const byId = new Map([...listed, ...decided].map((action) => [action.id, action]));
@@ -32,7 +32,7 @@ export function inOrder(listed: readonly Action[], decided: readonly Action[]): 
   return runs.toSorted(([one], [other]) => (placeOf(one) > placeOf(other) ? -1 : 1)).flat();
 }
 
-/** A changed call stands where the one stood that it replaces. */
+/** A changed call takes the place of the call that it replaces. */
 function placeOf(action: Action | undefined): string {
   return action?.replaces ?? action?.id ?? '';
 }
@@ -110,7 +110,7 @@ interface RowProps extends Pick<CallListProps, 'projectId' | 'show' | 'onSelect'
   readonly isSelected: boolean;
 }
 
-/** Of many rows, those alone are drawn again that are chosen, left or selected. */
+/** Redraws only rows that are chosen, left or selected. */
 const Row = memo(PlainRow);
 
 function PlainRow({ call, projectId, show, isChosen, isSelected, onSelect }: RowProps) {

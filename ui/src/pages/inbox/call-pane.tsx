@@ -30,13 +30,13 @@ export interface CallPaneProps {
   readonly onDecided: (action: Shape<'Action'>) => void;
 }
 
-/** Shows a held call whole, and takes the decision about it. */
+/** Shows a whole held call, and takes the decision about it. */
 export function CallPane({ id, onDecided }: CallPaneProps) {
   const [isSent, setSent] = useState(false);
   const read = useRead(
     '/v1/actions/{actionId}',
     { path: { actionId: id } },
-    // The outcome of an approval is awaited.
+    // True while the outcome of an approval is awaited.
     { everyMs: isSent ? 1_000 : 15_000 },
   );
   const isWaited = read.data !== undefined && isUnderWay(read.data);
@@ -60,7 +60,7 @@ function Call({ latest, onReload, onDecided }: CallProps) {
   const [error, setError] = useState<ApiError>();
   const approve = useVerb(APPROVE, { showsError: true });
   const isChanged = latest.digest !== seen.digest;
-  // What was shown stays until the person takes note of the change.
+  // The shown call stays until the person acknowledges the change.
   const call = isChanged ? seen : latest;
   const decide = async (edited?: Record<string, unknown>) => {
     setError(undefined);
@@ -177,7 +177,7 @@ function Head({ call }: { readonly call: Detail }) {
   );
 }
 
-/** Writes what is approved, so that two states of it can be compared. */
+/** Returns the approved contents as text, to compare two states of a call. */
 function callText({ toolName, connectionName, account, definitionHash, arguments: given }: Detail): string {
   return [
     `${toolName} on ${connectionName}${account === null ? '' : ` as ${account}`}`,

@@ -18,9 +18,9 @@ type Action = Shape<'Action'>;
 
 export interface DecisionsProps {
   readonly call: Shape<'ActionDetail'>;
-  /** What the person has to see for a key to decide. */
+  /** The element that must be visible before a key decides. */
   readonly pane: RefObject<HTMLElement | null>;
-  /** True while what is shown is not what would be sent. */
+  /** True while the shown call differs from the call that would be sent. */
   readonly isChanged: boolean;
   readonly isBusy: boolean;
   readonly error: ApiError | undefined;

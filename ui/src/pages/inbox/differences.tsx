@@ -41,7 +41,7 @@ export function SinceLastApproved({ action: { arguments: given, lastApproved } }
   );
 }
 
-/** Shows what a person changed in the arguments before the approval. */
+/** Shows the changes of a person in the arguments before the approval. */
 export function ChangedByPerson({ action }: { readonly action: Detail }) {
   const projectId = useProjectId();
   const { changes, replaces, replacedBy, decidedBy } = action;

@@ -163,7 +163,7 @@ function valueOf({ kind, text }: Written): unknown {
   try {
     return parseExact(text);
   } catch {
-    // The server says what is wrong with a number.
+    // The server names the fault of a number.
     return kind === 'number' ? text : undefined;
   }
 }

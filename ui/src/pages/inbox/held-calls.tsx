@@ -116,7 +116,7 @@ export function HeldCalls() {
   );
 }
 
-/** Below this width the list and the chosen call are not seen together. */
+/** Below this width the list and the chosen call are not visible together. */
 function isNarrow(): boolean {
   return !globalThis.matchMedia('(min-width: 64rem)').matches;
 }

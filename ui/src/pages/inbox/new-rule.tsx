@@ -49,7 +49,7 @@ export default function NewRule({ action, onClose }: NewRuleProps) {
   const isIncomplete = conditions.length < chosen.size;
   const maxUses = form.watch('maxUses').trim();
   const uses = maxUses === '' ? null : Number(maxUses);
-  // It would be sent as null, which is no limit.
+  // NaN would be sent as null, which means no limit.
   const noNumber = Number.isNaN(uses) ? 'This is not a number.' : undefined;
   const change = (pointer: string, to: Chosen | undefined) =>
     setChosen((before) => {

@@ -8,7 +8,7 @@ import { Time } from '#ui/parts/time.tsx';
 
 type Action = Shape<'Action'>;
 
-/** Says what was decided about a call, and what came of it. */
+/** Shows the decision about a call and its result. */
 export function Outcome({ action }: { readonly action: Action }) {
   const { state, note, decidedBy, decidedAt, result, resultLength } = action;
   if (state === 'open') return null;

@@ -2,7 +2,7 @@ import { PageHeader } from '#ui/parts/page.tsx';
 import { HeldCalls } from './held-calls.tsx';
 import { Questions } from './questions.tsx';
 
-/** Shows what waits for a decision of a person. */
+/** Shows everything that waits for a person's decision. */
 export function InboxPage() {
   return (
     <>

@@ -85,7 +85,7 @@ export function ModelAccountsPage() {
   );
 }
 
-/** Says how the sign-in of an account ended, and what comes next. */
+/** Shows how the sign-in of an account ended, and the next step. */
 function Returned({ accounts }: { readonly accounts: readonly Account[] | undefined }) {
   const { connected, error, requestId } = useSearch();
   if (connected === undefined && error === undefined) return null;

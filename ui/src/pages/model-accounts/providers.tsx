@@ -5,7 +5,7 @@ import { Badge } from '#ui/parts/state.tsx';
 
 type Provider = Shape<'ModelProvider'>;
 
-/** Shows the providers, whose quota runs on them use, and why one cannot be connected. */
+/** Shows the providers, the payer of runs on them, and the reason why one cannot be connected. */
 export function Providers({
   providers,
   onConnect,
@@ -96,7 +96,7 @@ const WAYS: Readonly<Record<Provider['authType'], string>> = {
   api_key: 'By API key',
 };
 
-/** Says how an account is connected, or in two words why none can be; the reason in full is the API's. */
+/** Says how an account is connected, or in two words why not. The API has the reason in full. */
 function badgeText({ authType, enabled, viewer }: Provider): string {
   if (enabled) return WAYS[authType];
   return viewer.reason?.code === 'provider_mismatch' ? 'Files differ' : 'Switched off';

@@ -18,8 +18,7 @@ import { LeaveDialog } from '#ui/shell/leave-dialog.tsx';
 import { BeforeConnecting, type ConnectProps } from './providers.tsx';
 
 /**
- * Sends the browser to the provider's sign-in; where no server listens at its end, takes the address at which the
- * browser ended.
+ * Sends the browser to the provider's sign-in. If no server listens at its end, the person enters the final address.
  */
 export function SignInDialog({ provider, account, onClose }: ConnectProps) {
   const [started, setStarted] = useState<Shape<'StartedModelSignIn'>>();

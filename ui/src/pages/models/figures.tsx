@@ -14,7 +14,7 @@ export interface FiguresDialogProps {
   readonly onClose: () => void;
 }
 
-/** Enters figures by hand that no list knows. Figures of the server or the operator cannot be changed here. */
+/** Enters unknown figures by hand. Figures of the server or the operator cannot be changed here. */
 export function FiguresDialog({ option, onClose }: FiguresDialogProps) {
   const { modelId, name, figures } = option;
   const form = useForm({ defaultValues: textsOf(option) });
@@ -94,7 +94,7 @@ export function FiguresDialog({ option, onClose }: FiguresDialogProps) {
 
 type Origin = Option['figures']['prices'];
 
-/** Says whether a figure is known better than by hand. */
+/** Tells whether a figure has a better source than a person. */
 function isBetter(origin: Origin): boolean {
   return origin !== null && origin !== 'by_hand' && origin !== 'catalogue';
 }

@@ -107,7 +107,7 @@ function Numbers({ name, series, field, onField }: NumbersProps) {
   );
 }
 
-/** Says whether a number has changed over the runs, and so makes a chart worth looking at. */
+/** Tells whether a number has changed over the runs, so that a chart is useful. */
 function hasMoved(item: SeriesItem): boolean {
   return new Set(valuesOf(item).filter((value) => value !== null)).size > 1;
 }

@@ -6,7 +6,7 @@ import { StateBadge } from '#ui/parts/state.tsx';
 import { RowLink } from '#ui/parts/table.tsx';
 import { Time } from '#ui/parts/time.tsx';
 
-/** Shows what the last run of a routine said, if one has ended with a result or a failure. */
+/** Shows the result or failure of a routine's last run, if there is one. */
 export function LastResult({ routineId }: { readonly routineId: string }) {
   const projectId = useProjectId();
   const runs = useList(

@@ -116,7 +116,7 @@ function loaded(panel: ReactNode) {
   return <Suspense fallback={<SkeletonRows rows={4} />}>{panel}</Suspense>;
 }
 
-/** Says why the service paused the routine, and what else may be wrong with it. */
+/** Says why the service paused the routine, and lists other problems. */
 function Attention({ routine }: { routine: Shape<'RoutineDetail'> }) {
   const { stateReason, webhookFailedAt, warnings } = routine;
   const texts = newerTexts(routine);
@@ -165,7 +165,7 @@ interface NewerText {
   readonly isProven: boolean;
 }
 
-/** Lists the skills and facts of which an active routine runs an older text. */
+/** Lists the outdated skills and facts of an active routine. */
 function newerTexts({ skillsBehind, factsBehind }: Shape<'RoutineDetail'>): readonly NewerText[] {
   const skills = skillsBehind.map(({ name, activated, proven, newest }) => ({
     inWords: `revision ${activated} of ${name}, which is at ${newest}`,
@@ -188,7 +188,7 @@ interface NewerTextsProps {
   readonly texts: readonly NewerText[];
 }
 
-/** Says which older texts an active routine still runs, and offers the way to the newer ones. */
+/** Lists the older texts that an active routine still runs, and offers the newer ones. */
 function NewerTexts({ routineId, texts }: NewerTextsProps) {
   const run = useVerb(RUN_NOW);
   const take = useVerb(ACTIVATE, { done: 'Scheduled runs take the new text' });

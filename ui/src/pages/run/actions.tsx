@@ -13,7 +13,7 @@ export interface ActionsProps {
   readonly projectId: string;
 }
 
-/** Offers what can be done with a run: keep it, cancel it or repeat it. */
+/** Offers the actions on a run: keep it, cancel it or repeat it. */
 export function Actions({ run, projectId }: ActionsProps) {
   const pin = useSend('patch', '/v1/runs/{runId}', {
     refreshes: ['/v1/runs'],

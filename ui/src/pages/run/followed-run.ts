@@ -11,7 +11,7 @@ export interface FollowedRun {
   readonly run: Loaded<RunDetail>;
   /** State of the event stream; undefined while the run is not followed. */
   readonly status: FollowStatus | undefined;
-  /** What the model step under way has said. */
+  /** The text of the running model step. */
   readonly live: string | undefined;
 }
 
@@ -71,7 +71,7 @@ function intervalOf(run: RunDetail): number | false {
 type Run = Shape<'Run'>;
 type Step = Shape<'Step'>;
 
-/** State, steps and text that the events of a run have brought since its detail was read. */
+/** State, steps and text from the events of a run since its detail was read. */
 interface Seen {
   readonly run: Partial<RunDetail> | undefined;
   readonly steps: ReadonlyMap<number, Step>;

@@ -9,7 +9,7 @@ import { SkeletonRows } from '#ui/parts/skeleton.tsx';
 import { StateBadge } from '#ui/parts/state.tsx';
 import { RowLink } from '#ui/parts/table.tsx';
 
-/** Lists the calls of a run that were held, with what was decided about each; nothing for a run without any. */
+/** Lists the held calls of a run, each with the decision about it; nothing for a run without any. */
 export function HeldCalls({ run }: { readonly run: Shape<'RunDetail'> }) {
   return run.steps.some(({ tool }) => tool?.action != null) ? <Held runId={run.id} /> : null;
 }
@@ -51,7 +51,7 @@ function Held({ runId }: { readonly runId: string }) {
   );
 }
 
-/** Sums up what a call would send and what came of it. */
+/** Summarizes a call and its result. */
 function verdictOf(action: Shape<'Action'>): string {
   const { note, result, decidedBy } = action;
   const said = [

@@ -71,7 +71,7 @@ function Run({ projectId, runId }: { projectId: string; runId: string }) {
   );
 }
 
-/** Adds to a print what the page shows around it. */
+/** Adds to a print the facts that the page shows around the result. */
 function PrintHead({ run }: { readonly run: Shape<'RunDetail'> }) {
   const at = new Date(run.finishedAt ?? run.startedAt ?? run.createdAt);
   return (
@@ -84,7 +84,7 @@ function PrintHead({ run }: { readonly run: Shape<'RunDetail'> }) {
   );
 }
 
-/** Marks the result of a run as read, once a reader has it before them. */
+/** Marks the result of a run as read once a reader sees it. */
 function useMarkedRead(run: Shape<'RunDetail'> | undefined): void {
   const mark = useSend('post', '/v1/results/read', {
     refreshes: ['/v1/results'],
@@ -163,7 +163,7 @@ function Detail({ run, status, live }: DetailProps) {
   );
 }
 
-/** Shows the verdicts of the routine's checks, which code has made and no model. */
+/** Shows the verdicts of the routine's checks, which code makes, not a model. */
 function Checks({ run }: { readonly run: Shape<'RunDetail'> }) {
   if (run.checks.length === 0) return null;
   return (

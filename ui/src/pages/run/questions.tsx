@@ -94,7 +94,7 @@ function Answer({ of: { id, message, state, errorMessage, result, createdAt } }:
   );
 }
 
-/** Says of an answer what it was asked, and leads to the result that the question is about. */
+/** Shows the question of an answer, and leads to the result that the question is about. */
 export function Asked({ run: { message, followsUp } }: { readonly run: Shape<'RunDetail'> }) {
   const projectId = useProjectId();
   if (followsUp === null) return null;

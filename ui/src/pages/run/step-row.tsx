@@ -25,7 +25,7 @@ export interface StepRowProps {
   /** Number of earlier calls whose results are left out from this step on. */
   readonly leftOut: number;
   readonly span: Span;
-  /** Begin of a step that is under way; null for one that has ended. */
+  /** Start of a running step; null for one that has ended. */
   readonly since: string | null;
   /**
    * The present time while the step is under way; the row of a step that has ended is not drawn again as time passes.
@@ -96,7 +96,7 @@ function labelOf(step: Step): string {
 
 const FILLS = { model: 'fill-accent', tool: 'fill-accent opacity-45' } as const;
 
-/** Colours of steps that ended otherwise than well. */
+/** Colours of steps that did not succeed. */
 const ENDS: Readonly<Record<string, string>> = { failed: 'fill-bad', cancelled: 'fill-idle' };
 
 /** Shows the place of a step in the duration of its run. */

@@ -74,7 +74,7 @@ export function Steps({ run }: { readonly run: RunDetail }) {
   );
 }
 
-/** Tells whether the detail of the run lacks the texts of a step, because it has only so many. */
+/** Tells whether the run's detail, which has a limited length, lacks the texts of a step. */
 function isLeftOut({ textsLeftOutFrom: from }: RunDetail, { index }: Shape<'Step'>): boolean {
   return from !== null && index >= from;
 }
@@ -89,7 +89,7 @@ function countLeftOut(steps: RunDetail['steps']): ReadonlyMap<number, number> {
   return counts;
 }
 
-/** Keys by which a reader goes about a page, or opens something on it. */
+/** Keys with which a reader moves on a page, or opens something on it. */
 const READING_KEYS: ReadonlySet<string> = new Set([
   'ArrowUp',
   'ArrowDown',

@@ -24,7 +24,7 @@ const LOOKS = {
 interface VerdictProps {
   readonly run: RunDetail;
   readonly status: FollowStatus | undefined;
-  /** True once the model step under way says something. */
+  /** True once the running model step has written text. */
   readonly isWriting: boolean;
 }
 
@@ -94,7 +94,7 @@ const STREAMS: Readonly<Partial<Record<FollowStatus, string>>> = {
   refused: 'You may not follow this run any more',
 };
 
-/** Says what the first open step does, or the one after the last. */
+/** Describes the first open step, or the one after the last. */
 function underWay({ steps }: RunDetail, isWriting: boolean): string {
   const at = steps.findIndex(({ finishedAt }) => finishedAt === null);
   const call = steps[at]?.tool;
@@ -102,7 +102,7 @@ function underWay({ steps }: RunDetail, isWriting: boolean): string {
   return `${does} · step ${(at === -1 ? steps.length : at) + 1}`;
 }
 
-/** Counts the time since the run began. It is not read out: that would be each second. */
+/** Counts the time since the run began. Screen readers skip it, because it changes each second. */
 function Clock({ since }: { readonly since: string }) {
   const seconds = Math.max(Math.floor((useNow(1_000).getTime() - Date.parse(since)) / 1_000), 0);
   return (

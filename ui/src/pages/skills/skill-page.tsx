@@ -126,7 +126,7 @@ function Suggested({ schedule }: { readonly schedule: string }) {
   return <Schedule words={data?.inWords ?? schedule} cron={schedule} />;
 }
 
-/** Says what the skill needs, and where a routine gets it. */
+/** Lists the needs of the skill, and how a routine meets them. */
 function Needs({ skill }: { readonly skill: Skill }) {
   const projectId = useProjectId();
   if (skill.needs.length === 0) return <p className="text-base text-ink">The instructions of the routine alone.</p>;

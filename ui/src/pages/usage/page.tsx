@@ -136,7 +136,7 @@ function Meters({ billing }: { readonly billing: Shape<'Billing'> }) {
   );
 }
 
-/** Says where this pace leads. The first day of a period is too early for that. */
+/** Forecasts the use at this pace. The first day of a period is too early for that. */
 function paceOf(used: number, allowed: number, passed: number): string {
   if (used === 0 || passed < 0.03) return '';
   const expected = used / passed;

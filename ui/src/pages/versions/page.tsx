@@ -16,7 +16,7 @@ const { useParams, useSearch, useNavigate } = getRouteApi('/account/p/$projectId
 
 type Summary = Shape<'RoutineVersionSummary'>;
 
-/** Shows what changed, by whom, and offers the way back. */
+/** Shows each change with its author, and offers to restore a version. */
 export function VersionsPage() {
   const projectId = useProjectId();
   const { routineId } = useParams();

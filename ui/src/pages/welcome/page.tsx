@@ -39,7 +39,7 @@ export function WelcomePage() {
   );
 }
 
-/** Offers the ways out to a person without an organization, who has no settings to find them in. */
+/** Offers sign-out and deletion to a person without an organization, who has no settings page. */
 function WayOut() {
   const { user } = useSession();
   const signOut = useSignOut();

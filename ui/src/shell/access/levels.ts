@@ -47,7 +47,7 @@ const LEVELS: readonly Level[] = [
 ];
 
 /**
- * Lists the levels of access, each with the requested scopes in it; a level that adds no scope is left out.
+ * Lists the levels of access, each with its requested scopes. Leaves out a level that adds no scope.
  * @param asked scopes that the program asks for; undefined for all
  */
 export function levelsFor(asked: readonly Scope[] | undefined): readonly Level[] {

@@ -14,7 +14,7 @@ export function factorBody(code: string): { code: string } | { recoveryCode: str
   return /^\d{6}$/.test(digits) ? { code: digits } : { recoveryCode: code.trim() };
 }
 
-/** Asks for a code of the authenticator, or for a recovery code of a person who has lost it. */
+/** Asks for a code of the authenticator, or for a recovery code if the person has lost it. */
 export function FactorField({ form }: { readonly form: UseFormReturn<FactorValues> }) {
   const [hasLost, setLost] = useState(false);
   return (

@@ -69,7 +69,7 @@ export function Invitations({ organization }: { readonly organization: Organizat
   const config = useRead('/public/config', {}, { staleMs: 600_000 });
   const [isInviting, setInviting] = useState(false);
   const [shown, setShown] = useState<NewInvitation>();
-  /** Shows the link of an invitation where no mail carries it. */
+  /** Shows the link of an invitation that no mail carries. */
   const invited = (invitation: NewInvitation) => {
     if (config.data?.verifiesAddresses === true) toast.done(`Invitation sent to ${invitation.email}`);
     else setShown(invitation);

@@ -37,7 +37,7 @@ export function RemoveDialog({ member, organization, onClose }: RemoveDialogProp
           ].join('; '),
     showsError: true,
     onDone: () => {
-      // A new document: nothing of an organization that one has left is kept in memory.
+      // Load a new document, so that nothing of the organization stays in memory.
       if (isSelf) location.assign('/');
       else close();
     },
