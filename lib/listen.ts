@@ -11,20 +11,22 @@ export const HTTP_LIMITS = {
   maxHeaderSize: 16 * 1024,
   headersTimeout: 15_000,
   requestTimeout: 30_000,
-  // Longer than the usual idle timeout of a load balancer, so that the service never closes first.
-  keepAliveTimeout: 65_000,
   connectionsCheckingInterval: 5_000,
 };
 
 /** Milliseconds that running requests get to finish when a server closes. */
 export const CLOSE_GRACE_MS = 20_000;
 
+/** Longer than clients and load balancers keep an idle connection: one that closes as it is used loses a request. */
+const KEEP_ALIVE_MS = 65_000;
+
 /**
- * Lets a server listen.
+ * Lets a server listen. It never closes an idle connection before its client does.
  * @returns the port: the requested one, or the system's choice for 0
  * @throws the error of the socket, such as `EADDRINUSE`
  */
 export async function listenOn(server: Server, { host, port }: { host: string; port: number }): Promise<number> {
+  server.keepAliveTimeout = KEEP_ALIVE_MS;
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, host, resolve);

@@ -33,7 +33,6 @@ export async function listen(
       maxHeaderSize: 8_192,
       headersTimeout: 10_000,
       requestTimeout: 60_000,
-      keepAliveTimeout: 60_000,
       connectionsCheckingInterval: 5_000,
     },
     (request, response) => {

@@ -1,6 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
-import { FIELDS_FILE, renderApiTypes, renderRoutineFields, TYPES_FILE } from '../../ui/generate/api-types.ts';
+import {
+  FIELDS_FILE,
+  renderApiTypes,
+  renderRoutineFields,
+  renderWords,
+  TYPES_FILE,
+  WORDS_FILE,
+} from '../../ui/generate/api-types.ts';
 import { ROUTINE_FIELDS } from '../../ui/src/api/routine-fields.ts';
 import { declared, GROUPS, labelOf, OTHER_FIELDS, textOf, valueInWords } from '../../ui/src/parts/routine-fields.ts';
 
@@ -10,6 +17,10 @@ test('the types of the dashboard are those of this API; npm run ui:types updates
 
 test('the dashboard names the fields of a routine as they are declared; npm run ui:types writes them', async () => {
   expect(await readFile(FIELDS_FILE, 'utf8')).toBe(renderRoutineFields());
+});
+
+test('the dashboard words reasons as the service does; npm run ui:types writes them', async () => {
+  expect(await readFile(WORDS_FILE, 'utf8')).toBe(renderWords());
 });
 
 test('a field of a routine has an editor of its own in the composer, or a kind by which it is edited', () => {

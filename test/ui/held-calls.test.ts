@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
-import { argumentsLine, placeInWords, referencesIn, ruleInWords } from '../../ui/src/format/action-words.ts';
+import { ACTION_REASONS } from '#core/execution/actions/index.ts';
+import { sentence } from '#lib/text.ts';
+import { argumentsLine, endOf, placeInWords, referencesIn } from '../../ui/src/format/action-words.ts';
 import { drawn, partsAtUnseen, unseenIn, withoutUnseen } from '../../ui/src/format/drawn.ts';
 import { conditionOf, leavesOf } from '../../ui/src/pages/inbox/rule-conditions.ts';
 import { parseExact } from '../../ui/src/format/exact-number.ts';
@@ -34,16 +36,10 @@ test('a condition keeps the type of the argument, and is none without a value', 
 
 type Leaf = ReturnType<typeof leavesOf>[number];
 
-test('a rule is said in words before it is saved', () => {
-  const conditions = [
-    { pointer: '/repository', equals: 'web\u200Bsite' },
-    { pointer: '/labels/0', in: ['links', 'prices'] },
-    { pointer: '/priority', atMost: 3 },
-  ];
-  expect(ruleInWords({ conditions, maxUses: 10 })).toBe(
-    'Calls whose repository is “webU+200Bsite” and labels › 0 is “links” or “prices” and priority is at most 3, with any other arguments, 10 times.',
-  );
-  expect(ruleInWords({ conditions: [{ pointer: '/a', prefix: 'b' }], maxUses: 1 })).toMatch(/arguments, once\.$/);
+test('the reason of an end reads as the API words it, and one that a newer service has as its name', () => {
+  for (const [reason, words] of Object.entries(ACTION_REASONS)) expect(endOf({ reason })).toBe(sentence(words));
+  expect(endOf({ reason: 'tool_moved' })).toBe('Tool moved.');
+  expect(endOf({ reason: null })).toBeUndefined();
 });
 
 test('references to results of other calls are told apart from text', () => {

@@ -50,7 +50,6 @@ test('a held call is edited, approved and carried out, and a rule lets the next 
   await dialog.getByRole('combobox', { name: 'Comparison of title' }).click();
   await page.getByRole('option', { name: 'begins with' }).click();
   await dialog.getByRole('textbox', { name: 'Value of title' }).fill('Broken link');
-  await dialog.getByText('Calls whose title begins with “Broken link”, with any other arguments.').waitFor();
   await dialog.getByRole('button', { name: 'Save rule' }).click();
   await page.getByText('Rule saved. It holds for later calls.').waitFor();
   await runAsking({ service, client }, routine, ISSUE);
@@ -61,6 +60,7 @@ test('a held call is edited, approved and carried out, and a rule lets the next 
   await held.getByText('It answered: number 1').waitFor();
   await page.goto(`${home}/routines/${routine.routineId}/tools`);
   const rules = page.getByRole('region', { name: 'Standing rules' });
+  await rules.getByText('Calls whose title begins with "Broken link", with any other arguments.').waitFor();
   await rules.getByText('Used 1 time, ends in').waitFor();
   await rules.getByRole('button', { name: 'Revoke' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Revoke rule' }).click();

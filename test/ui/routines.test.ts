@@ -191,7 +191,7 @@ test('a run is asked for a later time, with other values', async ({ visit, perso
   const at = ago(-2);
   await dialog.getByLabel('At', { exact: false }).last().fill(at);
   await page.getByRole('button', { name: 'Schedule this run' }).click();
-  await page.getByText(/^Waiting for the time for which it was asked/).waitFor();
+  await page.getByText('Waiting: it was asked for a later time.').waitFor();
   await expectClean();
   const { data } = await client.get(`/v1/routines/${id}/runs`);
   const { data: run } = await client.get(`/v1/runs/${data[0].id}`);

@@ -224,7 +224,7 @@ async function followRun(watched: Watched, open: () => Promise<void>): Promise<v
   await page.getByText('Step 2').waitFor();
   await page.goto(routine);
   await page.getByRole('button', { name: 'Run now' }).click();
-  await page.getByText(/^Waiting for its turn/).waitFor();
+  await page.getByText(/^Waiting: /).waitFor();
   await take(watched, 'queued');
   await first.taken();
   const second = hold();

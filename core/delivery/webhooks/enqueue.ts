@@ -21,7 +21,7 @@ type EnqueueCore = Pick<Core, 'work'>;
  * after the commit, or by a tick. Does nothing where the routine has no webhook or its receiver is gone.
  */
 export function enqueueDelivery(core: EnqueueCore, tx: Db, run: ReportedRun & Webhook): Promise<void> {
-  return enqueue(core, tx, { ...run, runId: run.id, type: eventType(run) }, () => eventBody(run));
+  return enqueue(core, tx, [{ ...run, runId: run.id, type: eventType(run), body: () => eventBody(run) }]);
 }
 
 /**
@@ -30,23 +30,26 @@ export function enqueueDelivery(core: EnqueueCore, tx: Db, run: ReportedRun & We
  */
 export function enqueuePaused(core: EnqueueCore, tx: Db, routine: PausedRoutine, runId: string | null): Promise<void> {
   const about = { ...routine, routineId: routine.id, runId, type: 'routine.paused' as const };
-  return enqueue(core, tx, about, () => pausedBody(routine, runId));
+  return enqueue(core, tx, [{ ...about, body: () => pausedBody(routine, runId) }]);
 }
 
-/** Queues the event of a held call, in the transaction that holds it or decides about it. */
-export function enqueueActionEvent(
+/** Queues the events of held calls, in the transaction that holds them or decides about them. */
+export function enqueueActionEvents(
   core: EnqueueCore & Pick<Core, 'uiOrigin'>,
   tx: Db,
-  action: ReportedAction & Webhook,
+  actions: readonly (ReportedAction & Webhook)[],
 ): Promise<void> {
-  const url = `${core.uiOrigin}/p/${action.projectId}/actions/${action.id}`;
-  // Of no run: what is delivered of a run decides what counts as changed.
-  return enqueue(core, tx, { ...action, runId: null }, () => actionBody(action, url));
+  const events = actions.map((action) => {
+    const url = `${core.uiOrigin}/p/${action.projectId}/actions/${action.id}`;
+    // Of no run: what is delivered of a run decides what counts as changed.
+    return { ...action, runId: null, body: () => actionBody(action, url) };
+  });
+  return enqueue(core, tx, events);
 }
 
 /** Queues the event of a question, in the transaction that asks or answers it. */
 export function enqueueQuestion(core: EnqueueCore, tx: Db, question: ReportedQuestion & Webhook): Promise<void> {
-  return enqueue(core, tx, question, () => questionBody(question));
+  return enqueue(core, tx, [{ ...question, body: () => questionBody(question) }]);
 }
 
 type Webhook = Pick<PausedRoutine, 'webhookUrl' | 'webhookFailedAt'>;
@@ -56,19 +59,27 @@ interface NewEvent extends Webhook {
   readonly routineId: string;
   readonly runId: string | null;
   readonly type: EventType;
+  readonly body: () => string;
 }
 
-async function enqueue({ work }: EnqueueCore, tx: Db, event: NewEvent, body: () => string): Promise<void> {
-  if (event.webhookUrl === null || event.webhookFailedAt !== null) return;
+async function enqueue({ work }: EnqueueCore, tx: Db, events: readonly NewEvent[]): Promise<void> {
+  const armed = events.filter(({ webhookUrl, webhookFailedAt }) => webhookUrl !== null && webhookFailedAt === null);
+  if (armed.length === 0) return;
+  const column = (of: (event: NewEvent) => string | null) => armed.map(of);
   // Deliveries take turns by host. The routine may have another one when the attempt is made.
-  const host = URL.parse(event.webhookUrl)?.host ?? '';
+  const hosts = column(({ webhookUrl }) => URL.parse(webhookUrl ?? '')?.host ?? '');
   await tx.run`
     insert into webhook_deliveries (
       id, organization_id, host, project_id, routine_id, run_id, event_type, body, state, next_attempt_at
     )
-    select ${newId('delivery')}, organization_id, ${host}, id, ${event.routineId}, ${event.runId},
-      ${event.type}, ${body()}, 'pending', ${AT_ONCE}
-    from projects where id = ${event.projectId}
+    select event.id, p.organization_id, event.host, p.id, event.routine_id, event.run_id, event.type, event.body,
+      'pending', ${AT_ONCE}
+    from unnest(${column(() => newId('delivery'))}::text[], ${hosts}::text[],
+      ${column(({ projectId }) => projectId)}::text[], ${column(({ routineId }) => routineId)}::text[],
+      ${column(({ runId }) => runId)}::text[], ${column(({ type }) => type)}::text[],
+      ${column(({ body }) => body())}::text[])
+      as event (id, host, project_id, routine_id, run_id, type, body)
+    join projects p on p.id = event.project_id
   `;
   afterCommit(tx, () => work.nudge('deliveries'));
 }

@@ -7,7 +7,7 @@ export {
   RETRY_LADDER_MS,
   type Delivery,
 } from './delivery.ts';
-export { enqueueActionEvent, enqueueDelivery, enqueuePaused, enqueueQuestion } from './enqueue.ts';
+export { enqueueActionEvents, enqueueDelivery, enqueuePaused, enqueueQuestion } from './enqueue.ts';
 export {
   deleteDeliveries,
   eraseBodies,

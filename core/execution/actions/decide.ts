@@ -58,7 +58,7 @@ export async function approveAction(
     const details = { routineId: open.routineId, tool: open.toolName, replaces: edited === undefined ? null : id };
     const entry = { by: wanted.by, projectId, targetId: action.id, details };
     await recordProjectAudit(tx, { ...entry, action: 'action.approved' });
-    await tellDecided(deps, tx, action);
+    await tellDecided(deps, tx, [action]);
     return action;
   });
   if (approved === 'reference_ended') throw new AppError('action_not_allowed', sentence(ACTION_REASONS[approved]));

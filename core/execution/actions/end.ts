@@ -26,13 +26,13 @@ export async function endActions(
 
 /** Reports actions that have ended without being carried out, and ends those that refer to them. */
 export async function followEnds(deps: EndDeps, tx: Db, ended: readonly Told[]): Promise<void> {
-  for (const each of ended) await tellDecided(deps, tx, each);
+  if (ended.length === 0) return;
+  await tellDecided(deps, tx, ended);
   await endReferring(deps, tx, ended);
 }
 
 /** Ends the actions that refer to actions which were not carried out. */
 export async function endReferring(deps: EndDeps, tx: Db, ended: readonly Told[]): Promise<void> {
-  if (ended.length === 0) return;
   const ids = ended.map(({ id }) => id);
   const projectIds = [...new Set(ended.map(({ projectId }) => projectId))];
   const which = sql`project_id = any(${projectIds}) and refers_to && array(

@@ -1,3 +1,4 @@
+import { DEFINITION } from '#core/authoring/definition/index.ts';
 import type { Core } from '#core/core.ts';
 import { lockKey, storable, storableJson, sql, type Db } from '#lib/database/index.ts';
 import { newId } from '#lib/ids.ts';
@@ -21,8 +22,8 @@ export interface HeldCall extends SeenCall {
 export const MAX_OPEN_ACTIONS = 200;
 const MAX_REASON_LENGTH = 2_000;
 
-/** Hours after which an open action expires, where the routine says nothing else. */
-const EXPIRE_HOURS = 72;
+/** Hours after which an open action expires, for a definition of a release before the field. */
+const EXPIRE_HOURS = DEFINITION.decisionHours.schema.parse(undefined);
 
 /**
  * Records a held call in the transaction that records its step. The same call that is open already is counted again.

@@ -1,5 +1,5 @@
 import type { Core } from '#core/core.ts';
-import { enqueueActionEvent } from '#core/delivery/webhooks/index.ts';
+import { enqueueActionEvents } from '#core/delivery/webhooks/index.ts';
 import { addWork } from '#core/foundation/work/index.ts';
 import { AT_ONCE, sql, type Db } from '#lib/database/index.ts';
 import type { Action } from './action.ts';
@@ -8,41 +8,55 @@ export type Told = Pick<Action, 'id' | 'projectId'>;
 
 /** Reports an action that waits: the webhook of its routine, and by mail, once for all of a run, its people. */
 export async function tellHeld(core: Pick<Core, 'uiOrigin' | 'work'>, tx: Db, action: Told): Promise<void> {
-  await tellWebhook(core, tx, action, 'action.held');
+  await tellWebhook(core, tx, [action], 'action.held');
   await tx.run`${addWork(sql`
     select 'action_held', run_id, organization_id, ${AT_ONCE}, '{}'::jsonb from actions
     where id = ${action.id} and project_id = ${action.projectId}`)}`;
 }
 
-/** Reports an action that was approved or rejected, or has ended otherwise, in the transaction of its end. */
-export async function tellDecided(core: Pick<Core, 'uiOrigin' | 'work'>, tx: Db, action: Told): Promise<void> {
-  await tellWebhook(core, tx, action, 'action.decided');
-  await runAgain(tx, action);
+/** Reports actions that were approved or rejected, or have ended otherwise, in the transaction of their end. */
+export async function tellDecided(
+  core: Pick<Core, 'uiOrigin' | 'work'>,
+  tx: Db,
+  actions: readonly Told[],
+): Promise<void> {
+  await tellWebhook(core, tx, actions, 'action.decided');
+  await runAgain(tx, actions);
 }
 
 async function tellWebhook(
   core: Pick<Core, 'uiOrigin' | 'work'>,
   tx: Db,
-  { id, projectId }: Told,
+  actions: readonly Told[],
   type: 'action.held' | 'action.decided',
 ): Promise<void> {
-  const told = await tx.row<Omit<Parameters<typeof enqueueActionEvent>[2], 'type'>>`
+  const told = await tx.rows<Omit<Parameters<typeof enqueueActionEvents>[2][number], 'type'>>`
     select a.id, a.project_id as "projectId", a.routine_id as "routineId", a.run_id as "runId", a.state, a.reason,
       a.tool_name as "toolName", a.connection_id as "connectionId", a.expires_at as "expiresAt", now() as at,
       r.webhook_url as "webhookUrl", r.webhook_failed_at as "webhookFailedAt"
     from actions a join routines r on r.id = a.routine_id and r.project_id = a.project_id
-    where a.id = ${id} and a.project_id = ${projectId}
+    where ${areAmong(actions)} order by a.id
   `;
-  if (told !== undefined) await enqueueActionEvent(core, tx, { ...told, type });
+  await enqueueActionEvents(
+    core,
+    tx,
+    told.map((action) => ({ ...action, type })),
+  );
 }
 
-/** Notes that a routine runs once more, where it says so, once no call of the run waits and one was sent. */
-export async function runAgain(tx: Db, { id, projectId }: Told): Promise<void> {
+/** SQL condition on `actions a`. */
+function areAmong(actions: readonly Told[]) {
+  const [ids, projectIds] = [actions.map(({ id }) => id), actions.map(({ projectId }) => projectId)];
+  return sql`(a.id, a.project_id) in (select * from unnest(${ids}::text[], ${projectIds}::text[]))`;
+}
+
+/** Notes that routines run once more, where they say so, once no call of a run waits and one was sent. */
+export async function runAgain(tx: Db, actions: readonly Told[]): Promise<void> {
   await tx.run`${addWork(sql`
     select 'action_run', a.run_id, a.organization_id, ${AT_ONCE}, jsonb_build_object('projectId', a.project_id,
       'routineId', a.routine_id)
     from actions a join routines r on r.id = a.routine_id and r.project_id = a.project_id
-    where a.id = ${id} and a.project_id = ${projectId} and r.definition ->> 'afterApproval' = 'run'
+    where ${areAmong(actions)} and r.definition ->> 'afterApproval' = 'run'
       and r.state in ('draft', 'active')
       and exists (select from actions o where o.run_id = a.run_id and o.project_id = a.project_id
         and o.sent_at is not null)

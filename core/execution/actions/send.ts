@@ -191,7 +191,7 @@ export function record(
     `;
     if (recorded === 0) return 'skipped';
     if (end.state !== 'done') await endReferring(deps, tx, [action]);
-    await runAgain(tx, action);
+    await runAgain(tx, [action]);
     // What refers to this one, and the routine, may go on.
     afterCommit(tx, () => ['actions', 'action_run'].forEach((name) => deps.work.nudge(name)));
     return end.state;

@@ -26,7 +26,7 @@ export const WAITS = {
     'other runs have reserved what is left of a budget; the time waited does not count, and it asks again within seconds',
   connection:
     'the provider of a connection cannot be reached, so an expired sign-in cannot be renewed; the time waited does not count, and it asks again',
-  start: 'its turn has come and its workflow is about to begin',
+  start: 'its turn has come, and it is about to begin',
 } as const;
 export type Wait = keyof typeof WAITS;
 

@@ -78,7 +78,7 @@ export async function holdToolStep(
         const id =
           call.kind === 'refused'
             ? undefined
-            : await recordHeldCall(deps, tx, { ...call, ...placeOf(step, key, before) });
+            : await recordHeldCall(deps, tx, { ...call, ...callOf(step, key, before) });
         const name = before.held.find((each) => each.id === id)?.name ?? `action_${held.size + 1}`;
         const end =
           id === undefined
@@ -134,7 +134,7 @@ async function readBefore(db: Db, { runId, index }: StepKey): Promise<Before> {
   return found ?? { held: [], text: null };
 }
 
-function placeOf(
+function callOf(
   { target: { policy, connection } }: { readonly target: NonNullable<ToolStep['target']> },
   { runId }: StepKey,
   { text: modelReason }: Before,

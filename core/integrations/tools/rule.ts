@@ -1,4 +1,4 @@
-import { valueAt, type JsonObject } from '#lib/json.ts';
+import { pointerTokens, valueAt, type JsonObject } from '#lib/json.ts';
 
 /** A value that conditions compare with: no list, no object, and no number that a double does not hold. */
 export type RuleValue = string | number | boolean | null;
@@ -44,19 +44,15 @@ function isMet(condition: RuleCondition, args: JsonObject): boolean {
   return typeof value === 'number' && value <= condition.atMost;
 }
 
-/** Says what a rule lets through, for people. */
-export function ruleInWords(rule: Pick<ToolRule, 'conditions' | 'expiresAt' | 'maxUses'>): string {
-  const { conditions, expiresAt, maxUses } = rule;
-  const all = conditions.map(conditionInWords).join(' and ');
-  const uses = maxUses === null ? [] : [maxUses === 1 ? 'once' : `${maxUses} times`];
-  const until = expiresAt === null ? [] : [`until ${expiresAt.toISOString()}`];
-  return [`Calls whose ${all}, with any other arguments`, ...uses, ...until].join(', ');
+/** Says which calls a rule lets through, for people; its end and its most uses stand beside it. */
+export function ruleInWords({ conditions }: Pick<ToolRule, 'conditions'>): string {
+  return `Calls whose ${conditions.map(conditionInWords).join(' and ')}, with any other arguments`;
 }
 
 function conditionInWords(condition: RuleCondition): string {
-  const { pointer } = condition;
-  if ('equals' in condition) return `${pointer} is ${JSON.stringify(condition.equals)}`;
-  if ('in' in condition) return `${pointer} is one of ${condition.in.map((each) => JSON.stringify(each)).join(', ')}`;
-  if ('prefix' in condition) return `${pointer} begins with ${JSON.stringify(condition.prefix)}`;
-  return `${pointer} is at most ${condition.atMost}`;
+  const place = pointerTokens(condition.pointer).join(' › ');
+  if ('equals' in condition) return `${place} is ${JSON.stringify(condition.equals)}`;
+  if ('in' in condition) return `${place} is ${condition.in.map((each) => JSON.stringify(each)).join(' or ')}`;
+  if ('prefix' in condition) return `${place} begins with ${JSON.stringify(condition.prefix)}`;
+  return `${place} is at most ${condition.atMost}`;
 }

@@ -57,7 +57,8 @@ export function createRule(
       returning ${ruleColumns}
     `;
     if (made === undefined) throw new AppError('internal_error');
-    const details = { routineId, policyId, tool: toolName, rule: ruleInWords(made) };
+    const until = expiresAt?.toISOString() ?? null;
+    const details = { routineId, policyId, tool: toolName, rule: ruleInWords(made), maxUses, expiresAt: until };
     await recordProjectAudit(tx, { by, projectId, action: 'tool_rule.created', targetId: id, details });
     return made;
   });

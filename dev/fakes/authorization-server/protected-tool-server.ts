@@ -85,10 +85,10 @@ export async function startProtectedToolServer({
   };
 }
 
-/** Forwards a request without its credential, which is for the gate only. */
+/** Forwards a request without its credential, on a connection of its own: an idle one may be closed as it is used. */
 export function forward(incoming: IncomingMessage, body: Buffer, response: ServerResponse, upstream: string): void {
   const { authorization: _, host: __, ...headers } = incoming.headers;
-  const outgoing = request(upstream, { method: incoming.method, headers }, (answer) => {
+  const outgoing = request(upstream, { method: incoming.method, headers, agent: false }, (answer) => {
     response.writeHead(answer.statusCode ?? 502, answer.headers);
     answer.pipe(response);
   });

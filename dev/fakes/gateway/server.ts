@@ -128,8 +128,6 @@ export async function startGateway({
       sendJson(response, fields.status, manner.errorBody(fields));
     });
   });
-  // Longer than clients keep an idle connection, so that the client closes it first.
-  server.keepAliveTimeout = 120_000;
   const bound = await listenOn(server, { host: '127.0.0.1', port });
   return {
     url: `http://127.0.0.1:${bound}/v1`,

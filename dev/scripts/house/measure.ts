@@ -42,7 +42,7 @@ const BUDGETS = {
   workers: { files: 21, lines: 1_300 },
   workflows: { files: 5, lines: 350 },
   runtime: { files: 31, lines: 3_000 },
-  'ui/src': { files: 350, lines: 42_500 },
+  'ui/src': { files: 358, lines: 42_800 },
 };
 const ROOMS = Object.keys(BUDGETS);
 const FEWEST_LINES = 40;

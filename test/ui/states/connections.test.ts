@@ -101,7 +101,7 @@ const POLICIES = [
 
 const RULES = [
   { maxUses: 10, uses: 3, expiresAt: ago(-60 * (24 * 5 + 1)) },
-  { conditions: [{ pointer: '/priority', atMost: 3 }], uses: 1 },
+  { words: 'Calls whose priority is at most 3, with any other arguments', uses: 1 },
   { maxUses: 2, uses: 2 },
   { revokedAt: ago(5) },
   { definitionHash: 'b'.repeat(64) },
@@ -111,7 +111,7 @@ const RULES = [
     policyId: 'pol_01kx3k9y6wfd8r0v5m2c7t4q5d',
     definitionHash: 'a'.repeat(64),
     conditions: [{ pointer: '/title', prefix: 'Broken link' }],
-    words: 'Calls whose /title begins with "Broken link"',
+    words: 'Calls whose title begins with "Broken link", with any other arguments',
     createdAt: ago(60),
     ...changes,
   }),

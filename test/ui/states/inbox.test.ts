@@ -125,6 +125,7 @@ const ENDS: readonly Shape<'ActionDetail'>[] = [
 ];
 
 const QUESTION = sample('AskedQuestion', {
+  id: 'qst_01kx3k9y6wfd8r0v5m2c7t4q5b',
   state: 'open',
   routineName: 'Prices of competitors',
   question: 'Which of the two pages is right?',
@@ -134,24 +135,53 @@ const QUESTION = sample('AskedQuestion', {
   expiresAt: ago(-600),
 });
 
+function asking(questions: readonly Shape<'AskedQuestion'>[]) {
+  return [
+    answer('get', '/v1/questions', ({ query }) =>
+      questions.filter(({ state }) => !query.has('state') || query.get('state') === state),
+    ),
+    answer('get', '/v1/questions/{questionId}', ({ of }) => questions.find(({ id }) => id === of['questionId'])!),
+  ];
+}
+
 test('the inbox in all its states', async ({ api, visit }) => {
   const read = '/v1/actions';
   const at = { path: INBOX };
   await photograph(visit, 'inbox', [
-    { ...at, name: 'empty', before: () => api.serve(...serving([])), act: waitFor('No call waits for you') },
+    { ...at, name: 'empty', before: () => api.serve(...serving([])), act: waitFor('Nothing waits for you') },
     { ...at, name: 'loading', before: holding(read), loading: true },
     { ...at, name: 'failed', before: failing(read), act: waitFor('The held calls could not be read') },
     { ...at, name: 'forbidden', before: forbidding(read), act: (page) => page.getByRole('alert').waitFor() },
     {
       ...at,
       name: 'full',
-      before: () => api.serve(...serving(ALL), answer('get', '/v1/questions', [QUESTION])),
+      before: () => api.serve(...serving(ALL), ...asking([QUESTION])),
       async act(page) {
         await page.getByText('Broken link on /page-3').first().waitFor();
-        await page.getByRole('region', { name: 'Questions' }).getByText('Which of the two pages is right?').waitFor();
+        const asked = page.getByRole('region', { name: 'Questions' });
+        await asked.getByRole('link', { name: 'Which of the two pages is right?' }).waitFor();
+        await page.getByRole('article').getByText('Which of the two pages is right?').waitFor();
       },
     },
-    { name: 'one', path: seeing(ISSUE.id), act: waitFor('U+202E') },
+    {
+      name: 'question',
+      path: `${INBOX}?question=${QUESTION.id}`,
+      before: () => api.serve(...serving(ALL), ...asking([QUESTION])),
+      act: (page) => page.getByRole('button', { name: 'Keep the default' }).waitFor(),
+    },
+    {
+      name: 'question-answered',
+      path: `${INBOX}?question=${QUESTION.id}&show=all`,
+      before: () => api.serve(...serving(ALL), ...asking([{ ...QUESTION, state: 'answered', answer: '/prices' }])),
+      act: (page) => page.getByText('Answered: /prices').waitFor(),
+    },
+    {
+      name: 'questions-failed',
+      path: seeing(ISSUE.id),
+      before: failing('/v1/questions'),
+      act: waitFor('The questions could not be read'),
+    },
+    { name: 'one', path: seeing(ISSUE.id), before: () => api.serve(...serving(ALL)), act: waitFor('U+202E') },
     {
       name: 'chain',
       path: seeing(COMMENT.id),
@@ -165,7 +195,7 @@ test('the inbox in all its states', async ({ api, visit }) => {
       async act(page) {
         await press('Calls like this…')(page);
         await page.getByRole('checkbox', { name: 'priority' }).click();
-        await page.getByText('Calls whose priority is 2, with any other arguments.').waitFor();
+        await page.getByRole('textbox', { name: 'Value of priority' }).and(page.locator('[value="2"]')).waitFor();
       },
     },
     { ...at, name: 'several', act: press('Approve all 2') },
@@ -215,9 +245,9 @@ test('keys move through the calls of each run in their order, and decide about t
   page.on('request', (request) => {
     if (request.method() === 'POST') digests.push(request.headers()['if-match']);
   });
-  const rows = page.locator('[data-action]');
+  const rows = page.locator('[data-item]');
   await rows.first().waitFor();
-  const order = await rows.evaluateAll((all) => all.map((row) => row.getAttribute('data-action')));
+  const order = await rows.evaluateAll((all) => all.map((row) => row.getAttribute('data-item')));
   expect(order).toEqual([OTHERS[0]!.id, OTHERS[1]!.id, ISSUE.id, COMMENT.id]);
   const shows = (title: string) => page.getByRole('article').getByText(title, { exact: true }).waitFor();
   await shows('Broken link on /page-3');
@@ -240,6 +270,94 @@ test('keys move through the calls of each run in their order, and decide about t
   await page.getByRole('link', { name: 'Inbox 4 waiting' }).waitFor();
   await expectClean();
 });
+
+test('the same keys lead from questions to calls, and answer the question that is seen', async ({ api, visit }) => {
+  const sent: unknown[] = [];
+  const free = {
+    ...QUESTION,
+    id: 'qst_01kx3k9y6wfd8r0v5m2c7t4q5a',
+    question: 'How often?',
+    choices: null,
+    default: null,
+  };
+  const answers = new Map<string, string>();
+  const now = () =>
+    [QUESTION, free].map((each) => {
+      const given = answers.get(each.id);
+      return given === undefined ? each : { ...each, state: 'answered', answer: given };
+    });
+  api.serve(
+    ...serving([OTHERS[0]!]),
+    answer('get', '/v1/questions', () => now().filter(({ state }) => state === 'open')),
+    answer('get', '/v1/questions/{questionId}', ({ of }) => now().find(({ id }) => id === of['questionId'])!),
+    answer('post', '/v1/questions/{questionId}/answer', ({ of, body }) => {
+      sent.push([of['questionId'], body]);
+      answers.set(of['questionId']!, (body as { answer: string }).answer);
+      return now().find(({ id }) => id === of['questionId'])!;
+    }),
+    answer('post', '/v1/actions/{actionId}/approve', ({ of }) => {
+      sent.push(of['actionId']);
+      return inList({ ...OTHERS[0]!, state: 'approved' });
+    }),
+  );
+  const { page, expectClean } = await visit(INBOX);
+  const pane = page.getByRole('article');
+  await pane.getByText(QUESTION.question!).waitFor();
+  await page.keyboard.press('a');
+  await expect.poll(() => pane.getByRole('button', { name: '/pricing' }).evaluate(isFocused)).toBe(true);
+  await page.keyboard.press('j');
+  await pane.getByText('How often?').waitFor();
+  await page.keyboard.press('a');
+  await expect.poll(() => pane.getByRole('textbox').evaluate(isFocused)).toBe(true);
+  // In the field a letter is a letter.
+  await page.keyboard.type('jar');
+  await page.keyboard.press('ControlOrMeta+Enter');
+  await pane.getByText('Answered: jar').waitFor();
+  await page.keyboard.press('j');
+  await page.getByRole('article', { name: 'Call of create_issue' }).waitFor();
+  await page.keyboard.press('k');
+  await pane.getByText('How often?').waitFor();
+  await page.keyboard.press('k');
+  await pane.getByText(QUESTION.question!).waitFor();
+  await page.keyboard.press('r');
+  const dialog = page.getByRole('dialog', { name: 'Go on without an answer?' });
+  await dialog.getByText('Its default becomes the answer: “/pricing”.').waitFor();
+  await dialog.getByRole('button', { name: 'Go on without' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  await pane.getByText('Answered: /pricing').waitFor();
+  // Keys of questions decide about no call.
+  expect(sent).toEqual([
+    [free.id, { answer: 'jar' }],
+    [QUESTION.id, { answer: '/pricing' }],
+  ]);
+  expect(await page.locator('[data-item]').count()).toBe(3);
+  await expectClean();
+});
+
+test('a call that comes while another is read does not take its place', async ({ api, visit }) => {
+  let shown = [OTHERS[0]!];
+  const sent: unknown[] = [];
+  api.serve(
+    ...serving(ALL),
+    answer('get', '/v1/actions', () => shown.map(inList)),
+    answer('post', '/v1/actions/{actionId}/approve', ({ of }) => {
+      sent.push(of['actionId']);
+      return inList({ ...OTHERS[0]!, state: 'approved' });
+    }),
+  );
+  const { page } = await visit(INBOX);
+  await page.getByRole('article').getByText('Broken link on /page-3').waitFor();
+  shown = [ISSUE, OTHERS[0]!].map((each, nth) => ({ ...each, runId: `run_01kx3k9y6wfd8r0v5m2c7t4q5${'ba'[nth]}` }));
+  // The newest run is the first in the list.
+  shown[0] = { ...shown[0]!, id: idOf(30) };
+  await page.getByRole('link', { name: 'create_issue' }).nth(1).waitFor({ timeout: 30_000 });
+  await page.keyboard.press('a');
+  await expect.poll(() => sent).toEqual([OTHERS[0]!.id]);
+});
+
+function isFocused(element: { readonly matches: (selector: string) => boolean }): boolean {
+  return element.matches(':focus');
+}
 
 test('a call that has changed since it was seen shows the change and asks again', async ({ api, visit }) => {
   let isChanged = false;
@@ -338,7 +456,7 @@ test('the palette offers the decisions of the open call, and shows what it would
   await question.getByRole('button', { name: 'Cancel' }).click();
   await question.waitFor({ state: 'detached' });
   await page.keyboard.press('?');
-  await page.getByRole('dialog', { name: 'Keyboard' }).getByText('Next call').waitFor();
+  await page.getByRole('dialog', { name: 'Keyboard' }).getByText('Approve or answer').waitFor();
 });
 
 function waitFor(text: string) {

@@ -98,6 +98,39 @@ function searched<Item extends { name: string }>(items: readonly Item[]) {
     items.filter(({ name }) => name.toLowerCase().includes((query.get('q') ?? '').toLowerCase()));
 }
 
+const SKILLS = new Map([
+  ['seo-audit', 'SEO audit'],
+  ['price-watch', 'Price watch'],
+]);
+const DRAFTING = [
+  answer('get', '/v1/skills/{skillId}', ({ of }) => sample('SkillDetail', { name: SKILLS.get(of['skillId']!)! })),
+  answer(
+    'post',
+    '/v1/routines/draft',
+    sample('RoutineDraft', {
+      definition: {
+        name: 'Prices on Mondays',
+        instructions: 'Check our prices.',
+        schedule: '0 7 * * 1',
+        timezone: 'Europe/Berlin',
+        skills: [...SKILLS.keys()],
+      },
+      assumptions: ['It runs at 07:00, as the sentence names no time.'],
+      questions: ['Which pages list the prices?'],
+      nextRuns: [ago(-90)],
+    }),
+  ),
+];
+
+test('the composer says what a test run waits for', async ({ api, visit }) => {
+  const waits = { trigger: 'rehearsal', state: 'queued', waitingFor: 'worker', startedAt: null } as const;
+  api.serve(...FRAME, routine(), ...TOOLS_THAT_WRITE, answer('get', '/v1/runs/{runId}', sample('RunDetail', waits)));
+  const { page, expectClean } = await visit(`${LIST}/${ACTIVE}/edit`);
+  await page.getByRole('button', { name: 'Test', exact: true }).click();
+  await page.getByRole('region', { name: 'Test run' }).getByText('Waiting: no worker takes new runs.').waitFor();
+  await expectClean();
+});
+
 /** Gives a list one item at a time. */
 function oneByOne<Item extends { id: string } | { routineId: string }>(items: readonly Item[]) {
   return ({ query }: { query: URLSearchParams }): Item[] | Page<Item[]> => {
@@ -329,6 +362,18 @@ test('the composer in all its states', async ({ api, visit }) => {
   await photograph(visit, 'composer', [
     { name: 'new', path: `${LIST}/new`, before: () => api.serve(...FRAME, ...models) },
     {
+      name: 'drafted',
+      path: `${LIST}/new`,
+      before: () => api.serve(...FRAME, ...models, ...DRAFTING),
+      async act(page) {
+        await page.getByRole('textbox', { name: 'What should it do, and when?' }).fill('Check our prices on Mondays');
+        await page.getByRole('button', { name: 'Draft it' }).click();
+        const chips = page.getByRole('list', { name: 'What was understood' });
+        await chips.getByRole('button', { name: 'Change skills: SEO audit, Price watch' }).waitFor();
+        await chips.getByRole('button', { name: 'Change when: At 07:00, Europe/Berlin' }).waitFor();
+      },
+    },
+    {
       name: 'edit',
       path,
       before: () =>
@@ -347,10 +392,13 @@ test('the composer in all its states', async ({ api, visit }) => {
       name: 'settings',
       path,
       async act(page) {
-        for (const title of ['Results', 'Checked before it runs', 'Limits', 'When', 'Who is told']) {
+        for (const title of ['Results', 'Checked before it runs', 'Limits', 'When', 'Who is told', 'Asking people']) {
           await page.getByRole('button', { name: new RegExp(`^${title}`) }).click();
         }
         await page.getByRole('button', { name: 'Thursday', exact: true, pressed: true }).waitFor();
+        for (const part of ['One run', 'Checks', 'Runs that are late or overlap', 'Who gets the results']) {
+          await page.getByRole('group', { name: part, exact: true }).waitFor();
+        }
       },
     },
     { name: 'loading', path, before: holding(read), loading: true },
@@ -365,7 +413,7 @@ test('the composer in all its states', async ({ api, visit }) => {
         await expect.poll(() => box.isChecked()).toBe(true);
         await page.getByRole('button', { name: 'Test', exact: true }).click();
         await expect.poll(() => STARTED.at(-1)).toEqual({ mode: 'rehearse' });
-        await page.getByText('Rehearsal: 0 calls not made.').waitFor();
+        await page.getByText('Rehearsal: it asked for no call that may write.').waitFor();
         await box.click();
         await page.getByRole('button', { name: 'Test again' }).click();
         await expect.poll(() => STARTED.at(-1)).toEqual({ mode: 'run' });

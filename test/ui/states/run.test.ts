@@ -141,7 +141,7 @@ const ACTION = 'act_01kx3k9y6wfd8r0v5m2c7t4q5';
 const HOLDING: Run = {
   steps: [
     tool(0, 'create_issue', { action: { id: `${ACTION}e`, name: 'action_1' }, result: 'Recorded for approval.' }),
-    tool(1, 'comment', { rule: { id: 'tru_01kx3k9y6wfd8r0v5m2c7t4q9j', words: 'Calls whose /issue is 7' } }),
+    tool(1, 'comment', { rule: { id: 'tru_01kx3k9y6wfd8r0v5m2c7t4q9j', words: 'Calls whose issue is 7' } }),
     model(2, { text: REPORT }),
   ],
 };
@@ -236,7 +236,7 @@ test('a run in all its states', async ({ api, visit }) => {
           }),
         ),
       act: async (page) => {
-        await page.getByText(/^Waiting for/).waitFor();
+        await page.getByText('Waiting: it was asked for a later time.').waitFor();
         // Its time has not come yet.
         expect(await page.getByText('Waited', { exact: true }).count()).toBe(0);
       },

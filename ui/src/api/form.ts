@@ -1,5 +1,5 @@
 import type { FieldPath, FieldValues, UseFormReturn } from 'react-hook-form';
-import { capitalized } from '#ui/format/capitalized.ts';
+import { sentence } from '#ui/format/capitalized.ts';
 import { ApiError } from './error.ts';
 
 /**
@@ -73,11 +73,4 @@ export function errorInWords(error: Pick<ApiError, 'message' | 'requestId'> | nu
 
 function withRequest(words: string, { requestId }: Pick<ApiError, 'requestId'>): string {
   return requestId === undefined ? words : `${words}\nRequest ${requestId}`;
-}
-
-/** Makes a sentence of the server's phrase. */
-export function sentence(text: string): string {
-  const whole = text.trim();
-  const end = /[.!?]$/.test(whole) ? '' : '.';
-  return `${capitalized(whole)}${end}`;
 }

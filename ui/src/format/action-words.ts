@@ -1,28 +1,15 @@
+import { sentence } from '#ui/format/capitalized.ts';
 import type { Shape } from '#ui/api/types.ts';
+import { ACTION_REASONS } from '#ui/api/words.ts';
 import { drawn } from './drawn.ts';
 import { tokensOf } from './json-pointer.ts';
 import { humanize } from './run-words.ts';
 
 type Action = Shape<'Action'>;
 
-/** Words for the reasons of ends that no person decided. */
-const REASONS: Readonly<Record<string, string>> = {
-  expired: 'No one decided in time.',
-  tool_changed: 'The server has changed or removed the tool, or its definition was confirmed again.',
-  tool_disabled: 'The tool was disabled for the routine.',
-  connection_removed: 'The connection of the tool was deleted.',
-  connection_changed: 'The connection has another account or address now.',
-  routine_archived: 'The routine was archived.',
-  content_erased: 'Its arguments were erased with the texts of its run.',
-  reference_ended: 'A call whose result it uses was not carried out.',
-  reference_missing: 'The result that it uses has no such value.',
-  call_refused: 'The call was refused before it was sent.',
-  unreachable: 'The tool server could not be reached before the call expired.',
-};
-
 /** Returns the reason why an action ended; undefined if a person decided it. */
 export function endOf({ reason }: Pick<Action, 'reason'>): string | undefined {
-  return reason === null ? undefined : (REASONS[reason] ?? `${humanize(reason)}.`);
+  return reason === null ? undefined : sentence(ACTION_REASONS[reason] ?? humanize(reason));
 }
 
 /** Returns true between the approval and the end of a call. */
@@ -61,28 +48,4 @@ export function referencesIn(text: string): readonly (string | Reference)[] {
 /** Names a path in arguments for people: "labels › 0". */
 export function placeInWords(pointer: string): string {
   return drawn(tokensOf(pointer).join(' › '));
-}
-
-type Condition = Shape<'ToolRuleCondition'>;
-
-/** The conditions of a standing rule. */
-export type RuleTerms = Pick<Shape<'ToolRule'>, 'conditions' | 'maxUses'>;
-
-/** Describes the calls that a standing rule lets through. */
-export function ruleInWords({ conditions, maxUses }: RuleTerms): string {
-  const all = conditions.map(conditionInWords).join(' and ');
-  const uses = maxUses === null ? '' : maxUses === 1 ? ', once' : `, ${maxUses} times`;
-  return `Calls whose ${all}, with any other arguments${uses}.`;
-}
-
-function conditionInWords(condition: Condition): string {
-  const place = placeInWords(condition.pointer);
-  if ('equals' in condition) return `${place} is ${quoted(condition.equals)}`;
-  if ('in' in condition) return `${place} is ${condition.in.map(quoted).join(' or ')}`;
-  if ('prefix' in condition) return `${place} begins with ${quoted(condition.prefix)}`;
-  return `${place} is at most ${condition.atMost}`;
-}
-
-function quoted(value: string | number | boolean | null): string {
-  return typeof value === 'string' ? `“${drawn(value)}”` : String(value);
 }

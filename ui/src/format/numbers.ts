@@ -31,8 +31,19 @@ const twoDigits = new Intl.NumberFormat(LOCALE, { ...USD, minimumSignificantDigi
 /** Formats a sum in cents, and one below a cent as "< $0.01". Null is "unknown", which is not zero. */
 export function money(amount: string | number | null): string {
   if (amount === null) return 'unknown';
-  const value = Number(amount);
-  return value > 0 && value < 0.01 ? `< ${cents.format(0.01)}` : cents.format(value);
+  return inPlaces(Number(amount), cents, 0.01);
+}
+
+/** Formats a sum beside its limit, in the digits of the limit: "< $0.01" beside "$0.05". */
+export function moneyBeside(amount: string | number, limit: string | number): string {
+  const parts = exactFormat(Number(limit)).formatToParts(Number(limit));
+  const places = parts.find(({ type }) => type === 'fraction')?.value.length ?? 0;
+  const digits = { minimumFractionDigits: places, maximumFractionDigits: places };
+  return inPlaces(Number(amount), new Intl.NumberFormat(LOCALE, { ...USD, ...digits }), 10 ** -places);
+}
+
+function inPlaces(value: number, format: Intl.NumberFormat, least: number): string {
+  return value > 0 && value < least ? `< ${format.format(least)}` : format.format(value);
 }
 
 /** Formats a sum for a sentence: "less than $0.01". */
@@ -43,7 +54,10 @@ export function moneyInWords(amount: string | number | null): string {
 /** Formats a price or a limit: usually in cents, with more digits for small ones. */
 export function exactMoney(amount: string | number | null): string {
   if (amount === null) return 'unknown';
-  const value = Number(amount);
+  return exactFormat(Number(amount)).format(Number(amount));
+}
+
+function exactFormat(value: number): Intl.NumberFormat {
   const isWholeCents = Math.abs(value * 100 - Math.round(value * 100)) < 1e-9;
-  return (Math.abs(value) < 0.1 && !isWholeCents ? twoDigits : cents).format(value);
+  return Math.abs(value) < 0.1 && !isWholeCents ? twoDigits : cents;
 }

@@ -1,4 +1,4 @@
-import { sentence } from '#ui/api/form.ts';
+import { sentence } from '#ui/format/capitalized.ts';
 
 /** Reasons that the service gives as a name. */
 const REASONS: Readonly<Record<string, string>> = {

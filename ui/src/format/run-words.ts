@@ -1,4 +1,5 @@
 import type { Shape } from '#ui/api/types.ts';
+import { WAITS } from '#ui/api/words.ts';
 import { capitalized } from './capitalized.ts';
 import { drawn } from './drawn.ts';
 import { duration } from './times.ts';
@@ -41,22 +42,9 @@ export function reasonOf({ reason, errorMessage }: RunInWords): string | null {
   return reason === null ? null : `${humanize(reason)}.`;
 }
 
-const WAITS: Readonly<Record<string, string>> = {
-  run_at: 'the time for which it was asked',
-  worker: 'a worker; it starts as soon as one is free',
-  slot: 'a free place among the workers',
-  organization_limit: 'its turn: your organization runs as many at a time as its plan allows',
-  organization_share: 'its turn: your organization has its share of the places',
-  account: 'its turn on the model account',
-  previous_run: 'an earlier run of this routine to end',
-  budget: 'other runs, which have reserved what is left of a budget',
-  connection: 'the provider of a connection, which cannot be reached',
-  start: 'nothing more; it is about to begin',
-};
-
-/** Words the reason for which a run waits: "Waiting for …". */
+/** Says why a run waits: "Waiting: the workers are busy." */
 export function waitOf(waitingFor: string): string {
-  return WAITS[waitingFor] ?? humanize(waitingFor).toLowerCase();
+  return `Waiting: ${WAITS[waitingFor] ?? humanize(waitingFor).toLowerCase()}.`;
 }
 
 /** Words for the warnings of a run. */

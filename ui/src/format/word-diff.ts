@@ -21,15 +21,13 @@ const ALL_EDITS = 4_000;
 
 /** Compares two texts by word. Changed lines are paired. */
 export function wordDiff(before: string, after: string): readonly LinePair[] {
+  const compare = createWordDiff();
   const pairs: LinePair[] = [];
   const old: string[] = [];
   const fresh: string[] = [];
-  let left = ALL_EDITS;
   const flush = () => {
     for (let index = 0; index < Math.max(old.length, fresh.length); index += 1) {
-      const [pair, edits] = pairOf(old[index], fresh[index], Math.min(MAX_EDITS, left));
-      left -= edits;
-      pairs.push(pair);
+      pairs.push(compare(old[index], fresh[index]));
     }
     old.length = 0;
     fresh.length = 0;
@@ -47,29 +45,32 @@ export function wordDiff(before: string, after: string): readonly LinePair[] {
   return pairs;
 }
 
-function pairOf(
-  before: string | undefined,
-  after: string | undefined,
-  maxEdits: number,
-): readonly [LinePair, edits: number] {
-  if (before === undefined || after === undefined || maxEdits <= 0) {
-    return [{ before: whole(before), after: whole(after), same: false }, 0];
-  }
-  const changes = diffArrays(wordsOf(before), wordsOf(after), { maxEditLength: maxEdits });
-  if (changes === undefined) {
-    return [{ before: whole(before), after: whole(after), same: false }, maxEdits];
-  }
-  const side = (isOther: (change: ChangeObject<string[]>) => boolean) =>
-    changes.flatMap((change) =>
-      isOther(change) ? [] : [{ text: change.value.join(''), differs: change.added || change.removed }],
-    );
-  const edits = changes.reduce((sum, { added, removed, value }) => sum + (added || removed ? value.length : 0), 0);
-  const pair = {
-    before: side(({ added }) => added),
-    after: side(({ removed }) => removed),
-    same: false,
+/** Returns a comparison of two lines that differ, with one limit on the edits of all of them. */
+export function createWordDiff(): (before: string | undefined, after: string | undefined) => LinePair {
+  let left = ALL_EDITS;
+  return (before, after) => {
+    const apart = { before: whole(before), after: whole(after), same: false };
+    if (before === undefined || after === undefined || left <= 0) return apart;
+    const maxEditLength = Math.min(MAX_EDITS, left);
+    const changes = diffArrays(wordsOf(before), wordsOf(after), { maxEditLength });
+    left -= changes === undefined ? maxEditLength : editsOf(changes);
+    return changes === undefined
+      ? apart
+      : { before: sideOf(changes, 'added'), after: sideOf(changes, 'removed'), same: false };
   };
-  return [pair, edits];
+}
+
+type Changes = readonly ChangeObject<string[]>[];
+
+function editsOf(changes: Changes): number {
+  return changes.reduce((sum, { added, removed, value }) => sum + (added || removed ? value.length : 0), 0);
+}
+
+/** Returns one side of a comparison: all but what the other one has `added`, or this one `removed`. */
+function sideOf(changes: Changes, without: 'added' | 'removed'): readonly Stretch[] {
+  return changes
+    .filter((change) => !change[without])
+    .map(({ value, added, removed }) => ({ text: value.join(''), differs: added || removed }));
 }
 
 function whole(text: string | undefined): readonly Stretch[] | null {

@@ -90,7 +90,7 @@ const homeRoute = createRoute({
 const inboxRoute = createRoute({
   getParentRoute: () => projectRoute,
   path: 'inbox',
-  validateSearch: searchOf('action', 'show'),
+  validateSearch: searchOf('action', 'question', 'show'),
   component: lazyPage(() => import('./inbox/page.tsx'), 'InboxPage'),
 });
 

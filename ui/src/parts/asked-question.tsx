@@ -1,27 +1,38 @@
-import { Send } from 'lucide-react';
 import { useState } from 'react';
 import { errorInWords } from '#ui/api/form.ts';
 import { useSend } from '#ui/api/send.ts';
 import type { Shape } from '#ui/api/types.ts';
+import { ANSWER, GO_ON } from '#ui/api/verbs/questions.ts';
+import { useVerb } from '#ui/api/verbs/verb.ts';
 import { drawn } from '#ui/format/drawn.ts';
 import { Button } from './button.tsx';
 import { Field } from './field.tsx';
 import { Textarea } from './input.tsx';
 import { Time } from './time.tsx';
+import { VerbButton } from './verb-button.tsx';
 
 /** The fields of a run's question that are shown and answered. */
 export type Asked = Pick<Shape<'AskedQuestion'>, 'id' | 'question' | 'choices' | 'default' | 'expiresAt'> &
   Partial<Pick<Shape<'AskedQuestion'>, 'state' | 'answer' | 'answeredBy'>>;
 
-/** Shows a question as plain text, because a model wrote it, with its answer or the ways to answer it. */
-export function AskedQuestion({ of: asked }: { readonly of: Asked }) {
+export interface AskedProps {
+  readonly of: Asked;
+  readonly onAnswered?: ((question: Shape<'AskedQuestion'>) => void) | undefined;
+}
+
+/** Shows a question as text, for a model wrote it, with its answer or the ways to answer it. */
+export function AskedQuestion({ of: asked, onAnswered }: AskedProps) {
   const { question, state = 'open' } = asked;
   return (
     <div className="flex flex-col gap-2">
       <p className="text-base whitespace-pre-line text-ink wrap-anywhere">
         {question === null ? 'The question was erased.' : drawn(question)}
       </p>
-      {state === 'open' ? <AnswerBox of={asked} /> : <p className="text-sm text-muted">{endInWords(asked)}</p>}
+      {state === 'open' ? (
+        <AnswerBox of={asked} onAnswered={onAnswered} />
+      ) : (
+        <p className="text-sm text-muted">{endInWords(asked)}</p>
+      )}
     </div>
   );
 }
@@ -36,21 +47,25 @@ function endInWords({ state, answer, answeredBy, default: fallback }: Asked): st
     : `No answer came in time, so its default holds: ${drawn(fallback)}`;
 }
 
-function AnswerBox({ of: { id, choices, default: fallback, expiresAt } }: { readonly of: Asked }) {
+function AnswerBox({ of: asked, onAnswered }: AskedProps) {
+  const { id, choices, default: fallback, expiresAt } = asked;
   const [answer, setAnswer] = useState('');
-  const answering = useSend('post', '/v1/questions/{questionId}/answer', {
-    refreshes: ['/v1/questions', '/v1/attention', '/v1/runs'],
-    done: 'Answered',
-    showsError: true,
-  });
-  const give = (text: string) => answering.send({ path: { questionId: id }, body: { answer: text } });
+  const onDone = { ...(onAnswered !== undefined && { onDone: onAnswered }) };
+  const { changes: refreshes, done } = ANSWER;
+  const answering = useSend(ANSWER.method, ANSWER.path, { refreshes, done, showsError: true, ...onDone });
+  const goOn = useVerb(GO_ON, onDone);
+  const give = (text: string) => answering.send(ANSWER.input({ id, answer: text }));
   const isEmpty = answer.trim() === '';
   return (
+    // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions -- a key beside the button for it
     <form
       className="flex flex-col items-start gap-2"
       onSubmit={(event) => {
         event.preventDefault();
         if (!isEmpty) give(answer);
+      }}
+      onKeyDown={(event) => {
+        if (event.key === 'Enter' && (event.metaKey || event.ctrlKey)) event.currentTarget.requestSubmit();
       }}
     >
       {choices !== null && (
@@ -80,15 +95,24 @@ function AnswerBox({ of: { id, choices, default: fallback, expiresAt } }: { read
       >
         <Textarea rows={2} maxLength={4_000} value={answer} onChange={({ target }) => setAnswer(target.value)} />
       </Field>
-      <Button
-        size="sm"
-        type="submit"
-        icon={Send}
-        busy={answering.isSending}
-        disabledReason={isEmpty ? 'Write an answer first.' : undefined}
-      >
-        Answer
-      </Button>
+      <div className="flex flex-wrap gap-2">
+        <Button
+          size="sm"
+          type="submit"
+          icon={ANSWER.icon}
+          busy={answering.isSending}
+          disabledReason={isEmpty ? 'Write an answer first.' : undefined}
+        >
+          {ANSWER.label}
+        </Button>
+        <VerbButton
+          verb={goOn}
+          of={asked}
+          size="sm"
+          kind="quiet"
+          label={fallback === null ? GO_ON.label : 'Keep the default'}
+        />
+      </div>
     </form>
   );
 }

@@ -1,9 +1,12 @@
 /** Time for which `g` waits for the next key. */
 export const CHORD_MS = 1_200;
 
+/** Dialogs and menus that are open; a toast has the role of a dialog too, and takes no keys. */
+const OPEN = ':is([role="dialog"], [role="alertdialog"]):not([aria-modal="false"]), [role="menu"]';
+
 /** Returns true if a key belongs to a field, or to a dialog or menu that is open. */
 export function isBusy(target: EventTarget | null): boolean {
-  if (document.querySelector('[role="dialog"], [role="alertdialog"], [role="menu"]') !== null) {
+  if (document.querySelector(OPEN) !== null) {
     return true;
   }
   return (

@@ -1,5 +1,5 @@
 import type { Shape } from '#ui/api/types.ts';
-import { sentence } from '#ui/api/form.ts';
+import { sentence } from '#ui/format/capitalized.ts';
 import { describeState, Dot } from './state.tsx';
 
 export interface Outcome {

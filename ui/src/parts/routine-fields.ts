@@ -32,7 +32,18 @@ const PLACED = {
   Results: ['outcome', 'carryResult', 'facts', 'checks', 'resultSchema', 'resultKey'],
   'Checked before it runs': ['gate'],
   Limits: ['limits', 'budget', 'pauseAfterFailures', 'builtInTools'],
-  When: ['startsAt', 'endsAt', 'skipDates', 'jitterSeconds', 'overlap', 'misfire', 'limits.maxQueueSeconds'],
+  When: [
+    'startsAt',
+    'endsAt',
+    'skipDates',
+    'jitterSeconds',
+    'overlap',
+    'misfire',
+    'limits.maxQueueSeconds',
+    'mayPutOffHours',
+    'mayComplete',
+  ],
+  'Asking people': ['mayAsk', 'afterAnswer', 'afterApproval', 'decisionHours'],
   'Who is told': ['resultsTo', 'webhookUrl', 'deliver', 'notifications'],
 } as const satisfies Record<string, readonly (RoutineField | 'limits.maxQueueSeconds')[]>;
 

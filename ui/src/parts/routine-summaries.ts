@@ -31,7 +31,7 @@ export const SUMMARIES: Readonly<Record<Group, (settings: Settings) => string>> 
       budget.maxCostUsdPerMonth !== null && `${exactMoney(budget.maxCostUsdPerMonth)} a month`,
       budget.maxTokensPerDay !== null && `${shortCount(budget.maxTokensPerDay)} tokens a day`,
     ),
-  When: ({ startsAt, endsAt, skipDates, jitterSeconds, overlap, misfire }) =>
+  When: ({ startsAt, endsAt, skipDates, jitterSeconds, overlap, misfire, mayPutOffHours, mayComplete }) =>
     joined(
       startsAt !== null && `from ${date(new Date(startsAt))}`,
       endsAt !== null && `until ${date(new Date(endsAt))}`,
@@ -39,6 +39,15 @@ export const SUMMARIES: Readonly<Record<Group, (settings: Settings) => string>> 
       jitterSeconds > 0 && `up to ${duration(jitterSeconds * 1_000)} later`,
       OVERLAP[overlap],
       misfire === 'run_once' ? 'makes up a missed run' : 'leaves missed runs out',
+      mayPutOffHours !== null && 'may put off the next run',
+      mayComplete && 'may complete itself',
+    ),
+  'Asking people': ({ mayAsk, afterAnswer, afterApproval, decisionHours }) =>
+    joined(
+      mayAsk ? 'May ask questions' : 'Asks no questions',
+      mayAsk && afterAnswer === 'run' && 'runs at each answer',
+      afterApproval === 'run' && 'runs once more after an approval',
+      `${plural(decisionHours, 'hour')} to decide`,
     ),
   'Who is told': ({ resultsTo, webhookUrl, notifications: { mail, successPingUrl } }) =>
     joined(

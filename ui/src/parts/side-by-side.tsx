@@ -1,9 +1,11 @@
-import { useMemo, useState } from 'react';
-import { drawn } from '#ui/format/drawn.ts';
+import { useMemo, type ReactNode } from 'react';
+import type { BlockPair, TablePair } from '#ui/format/block-diff.ts';
 import { plural } from '#ui/format/numbers.ts';
-import { wordDiff, type LinePair, type Stretch } from '#ui/format/word-diff.ts';
+import { wordDiff, type LinePair } from '#ui/format/word-diff.ts';
 import { Button } from './button.tsx';
+import { ComparedTable, Stretches } from './compared-table.tsx';
 import { cx } from './cx.ts';
+import { useFolds } from './use-folds.ts';
 
 export interface SideBySideProps {
   /** Name of the comparison for screen readers. */
@@ -12,17 +14,17 @@ export interface SideBySideProps {
   readonly after: string;
 }
 
-/** Lines that are shown around each change. */
-const CONTEXT = 2;
-/** Pairs of lines that are drawn at a time. */
-const STEP = 300;
-
 /** Shows two texts next to each other with the differing words marked; common parts are folded. */
 export default function SideBySide({ label, before, after }: SideBySideProps) {
-  const [shown, setShown] = useState(STEP);
-  const [opened, setOpened] = useState<ReadonlySet<number>>(new Set());
   const pairs = useMemo(() => wordDiff(before, after), [before, after]);
-  const groups = groupsOf(pairs, opened);
+  return <Pairs label={label} pairs={pairs} />;
+}
+
+type Pair = (LinePair & Partial<Pick<BlockPair, 'look' | 'depth'>>) | TablePair;
+
+/** Shows pairs of lines next to each other, and tables across. */
+export function Pairs({ label, pairs }: { readonly label: string; readonly pairs: readonly Pair[] }) {
+  const { shown, open, more } = useFolds(pairs);
   return (
     <>
       <div
@@ -32,23 +34,25 @@ export default function SideBySide({ label, before, after }: SideBySideProps) {
         aria-label={label}
         className="relative overflow-x-auto rounded-lg border border-line bg-surface py-1 text-sm"
       >
-        {groups.slice(0, shown).map((group) =>
-          group.kind === 'pair' ? (
-            <Pair key={group.index} pair={group.pair} />
-          ) : (
+        {shown.map((fold) =>
+          fold.kind === 'fold' ? (
             <button
-              key={group.index}
+              key={fold.index}
               type="button"
               className="ring-inside w-full px-3 py-1 text-left text-xs text-muted hover:bg-hover"
-              onClick={() => setOpened(new Set([...opened, group.index]))}
+              onClick={() => open(fold.index)}
             >
-              {`… ${plural(group.length, 'line')} that both have`}
+              {`… ${plural(fold.length, 'line')} that both have`}
             </button>
+          ) : 'rows' in fold.pair ? (
+            <ComparedTable key={fold.index} table={fold.pair} />
+          ) : (
+            <LinesOf key={fold.index} pair={fold.pair} />
           ),
         )}
       </div>
-      {groups.length > shown && (
-        <Button size="sm" className="mt-2" onClick={() => setShown(shown + STEP)}>
+      {more !== undefined && (
+        <Button size="sm" className="mt-2" onClick={more}>
           Show more
         </Button>
       )}
@@ -56,85 +60,84 @@ export default function SideBySide({ label, before, after }: SideBySideProps) {
   );
 }
 
-function Pair({ pair: { before, after, same } }: { readonly pair: LinePair }) {
+function LinesOf({ pair }: { readonly pair: Exclude<Pair, TablePair> }) {
+  const { before, after, same } = pair;
   if (same) {
     return (
-      <div className="grid gap-x-4 px-3 py-0.5 text-muted sm:grid-cols-2">
-        <Line stretches={before ?? []} />
+      <Beside pair={pair} className="text-muted">
+        <Indented pair={pair}>
+          <Stretches of={before ?? []} />
+        </Indented>
         <div aria-hidden className="max-sm:hidden">
-          <Line stretches={after ?? []} />
+          <Indented pair={pair}>
+            <Stretches of={after ?? []} />
+          </Indented>
         </div>
-      </div>
+      </Beside>
     );
   }
   return (
-    <div className="grid gap-x-4 px-3 py-0.5 text-ink sm:grid-cols-2">
-      <Side stretches={before} sign="−" word="Before" className="bg-bad-soft" />
-      <Side stretches={after} sign="+" word="After" className="bg-good-soft" />
+    <Beside pair={pair} className="text-ink">
+      <Side pair={pair} sign="−" />
+      <Side pair={pair} sign="+" />
+    </Beside>
+  );
+}
+
+interface PartProps {
+  readonly pair: Exclude<Pair, TablePair>;
+  readonly className?: string;
+  readonly children: ReactNode;
+}
+
+/** Headings, paragraphs and items are further apart than the lines of a text as it was written. */
+function Beside({ pair: { look }, className, children }: PartProps) {
+  const isSpaced = look !== undefined && look !== 'code';
+  return (
+    <div
+      className={cx(
+        'grid gap-x-4 px-3 sm:grid-cols-2',
+        isSpaced ? 'py-1' : 'py-0.5',
+        look === 'heading' && 'pt-3 text-base font-semibold',
+        look === 'code' && 'font-mono text-xs',
+        className,
+      )}
+    >
+      {children}
     </div>
   );
 }
 
-interface SideProps {
-  readonly stretches: readonly Stretch[] | null;
-  readonly sign: '+' | '−';
-  readonly word: string;
-  readonly className: string;
+/** Sets the items of a list, and what is quoted, further in. */
+function Indented({ pair: { look, depth = 0 }, children }: PartProps) {
+  return (
+    <div
+      className={cx('flex min-w-0 gap-2', ['', 'pl-3', 'pl-6', 'pl-9'][Math.min(depth - (look === 'item' ? 1 : 0), 3)])}
+    >
+      {look === 'item' && (
+        <span aria-hidden className="shrink-0 text-faint select-none">
+          •
+        </span>
+      )}
+      {children}
+    </div>
+  );
 }
 
-function Side({ stretches, sign, word, className }: SideProps) {
+/** One of two differing lines; the sign and the word say which, so that color is not needed. */
+function Side({ pair, sign }: { readonly pair: Exclude<Pair, TablePair>; readonly sign: '+' | '−' }) {
+  const isAfter = sign === '+';
+  const stretches = isAfter ? pair.after : pair.before;
   if (stretches === null) return <div className="rounded-sm bg-sunken max-sm:hidden" />;
   return (
-    <div className={cx('flex min-w-0 gap-1.5 rounded-sm px-1', className)}>
+    <div className={cx('flex min-w-0 gap-1.5 rounded-sm px-1', isAfter ? 'bg-good-soft' : 'bg-bad-soft')}>
       <span aria-hidden className="shrink-0 text-muted select-none">
         {sign}
       </span>
-      <span className="sr-only">{word}: </span>
-      <Line stretches={stretches} as={sign === '+' ? 'ins' : 'del'} />
+      <span className="sr-only">{isAfter ? 'After' : 'Before'}: </span>
+      <Indented pair={pair}>
+        <Stretches of={stretches} as={isAfter ? 'ins' : 'del'} />
+      </Indented>
     </div>
   );
-}
-
-/** Differing words are underlined or struck through, so that color is not needed to see them. */
-function Line({ stretches, as: Tag = 'span' }: { stretches: readonly Stretch[]; as?: 'ins' | 'del' | 'span' }) {
-  return (
-    <span className="min-w-0 wrap-anywhere whitespace-pre-wrap">
-      {stretches.map(({ text, differs }, index) =>
-        differs ? (
-          <Tag key={index} className={cx('rounded-sm font-medium', Tag === 'ins' ? 'text-good-ink' : 'text-bad-ink')}>
-            {drawn(text)}
-          </Tag>
-        ) : (
-          drawn(text)
-        ),
-      )}
-      {/* An empty line is as high as any. */}
-      {stretches.length === 0 && <br />}
-    </span>
-  );
-}
-
-type Group =
-  | { readonly kind: 'pair'; readonly index: number; readonly pair: LinePair }
-  | { readonly kind: 'fold'; readonly index: number; readonly length: number };
-
-/** Folds the lines that are far from every change, unless a reader has opened them. */
-function groupsOf(pairs: readonly LinePair[], opened: ReadonlySet<number>): readonly Group[] {
-  const near = new Set<number>();
-  for (const [index, { same }] of pairs.entries()) {
-    if (same) continue;
-    for (let at = index - CONTEXT; at <= index + CONTEXT; at += 1) near.add(at);
-  }
-  const groups: Group[] = [];
-  let start = -1;
-  for (const [index, pair] of pairs.entries()) {
-    const last = groups.at(-1);
-    if (near.has(index)) start = -1;
-    else if (start === -1) start = index;
-    if (start === -1 || opened.has(start)) groups.push({ kind: 'pair', index, pair });
-    else if (last?.kind === 'fold' && last.index === start) {
-      groups[groups.length - 1] = { ...last, length: last.length + 1 };
-    } else groups.push({ kind: 'fold', index: start, length: 1 });
-  }
-  return groups;
 }

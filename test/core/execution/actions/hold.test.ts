@@ -1,13 +1,14 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { MAX_OPEN_ACTIONS, recordHeldCall } from '#core/execution/actions/index.ts';
+import { closeArchived, MAX_OPEN_ACTIONS, recordHeldCall } from '#core/execution/actions/index.ts';
 import { performToolStep } from '#core/execution/steps/index.ts';
-import { transaction } from '#lib/database/index.ts';
+import { transaction, withStatements } from '#lib/database/index.ts';
+import { startReceiver } from '#test/lib/outbound/receiver.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import { signUp, type Person } from '#test/support/people.ts';
 import { runOnce } from '#test/support/routines.ts';
 import { sharedService, type Service } from '#test/support/service.ts';
 import { confirm, requestsWith, scriptCalls, toolSteps, type Json } from '../../integrations/tools/support.ts';
-import { actionEnded, actionsOf, approve, holdingRoutine, runAsking } from './support.ts';
+import { actionEnded, actionsOf, approve, holdingRoutine, runAsking, ticked } from './support.ts';
 import { startTracker, type Tracker } from './tracker.ts';
 
 let service: Service;
@@ -75,14 +76,70 @@ test('the same call of a later run is counted with the open one, and names of ar
   expect(await actionsOf(client, `runId=${second.run.id}`)).toHaveLength(2);
 });
 
-test('a model that asks for the same thing a hundred times makes one action', async () => {
+test('a thousand identical calls of two runs make one action', async () => {
   const routine = await holdingRoutine(client, ['create_issue'], { url: tracker.url });
   const round = () => scriptCalls(service, routine.mark, ...Array.from({ length: 32 }, () => ISSUE));
   for (let rounds = 0; rounds < 3; rounds += 1) round();
-  const run = await runOnce(client, routine.routineId);
-  expect(run.state).toBe('succeeded');
-  expect(await actionsOf(client, `routineId=${routine.routineId}`)).toMatchObject([{ times: 96, state: 'open' }]);
-  expect(new Set(toolSteps(run).map(({ tool }) => tool.action.name))).toEqual(new Set(['action_1']));
+  const first = await runOnce(client, routine.routineId);
+  expect(first.state).toBe('succeeded');
+  expect(new Set(toolSteps(first).map(({ tool }) => tool.action.name))).toEqual(new Set(['action_1']));
+  const [action] = await actionsOf(client, `routineId=${routine.routineId}`);
+  expect(action).toMatchObject({ times: 96 });
+  const { run: second } = await runAsking({ service, client }, routine, ISSUE);
+  const call = { ...(await callOf(routine)), arguments: ISSUE.arguments, refersTo: [], modelReason: null };
+  // No run takes a thousand calls in the time of a test: the others are recorded as its steps record them.
+  await transaction(service.deps.database, async (tx) => {
+    for (let nth = 97; nth < 1_000; nth += 1) {
+      const runId: string = nth % 2 === 0 ? first.id : second.id;
+      expect(await recordHeldCall(service.deps, tx, { ...call, runId })).toBe(action.id);
+    }
+  });
+  expect(await actionsOf(client, `routineId=${routine.routineId}`)).toMatchObject([{ times: 1_000, state: 'open' }]);
+});
+
+test('actions that end together are told by one statement, each once', async () => {
+  const receiver = await startReceiver((_request, response) => response.end());
+  const { routineId, ...routine } = await holdingRoutine(client, ['create_issue'], {
+    url: tracker.url,
+    routine: { webhookUrl: `${receiver.origin}/hook`, afterApproval: 'run' },
+  });
+  const { run } = await runAsking({ service, client }, { routineId, ...routine });
+  const call = { ...(await callOf({ routineId, ...routine })), runId: run.id, modelReason: null };
+  const { database } = service.deps;
+  const held = (title: string, refersTo: string[] = []) =>
+    transaction(database, (tx) =>
+      recordHeldCall(service.deps, tx, { ...call, refersTo, arguments: { title } }),
+    ) as Promise<string>;
+  const first = await held('issue');
+  for (let nth = 0; nth < 29; nth += 1) await held(`issue ${nth}`);
+  await held('comment', [first]);
+  const ids = (await actionsOf(client, `routineId=${routineId}&limit=100`)).map(({ id }) => id as string);
+  expect(ids.length).toBeGreaterThan(30);
+  const statements: string[] = [];
+  await transaction(database, (tx) => {
+    const counting = withStatements({
+      query(config) {
+        statements.push(config.text);
+        return tx.query(config);
+      },
+    });
+    return closeArchived(service.deps, counting, [routineId]);
+  });
+  const ofKind = (words: string) => statements.filter((text) => text.includes(words)).length;
+  expect([ofKind('insert into webhook_deliveries'), ofKind('insert into work')]).toEqual([1, 1]);
+  const decided = (): string[] =>
+    receiver.received
+      .map(({ body }) => JSON.parse(body))
+      .filter(({ type }) => type === 'action.decided')
+      .map(({ data }) => data.id);
+  await expect
+    .poll(async () => (await ticked(service), decided().toSorted()), { interval: 200 })
+    .toEqual(ids.toSorted());
+  const reasons = (await actionsOf(client, `routineId=${routineId}&limit=100`)).map(({ state, reason }) => [
+    state,
+    reason,
+  ]);
+  expect(new Set(reasons.map(String))).toEqual(new Set(['closed,routine_archived']));
 });
 
 test('a step that is recorded again finds its action, and a routine has at most 200 open ones', async () => {

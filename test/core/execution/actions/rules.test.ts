@@ -40,7 +40,7 @@ test('a call that meets all conditions of a standing rule is made at once and na
       { pointer: '/priority', atMost: 2 },
     ],
   });
-  expect(rule.words).toBe('Calls whose /title begins with "Typo" and /priority is at most 2, with any other arguments');
+  expect(rule.words).toBe('Calls whose title begins with "Typo" and priority is at most 2, with any other arguments');
   const { steps } = await runAsking(
     { service, client },
     routine,
@@ -136,7 +136,7 @@ test('a rule that was revoked, has expired or was made for another definition le
 
 test('rules are made for held tools only, by those who may write connections, and each change is in the audit log', async () => {
   const { routine, rules, rule } = await withRule({ conditions: [{ pointer: '/title', in: ['a', null, 7] }] });
-  expect(rule).toMatchObject({ words: 'Calls whose /title is one of "a", null, 7, with any other arguments', uses: 0 });
+  expect(rule).toMatchObject({ words: 'Calls whose title is "a" or null or 7, with any other arguments', uses: 0 });
   const approver = await person.key(['actions:write', 'connections:read']);
   expect((await approver.post(rules, { conditions: rule.conditions })).status).toBe(403);
   expect((await client.post(rules, { conditions: [] })).status).toBe(400);

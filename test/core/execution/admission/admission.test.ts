@@ -10,6 +10,15 @@ import { ago, changeRoutines, changeRuns } from '#test/support/given.ts';
 
 const test = serviceTest({ own: true });
 
+test('a rehearsal that no worker takes says that it waits for one, as any run does', async ({ key }) => {
+  const routineId = await createRoutine(key, {});
+  for (const body of [{}, { mode: 'rehearse' }]) {
+    const { data: run } = await key.post(`/v1/routines/${routineId}/run`, body);
+    const { data } = await key.get(`/v1/runs/${run.id}`);
+    expect(data).toMatchObject({ state: 'queued', waitingFor: 'worker' });
+  }
+});
+
 test('runs that wait longer than their timeout for the only slot succeed all the same', async ({ service, key }) => {
   service.gateway.control.script({ times: null, latencyMs: 1_300 });
   const routineId = await createRoutine(key);

@@ -49,13 +49,13 @@ export const REJECT = verb<Known & { readonly note?: string | null }>()('post', 
   changes: DECIDED,
 });
 
-/** The keys of the inbox, with their actions. */
+/** The keys of the inbox, with their actions on a call or a question. */
 export const INBOX_KEYS = {
-  next: { key: 'j', label: 'Next call' },
-  previous: { key: 'k', label: 'Previous call' },
-  approve: APPROVE,
+  next: { key: 'j', label: 'Next' },
+  previous: { key: 'k', label: 'Previous' },
+  approve: { key: APPROVE.key, label: 'Approve or answer' },
   edit: { key: 'e', label: 'Edit' },
-  reject: REJECT,
+  reject: { key: REJECT.key, label: 'Reject or go on without' },
   select: { key: 'x', label: 'Select' },
 } as const;
 

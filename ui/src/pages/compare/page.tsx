@@ -1,6 +1,6 @@
 import { getRouteApi } from '@tanstack/react-router';
 import { ArrowLeftRight } from 'lucide-react';
-import { lazy } from 'react';
+import { lazy, type ComponentType } from 'react';
 import { bothOf, useRead } from '#ui/api/read.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { isOver } from '#ui/format/run-words.ts';
@@ -8,6 +8,7 @@ import { IconButton } from '#ui/parts/button.tsx';
 import { Await, EmptyState, Notice } from '#ui/parts/feedback.tsx';
 import { Lazily } from '#ui/parts/lazily.tsx';
 import { PageHeader, Section } from '#ui/parts/page.tsx';
+import type { SideBySideProps } from '#ui/parts/side-by-side.tsx';
 import { SkeletonRows } from '#ui/parts/skeleton.tsx';
 import { ComparedData } from './compared-data.tsx';
 import { ComparedFacts } from './compared-facts.tsx';
@@ -15,6 +16,7 @@ import { RunChoice } from './run-choice.tsx';
 
 const { useParams, useSearch, useNavigate } = getRouteApi('/account/p/$projectId/runs/$runId/compare');
 
+const ComparedDocument = lazy(() => import('#ui/parts/compared-document.tsx'));
 const SideBySide = lazy(() => import('#ui/parts/side-by-side.tsx'));
 
 /** Shows two runs of a routine side by side; the address names both. */
@@ -111,9 +113,9 @@ function Comparison({ before, after }: ComparisonProps) {
         <Notice className="mb-6">A run that has not ended yet is compared as it was when this page read it.</Notice>
       )}
       {isTyped && <ComparedData before={before} after={after} />}
-      {!isTyped && <Texts title="Result" before={before.result} after={after.result} />}
+      {!isTyped && <Texts title="Result" shownBy={ComparedDocument} before={before.result} after={after.result} />}
       <ComparedFacts before={before} after={after} />
-      <Texts title="Prompt" before={before.prompt} after={after.prompt} />
+      <Texts title="Prompt" shownBy={SideBySide} before={before.prompt} after={after.prompt} />
     </>
   );
 }
@@ -129,12 +131,14 @@ function erasedOf(before: Shape<'RunDetail'>, after: Shape<'RunDetail'>): string
 
 interface TextsProps {
   readonly title: string;
+  /** The result as readers see it, the prompt as the model does. */
+  readonly shownBy: ComponentType<SideBySideProps>;
   readonly before: string | null;
   readonly after: string | null;
 }
 
-/** Shows two texts by word; nothing where both are missing. */
-function Texts({ title, before, after }: TextsProps) {
+/** Shows how a text changed; nothing where both are missing. */
+function Texts({ title, shownBy: Differences, before, after }: TextsProps) {
   if (before === null && after === null) return null;
   const missing = before === null ? 'The first has none.' : after === null ? 'The second has none.' : undefined;
   return (
@@ -145,7 +149,7 @@ function Texts({ title, before, after }: TextsProps) {
         <p className="text-base text-muted">Both have the same text.</p>
       ) : (
         <Lazily skeleton={<SkeletonRows rows={4} />}>
-          <SideBySide label={`Differences of the ${title.toLowerCase()}`} before={before} after={after} />
+          <Differences label={`Differences of the ${title.toLowerCase()}`} before={before} after={after} />
         </Lazily>
       )}
     </Section>

@@ -1,4 +1,5 @@
 import { Boxes, CalendarClock, Pencil, Sparkles, type LucideIcon } from 'lucide-react';
+import { Fragment, type ReactNode } from 'react';
 import { useWatch, type UseFormReturn } from 'react-hook-form';
 import { useRead } from '#ui/api/read.ts';
 import type { RoutineForm } from './form.ts';
@@ -9,7 +10,7 @@ export const PARTS = { what: 'what-it-does', skills: 'skills', model: 'model', s
 interface Chip {
   readonly icon: LucideIcon;
   readonly label: string;
-  readonly text: string;
+  readonly text: ReactNode;
   readonly part: (typeof PARTS)[keyof typeof PARTS];
 }
 
@@ -33,7 +34,7 @@ export function Chips({ form: { control } }: { readonly form: UseFormReturn<Rout
       part: PARTS.schedule,
     },
     { icon: Boxes, label: 'Model', text: chosen?.name ?? model?.modelId ?? 'No model yet', part: PARTS.model },
-    { icon: Sparkles, label: 'Skills', text: skills.map(String).join(', ') || 'No skill', part: PARTS.skills },
+    { icon: Sparkles, label: 'Skills', text: namesOf(skills.map(String)), part: PARTS.skills },
   ];
   return (
     <ul aria-label="What was understood" className="flex flex-wrap gap-2">
@@ -52,6 +53,21 @@ export function Chips({ form: { control } }: { readonly form: UseFormReturn<Rout
       ))}
     </ul>
   );
+}
+
+function namesOf(skills: readonly string[]): ReactNode {
+  if (skills.length === 0) return 'No skill';
+  return skills.map((id, nth) => (
+    <Fragment key={id}>
+      {nth > 0 && ', '}
+      <SkillName id={id} />
+    </Fragment>
+  ));
+}
+
+function SkillName({ id }: { readonly id: string }) {
+  const skill = useRead('/v1/skills/{skillId}', { path: { skillId: id } }, { staleMs: 600_000 });
+  return skill.data?.name ?? id;
 }
 
 /** Scrolls to a part of the form, and puts the cursor into its first field. */

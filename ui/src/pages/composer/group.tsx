@@ -35,31 +35,62 @@ export function Group({ title, children }: GroupProps) {
           aria-expanded={open}
           aria-controls={`${id}-body`}
           onClick={() => setChosen(!open)}
-          className="ring-inside flex min-h-12 w-full items-center gap-3 rounded-md px-4 py-2 text-left hover:bg-hover"
+          className={cx(
+            'ring-inside flex min-h-12 w-full items-center gap-3 rounded-md px-4 py-2 text-left hover:bg-hover',
+            open && 'bg-sunken',
+          )}
         >
           <ChevronRight
             aria-hidden
             strokeWidth={1.75}
             className={cx('size-4 shrink-0 text-faint transition-transform duration-100', open && 'rotate-90')}
           />
-          <span id={`${id}-title`} className="w-48 shrink-0 text-base font-medium text-ink max-sm:w-auto">
-            {title}
-          </span>
-          <span
-            className={cx(
-              'min-w-0 grow truncate text-sm text-muted first-letter:uppercase max-sm:text-right',
-              isFaulty && 'text-bad-ink',
-            )}
-          >
-            {isFaulty ? 'Something here needs a change' : summary}
+          <span className="flex min-w-0 grow items-center gap-x-3 max-sm:flex-col max-sm:items-start">
+            <span id={`${id}-title`} className="w-48 shrink-0 text-base font-medium text-ink">
+              {title}
+            </span>
+            <span
+              className={cx(
+                'min-w-0 grow truncate text-sm text-muted first-letter:uppercase max-sm:w-full max-sm:whitespace-normal',
+                isFaulty && 'text-bad-ink',
+              )}
+            >
+              {isFaulty ? 'Something here needs a change' : summary}
+            </span>
           </span>
         </button>
       </h3>
       {/* Hidden and not left out, so that what was typed inside stays. */}
-      <div id={`${id}-body`} hidden={!open} className="px-4 pt-1 pb-5 sm:pl-11">
+      <div id={`${id}-body`} hidden={!open} className="px-4 pt-3 pb-5 sm:pl-11">
         <div className="flex flex-col gap-5">{children}</div>
       </div>
     </section>
+  );
+}
+
+export interface PartProps {
+  readonly title: string;
+  readonly description?: string;
+  readonly children: ReactNode;
+}
+
+/** Sets fields of a group apart that belong together. */
+export function Part({ title, description, children }: PartProps) {
+  const id = useId();
+  return (
+    <div
+      role="group"
+      aria-labelledby={id}
+      className="flex flex-col gap-4 border-t border-line pt-5 first:border-t-0 first:pt-1"
+    >
+      <div>
+        <h4 id={id} className="text-base font-semibold text-ink">
+          {title}
+        </h4>
+        {description !== undefined && <p className="mt-0.5 text-sm text-muted">{description}</p>}
+      </div>
+      {children}
+    </div>
   );
 }
 

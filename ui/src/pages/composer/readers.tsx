@@ -19,10 +19,7 @@ export function Readers() {
   const { mail, chats } = useWatch<RoutineForm, 'resultsTo'>({ name: 'resultsTo' });
   const changeMail = (to: typeof mail) => setValue('resultsTo.mail', to, { shouldDirty: true });
   return (
-    <div role="group" aria-labelledby="readers-label" className="flex flex-col gap-3">
-      <p id="readers-label" className="text-sm font-medium text-ink">
-        Who gets the results
-      </p>
+    <>
       <Field label="By mail" className="max-w-80" error={useMessageAt('resultsTo.mail')}>
         <Select
           options={[NO_ONE, ...RECIPIENTS]}
@@ -37,7 +34,7 @@ export function Readers() {
       )}
       <Chats chosen={chats} />
       {(mail !== null || chats.length > 0) && <FieldOf name="resultsTo.when" />}
-    </div>
+    </>
   );
 }
 

@@ -8,7 +8,7 @@ import { labelOf } from '#ui/parts/routine-fields.ts';
 import { Select } from '#ui/parts/select.tsx';
 import { Checkbox } from '#ui/parts/toggles.tsx';
 import { objectIn, type RoutineForm } from './form.ts';
-import { Group } from './group.tsx';
+import { Group, Part } from './group.tsx';
 import { FieldOf, messageAt } from './value-field.tsx';
 
 type Check = RoutineForm['checks'][number];
@@ -31,21 +31,20 @@ export function Results() {
   const change = (next: readonly Check[]) => setValue('checks', [...next], { shouldDirty: true });
   return (
     <Group title="Results">
-      <Checkbox
-        label="Each run has to state its outcome"
-        description="Done, nothing to report, partly done, or could not. A run without one fails, so that a quiet run is not mistaken for a broken one."
-        checked={outcome === 'required'}
-        onChange={(required) => setValue('outcome', required ? 'required' : 'optional', { shouldDirty: true })}
-      />
-      <FieldOf name="carryResult" />
-      <FieldOf name="facts" />
-      <div role="group" aria-labelledby="checks-label" className="flex flex-col gap-2">
-        <p id="checks-label" className="text-sm font-medium text-ink">
-          Checks
-        </p>
-        <p className="-mt-1.5 text-sm text-muted">
-          Code looks at the result. A run that does not pass all of them fails.
-        </p>
+      <Part title="What a run is given">
+        <FieldOf name="carryResult" />
+        <FieldOf name="facts" />
+      </Part>
+      <Part title="What it has to end with">
+        <Checkbox
+          label="Each run has to state its outcome"
+          description="Done, nothing to report, partly done, or could not. A run without one fails, so that a quiet run is not mistaken for a broken one."
+          checked={outcome === 'required'}
+          onChange={(required) => setValue('outcome', required ? 'required' : 'optional', { shouldDirty: true })}
+        />
+        <TypedResult />
+      </Part>
+      <Part title="Checks" description="Code looks at the result. A run that does not pass all of them fails.">
         {checks.map((check, index) => (
           <CheckRow
             key={index}
@@ -70,8 +69,7 @@ export function Results() {
             Add check
           </Button>
         </div>
-      </div>
-      <TypedResult />
+      </Part>
     </Group>
   );
 }

@@ -1,6 +1,6 @@
 import { useDeferredValue, useState } from 'react';
 import { useFormContext, useWatch } from 'react-hook-form';
-import { sentence } from '#ui/api/form.ts';
+import { sentence } from '#ui/format/capitalized.ts';
 import { useRead, useSettled } from '#ui/api/read.ts';
 import { VIEWER_ZONE } from '#ui/format/locale.ts';
 import { cronOf, DEFAULT_PRESET, presetOf, type Preset } from '#ui/format/schedule.ts';

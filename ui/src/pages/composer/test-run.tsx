@@ -2,15 +2,16 @@ import { useQueryClient } from '@tanstack/react-query';
 import { Play, SquareArrowOutUpRight } from 'lucide-react';
 import { useState } from 'react';
 import type { FollowStatus } from '#ui/api/follow.ts';
-import { sentence } from '#ui/api/form.ts';
+import { sentence } from '#ui/format/capitalized.ts';
 import { useProjectId } from '#ui/api/project.ts';
+import { useRead } from '#ui/api/read.ts';
 import { useRunEvents, withPiece, type LiveText as SaidSoFar } from '#ui/api/run-events.ts';
 import { refresh } from '#ui/api/send.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { CANCEL_RUN } from '#ui/api/verbs/runs.ts';
 import { useVerb } from '#ui/api/verbs/verb.ts';
 import { moneyInWords, plural, shortCount } from '#ui/format/numbers.ts';
-import { calledWith, isOver, stepBadgeOf, tookOf, WARNINGS } from '#ui/format/run-words.ts';
+import { calledWith, isOver, stepBadgeOf, tookOf, waitOf, WARNINGS } from '#ui/format/run-words.ts';
 import { duration } from '#ui/format/times.ts';
 import { ActivationOffer } from '#ui/parts/activation-offer.tsx';
 import { Button, ButtonLink } from '#ui/parts/button.tsx';
@@ -89,9 +90,7 @@ function Progress({ followed: { run, steps, status, live }, runId }: { followed:
         <span role="status">
           <StateBadge state={run?.outcome ?? state} />
         </span>
-        <span className="grow truncate text-xs text-muted tabular">
-          {run === undefined ? 'Waiting for a free slot' : spent(run)}
-        </span>
+        <span className="grow truncate text-xs text-muted tabular">{run !== undefined && spent(run)}</span>
         {run !== undefined && !isEnded && <VerbButton verb={cancel} of={run} size="sm" kind="quiet" label="Cancel" />}
         {run !== undefined && isEnded && (
           <ButtonLink
@@ -105,7 +104,7 @@ function Progress({ followed: { run, steps, status, live }, runId }: { followed:
           </ButtonLink>
         )}
       </header>
-      {(status === 'reconnecting' || status === 'polling') && (
+      {!isEnded && (status === 'reconnecting' || status === 'polling') && (
         <p className="border-b border-line px-4 py-1.5 text-xs text-muted">
           {status === 'polling' ? 'Read every few seconds.' : 'The connection was cut. Connecting again.'}
         </p>
@@ -114,13 +113,17 @@ function Progress({ followed: { run, steps, status, live }, runId }: { followed:
       {live !== undefined && !isEnded && <LiveText text={live.text} />}
       {run?.trigger === 'rehearsal' && isEnded && (
         <p className="px-4 pt-3 text-sm text-muted">
-          Rehearsal: {plural(steps.filter(({ tool }) => tool?.rehearsed != null).length, 'call')} not made. Details list
-          what it would have done.
+          {stagedInWords(steps.filter(({ tool }) => tool?.rehearsed != null).length)}
         </p>
       )}
       {run !== undefined && isEnded && <Ending run={run} />}
     </div>
   );
+}
+
+function stagedInWords(calls: number): string {
+  if (calls === 0) return 'Rehearsal: it asked for no call that may write.';
+  return `Rehearsal: ${plural(calls, 'call')} not made. Details list what it would have done.`;
 }
 
 function Steps({ run, steps, isEnded }: Pick<FollowedRun, 'run' | 'steps'> & { isEnded: boolean }) {
@@ -138,13 +141,19 @@ function Steps({ run, steps, isEnded }: Pick<FollowedRun, 'run' | 'steps'> & { i
         </li>
       ))}
       {!isEnded && (
-        <li className="flex items-center gap-2 text-muted">
+        <li className="flex items-baseline gap-2 text-muted">
           <Dot tone="busy" />
-          {steps.length === 0 ? 'Starting' : 'Working'}
+          {run?.state === 'queued' ? <Wait runId={run.id} /> : steps.length === 0 ? 'Starting' : 'Working'}
         </li>
       )}
     </ol>
   );
+}
+
+/** Says why the run has not begun; its events do not. */
+function Wait({ runId }: { readonly runId: string }) {
+  const { data } = useRead('/v1/runs/{runId}', { path: { runId } }, { everyMs: 3_000 });
+  return data?.waitingFor == null ? 'Starting' : waitOf(data.waitingFor);
 }
 
 function Ending({ run }: { run: Shape<'Run'> }) {

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { call } from '#ui/api/call.ts';
 import { ApiError } from '#ui/api/error.ts';
-import { sentence } from '#ui/api/form.ts';
+import { sentence } from '#ui/format/capitalized.ts';
 import { useProjectId } from '#ui/api/project.ts';
 import { Field } from '#ui/parts/field.tsx';
 import { Input } from '#ui/parts/input.tsx';

@@ -8,22 +8,32 @@ import { Field } from '#ui/parts/field.tsx';
 import { Input } from '#ui/parts/input.tsx';
 import { labelOf } from '#ui/parts/routine-fields.ts';
 import type { RoutineForm } from './form.ts';
-import { Group } from './group.tsx';
+import { Group, Part } from './group.tsx';
 import { FieldOf, messageAt, useMessageAt } from './value-field.tsx';
 
-/** The window of the schedule, and the rules for runs that overlap or are late. */
+/** The window of the schedule, the rules for runs that overlap or are late, and what a run may change about it. */
 export function Timing() {
   return (
     <Group title="When">
-      <div className="grid gap-5 sm:grid-cols-2">
-        <LocalTime name="startsAt" />
-        <LocalTime name="endsAt" />
-      </div>
-      <SkipDates />
-      <FieldOf name="jitterSeconds" />
-      <FieldOf name="overlap" cards />
-      <FieldOf name="misfire" cards />
-      <FieldOf name="limits.maxQueueSeconds" />
+      <Part title="Days on which it runs">
+        <div className="grid gap-5 sm:grid-cols-2">
+          <LocalTime name="startsAt" />
+          <LocalTime name="endsAt" />
+        </div>
+        <SkipDates />
+      </Part>
+      <Part title="Runs that are late or overlap">
+        <FieldOf name="overlap" cards />
+        <FieldOf name="misfire" cards />
+        <div className="grid gap-5 sm:grid-cols-2">
+          <FieldOf name="jitterSeconds" />
+          <FieldOf name="limits.maxQueueSeconds" />
+        </div>
+      </Part>
+      <Part title="What a run may decide">
+        <FieldOf name="mayPutOffHours" />
+        <FieldOf name="mayComplete" />
+      </Part>
     </Group>
   );
 }

@@ -7,7 +7,7 @@ import { Select } from '#ui/parts/select.tsx';
 import { Checkbox } from '#ui/parts/toggles.tsx';
 import { useProjects } from '#ui/shell/projects.ts';
 import type { RoutineForm } from './form.ts';
-import { Group } from './group.tsx';
+import { Group, Part } from './group.tsx';
 import { Readers } from './readers.tsx';
 import { FieldOf, useMessageAt } from './value-field.tsx';
 
@@ -24,13 +24,10 @@ export function Told({ mailDelivery }: ToldProps) {
   const error = useMessageAt('notifications.mail.on');
   return (
     <Group title="Who is told">
-      <Readers />
-      <FieldOf name="webhookUrl" />
-      {hasWebhook && <FieldOf name="deliver" />}
-      <div role="group" aria-labelledby="mail-label" className="flex flex-col gap-3">
-        <p id="mail-label" className="text-sm font-medium text-ink">
-          Mail
-        </p>
+      <Part title="Who gets the results">
+        <Readers />
+      </Part>
+      <Part title="Mail about problems">
         {mailDelivery === 'unavailable' && (
           <Notice>No mail server is set up, so no mail is sent. Your choice is kept.</Notice>
         )}
@@ -46,8 +43,12 @@ export function Told({ mailDelivery }: ToldProps) {
             {error}
           </p>
         )}
-      </div>
-      <FieldOf name="notifications.successPingUrl" />
+      </Part>
+      <Part title="Programs">
+        <FieldOf name="webhookUrl" />
+        {hasWebhook && <FieldOf name="deliver" />}
+        <FieldOf name="notifications.successPingUrl" />
+      </Part>
     </Group>
   );
 }

@@ -1,7 +1,7 @@
 import { useRead } from '#ui/api/read.ts';
 import { useNow } from '#ui/format/now.ts';
 import { capitalized } from '#ui/format/capitalized.ts';
-import { count, exactMoney, money, moneyInWords, plural } from '#ui/format/numbers.ts';
+import { count, money, moneyBeside, moneyInWords, plural } from '#ui/format/numbers.ts';
 import { Await } from '#ui/parts/feedback.tsx';
 import { Meter } from '#ui/parts/meter.tsx';
 import { Section } from '#ui/parts/page.tsx';
@@ -41,7 +41,7 @@ export function Spend({ projectId }: { readonly projectId: string }) {
                 label="Budget"
                 value={Number(total.costUsd ?? 0)}
                 max={Number(budget.maxCostUsdPerMonth)}
-                format={exactMoney}
+                format={(value) => moneyBeside(value, budget.maxCostUsdPerMonth ?? 0)}
               />
             )}
             {budget?.maxTokensPerDay != null && (

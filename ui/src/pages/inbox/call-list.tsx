@@ -125,7 +125,7 @@ function PlainRow({ call, projectId, show, isChosen, isSelected, onSelect }: Row
     });
   return (
     <li
-      data-action={id}
+      data-item={id}
       className={cx(
         'relative flex gap-2.5 border-b border-line py-2.5 pr-2 pl-2 hover:bg-hover',
         isChosen && 'lg:bg-hover',
@@ -159,7 +159,7 @@ function PlainRow({ call, projectId, show, isChosen, isSelected, onSelect }: Row
           </RowLink>
           {times > 1 && <span className="shrink-0 text-xs text-muted">{times} times</span>}
           <span className="ml-auto shrink-0 text-xs text-muted">
-            {state === 'open' ? <Expiry at={expiresAt} /> : <StateBadge state={state} />}
+            {state === 'open' ? <Expiry at={expiresAt} word="rejected" /> : <StateBadge state={state} />}
           </span>
         </div>
         <p className="mt-0.5 truncate text-sm text-muted">{line}</p>
@@ -170,13 +170,19 @@ function PlainRow({ call, projectId, show, isChosen, isSelected, onSelect }: Row
 
 const SOON_MS = 24 * 3_600_000;
 
-/** Says when a call rejects itself, once that is near. */
-function Expiry({ at }: { readonly at: string }) {
+export interface ExpiryProps {
+  readonly at: string;
+  /** What happens then: "rejected". */
+  readonly word: string;
+}
+
+/** Says when an item ends by itself, once that is near. */
+export function Expiry({ at, word }: ExpiryProps) {
   // oxlint-disable-next-line react/purity -- the list is read again every few seconds
   if (Date.parse(at) - Date.now() > SOON_MS) return null;
   return (
-    <span className="text-warn-ink">
-      rejected <Time at={at} as="relative" />
+    <span className="shrink-0 text-warn-ink">
+      {word} <Time at={at} as="relative" />
     </span>
   );
 }

@@ -2,7 +2,7 @@ import { useState } from 'react';
 import { useForm } from 'react-hook-form';
 import { useSend } from '#ui/api/send.ts';
 import type { Shape } from '#ui/api/types.ts';
-import { placeInWords, ruleInWords } from '#ui/format/action-words.ts';
+import { placeInWords } from '#ui/format/action-words.ts';
 import { drawn } from '#ui/format/drawn.ts';
 import { Notice } from '#ui/parts/feedback.tsx';
 import { Field } from '#ui/parts/field.tsx';
@@ -64,7 +64,7 @@ export default function NewRule({ action, onClose }: NewRuleProps) {
       onClose={onClose}
       size="lg"
       title={`Let calls of ${drawn(toolName)} like this through?`}
-      description="Later calls of this routine that meet every condition are made without you. This one still waits for you."
+      description="Later calls of this routine that meet every condition are made without you; arguments that are not chosen may be anything. This one still waits for you."
       action="Save rule"
       disabledReason={
         conditions.length === 0 || isIncomplete ? 'Choose at least one argument, and give each a value.' : noNumber
@@ -91,11 +91,6 @@ export default function NewRule({ action, onClose }: NewRuleProps) {
           <Input {...form.register('maxUses')} inputMode="numeric" placeholder="No limit" autoComplete="off" />
         </Field>
       </div>
-      {conditions.length > 0 && noNumber === undefined && (
-        <p role="status" className="rounded-md bg-sunken px-3 py-2 text-base text-ink wrap-anywhere">
-          {ruleInWords({ conditions, maxUses: uses })}
-        </p>
-      )}
     </FormDialog>
   );
 }

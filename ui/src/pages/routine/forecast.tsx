@@ -1,7 +1,7 @@
 import { useRead } from '#ui/api/read.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { capitalized } from '#ui/format/capitalized.ts';
-import { count, exactMoney, moneyInWords, plural, shortCount } from '#ui/format/numbers.ts';
+import { count, exactMoney, moneyBeside, moneyInWords, plural, shortCount } from '#ui/format/numbers.ts';
 import { date } from '#ui/format/times.ts';
 import { Await } from '#ui/parts/feedback.tsx';
 import { Section } from '#ui/parts/page.tsx';
@@ -103,8 +103,8 @@ const UNITS: Readonly<Record<Limit['limit'], string>> = {
   runsPerPeriod: 'runs used this period',
 };
 
-function amountOf({ limit }: Limit, amount: string): string {
-  return limit === 'maxCostUsdPerMonth' ? exactMoney(amount) : count(Number(amount));
+function amountOf({ limit, max }: Limit, amount: string): string {
+  return limit === 'maxCostUsdPerMonth' ? moneyBeside(amount, max) : count(Number(amount));
 }
 
 /** Words for the basis of an estimate. */

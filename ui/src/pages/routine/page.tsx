@@ -1,7 +1,7 @@
 import { getRouteApi } from '@tanstack/react-router';
 import { Pencil } from 'lucide-react';
 import { lazy, Suspense, type ReactNode } from 'react';
-import { sentence } from '#ui/api/form.ts';
+import { sentence } from '#ui/format/capitalized.ts';
 import { useProjectId } from '#ui/api/project.ts';
 import { useRead } from '#ui/api/read.ts';
 import type { Shape } from '#ui/api/types.ts';

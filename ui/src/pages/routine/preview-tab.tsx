@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { useForm } from 'react-hook-form';
-import { sentence } from '#ui/api/form.ts';
+import { sentence } from '#ui/format/capitalized.ts';
 import { useAsk, type Loaded } from '#ui/api/read.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { drawn } from '#ui/format/drawn.ts';

@@ -1,6 +1,8 @@
 import { Send } from 'lucide-react';
+import { sentence } from '#ui/format/capitalized.ts';
 import { useSend } from '#ui/api/send.ts';
 import type { Shape } from '#ui/api/types.ts';
+import { DELIVERY_REASONS } from '#ui/api/words.ts';
 import { plural } from '#ui/format/numbers.ts';
 import { humanize } from '#ui/format/run-words.ts';
 import { duration } from '#ui/format/times.ts';
@@ -73,17 +75,6 @@ export function ChatDeliveries({ run }: { readonly run: Run }) {
   );
 }
 
-const REASONS: Readonly<Record<string, string>> = {
-  gone: 'The receiver answered 410, so nothing more is sent to this address.',
-  retries_exhausted: 'The last attempt has failed too, and no further one is made.',
-  webhook_removed: 'The routine has no webhook any more.',
-  routine_archived: 'The routine was archived, and sends nothing more.',
-  chat_gone: 'The chat refuses its address for good, and gets nothing more until it has another one.',
-  message_refused: 'The chat does not take this message.',
-  chat_removed: 'The chat was deleted from the project.',
-  content_erased: 'The content of the run was erased.',
-};
-
 interface DeliveryBoxProps {
   readonly run: Run;
   readonly title: string;
@@ -119,7 +110,9 @@ function DeliveryBox({ run, title, delivery, isSending, onSend }: DeliveryBoxPro
         </Button>
       </div>
       {delivery.reason !== null && (
-        <p className="px-3 pb-2 text-sm text-muted">{REASONS[delivery.reason] ?? humanize(delivery.reason)}</p>
+        <p className="px-3 pb-2 text-sm text-muted">
+          {sentence(DELIVERY_REASONS[delivery.reason] ?? humanize(delivery.reason))}
+        </p>
       )}
       {delivery.attempts.length > 0 && (
         <ol className="border-t border-line" aria-label="Attempts">

@@ -116,7 +116,7 @@ function Progress({ run, status, isWriting }: VerdictProps) {
   const stream = status === undefined ? undefined : STREAMS[status];
   return (
     <p className="mt-1 flex flex-wrap items-center gap-x-2 text-sm text-muted">
-      {run.waitingFor !== null && <span>Waiting for {waitOf(run.waitingFor)}.</span>}
+      {run.waitingFor !== null && <span>{waitOf(run.waitingFor)}</span>}
       {run.state === 'running' && <span className="min-w-0 wrap-anywhere">{underWay(run, isWriting)}</span>}
       {run.state === 'running' && run.startedAt !== null && <Clock since={run.startedAt} />}
       {stream !== undefined && (

@@ -2,7 +2,6 @@ import { useList } from '#ui/api/read.ts';
 import type { Shape } from '#ui/api/types.ts';
 import { REVOKE_RULE } from '#ui/api/verbs/actions.ts';
 import { useVerb } from '#ui/api/verbs/verb.ts';
-import { ruleInWords } from '#ui/format/action-words.ts';
 import { drawn } from '#ui/format/drawn.ts';
 import { useNow } from '#ui/format/now.ts';
 import { plural } from '#ui/format/numbers.ts';
@@ -69,7 +68,7 @@ function RuleRow({ rule, policy }: { readonly rule: Rule; readonly policy: Polic
   return (
     <li className="flex flex-wrap items-center justify-between gap-x-4 gap-y-1 border-b border-line py-2.5">
       <div className="min-w-0 flex-1 basis-60">
-        <p className="text-base text-ink wrap-anywhere">{ruleInWords(rule)}</p>
+        <p className="text-base text-ink wrap-anywhere">{drawn(rule.words)}.</p>
         <p className="mt-0.5 text-sm text-muted">
           {maxUses === null ? `Used ${plural(uses, 'time')}` : `${Math.max(maxUses - uses, 0)} of ${maxUses} uses left`}
           {end === undefined && expiresAt !== null && (
