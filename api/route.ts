@@ -221,7 +221,7 @@ export const TAGS = {
   Connections: 'Access to tool servers and managed providers.',
   Models: 'The models that routines can run on.',
   'Model accounts': 'Personal accounts at connected model providers, for routines to run on.',
-  'Organizations and projects': 'Who works where. Sessions only.',
+  'Organizations and projects': 'Who works where. An API key reads its own project.',
   Members: 'Who belongs to an organization, and who is invited. Sessions only.',
   Audit: 'Who changed what. Sessions only.',
   Accounts: 'Signing up and in, with e-mail address and password.',

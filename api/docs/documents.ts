@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 
-const FOLDER = path.join(import.meta.dirname, '../../docs');
+export const FOLDER = path.join(import.meta.dirname, '../../docs');
 
 /** Returns a Markdown document by its file name; undefined for an unknown name. */
 export async function documentNamed(name: string): Promise<string | undefined> {
@@ -33,6 +33,8 @@ Programs call \`${publicUrl}/v1\` with an API key as a bearer token; assistants 
 - [OpenAPI](${publicUrl}/v1/openapi.json): every operation, its schemas and its errors
 
 ## Documents
+
+Sections with some words: \`${publicUrl}/docs/search?q=…\`
 
 ${lines.join('\n')}
 `;

@@ -179,7 +179,7 @@ function isNull(schema: unknown): boolean {
   return asSchema(schema)['type'] === 'null';
 }
 
-function pascal(text: string): string {
+export function pascal(text: string): string {
   return text.replaceAll(/(?:^|[^A-Za-z0-9]+)([A-Za-z0-9]|$)/g, (_, letter: string) => letter.toUpperCase());
 }
 

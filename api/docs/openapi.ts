@@ -6,9 +6,10 @@ import { authOperations } from '../auth/operations.ts';
 import { type Route, TAGS } from '../route.ts';
 import { authPaths } from './auth.ts';
 import { webhooks } from './webhooks.ts';
-import { withLeanSchemas } from './lean.ts';
-import { withNamedSchemas } from './named-schemas.ts';
+import { withLeanSchemas, withoutForms } from './lean.ts';
+import { pascal, withNamedSchemas } from './named-schemas.ts';
 import { operation } from './operation.ts';
+import { withSharedParts } from './shared-parts.ts';
 import { type Audience, HEADERS } from './responses.ts';
 
 export interface DocumentOptions {
@@ -34,7 +35,7 @@ export function buildOpenApi(routes: readonly Route[], { for: audience = 'all', 
     info: {
       title: 'Routine Automation Service',
       version: '1.0.0',
-      description: DESCRIPTION,
+      description: audience === 'all' ? DESCRIPTION : `${DESCRIPTION}\n\n${RESPONSE_HEADERS}`,
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: options.publicUrl }],
@@ -51,10 +52,10 @@ export function buildOpenApi(routes: readonly Route[], { for: audience = 'all', 
       },
     },
   });
-  const exact = audience === 'all' ? withStorableText(document) : document;
+  const exact = audience === 'all' ? withStorableText(document) : withoutForms(document);
   const named = withNamedSchemas(withSharedParameters(exact));
   if (audience === 'all') return withoutUnused(named);
-  const { webhooks: _, ...lean } = withoutUnused(withLeanSchemas(named));
+  const { webhooks: _, ...lean } = withoutUnused(withSharedParts(withLeanSchemas(named)));
   // The schemas of events stay, because generators that remove schemas only used by webhooks would miss them.
   return lean;
 }
@@ -93,6 +94,11 @@ With \`Prefer: error-details\` a failure lists each fault of the request.
 Lists are newest first; the next page is in the \`Link\` header, and with \`page=body\` in the body. Times are RFC 3339 in UTC.
 API keys read on every plan and write on: ${writers.join(', ')}.`;
 
+/** Written once for holders of keys, because generated clients do not read headers. */
+const RESPONSE_HEADERS = `Responses have \`X-Request-Id\`, \`X-RateLimit-Limit\`, \`X-RateLimit-Remaining\` and \`X-RateLimit-Reset\`. A resource
+with versions has an \`ETag\` for \`If-Match\`, a created one a \`Location\`. \`Idempotent-Replayed: true\` marks a repeated response,
+and \`Preference-Applied\` a preference that was honoured.`;
+
 type Document = ReturnType<typeof createDocument>;
 
 /** Number of operations from which a shared parameter is declared once. */
@@ -114,7 +120,11 @@ function withSharedParameters(document: Document): Document {
     .toSorted(([, a], [, b]) => b.length - a.length)
     .flatMap(([form, [one]]) => (one === undefined ? [] : [{ form, one }]));
   const named = [...Map.groupBy(byForm, ({ one }) => one.name)].flatMap(([name, sharing]) =>
-    sharing.map((each, at) => ({ ...each, name: at === 0 ? name : `${name}-${at + 1}` })),
+    sharing.map((each, at) => {
+      // Generators name a type after each parameter and after each schema.
+      const number = at + (pascal(name) in (document.components?.schemas ?? {}) ? 2 : 1);
+      return { ...each, name: number === 1 ? name : `${name}-${number}` };
+    }),
   );
   const forms = new Map(named.map(({ form, name }) => [form, name]));
   for (const operation of operations) {

@@ -6,10 +6,11 @@ import type { Context, Middleware } from 'koa';
 import type { Config } from '#lib/config/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { contentTag, hasSeen } from '../http/entity-tag.ts';
-import { DOCS_POLICY } from '../middleware/headers.ts';
+import { DOCS_POLICY, FORM_POLICY } from '../middleware/headers.ts';
 import { routes } from '../routes.ts';
 import { documentNamed, listForModels } from './documents.ts';
 import { buildOpenApi } from './openapi.ts';
+import { searchPage } from './search.ts';
 import type { Audience } from './responses.ts';
 
 const ASSETS = path.dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
@@ -19,7 +20,8 @@ const FILES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Serves `/v1/openapi.json`, `/docs`, which shows it, the documents in Markdown and `/llms.txt`, which lists them. All
+ * Serves `/v1/openapi.json`, `/docs`, which shows it, the documents in Markdown, a search in them and `/llms.txt`, which
+ * lists them. All
  * are public: they say nothing that is not in the source.
  */
 export function docs(config: Pick<Config, 'PUBLIC_URL' | 'PRODUCT_TAG'>): Middleware {
@@ -36,6 +38,10 @@ export function docs(config: Pick<Config, 'PUBLIC_URL' | 'PRODUCT_TAG'>): Middle
       ctx.type = 'text/html';
       ctx.set('Content-Security-Policy', DOCS_POLICY);
       ctx.body = PAGE;
+    } else if (ctx.path === '/docs/search') {
+      ctx.type = 'text/html';
+      ctx.set('Content-Security-Policy', FORM_POLICY);
+      ctx.body = await searchPage([ctx.query['q'] ?? ''].flat().join(' '));
     } else if (ctx.path === '/docs/start.js') {
       ctx.type = 'text/javascript';
       ctx.body = START;
@@ -102,6 +108,7 @@ const PAGE = `<!doctype html>
 <link rel="stylesheet" href="/docs/swagger-ui.css">
 </head>
 <body>
+<p><a href="/docs/search">Search the documents</a></p>
 <div id="api"></div>
 <script src="/docs/swagger-ui-bundle.js"></script>
 <script src="/docs/start.js"></script>

@@ -18,7 +18,7 @@ export function responsesOf(spec: RouteSpec, audience: Audience): ZodOpenApiResp
   const responses: ZodOpenApiResponsesObject = {
     [`${success.status}`]: {
       description: success.description,
-      headers: { ...Object.fromEntries(own), ...refs(headersOf(spec, audience)) },
+      ...(audience === 'all' && { headers: { ...Object.fromEntries(own), ...refs(headersOf(spec)) } }),
       content:
         success.stream === true
           ? { 'text/event-stream': { schema: success.data } }
@@ -149,12 +149,11 @@ export function ownErrorsOf({ path, errors = [] }: RouteSpec): readonly ErrorCod
   return [...new Set([...notFoundOf(path).values(), ...errors])];
 }
 
-function headersOf(spec: RouteSpec, audience: Audience): (keyof typeof HEADERS)[] {
-  const isForAll = audience === 'all';
+function headersOf(spec: RouteSpec): (keyof typeof HEADERS)[] {
   return [
-    ...(isForAll ? (['X-Request-Id'] as const) : []),
-    ...(isForAll && isSignedIn(spec) ? RATE_LIMIT : []),
-    ...(isForAll && isTagged(spec) ? (['ETag'] as const) : []),
+    'X-Request-Id',
+    ...(isSignedIn(spec) ? RATE_LIMIT : []),
+    ...(isTagged(spec) ? (['ETag'] as const) : []),
     ...(isPaged(spec) ? (['Link'] as const) : []),
     ...(spec.success.location === undefined ? [] : (['Location'] as const)),
     ...(spec.idempotent === true ? (['Idempotent-Replayed'] as const) : []),

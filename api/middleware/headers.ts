@@ -23,8 +23,8 @@ const POLICY = [
 /** The policy of the documentation page, whose library writes `style` attributes. */
 export const DOCS_POLICY = POLICY.replace("style-src 'self'", "style-src 'self' 'unsafe-inline'");
 
-/** The policy of the unsubscribe page, which is a form. */
-export const UNSUBSCRIBE_POLICY = POLICY.replace("form-action 'none'", "form-action 'self'");
+/** The policy of pages with a form: unsubscribing, and searching the documents. */
+export const FORM_POLICY = POLICY.replace("form-action 'none'", "form-action 'self'");
 
 const HEADERS = {
   'Content-Security-Policy': POLICY,

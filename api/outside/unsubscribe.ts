@@ -2,7 +2,7 @@ import type { Context, Middleware } from 'koa';
 import { ALL_DIGESTS, optIn, optOut, UNSUBSCRIBE_PATH, type OptOut } from '#core/foundation/outbox/index.ts';
 import { AppError } from '#lib/errors.ts';
 import type { Deps } from '../deps.ts';
-import { UNSUBSCRIBE_POLICY } from '../middleware/headers.ts';
+import { FORM_POLICY } from '../middleware/headers.ts';
 
 /**
  * Serves the links that unsubscribe. A GET only shows a button, because mail scanners follow links; a POST
@@ -54,7 +54,7 @@ const UNSUBSCRIBED: Page = {
 const RESUBSCRIBED: Page = { text: 'You will get mail about this again.' };
 
 function show(ctx: Context, { text, button }: Page): void {
-  ctx.set('Content-Security-Policy', UNSUBSCRIBE_POLICY);
+  ctx.set('Content-Security-Policy', FORM_POLICY);
   ctx.set('Cache-Control', 'no-store');
   ctx.type = 'text/html';
   ctx.body = `<!doctype html>

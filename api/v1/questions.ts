@@ -46,7 +46,7 @@ export const question = z
     createdAt: timestamp,
     lastAskedAt: timestamp,
   })
-  .meta({ id: 'Question' });
+  .meta({ id: 'AskedQuestion' });
 
 const params = z.strictObject({ questionId: idOf('question', EXAMPLE.question) });
 

@@ -142,6 +142,20 @@ const readProject = route({
   return { data: presentDetail(found, deps) };
 });
 
+const readOwnProject = route({
+  method: 'GET',
+  path: '/v1/project',
+  id: 'readOwnProject',
+  tag,
+  summary: 'Read the project of the API key',
+  description: 'A key belongs to one project and needs no scope for this. A session selects its project.',
+  auth: 'key-or-session',
+  mcp: { toolset: 'authoring', view: ['id', 'name'], note: 'All tools work in this project' },
+  success: { status: 200, data: project, description: 'The project.' },
+}).to(async ({ access, deps }) => ({
+  data: present(project, await settings.projectOf(deps.database, access.projectId)),
+}));
+
 const updateProject = route({
   method: 'PATCH',
   path: '/v1/projects/:projectId',
@@ -164,7 +178,13 @@ const updateProject = route({
   return { data: presentDetail(changed, deps) };
 });
 
-export const settingsRoutes: readonly Route[] = [readOrganization, updateOrganization, readProject, updateProject];
+export const settingsRoutes: readonly Route[] = [
+  readOrganization,
+  updateOrganization,
+  readProject,
+  readOwnProject,
+  updateProject,
+];
 
 function presentDetail(row: settings.ProjectSettings, deps: Pick<Deps, 'mailer'>) {
   const notifications = { mail: row.mail };

@@ -15,6 +15,8 @@ export function explain(error: unknown, account: Account | undefined): Explanati
   if (error instanceof CliError) return words(error.message, error.exitCode, error.hint);
   const { name, message } = error instanceof Error ? error : new Error(String(error));
   const where = account?.baseUrl ?? 'the service';
+  const file = ofFile(error);
+  if (file !== undefined) return words(file, EXIT.failed);
   switch (name) {
     case 'Interrupted':
       return { lines: [], exitCode: EXIT.interrupted };
@@ -50,6 +52,23 @@ function refused(where: string, account: Account | undefined): [string, number, 
         EXIT.notSignedIn,
         `Sign in again: ras login${fromFile === 'default' ? '' : ` --profile ${fromFile}`}`,
       ];
+}
+
+const FILE_ERRORS: Readonly<Record<string, string>> = {
+  EACCES: 'access is denied',
+  EISDIR: 'it is a folder',
+  ENOENT: 'there is no such file',
+  ENOSPC: 'the disk is full',
+  ENOTDIR: 'its path leads through a file',
+  EPERM: 'access is denied',
+  EROFS: 'the disk is read-only',
+};
+
+/** Words an error of the file system; undefined for others. */
+function ofFile(error: unknown): string | undefined {
+  const { code, path, dest = path } = fieldsOf(error);
+  const what = FILE_ERRORS[String(code)];
+  return typeof dest === 'string' && what !== undefined ? `${dest}: ${what}.` : undefined;
 }
 
 /** Returns the code of an error of the service and the id of its request, which the operator needs. */

@@ -30,12 +30,20 @@ function withWordsInPlace(document: ReturnType<typeof documentFor>) {
   return JSON.parse(JSON.stringify(document), (_key, value: unknown): unknown => {
     const { $ref: ref, ...place } = Object(value);
     const target = typeof ref === 'string' ? schemas.get(ref.replace('#/components/schemas/', '')) : undefined;
-    if (target === undefined) return value;
+    if (target === undefined) return withWordsOfChoice(value);
     const { description, ...type } = JSON.parse(JSON.stringify(target));
     const isText = typeof type.type === 'string' && type.type !== 'object' && type.type !== 'array';
     const words = description === undefined ? place : { description, ...place };
     return isText ? { ...type, ...words } : { ...words, $ref: ref };
   });
+}
+
+/** Moves the description of the only choice beside null to the field. */
+function withWordsOfChoice(value: unknown): unknown {
+  const { anyOf, ...place } = Object(value);
+  if (!Array.isArray(anyOf) || anyOf.length !== 2 || anyOf[1].type !== 'null') return value;
+  const { description, ...choice } = anyOf[0];
+  return { ...(description !== undefined && { description }), ...place, anyOf: [choice, anyOf[1]] };
 }
 
 /** Parts that the SDK does not use. */

@@ -3,7 +3,7 @@ import { Actions } from './resources/actions.ts';
 import { Chats } from './resources/chats.ts';
 import { Connections, Tools } from './resources/connections.ts';
 import { ModelAccounts, Models } from './resources/models.ts';
-import { Results, Schedules, Usage } from './resources/results.ts';
+import { Project, Results, Schedules, Usage } from './resources/results.ts';
 import { Routines } from './resources/routines.ts';
 import { Questions, Runs } from './resources/runs.ts';
 import { Facts, Skills } from './resources/skills.ts';
@@ -41,6 +41,7 @@ export class Ras {
   readonly modelAccounts: ModelAccounts;
   readonly schedules: Schedules;
   readonly usage: Usage;
+  readonly project: Project;
   readonly webhooks = webhooks;
 
   /** @throws {RasError} without an API key or an address */
@@ -64,6 +65,7 @@ export class Ras {
     this.modelAccounts = new ModelAccounts(transport);
     this.schedules = new Schedules(transport);
     this.usage = new Usage(transport);
+    this.project = new Project(transport);
   }
 }
 

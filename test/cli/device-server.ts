@@ -49,6 +49,7 @@ export async function startDeviceServer({
     } else {
       const isKey = request.headers.authorization === `Bearer ${KEY}`;
       if (!isKey) return send(401, { error: { code: 'invalid_api_key', message: 'No.' } });
+      if (route === 'GET /v1/project') return send(200, { data: { id: 'prj_1', name: 'Website' } });
       return request.method === 'GET'
         ? send(200, { data: [] })
         : send(403, { error: { code: 'insufficient_scope', message: 'No.' } });

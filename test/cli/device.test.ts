@@ -25,7 +25,7 @@ test('the browser is opened at the code, and the key is kept once the code is co
   expect(user.pauses).toEqual([5_000, 5_000, 5_000]);
   expect(server.bodies()[0]).toEqual({ client_id: 'ras-cli', host_name: hostname() });
   expect(stdout + stderr).not.toContain(KEY.slice(13));
-  expect(stdout).toMatch(/^Project +prj_1$/m);
+  expect(stdout).toMatch(/^Project +Website \(prj_1\)$/m);
   expect(stdout).toMatch(/^Until +\d{4}-\d\d-\d\d \d\d:\d\d$/m);
   const file = path.join(user.home, '.config/ras/profiles.json');
   expect(JSON.parse(await readFile(file, 'utf8')).profiles.default).toEqual({

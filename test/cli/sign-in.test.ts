@@ -22,12 +22,15 @@ test('a key from stdin is checked and kept where only the user reads it', async 
   const login = ['login', '--with-token', '--api-url', `${service.url}/`];
   const { code, json, stdout, stderr } = await user.run(login, { stdin: `${key}\n` });
   expect(code).toBe(0);
-  expect(json).toMatchObject({ baseUrl: service.url, scopes: ['routines:read', 'runs:read'] });
+  const { name } = (await ada.session.get(`/v1/projects/${ada.projectId}`)).data;
+  const project = { projectId: ada.projectId, projectName: name };
+  expect(json).toMatchObject({ baseUrl: service.url, ...project, scopes: ['routines:read', 'runs:read'] });
   expect(await modeOf(user, FILE)).toBe('600');
   expect(await modeOf(user, path.dirname(FILE))).toBe('700');
   expect(await readdir(path.join(user.home, '.config/ras'))).toEqual(['profiles.json']);
   const who = await user.run(['whoami'], { isTerminal: true });
   expect(who.stdout).toMatch(/^Scopes +routines:read runs:read$/m);
+  expect(who.stdout).toContain(`${name} (${ada.projectId})`);
   const secret = key.split('_')[2]!;
   for (const text of [stdout, stderr, who.stdout]) expect(text).not.toContain(secret);
   expect(who.stdout).toContain(`${key.slice(0, 12)}_…`);

@@ -87,6 +87,7 @@ const beyondContract: readonly string[] = [
   'GET /v1/terminal-sign-ins/{userCode}',
   'POST /v1/terminal-sign-ins/{userCode}/approve',
   'POST /v1/terminal-sign-ins/{userCode}/deny',
+  'GET /v1/project',
   'GET /v1/projects/{projectId}',
   'GET /v1/projects/{projectId}/facts',
   'PUT /v1/projects/{projectId}/facts',

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { withNamedSchemas } from '#api/docs/named-schemas.ts';
+import { pascal, withNamedSchemas } from '#api/docs/named-schemas.ts';
 import { buildOpenApi } from '#api/docs/openapi.ts';
 import { routes } from '#api/routes.ts';
 
@@ -35,13 +35,24 @@ describe.each([
     expect(components.map(([name]) => name).filter((name) => !/^[A-Z][A-Za-z0-9]*$/.test(name))).toEqual([]);
   });
 
+  test('names no type twice, and none as a field of it, which clients would confuse', () => {
+    const { parameters, schemas: named } = document.components;
+    const types = [...Object.keys(parameters).map(pascal), ...Object.keys(named)];
+    expect(types.filter((name, at) => types.indexOf(name) !== at)).toEqual([]);
+    const own = Object.entries<Any>(FOR_KEYS.components.schemas).filter(([name, { properties = {}, allOf = [] }]) => {
+      const fields = [properties, ...allOf.map((part: Any) => part.properties ?? {})].flatMap((each) => Object.keys(each));
+      return fields.map(pascal).includes(name);
+    });
+    expect(own.map(([name]) => name)).toEqual([]);
+  });
+
   test('refers only to what is there', () => {
     const missing = schemas.flatMap(({ schema: { $ref } }) => ($ref === undefined || at(document, $ref) ? [] : [$ref]));
     expect(missing).toEqual([]);
   });
 });
 
-test('the document for API keys has each operation that a key may call, and at most 3.5 kB for each', () => {
+test('the document for API keys has each operation that a key may call, and at most 2.8 kB for each', () => {
   const operations = Object.values<Any>(FOR_KEYS.paths).flatMap((path) => Object.values<Any>(path));
   const callable = routes.filter(({ spec }) => spec.auth === 'key-or-session');
   expect(new Set(operations.map(({ operationId }) => operationId))).toEqual(new Set(callable.map(({ spec }) => spec.id)));
@@ -49,8 +60,33 @@ test('the document for API keys has each operation that a key may call, and at m
   for (const { operationId, security } of operations) {
     expect(security, operationId).toEqual([{ apiKey: scopes.get(operationId) }]);
   }
-  expect(Buffer.byteLength(JSON.stringify(FOR_KEYS)) / operations.length).toBeLessThanOrEqual(3_500);
+  expect(Buffer.byteLength(JSON.stringify(FOR_KEYS)) / operations.length).toBeLessThanOrEqual(2_800);
   expect(FOR_KEYS.components.schemas).toMatchObject({ RunEvent: {}, RoutinePausedEvent: {} });
+});
+
+test('the document for API keys says the same of each field of each request and response as the whole document', () => {
+  for (const [path, operations] of Object.entries<Any>(FOR_KEYS.paths)) {
+    for (const [method, { requestBody, responses }] of Object.entries<Any>(operations)) {
+      const whole = ALL.paths[path][method];
+      const place = `${method} ${path}`;
+      expect(fieldsIn(FOR_KEYS, requestBody), place).toEqual(fieldsIn(ALL, whole.requestBody));
+      for (const status of Object.keys(responses).filter((each) => each.startsWith('2'))) {
+        const [lean, full] = [responses[status].content, whole.responses[status].content];
+        expect(fieldsIn(FOR_KEYS, lean), place).toEqual(fieldsIn(ALL, full));
+      }
+    }
+  }
+});
+
+test('the document for API keys says each long text once, and forbids unknown fields of requests as the whole document does', () => {
+  const texts = schemasIn(FOR_KEYS.components.schemas).map(({ schema: { description } }) => description);
+  const long = texts.filter((text) => typeof text === 'string' && text.length > 200);
+  expect(long.length).toBeGreaterThan(30);
+  // Checks of results have other types in requests than in responses.
+  expect(long.length - new Set(long).size).toBeLessThanOrEqual(1);
+  const { CreateRoutine, PutRoutine, UpdateRoutine } = FOR_KEYS.components.schemas;
+  for (const request of [CreateRoutine, PutRoutine]) expect(request.unevaluatedProperties).toBe(false);
+  expect(UpdateRoutine.additionalProperties).toBe(false);
 });
 
 describe('a schema is rewritten', () => {
@@ -134,6 +170,44 @@ function schemasIn(value: Any, path: readonly string[] = []): Found[] {
     .flatMap(([key, each]) => schemasIn(each, [...path, key]));
   // The names of fields may be those of keywords.
   return path.at(-1) === 'properties' || Array.isArray(value) ? inner : [{ path, schema: value }, ...inner];
+}
+
+/**
+ * Lists what a document says of the fields of a schema, each with its path: whether it is required, its types, choices and
+ * default, and its description. That of an id may repeat the name of the field.
+ */
+function fieldsIn(document: Any, schema: Any, path = '', refs: readonly string[] = []): Record<string, Any> {
+  if (!isObject(schema)) return {};
+  const { $ref: ref, allOf = [], anyOf = [], oneOf = [], items, additionalProperties, properties = {} } = schema;
+  if (refs.includes(ref)) return {};
+  const seen = ref === undefined ? refs : [...refs, ref];
+  const within = (inner: Any, at = path) => fieldsIn(document, inner, at, seen);
+  const target = ref === undefined ? [] : [at(document, ref)];
+  const found = [...target, ...allOf, ...anyOf, ...oneOf].map((part) => within(part));
+  const content = schema.schema ?? schema.content?.['application/json'] ?? schema['application/json'];
+  const nested = [within(content), within(items, `${path}[]`), within(additionalProperties, `${path}{}`)];
+  const own = Object.entries<Any>(properties).flatMap(([name, field]) => [
+    { [`${path}.${name}`]: wordsOf(document, field) },
+    within(field, `${path}.${name}`),
+  ]);
+  const required = (schema.required ?? []).map?.((name: string) => ({ [`${path}.${name} is required`]: true })) ?? [];
+  return Object.assign({}, ...found, ...nested, ...own, ...required);
+}
+
+/** Merges what a place, its component and its only choice beside null say. */
+function wordsOf(document: Any, field: Any): Any {
+  const { $ref: ref, anyOf = [], type, enum: values, default: fallback, description: words } = field;
+  const kept = anyOf.filter((choice: Any) => choice.type !== 'null');
+  const inner = ref !== undefined ? at(document, ref) : kept.length === 1 ? kept[0] : undefined;
+  const below = inner === undefined ? {} : wordsOf(document, inner);
+  const description = words ?? below.description;
+  return {
+    type: type ?? (field.allOf === undefined ? below.type : 'object'),
+    values: values ?? below.values,
+    fallback: fallback ?? below.fallback,
+    isNullable: anyOf.length > kept.length || below.isNullable === true,
+    description: /^Id of the \w+\.$/.test(description) ? undefined : description,
+  };
 }
 
 function placeOf({ path }: Found): string {

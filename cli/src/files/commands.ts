@@ -117,7 +117,7 @@ function refuseDrift({ changes }: Plan): void {
 }
 
 /**
- * Refuses to archive routines that the files still name, and to archive most of a folder at once.
+ * Refuses to remove skills that are still named, and to remove most of a folder at once.
  * @throws {CliError}
  */
 function checkPrune({ owner, changes }: Plan, pruneAll: boolean): void {
@@ -131,12 +131,12 @@ function checkPrune({ owner, changes }: Plan, pruneAll: boolean): void {
   const named = orphans.filter(({ namedBy }) => namedBy.length > 0);
   if (named.length > 0) {
     const each = named.map((change) => `${nameOf(change)} (by ${change.namedBy.join(', ')})`);
-    throw new CliError(`--prune would delete routines that the files still name: ${each.join('; ')}.`);
+    throw new CliError(`--prune would remove what is still named: ${each.join('; ')}.`);
   }
   const kept = changes.filter(({ id }) => id !== null).length;
   if (orphans.length * 2 <= kept || pruneAll) return;
   throw new CliError(
-    `--prune would delete ${orphans.length} of the ${kept} that this folder keeps, so nothing was done.`,
+    `--prune would remove ${orphans.length} of the ${kept} that this folder keeps, so nothing was done.`,
     {
       hint: `Is this the right folder? --prune-all takes them: ${orphans.map(nameOf).join(', ')}`,
     },

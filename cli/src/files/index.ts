@@ -13,7 +13,7 @@ export function registerFiles(program: Command, context: Context): void {
       .option('-C, --dir <folder>', 'folder of ras.yaml, instead of this one');
 
   add('init', 'Make a folder ready for routines as files.')
-    .option('--project <id>', 'apply to no other project than this one')
+    .option('--project <id>', 'id or name of the only project that the files are for')
     .action(async (options: Dir & { project?: string }) => (await load()).initFiles(context, options));
 
   add('pull', 'Write the routines and skills of the project as files, all or some.')

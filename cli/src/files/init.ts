@@ -4,7 +4,7 @@ import { stringify } from 'yaml';
 import { KINDS } from './kinds.ts';
 import { isMissing, writeFileIn } from './disk.ts';
 import { slugOf } from './keys.ts';
-import { PROJECT_FILE } from './settings.ts';
+import { PROJECT_FILE, SETTINGS } from './settings.ts';
 
 /** Git must not change line ends in texts for a model. */
 const ATTRIBUTES = ['routines/** -text', 'skills/** -text'];
@@ -24,9 +24,9 @@ export async function init(folder: string, project: string | undefined): Promise
   if ((await textOf(folder, PROJECT_FILE)) === undefined) {
     await write(PROJECT_FILE, settingsWith(slugOf(path.basename(folder), 'routines'), project));
   }
-  for (const { schema, schemaPath } of Object.values(KINDS)) {
-    const text = `${JSON.stringify(schema, null, 2)}\n`;
-    await write(schemaPath.replace(/^[./]*\//, ''), text);
+  const heads = Object.values(KINDS).map(({ schema, schemaPath }) => [schemaPath, schema] as const);
+  for (const [schemaPath, schema] of [[SETTINGS_PATH, SETTINGS] as const, ...heads]) {
+    await write(schemaPath.replace(/^[./]*\//, ''), `${JSON.stringify(schema, null, 2)}\n`);
   }
   const attributes = (await textOf(folder, '.gitattributes')) ?? '';
   const known = new Set(attributes.split('\n'));
@@ -38,12 +38,15 @@ export async function init(folder: string, project: string | undefined): Promise
   return written;
 }
 
+const SETTINGS_PATH = '.ras/ras.schema.json';
+
 function settingsWith(name: string, project: string | undefined): string {
   return [
+    `# yaml-language-server: $schema=${SETTINGS_PATH}`,
     'version: 1',
     '# Owner of what these files keep: another folder of the project needs another name.',
     stringify({ name }).trimEnd(),
-    '# Nothing is applied to another project than this one.',
+    '# Id or name of the only project that these files are for.',
     project === undefined ? '# project: prj_…' : stringify({ project }).trimEnd(),
     '# Fields that the heads of routines may leave out.',
     'defaults:',

@@ -1,5 +1,5 @@
 import type { Ras } from 'routine-automation-sdk';
-import { CliError, fieldsOf } from '../failure.ts';
+import { CliError } from '../failure.ts';
 import type { Change, Plan } from './change.ts';
 import { findFaults } from './check.ts';
 import { FaultyFiles } from './faults.ts';
@@ -17,15 +17,14 @@ export async function makePlan(ras: Ras, local: LocalProject, takeOver = false):
     return await compare(ras, local, takeOver);
   } catch (error) {
     // Without the service, only the faults of the files are shown.
-    if (local.faults.length === 0 || error instanceof FaultyFiles) throw error;
+    if (local.faults.length === 0 || error instanceof FaultyFiles || error instanceof CliError) throw error;
     throw new FaultyFiles(local.faults);
   }
 }
 
 async function compare(ras: Ras, local: LocalProject, takeOver: boolean): Promise<Plan> {
   const { project, name: owner, moved } = local.settings;
-  if (project !== null) await checkProject(ras, project);
-  const remote = await RemoteProject.list(ras);
+  const remote = await RemoteProject.list(ras, project);
   const movedFrom = new Map<string, string>();
   for (const { kind, from, to } of moved) {
     const summary = remote.find(kind, from);
@@ -133,16 +132,4 @@ async function namesOf(
       archivedAt === null && !goes.has(routineId) && !ownKeys.has(externalKey ?? ''),
   );
   return [...files.map(({ file }) => file), ...remaining.map(({ name, id: each }) => `routine "${name}" (${each})`)];
-}
-
-/** A key can read only the facts of its own project. @throws {CliError} */
-async function checkProject(ras: Ras, project: string): Promise<void> {
-  try {
-    await ras.facts.read(project);
-  } catch (error) {
-    if (fieldsOf(error)['status'] !== 404 && fieldsOf(error)['status'] !== 403) throw error;
-    throw new CliError(`These files are for the project ${project}, and you are signed in to another one.`, {
-      hint: 'Take the profile of that project by --profile, or change `project` in ras.yaml.',
-    });
-  }
 }

@@ -24,8 +24,8 @@ export async function pull(
   local: LocalProject,
   { names, force, takeOver, say }: PullOptions,
 ): Promise<Pulled[]> {
-  const remote = await RemoteProject.list(ras);
-  const { name: owner } = local.settings;
+  const { name: owner, project } = local.settings;
+  const remote = await RemoteProject.list(ras, project);
   const isForeign = (each: Summary) => each.isManaged && each.owner !== null && each.owner !== owner && !takeOver;
   const asked = chosen(remote.summaries, names);
   const foreign = asked.filter(isForeign);

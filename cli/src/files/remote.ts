@@ -1,4 +1,5 @@
 import type { Ras, Shape } from 'routine-automation-sdk';
+import { CliError } from '../failure.ts';
 import type { KindName } from './keys.ts';
 import { contentOfRemote, type Content } from './kinds.ts';
 
@@ -47,7 +48,12 @@ export class RemoteProject {
     this.curated = curated;
   }
 
-  static async list(ras: Ras): Promise<RemoteProject> {
+  /**
+   * @param project the project that the files name, by id or name; null for any
+   * @throws {CliError} if the API key belongs to another project
+   */
+  static async list(ras: Ras, project: string | null = null): Promise<RemoteProject> {
+    if (project !== null) await checkProject(ras, project);
     const summaries: Summary[] = [];
     const curated = new Set<string>();
     for await (const skill of ras.skills.list({ limit: PAGE })) {
@@ -104,6 +110,14 @@ export class RemoteProject {
   referenceOf(key: string): string {
     return this.find('skill', key)?.id ?? key;
   }
+}
+
+async function checkProject(ras: Ras, project: string): Promise<void> {
+  const { id, name } = await ras.project.read();
+  if (project === (project.startsWith('prj_') ? id : name)) return;
+  throw new CliError(`These files are for the project "${project}", and the API key is for "${name}" (${id}).`, {
+    hint: 'Choose another sign-in with --profile, another environment with --env, or change `project` in ras.yaml.',
+  });
 }
 
 const PAGE = 200;

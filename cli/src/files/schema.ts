@@ -4,6 +4,9 @@ import { didYouMean } from './faults.ts';
 
 /** The part of JSON Schema that the heads use. */
 export interface JsonSchema {
+  readonly $schema?: string;
+  readonly title?: string;
+  readonly description?: string;
   readonly $ref?: string;
   readonly type?: string;
   readonly const?: unknown;

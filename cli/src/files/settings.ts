@@ -13,7 +13,7 @@ export const PROJECT_FILE = 'ras.yaml';
 export interface Settings {
   /** Name of this folder as a keeper. Two folders of a project have different names. */
   readonly name: string | null;
-  /** Id of the only project to apply to. */
+  /** Id or name of the only project to read and to apply to. */
   readonly project: string | null;
   /** Fields that the heads of routines may leave out. */
   readonly defaults: Head;
@@ -40,7 +40,12 @@ export interface Moved {
 const HEAD: JsonSchema = ROUTINE_HEAD;
 const { properties = {}, definitions = {} } = HEAD;
 const KEYS: JsonSchema = { type: 'string', pattern: KEY.source };
-const PROJECT: JsonSchema = { type: 'string', minLength: 1, maxLength: 200 };
+const PROJECT: JsonSchema = {
+  description: 'Id or name of the only project that these files are for. The project of the API key must be the same.',
+  type: 'string',
+  minLength: 1,
+  maxLength: 200,
+};
 
 function pick(...names: readonly string[]): Readonly<Record<string, JsonSchema>> {
   return Object.fromEntries(names.map((name) => [name, properties[name] ?? {}]));
@@ -48,14 +53,23 @@ function pick(...names: readonly string[]): Readonly<Record<string, JsonSchema>>
 
 const OVERLAY = pick('model', 'webhookUrl', 'variables');
 
-const SCHEMA: JsonSchema = {
+/** JSON Schema of `ras.yaml`. */
+export const SETTINGS: JsonSchema = {
+  title: 'Settings of routines as files',
+  $schema: 'http://json-schema.org/draft-07/schema#',
   type: 'object',
   properties: {
     version: { type: 'integer', minimum: 1, maximum: 1 },
-    name: KEYS,
+    name: { ...KEYS, description: 'Name of this folder. Another folder of the project needs another name.' },
     project: PROJECT,
-    defaults: { type: 'object', properties, additionalProperties: false },
+    defaults: {
+      description: 'Fields that the heads of routines may leave out.',
+      type: 'object',
+      properties,
+      additionalProperties: false,
+    },
     environments: {
+      description: 'Values for --env, in place of those in the heads of routines.',
       type: 'object',
       propertyNames: KEYS,
       additionalProperties: {
@@ -73,6 +87,7 @@ const SCHEMA: JsonSchema = {
       },
     },
     moved: {
+      description: 'Files that were renamed: their routines and skills keep their history.',
       type: 'array',
       maxItems: 500,
       items: {
@@ -131,7 +146,7 @@ async function readWritten(folder: string, faults: Fault[]): Promise<Written> {
   try {
     const { document, lines } = parseYaml(file, await readText(folder, file), 0);
     const value: unknown = document.toJS() ?? {};
-    const found = firstOf(schemaFaults(SCHEMA, value));
+    const found = firstOf(schemaFaults(SETTINGS, value));
     for (const { path, ofName, message } of found) {
       const place = placeIn(document, lines, path, ofName ? 'name' : 'value', 0);
       faults.push({ file, ...place, message: ofName || path.length === 0 ? message : `${path.join('.')}: ${message}` });

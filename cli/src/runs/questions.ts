@@ -57,7 +57,7 @@ async function list(context: Context, { routine, limit, ...filters }: ListOption
   ]);
 }
 
-function show(context: Context, question: Shape<'Question'>): void {
+function show(context: Context, question: Shape<'AskedQuestion'>): void {
   context.out.record(question, {
     Question: question.id,
     Routine: `${question.routineName} (${question.routineId})`,

@@ -10,7 +10,7 @@ import { profilesFile, readProfiles, writeProfiles, type Profile } from '../prof
 import { request } from '../request.ts';
 import { signInByIdToken } from './oidc.ts';
 import { CLIENT_ID, signInByDevice } from './device.ts';
-import { scopesOf } from './scopes.ts';
+import { projectOf, scopesOf } from './scopes.ts';
 
 /** Adds `login`, `logout`, `whoami` and `auth`. */
 export function registerSignIn(program: Command, context: Context): void {
@@ -62,21 +62,21 @@ async function login(context: Context, { withToken = false, oidc = false, browse
       : await signInByDevice(context, { baseUrl, browser: browser && context.canAsk });
   const { Ras } = await import('routine-automation-sdk');
   const ras = new Ras({ ...profile, fetch: context.fetch });
-  const checked = await scopesOf(ras).catch((error: unknown) => {
+  const [scopes, found] = await Promise.all([scopesOf(ras), projectOf(ras)]).catch((error: unknown) => {
     if (!(error instanceof Error) || error.name !== 'AuthenticationError') throw error;
     throw new CliError(`${baseUrl} does not accept this key.`, {
       exitCode: EXIT.notSignedIn,
       hint: 'The dashboard makes keys, under "API keys".',
     });
   });
-  const signedIn = { ...profile, scopes: checked };
+  const signedIn = { ...profile, projectId: found.projectId ?? profile.projectId, scopes };
   // Read the file again, because a sign-in takes minutes and another one may have ended meanwhile.
   await writeProfiles(env, { ...(await readProfiles(env)), [name]: signedIn });
   context.say(`Signed in at ${baseUrl} with the key ${maskedKey(profile.apiKey)}.`);
   if (env['RAS_API_KEY']) {
     context.say('RAS_API_KEY is set and is used instead: unset it, or name the sign-in with --profile.');
   }
-  show(context, signedIn, name);
+  show(context, { ...signedIn, ...found }, name);
 }
 
 async function addressFor(context: Context, before: Profile | undefined): Promise<string> {
@@ -150,19 +150,20 @@ async function printToken(context: Context) {
 
 async function whoAmI(context: Context) {
   const account = await context.account();
-  const scopes = await scopesOf(await context.client());
-  show(context, { ...account, scopes }, account.profile);
+  const ras = await context.client();
+  const [scopes, project] = await Promise.all([scopesOf(ras), projectOf(ras)]);
+  show(context, { ...account, ...project, scopes }, account.profile);
 }
 
-function show(context: Context, profile: Profile, name: string | undefined): void {
-  const { baseUrl, projectId = null, expiresAt = null, scopes = [] } = profile;
+function show(context: Context, profile: Profile & { readonly projectName?: string }, name: string | undefined): void {
+  const { baseUrl, projectId = null, projectName = null, expiresAt = null, scopes = [] } = profile;
   const apiKey = maskedKey(profile.apiKey);
   context.out.record(
-    { profile: name ?? null, baseUrl, projectId, apiKey, expiresAt, scopes },
+    { profile: name ?? null, baseUrl, projectId, projectName, apiKey, expiresAt, scopes },
     {
       Profile: name ?? 'none, the key is from RAS_API_KEY',
       Service: baseUrl,
-      Project: projectId,
+      Project: projectName === null ? projectId : `${projectName} (${projectId})`,
       'API key': apiKey,
       Until: when(expiresAt),
       Scopes: scopes.join(' '),

@@ -37,3 +37,14 @@ export async function scopesOf(ras: Ras): Promise<string[]> {
   );
   return found.flat();
 }
+
+/** Reads the project of a key; none from a service of 0.1.0, which does not tell it. */
+export async function projectOf(ras: Ras): Promise<{ readonly projectId?: string; readonly projectName?: string }> {
+  try {
+    const { id, name } = await ras.project.read();
+    return { projectId: id, projectName: name };
+  } catch (error) {
+    if (fieldsOf(error)['status'] !== 404) throw error;
+    return {};
+  }
+}

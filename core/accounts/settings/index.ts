@@ -19,6 +19,7 @@ export {
   budgetFields,
   patchOrganization,
   patchProject,
+  projectOf,
   readOrganization,
   readProject,
   type Budget,

@@ -89,6 +89,16 @@ export async function readOrganization(db: Db, key: { userId: string; id: string
   return admitted(found, 'organization_not_found');
 }
 
+/** Reads the project of a caller who has been admitted to it. @throws {AppError} `project_not_found` */
+export async function projectOf(db: Db, projectId: string): Promise<Project> {
+  const found = await db.row<Project>`
+    select id, organization_id as "organizationId", name, is_demo as "isDemo", created_at as "createdAt"
+    from projects where id = ${projectId} and deleted_at is null
+  `;
+  if (found === undefined) throw new AppError('project_not_found');
+  return found;
+}
+
 /** Reads a project of the person. @throws {AppError} `project_not_found`, `second_factor_required` */
 export async function readProject(
   db: Db,

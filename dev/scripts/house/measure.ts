@@ -37,7 +37,7 @@ export type Faults = Readonly<Record<string, readonly string[]>>;
 const BUDGETS = {
   core: { files: 465, lines: 55_000 },
   lib: { files: 102, lines: 8_900 },
-  api: { files: 120, lines: 14_800 },
+  api: { files: 121, lines: 15_100 },
   activities: { files: 4, lines: 200 },
   workers: { files: 21, lines: 1_300 },
   workflows: { files: 5, lines: 350 },

@@ -73,6 +73,7 @@ export const OPERATIONS = {
   readFacts: { method: 'GET', path: '/v1/projects/{projectId}/facts' },
   readFactsVersion: { method: 'GET', path: '/v1/projects/{projectId}/facts/versions/{factsVersion}' },
   readKeyProvider: { method: 'GET', path: '/v1/model-connections/provider-c' },
+  readOwnProject: { method: 'GET', path: '/v1/project' },
   readProjectUsage: { method: 'GET', path: '/v1/usage' },
   readProposal: { method: 'GET', path: '/v1/routines/{routineId}/proposals/{proposalId}' },
   readQuestion: { method: 'GET', path: '/v1/questions/{questionId}' },

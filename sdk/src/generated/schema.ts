@@ -27,6 +27,7 @@ export interface components {
              * @description RFC 3339, UTC.
              */
             createdAt: string;
+            /** @description RFC 3339, UTC. */
             decidedAt: string | null;
             decidedBy: components["schemas"]["RoutineVersionAuthor"] | null;
             definitionHash: string;
@@ -38,8 +39,8 @@ export interface components {
              * @description Without a decision by then it is rejected as `expired`.
              */
             expiresAt: string;
+            /** @description RFC 3339, UTC. */
             finishedAt: string | null;
-            /** @description Id of the action. */
             id: string;
             isError: boolean | null;
             /** @description The last run that asked for it while it was open. */
@@ -49,6 +50,7 @@ export interface components {
             /** @description Note of the person who rejected it. */
             note: string | null;
             policyId: string;
+            /** @description Reason of an end that no person decided. The list may grow. `expired`: no one decided in time. `tool_changed`: the server changed or removed the tool, or its definition was confirmed again. `tool_disabled`: the tool was disabled for the routine. `connection_removed`: the connection of the tool was deleted. `connection_changed`: the connection has another account or address now. `routine_archived`: the routine was archived. `content_erased`: its arguments were erased with the texts of its run. `reference_ended`: an action that it refers to was not carried out. `reference_missing`: the result that it refers to has no such value, or one that is too long. `call_refused`: the call was refused before it was sent. `unreachable`: the tool server could not be reached before the action expired. */
             reason: string | null;
             /** @description Actions whose results its arguments contain; they are sent first. */
             refersTo: string[];
@@ -58,11 +60,11 @@ export interface components {
             /** @description Text of the tool's response, without secrets, cut at 16,000 characters. */
             result: string | null;
             resultLength: number | null;
-            /** @description Id of the routine. */
             routineId: string;
             routineName: string;
             /** @description The run that asked first. */
             runId: string;
+            /** @description RFC 3339, UTC. */
             sentAt: string | null;
             /**
              * @description `open`: it waits for a person. `approved`: a person has approved it, and it has not been sent. `sending`: the request is under way. `done`: the tool has carried it out. `failed`: the tool answered with an error, or the call was refused. `outcome_unknown`: it may have taken effect, and nothing says whether it did; it is not sent again. `rejected`: a person has rejected it, or it has expired. `replaced`: a person has changed its arguments; the changed call is an action of its own. `closed`: it can no longer be carried out.
@@ -114,22 +116,17 @@ export interface components {
             type: "action.held" | "action.decided";
         };
         ActionEventData: {
-            /** @description Id of the connection. */
             connectionId: string;
             /**
              * Format: date-time
              * @description RFC 3339, UTC.
              */
             expiresAt: string;
-            /** @description Id of the action. */
             id: string;
-            /** @description Id of the project. */
             projectId: string;
             /** @description The list may grow. */
             reason: string | null;
-            /** @description Id of the routine. */
             routineId: string;
-            /** @description Id of the run. */
             runId: string;
             /** @description The list may grow. */
             state: string;
@@ -137,8 +134,6 @@ export interface components {
             /** @description The page on which a person decides. A GET of it changes nothing. */
             url: string;
         };
-        /** @description Reason of an end that no person decided. The list may grow. `expired`: no one decided in time. `tool_changed`: the server changed or removed the tool, or its definition was confirmed again. `tool_disabled`: the tool was disabled for the routine. `connection_removed`: the connection of the tool was deleted. `connection_changed`: the connection has another account or address now. `routine_archived`: the routine was archived. `content_erased`: its arguments were erased with the texts of its run. `reference_ended`: an action that it refers to was not carried out. `reference_missing`: the result that it refers to has no such value, or one that is too long. `call_refused`: the call was refused before it was sent. `unreachable`: the tool server could not be reached before the action expired. */
-        ActionReason: string;
         ActionVerdict: {
             /** @description Null where it was refused. */
             action: components["schemas"]["Action"] | null;
@@ -148,7 +143,7 @@ export interface components {
         };
         ActivatedRoutine: components["schemas"]["Routine"] & {
             /** @description Possible faults, which do not prevent saving or running. `skill_need_unmet`: no tool seems to offer the data that a skill needs; only a hint, by names and descriptions of tools. `skill_deleted`: runs leave the skill out. `facts_missing`: the routine uses the facts of its project, which has none. `mixes_untrusted_and_outward`: a tool reads text that strangers may write, and a tool of another connection sends or changes something, by their hints and names. `forecast_over_budget`, on activation and on a change of an active routine’s schedule: a budget or the plan’s allowance runs out within 30 days. `interval_beyond_retention`: runs are further apart than content is kept, so that nothing is left to compare with. `either_day`: day of month and day of week are both restricted, and a day needs to match only one. `no_time_in_window`: the schedule has no time left before `endsAt`. */
-            warnings: components["schemas"]["RoutineWarning"][];
+            warnings: components["schemas"]["StartedProposalWarnings"];
         };
         ActivateRoutine: {
             /**
@@ -186,8 +181,35 @@ export interface components {
         ApproveActionsActionsItem: {
             /** @description SHA-256 of the approved contents: the canonical JSON (RFC 8785) of tool, definition, connection with its account, and arguments. An approval sends it as `If-Match`. */
             digest: string;
-            /** @description Id of the action. */
             id: string;
+        };
+        /** @description SHA-256 of the approved contents: the canonical JSON (RFC 8785) of tool, definition, connection with its account, and arguments. An approval sends it as `If-Match`. */
+        ApproveActionsActionsItemDigest: string;
+        AskedQuestion: components["schemas"]["AttentionQuestionsItem"] & {
+            answer: string | null;
+            answeredBy: components["schemas"]["RoutineVersionAuthor"] | null;
+            /** @description The run that the answer has started. */
+            answerRunId: string | null;
+            /**
+             * Format: date-time
+             * @description RFC 3339, UTC.
+             */
+            createdAt: string;
+            /** @description When it was answered, expired or closed. */
+            decidedAt: string | null;
+            /**
+             * Format: date-time
+             * @description RFC 3339, UTC.
+             */
+            lastAskedAt: string;
+            /** @description The run that asked it first. */
+            runId: string;
+            /** @description The error code for which the answer has started no run, though `afterAnswer` of the routine is `run`. */
+            runRefused: string | null;
+            /** @description `open`: it can be answered. `answered`: a person or a program has answered it. `expired`: no answer came in time, so its default holds. `closed`: its routine was archived, or its content was erased. */
+            state: string;
+            /** @description How many times runs have asked it. */
+            times: number;
         };
         Attention: {
             /** @description Budgets with at least 80 % spent in this day or month (UTC), the fullest first. */
@@ -226,7 +248,6 @@ export interface components {
              */
             finishedAt: string;
             reason: string | null;
-            /** @description Id of the routine. */
             routineId: string;
             routineName: string;
             /** @description The latest failed run. */
@@ -242,10 +263,8 @@ export interface components {
              * @description When the first of them expires.
              */
             expiresAt: string;
-            /** @description Id of the routine. */
             routineId: string;
             routineName: string;
-            /** @description Id of the run. */
             runId: string;
             /** @description Names of their tools, each once. */
             toolNames: string[];
@@ -260,13 +279,11 @@ export interface components {
              * @description RFC 3339, UTC.
              */
             expiresAt: string;
-            /** @description Id of the question. */
             id: string;
             /** @description The last run that asked the same. */
             lastRunId: string;
             /** @description As a model wrote it; null once it is erased. */
             question: string | null;
-            /** @description Id of the routine. */
             routineId: string;
             routineName: string;
         };
@@ -285,7 +302,6 @@ export interface components {
             updatedAt: string;
         };
         AttentionSkillsBehindItem: {
-            /** @description Id of the routine. */
             routineId: string;
             routineName: string;
             /** @description Names of the skills. */
@@ -293,7 +309,6 @@ export interface components {
         };
         AttentionStoppedItem: {
             reason: string;
-            /** @description Id of the routine. */
             routineId: string;
             routineName: string;
             state: string;
@@ -309,20 +324,16 @@ export interface components {
              * @description RFC 3339, UTC.
              */
             finishedAt: string;
-            /** @description Id of the routine. */
             routineId: string;
             routineName: string;
-            /** @description Id of the run. */
             runId: string;
         };
         Backfill: {
-            /** @description Id of the backfill. */
             id: string;
             /** @description How many instants of the window get no run, and why. */
             leftOut: components["schemas"]["LeftOut"];
             /** @description The first instant of the window beyond `max`: the next backfill continues there. Null without one. */
             nextFrom: string | null;
-            /** @description Id of the routine. */
             routineId: string;
             /** @description The version that its runs execute. */
             routineRevision: number;
@@ -335,13 +346,12 @@ export interface components {
             /** @description How many instants of the window get no run, and why. */
             leftOut: components["schemas"]["LeftOut"];
             /** @description Every limit that binds the runs of the routine. */
-            limits: components["schemas"]["LimitForecast"][];
+            limits: components["schemas"]["RoutineForecastLimits"];
             /** @description The first instant of the window beyond `max`: the next backfill continues there. Null without one. */
             nextFrom: string | null;
             occurrences: components["schemas"]["DraftForecastOccurrences"];
             perRun: components["schemas"]["RunEstimate"];
             revision: number;
-            /** @description Id of the routine. */
             routineId: string;
             /** @description The limit that runs out first at p95, which has to be accepted. */
             runsOut: components["schemas"]["RoutineForecastRunsOut"] | null;
@@ -364,7 +374,6 @@ export interface components {
             to: string;
         };
         BackfillRunsItem: {
-            /** @description Id of the run. */
             id: string;
             /**
              * Format: date-time
@@ -435,7 +444,6 @@ export interface components {
             goneReason: string | null;
             /** @description The host of the address. The address itself is in no response. */
             host: string;
-            /** @description Id of the chat. */
             id: string;
             /** @enum {string} */
             kind: "slack" | "teams" | "discord" | "google_chat";
@@ -448,7 +456,6 @@ export interface components {
         };
         ChatDelivery: {
             attempts: components["schemas"]["WebhookDeliveryAttemptsItem"][];
-            /** @description Id of the chat. */
             chatId: string;
             /** @description Null once the chat is deleted. */
             chatName: string | null;
@@ -457,10 +464,11 @@ export interface components {
              * @description RFC 3339, UTC.
              */
             createdAt: string;
+            /** @description RFC 3339, UTC. */
             finishedAt: string | null;
-            /** @description Id of the chatDelivery. */
             id: string;
             kind: ("slack" | "teams" | "discord" | "google_chat") | null;
+            /** @description RFC 3339, UTC. */
             nextAttemptAt: string | null;
             /** @description Why it was given up: `chat_gone` (the chat refuses the address for good, so nothing more is sent there until it has another one), `message_refused` (the chat does not take this message), `retries_exhausted` (the last attempt of the retry schedule failed), `chat_removed` (the chat was deleted from the project), `content_erased` (the content of the run was erased), `routine_archived` (the routine was archived, and sends nothing more). */
             reason: string | null;
@@ -483,126 +491,12 @@ export interface components {
             /** @enum {string} */
             type: "result_not_empty" | "result_matches" | "result_does_not_match" | "distinct_sources" | "tool_succeeded" | "no_refused_calls";
         };
-        CheckRoutine: {
+        CheckRoutine: components["schemas"]["RoutineFields"] & {
             /**
-             * @description With `run` an answer to a question starts a manual run, which is told it.
-             * @default wait
-             * @enum {string}
+             * @description Your own name for it, unique in the project. After archiving or deletion the name is free again.
+             * @default null
              */
-            afterAnswer?: "wait" | "run";
-            /**
-             * @description What follows once no held call of a run waits any longer and at least one was sent. `run`: the routine runs once more; `{{actions}}` in its instructions says what was approved, changed or rejected, and what came of it.
-             * @default nothing
-             * @enum {string}
-             */
-            afterApproval?: "nothing" | "run";
-            /** @default {} */
-            budget?: components["schemas"]["CreateRoutineBudget"];
-            /**
-             * @description Read-only tools of the service itself, without connection and policy. `calculate` computes exactly: arithmetic, intervals and tests of rates, pacing, series and their forecasts, parts of a change, list and text differences.
-             * @default []
-             */
-            builtInTools?: "calculate"[];
-            /**
-             * @description Gives each run the result of the last successful run, cut at 12,000 characters. `{{previous.result}}` and `{{previous.finishedAt}}` put it into the instructions instead, `{{previous.data}}` and `{{previous.changes}}` the data of the last run that had any, as JSON.
-             * @default true
-             */
-            carryResult?: boolean;
-            /**
-             * @description Conditions that code checks when a run would succeed: the result is not empty, matches a pattern or does not, names a number of distinct web addresses; a tool succeeded often enough; no call was refused. A run that states `nothing_to_report` needs no pattern and no addresses. A run that fails a check ends `failed`, `check_failed`, and is no proof for activation. The list of types may grow.
-             * @default []
-             */
-            checks?: components["schemas"]["ResultCheck"][];
-            /**
-             * @description Hours in which a person can answer a question or decide about a held call. Then the default of the question holds, and the call is rejected.
-             * @default 72
-             */
-            decisionHours?: number;
-            /**
-             * @description Which runs the webhook gets. `always`: all. `changed`, which needs a resultSchema: runs whose data differs from the data delivered last, as `run.changed`, and failed runs; the first data counts as changed. `failed`: failed runs. `withheld` of a run has the reason for no event. `routine.paused` is always sent.
-             * @default always
-             * @enum {string}
-             */
-            deliver?: "always" | "changed" | "failed";
-            /** @description The schedule has no times after this instant; then the routine is paused as `schedule_ended`. Null for no end. */
-            endsAt?: string | null;
-            /** @default null */
             externalKey?: string | null;
-            /**
-             * @description Tells each run the facts of its project.
-             * @default false
-             */
-            facts?: boolean;
-            /** @default null */
-            gate?: components["schemas"]["GateInput"] | null;
-            instructions: string;
-            /**
-             * @description The greatest delay of a scheduled run, at most half the shortest interval of the schedule. The id of the routine decides the delay, so that routines with the same schedule spread. `scheduledFor` stays the time of the schedule.
-             * @default 0
-             */
-            jitterSeconds?: number;
-            /** @default {} */
-            limits?: components["schemas"]["CreateRoutineLimits"];
-            /** @default null */
-            managedBy?: "files" | null;
-            /** @default null */
-            managedFrom?: string | null;
-            /**
-             * @description Lets a run ask people a question by the built-in tool `ask`. The run goes on with its default, or without an answer; later runs are told the answer, in their briefing or where the instructions have `{{answers}}`.
-             * @default false
-             */
-            mayAsk?: boolean;
-            /**
-             * @description Lets a scheduled run declare itself the last, which pauses the routine as `completed`. `finish` then takes `final`, which counts for a run that is `done` or has `nothing_to_report`. Needs `outcome: required`.
-             * @default false
-             */
-            mayComplete?: boolean;
-            /**
-             * @description The most hours by which a scheduled run may postpone the next one; null for none. `finish` then takes `nextNotBefore`, and earlier occurrences are skipped as `put_off`. Needs `outcome: required`.
-             * @default null
-             */
-            mayPutOffHours?: number | null;
-            /**
-             * @default run_once
-             * @enum {string}
-             */
-            misfire?: "run_once" | "skip";
-            /** @description A model of the live directory: `gateway` with a null connectionId for a model of the service, or a personal account with its exact connectionId. */
-            model: components["schemas"]["ModelReference"];
-            name: string;
-            /** @default {} */
-            notifications?: components["schemas"]["CreateRoutineNotifications"];
-            /**
-             * @description With `required` a run must end by calling the built-in tool `finish` with its outcome (`done`, `nothing_to_report`, `partial` or `could_not`) and a summary; if it does not, even after one reminder, it ends `failed`, `outcome_missing`. With `optional` every successful run is `done`.
-             * @default optional
-             * @enum {string}
-             */
-            outcome?: "optional" | "required";
-            /**
-             * @default skip
-             * @enum {string}
-             */
-            overlap?: "skip" | "queue" | "cancel_previous" | "allow";
-            /**
-             * @description The variables that a caller may set for one run; null for all, an empty list for none.
-             * @default null
-             */
-            overridable?: string[] | null;
-            /** @default 5 */
-            pauseAfterFailures?: number;
-            /** @default null */
-            resultKey?: components["schemas"]["ResultKey"] | null;
-            /**
-             * @description A JSON Schema (2020-12, or what its `$schema` says) of at most 64 kB: the last message of a run has to be JSON by it, which the run keeps as `data`. A model that sends something else is asked once more; then the run ends `failed`, `result_invalid`. A schema that cannot be compiled within the service's limits is refused; of one that nothing satisfies, each run ends so.
-             * @default null
-             */
-            resultSchema?: {
-                [key: string]: unknown;
-            } | null;
-            /** @default {} */
-            resultsTo?: components["schemas"]["CreateRoutineResultsTo"];
-            /** @description Five cron fields, or @hourly to @yearly. */
-            schedule: string;
             /**
              * @description Lengths of custom skills that will be written before the routine, by id or, for new skills, by their name in `skills`.
              * @default {}
@@ -610,37 +504,9 @@ export interface components {
             skillLengths?: {
                 [key: string]: number;
             };
-            /**
-             * @description Curated slugs or custom skill ids, in order.
-             * @default []
-             */
-            skills?: string[];
-            /**
-             * @description Dates in the routine's time zone on which its schedule has no times; at most 366.
-             * @default []
-             */
-            skipDates?: string[];
-            /** @description The schedule has no times before this one; null for no such bound. */
-            startsAt?: string | null;
-            /**
-             * @description IANA name.
-             * @default UTC
-             */
-            timezone?: string;
-            /** @description Only an empty list: tools come from a saved connection. */
-            toolPolicies?: unknown[];
-            /** @description Only an empty list: tools come from a saved connection. */
-            tools?: unknown[];
-            /**
-             * @description Values of the `{{placeholders}}` in the instructions.
-             * @default {}
-             */
-            variables?: {
-                [key: string]: string;
-            };
-            /** @default null */
-            webhookUrl?: string | null;
         };
+        /** @description Your own name for it, unique in the project. After archiving or deletion the name is free again. */
+        CheckRoutineExternalKey: string;
         ConfirmedDefinition: {
             annotations: {
                 [key: string]: unknown;
@@ -667,7 +533,6 @@ export interface components {
             createdAt: string;
             /** @description Why the connection is not ready. */
             error: components["schemas"]["ConnectionError"] | null;
-            /** @description Id of the connection. */
             id: string;
             /** @enum {string} */
             kind: "tool_server" | "managed";
@@ -733,6 +598,9 @@ export interface components {
             /** @description The address of an incoming webhook of Slack, Microsoft Teams, Discord or Google Chat, as the chat shows it. */
             url: string;
         };
+        CreateChatName: string;
+        /** @description The address of an incoming webhook of Slack, Microsoft Teams, Discord or Google Chat, as the chat shows it. */
+        CreateChatUrl: string;
         CreateConnection: {
             /** @description Sent as `Authorization: Bearer`. Stored encrypted, never returned. */
             bearerToken?: string;
@@ -744,6 +612,9 @@ export interface components {
             /** @description The MCP endpoint (Streamable HTTP) of the tool server. The values of its query are stored encrypted. */
             url: string;
         };
+        /** @description Sent as `Authorization: Bearer`. Stored encrypted, never returned. */
+        CreateConnectionBearerToken: string;
+        CreateConnectionName: string;
         CreatedRoutine: components["schemas"]["ActivatedRoutine"] & {
             /** @description Shown once, where there is a webhook URL; null when the response is repeated under its `Idempotency-Key`. */
             webhookSecret?: string | null;
@@ -761,167 +632,21 @@ export interface components {
              * @description RFC 3339, UTC.
              */
             expiresAt: string;
-            /** @description Id of the sharedLink. */
             id: string;
             /** @description When it was read last. */
             lastSeenAt: string | null;
-            /** @description Id of the run. */
             runId: string;
             /** @description Shown once; null when the response is repeated. */
             url: string | null;
             /** @description How often the result was read by it. */
             views: number;
         };
-        CreateRoutine: {
+        CreateRoutine: components["schemas"]["RoutineFields"] & {
             /**
-             * @description With `run` an answer to a question starts a manual run, which is told it.
-             * @default wait
-             * @enum {string}
+             * @description Your own name for it, unique in the project. After archiving or deletion the name is free again.
+             * @default null
              */
-            afterAnswer?: "wait" | "run";
-            /**
-             * @description What follows once no held call of a run waits any longer and at least one was sent. `run`: the routine runs once more; `{{actions}}` in its instructions says what was approved, changed or rejected, and what came of it.
-             * @default nothing
-             * @enum {string}
-             */
-            afterApproval?: "nothing" | "run";
-            /** @default {} */
-            budget?: components["schemas"]["CreateRoutineBudget"];
-            /**
-             * @description Read-only tools of the service itself, without connection and policy. `calculate` computes exactly: arithmetic, intervals and tests of rates, pacing, series and their forecasts, parts of a change, list and text differences.
-             * @default []
-             */
-            builtInTools?: "calculate"[];
-            /**
-             * @description Gives each run the result of the last successful run, cut at 12,000 characters. `{{previous.result}}` and `{{previous.finishedAt}}` put it into the instructions instead, `{{previous.data}}` and `{{previous.changes}}` the data of the last run that had any, as JSON.
-             * @default true
-             */
-            carryResult?: boolean;
-            /**
-             * @description Conditions that code checks when a run would succeed: the result is not empty, matches a pattern or does not, names a number of distinct web addresses; a tool succeeded often enough; no call was refused. A run that states `nothing_to_report` needs no pattern and no addresses. A run that fails a check ends `failed`, `check_failed`, and is no proof for activation. The list of types may grow.
-             * @default []
-             */
-            checks?: components["schemas"]["ResultCheck"][];
-            /**
-             * @description Hours in which a person can answer a question or decide about a held call. Then the default of the question holds, and the call is rejected.
-             * @default 72
-             */
-            decisionHours?: number;
-            /**
-             * @description Which runs the webhook gets. `always`: all. `changed`, which needs a resultSchema: runs whose data differs from the data delivered last, as `run.changed`, and failed runs; the first data counts as changed. `failed`: failed runs. `withheld` of a run has the reason for no event. `routine.paused` is always sent.
-             * @default always
-             * @enum {string}
-             */
-            deliver?: "always" | "changed" | "failed";
-            /** @description The schedule has no times after this instant; then the routine is paused as `schedule_ended`. Null for no end. */
-            endsAt?: string | null;
-            /** @default null */
             externalKey?: string | null;
-            /**
-             * @description Tells each run the facts of its project.
-             * @default false
-             */
-            facts?: boolean;
-            /** @default null */
-            gate?: components["schemas"]["GateInput"] | null;
-            instructions: string;
-            /**
-             * @description The greatest delay of a scheduled run, at most half the shortest interval of the schedule. The id of the routine decides the delay, so that routines with the same schedule spread. `scheduledFor` stays the time of the schedule.
-             * @default 0
-             */
-            jitterSeconds?: number;
-            /** @default {} */
-            limits?: components["schemas"]["CreateRoutineLimits"];
-            /** @default null */
-            managedBy?: "files" | null;
-            /** @default null */
-            managedFrom?: string | null;
-            /**
-             * @description Lets a run ask people a question by the built-in tool `ask`. The run goes on with its default, or without an answer; later runs are told the answer, in their briefing or where the instructions have `{{answers}}`.
-             * @default false
-             */
-            mayAsk?: boolean;
-            /**
-             * @description Lets a scheduled run declare itself the last, which pauses the routine as `completed`. `finish` then takes `final`, which counts for a run that is `done` or has `nothing_to_report`. Needs `outcome: required`.
-             * @default false
-             */
-            mayComplete?: boolean;
-            /**
-             * @description The most hours by which a scheduled run may postpone the next one; null for none. `finish` then takes `nextNotBefore`, and earlier occurrences are skipped as `put_off`. Needs `outcome: required`.
-             * @default null
-             */
-            mayPutOffHours?: number | null;
-            /**
-             * @default run_once
-             * @enum {string}
-             */
-            misfire?: "run_once" | "skip";
-            /** @description A model of the live directory: `gateway` with a null connectionId for a model of the service, or a personal account with its exact connectionId. */
-            model: components["schemas"]["ModelReference"];
-            name: string;
-            /** @default {} */
-            notifications?: components["schemas"]["CreateRoutineNotifications"];
-            /**
-             * @description With `required` a run must end by calling the built-in tool `finish` with its outcome (`done`, `nothing_to_report`, `partial` or `could_not`) and a summary; if it does not, even after one reminder, it ends `failed`, `outcome_missing`. With `optional` every successful run is `done`.
-             * @default optional
-             * @enum {string}
-             */
-            outcome?: "optional" | "required";
-            /**
-             * @default skip
-             * @enum {string}
-             */
-            overlap?: "skip" | "queue" | "cancel_previous" | "allow";
-            /**
-             * @description The variables that a caller may set for one run; null for all, an empty list for none.
-             * @default null
-             */
-            overridable?: string[] | null;
-            /** @default 5 */
-            pauseAfterFailures?: number;
-            /** @default null */
-            resultKey?: components["schemas"]["ResultKey"] | null;
-            /**
-             * @description A JSON Schema (2020-12, or what its `$schema` says) of at most 64 kB: the last message of a run has to be JSON by it, which the run keeps as `data`. A model that sends something else is asked once more; then the run ends `failed`, `result_invalid`. A schema that cannot be compiled within the service's limits is refused; of one that nothing satisfies, each run ends so.
-             * @default null
-             */
-            resultSchema?: {
-                [key: string]: unknown;
-            } | null;
-            /** @default {} */
-            resultsTo?: components["schemas"]["CreateRoutineResultsTo"];
-            /** @description Five cron fields, or @hourly to @yearly. */
-            schedule: string;
-            /**
-             * @description Curated slugs or custom skill ids, in order.
-             * @default []
-             */
-            skills?: string[];
-            /**
-             * @description Dates in the routine's time zone on which its schedule has no times; at most 366.
-             * @default []
-             */
-            skipDates?: string[];
-            /** @description The schedule has no times before this one; null for no such bound. */
-            startsAt?: string | null;
-            /**
-             * @description IANA name.
-             * @default UTC
-             */
-            timezone?: string;
-            /** @description Only an empty list: tools come from a saved connection. */
-            toolPolicies?: unknown[];
-            /** @description Only an empty list: tools come from a saved connection. */
-            tools?: unknown[];
-            /**
-             * @description Values of the `{{placeholders}}` in the instructions.
-             * @default {}
-             */
-            variables?: {
-                [key: string]: string;
-            };
-            /** @default null */
-            webhookUrl?: string | null;
         };
         CreateRoutineBudget: {
             /**
@@ -935,6 +660,10 @@ export interface components {
              */
             maxTokensPerDay?: number | null;
         };
+        /** @description US dollars of a calendar month (UTC); null for no limit. */
+        CreateRoutineBudgetMaxCostUsdPerMonth: string;
+        /** @description Input and output tokens of a calendar day (UTC); null for no limit. */
+        CreateRoutineBudgetMaxTokensPerDay: number;
         CreateRoutineLimits: {
             /**
              * @description A run that has used more than this many times the median of the last 20 runs of its version, and more than 20000 tokens, ends before its next step; null for never.
@@ -976,17 +705,19 @@ export interface components {
              */
             successPingUrl?: string | null;
         };
+        /** @description Address of a monitor that gets a GET after each successful run: https and public; redirects are not followed. */
+        CreateRoutineNotificationsSuccessPingUrl: string;
         CreateRoutineResultsTo: {
             /**
              * @description Ids of chats of the project. They are told of failures too.
              * @default []
              */
-            chats?: string[];
+            chats?: components["schemas"]["CreateRoutineResultsToChats"];
             /**
              * @description Members who get the results by mail, at most ten an hour of one routine. Null for none; digests have the results too.
              * @default null
              */
-            mail?: (("owners" | "admins" | "members") | string[]) | null;
+            mail?: components["schemas"]["CreateRoutineResultsToMail"] | null;
             /**
              * @description `changed` leaves out results that equal the previous one or have nothing to report.
              * @default each
@@ -994,6 +725,10 @@ export interface components {
              */
             when?: "each" | "changed";
         };
+        /** @description Ids of chats of the project. They are told of failures too. */
+        CreateRoutineResultsToChats: string[];
+        /** @description Members who get the results by mail, at most ten an hour of one routine. Null for none; digests have the results too. */
+        CreateRoutineResultsToMail: ("owners" | "admins" | "members") | string[];
         CreateSharedLink: {
             /**
              * @description Days until it ends.
@@ -1003,24 +738,35 @@ export interface components {
         };
         CreateSkillBody: {
             description?: string | null;
-            /** @default null */
+            /**
+             * @description Your own name for it, unique in the project. After archiving or deletion the name is free again.
+             * @default null
+             */
             externalKey?: string | null;
             /** @description Appended verbatim to the routine's instructions at run time; 20 to 24000 characters. */
             instructions: string;
-            /** @default null */
+            /**
+             * @description `files` for content that is kept in files. The next `ras apply` overwrites changes made here.
+             * @default null
+             */
             managedBy?: "files" | null;
-            /** @default null */
+            /**
+             * @description Folder that keeps it. It is the `name` in its `ras.yaml`.
+             * @default null
+             */
             managedFrom?: string | null;
             name: string;
         };
         CreateToolRule: {
             /** @description A call must meet all of them. A missing argument, one of another type, and a number with more digits than a double holds meet none. Arguments without a condition may have any value. */
-            conditions: components["schemas"]["ToolRuleCondition"][];
+            conditions: components["schemas"]["CreateToolRuleConditions"];
             /** @description When it ends; null for never. */
             expiresAt?: string | null;
             /** @default null */
             maxUses?: number | null;
         };
+        /** @description A call must meet all of them. A missing argument, one of another type, and a number with more digits than a double holds meet none. Arguments without a condition may have any value. */
+        CreateToolRuleConditions: (components["schemas"]["ToolRuleCondition2"] | components["schemas"]["ToolRuleCondition3"] | components["schemas"]["ToolRuleCondition4"] | components["schemas"]["ToolRuleCondition5"])[];
         DeletedConnection: components["schemas"]["Connection"] & {
             /** @description Routines that used it and went back to draft. */
             draftedRoutineIds: string[];
@@ -1046,7 +792,8 @@ export interface components {
         /** @description Fields for POST /v1/routines, once schedule and model are set. */
         DraftedDefinition: {
             instructions: string;
-            model: components["schemas"]["DraftedModel"] | null;
+            /** @description The model of most routines of the project, else the first of the directory; null for none. */
+            model: components["schemas"]["ModelReferenceOutput"] | null;
             name: string;
             /** @description Null if a person has to choose it. */
             schedule: string | null;
@@ -1058,8 +805,6 @@ export interface components {
                 [key: string]: string;
             };
         };
-        /** @description The model of most routines of the project, else the first of the directory; null for none. */
-        DraftedModel: components["schemas"]["ModelReferenceOutput"];
         /** @description The most that it can use in 30 days by the limits of a new routine; null without schedule or model. */
         DraftForecast: {
             occurrences: components["schemas"]["DraftForecastOccurrences"];
@@ -1068,7 +813,9 @@ export interface components {
         };
         DraftForecastOccurrences: {
             count: number;
+            /** @description RFC 3339, UTC. */
             first: string | null;
+            /** @description RFC 3339, UTC. */
             last: string | null;
         };
         DraftForecastTotal: {
@@ -1170,7 +917,6 @@ export interface components {
              */
             createdAt: string;
             errorMessage: string | null;
-            /** @description Id of the run. */
             id: string;
             message: string | null;
             result: string | null;
@@ -1180,6 +926,8 @@ export interface components {
         FollowUpRun: {
             message: string;
         };
+        /** @enum {string} */
+        FollowUpState: "queued" | "running" | "succeeded" | "failed" | "cancelled" | "skipped";
         ForecastAmount: {
             /** @description US dollars, a decimal string; null for a model without prices. */
             costUsd: string | null;
@@ -1191,7 +939,7 @@ export interface components {
             /** @description After this time without waking its model, the next run wakes it in any case. */
             maxQuietHours: number | null;
             /** @description JSON Pointers to what matters in the response; none for the whole of it. */
-            pointers: string[];
+            pointers: components["schemas"]["GateInputPointers"];
             /** @description A confirmed tool of this routine that only reads by its annotations, and the arguments of the call. */
             tool: components["schemas"]["GateInputTool"] | null;
             /** @description An address to GET, of at most 64 kB; without credentials. */
@@ -1212,7 +960,7 @@ export interface components {
              * @description JSON Pointers to what matters in the response; none for the whole of it.
              * @default []
              */
-            pointers?: string[];
+            pointers?: components["schemas"]["GateInputPointers"];
             /**
              * @description A confirmed tool of this routine that only reads by its annotations, and the arguments of the call.
              * @default null
@@ -1230,13 +978,18 @@ export interface components {
              */
             wakeOn?: "changed" | "not_empty";
         };
+        /** @description After this time without waking its model, the next run wakes it in any case. */
+        GateInputMaxQuietHours: number;
+        /** @description JSON Pointers to what matters in the response; none for the whole of it. */
+        GateInputPointers: string[];
         GateInputTool: {
             arguments: {
                 [key: string]: unknown;
             };
-            /** @description Id of the policy. */
             policyId: string;
         };
+        /** @description An address to GET, of at most 64 kB; without credentials. */
+        GateInputUrl: string;
         /** @description The finding of its gate; null without one. */
         GateVerdict: {
             /** @description The call that was made. It costs no tokens. */
@@ -1271,9 +1024,13 @@ export interface components {
         };
         GateVerdictAskedTool: {
             name: string | null;
-            /** @description Id of the policy. */
             policyId: string;
         };
+        /**
+         * @description `changed`: the value differs from that of the last successful run. `not_empty`: it is not null, false, 0, blank, `[]` or `{}`.
+         * @enum {string}
+         */
+        GateWakeOn: "changed" | "not_empty";
         GiveVerdict: {
             /** @default null */
             note?: string | null;
@@ -1287,8 +1044,8 @@ export interface components {
         /** @description The latest that succeeded, failed or was cancelled; null without one. */
         LastEndedRun: {
             errorMessage: string | null;
+            /** @description RFC 3339, UTC. */
             finishedAt: string | null;
-            /** @description Id of the run. */
             id: string;
             outcome: ("done" | "nothing_to_report" | "partial") | null;
             outcomeSummary: string | null;
@@ -1367,8 +1124,8 @@ export interface components {
             createdAt: string;
             /** @description Why the account cannot be used: one of a fixed list. */
             error: components["schemas"]["ConnectionError"] | null;
-            /** @description Id of the modelConnection. */
             id: string;
+            /** @description RFC 3339, UTC. */
             lastUsedAt: string | null;
             modelCount: number;
             owner: components["schemas"]["ModelConnectionOwner"];
@@ -1500,6 +1257,11 @@ export interface components {
             /** @enum {string} */
             provider: "gateway" | "provider-a" | "provider-b" | "provider-c";
         };
+        /**
+         * @description How much the model thinks before it writes, for a model with `abilities.effort` (`GET /v1/models`); if left out, the model decides. Calls on a personal account send none.
+         * @enum {string}
+         */
+        ModelReferenceEffort: "low" | "medium" | "high";
         /** @description A model of the live directory: `gateway` with a null connectionId for a model of the service, or a personal account with its exact connectionId. */
         ModelReferenceOutput: {
             /** @default null */
@@ -1521,6 +1283,7 @@ export interface components {
              * @enum {string}
              */
             dialect: "openai" | "azure" | "anthropic" | "gemini" | "mistral" | "groq" | "openrouter" | "litellm" | "llama.cpp" | "vllm" | "ollama" | "lm-studio" | "other";
+            /** @description RFC 3339, UTC. */
             fetchedAt: string | null;
             /** @description Its name for people. */
             label: string;
@@ -1556,7 +1319,6 @@ export interface components {
             outcomeSummary: string | null;
             /** @description The first 200 characters of its result. */
             resultPreview: string | null;
-            /** @description Id of the run. */
             runId: string;
             /** @description True when another version of the routine made it, which may look at something else. */
             versionChanged: boolean;
@@ -1594,7 +1356,7 @@ export interface components {
             /** @description After this time without waking its model, the next run wakes it in any case. */
             maxQuietHours: number | null;
             /** @description JSON Pointers to what matters in the response; none for the whole of it. */
-            pointers: string[];
+            pointers: components["schemas"]["GateInputPointers"];
             /** @description A confirmed tool of this routine that only reads by its annotations, and the arguments of the call. */
             tool: components["schemas"]["GateInputTool"] | null;
             /** @description An address to GET, of at most 64 kB; without credentials. */
@@ -1621,7 +1383,20 @@ export interface components {
                 [key: string]: string;
             };
         };
+        Project: {
+            /**
+             * Format: date-time
+             * @description RFC 3339, UTC.
+             */
+            createdAt: string;
+            id: string;
+            /** @description Whether its runs are invented: true only for the demo of a local start. */
+            isDemo: boolean;
+            name: string;
+            organizationId: string;
+        };
         ProjectFacts: {
+            /** @description RFC 3339, UTC. */
             createdAt: string | null;
             /** @description The author of this version. */
             createdBy: components["schemas"]["RoutineVersionAuthor"] | null;
@@ -1680,18 +1455,19 @@ export interface components {
             steps: number;
             totalTokens: number;
         };
+        /** @description US dollars, a decimal string; null when no step had a price. */
+        ProjectUsageTotalCostUsd: string;
         Proposal: {
             /**
              * Format: date-time
              * @description RFC 3339, UTC.
              */
             createdAt: string;
+            /** @description RFC 3339, UTC. */
             endedAt: string | null;
-            /** @description Id of the proposal. */
             id: string;
             /** @description Why it was dropped. `run_failed`: its run failed; `run_cancelled`: its run was cancelled; `run_skipped`: its run never began; `run_partial`: its run did only a part of the work, or lacked tools; `routine_changed`: the routine or its tools were changed meanwhile; `routine_paused`: the routine was paused meanwhile; `routine_archived`: the routine was archived meanwhile; `schedule_ended`: its schedule has no time left; `withdrawn`: someone withdrew it. */
             reason: ("run_failed" | "run_cancelled" | "run_skipped" | "run_partial" | "routine_changed" | "routine_paused" | "routine_archived" | "schedule_ended" | "withdrawn") | null;
-            /** @description Id of the routine. */
             routineId: string;
             /** @description The run that tries the change. */
             runId: string;
@@ -1701,195 +1477,42 @@ export interface components {
              */
             state: "open" | "taken" | "dropped";
         };
+        /**
+         * @description Why it was dropped. `run_failed`: its run failed; `run_cancelled`: its run was cancelled; `run_skipped`: its run never began; `run_partial`: its run did only a part of the work, or lacked tools; `routine_changed`: the routine or its tools were changed meanwhile; `routine_paused`: the routine was paused meanwhile; `routine_archived`: the routine was archived meanwhile; `schedule_ended`: its schedule has no time left; `withdrawn`: someone withdrew it.
+         * @enum {string}
+         */
+        ProposalReason: "run_failed" | "run_cancelled" | "run_skipped" | "run_partial" | "routine_changed" | "routine_paused" | "routine_archived" | "schedule_ended" | "withdrawn";
+        /**
+         * @description `open` while its run is open, `taken` once the change was taken over, `dropped` otherwise.
+         * @enum {string}
+         */
+        ProposalState: "open" | "taken" | "dropped";
         ProposeChange: {
             /** @description The fields that change, at least one of them material; no names of programs. */
             patch: components["schemas"]["UpdateRoutine"];
         };
-        PutRoutine: {
-            /**
-             * @description With `run` an answer to a question starts a manual run, which is told it.
-             * @default wait
-             * @enum {string}
-             */
-            afterAnswer?: "wait" | "run";
-            /**
-             * @description What follows once no held call of a run waits any longer and at least one was sent. `run`: the routine runs once more; `{{actions}}` in its instructions says what was approved, changed or rejected, and what came of it.
-             * @default nothing
-             * @enum {string}
-             */
-            afterApproval?: "nothing" | "run";
-            /** @default {} */
-            budget?: components["schemas"]["CreateRoutineBudget"];
-            /**
-             * @description Read-only tools of the service itself, without connection and policy. `calculate` computes exactly: arithmetic, intervals and tests of rates, pacing, series and their forecasts, parts of a change, list and text differences.
-             * @default []
-             */
-            builtInTools?: "calculate"[];
-            /**
-             * @description Gives each run the result of the last successful run, cut at 12,000 characters. `{{previous.result}}` and `{{previous.finishedAt}}` put it into the instructions instead, `{{previous.data}}` and `{{previous.changes}}` the data of the last run that had any, as JSON.
-             * @default true
-             */
-            carryResult?: boolean;
-            /**
-             * @description Conditions that code checks when a run would succeed: the result is not empty, matches a pattern or does not, names a number of distinct web addresses; a tool succeeded often enough; no call was refused. A run that states `nothing_to_report` needs no pattern and no addresses. A run that fails a check ends `failed`, `check_failed`, and is no proof for activation. The list of types may grow.
-             * @default []
-             */
-            checks?: components["schemas"]["ResultCheck"][];
-            /**
-             * @description Hours in which a person can answer a question or decide about a held call. Then the default of the question holds, and the call is rejected.
-             * @default 72
-             */
-            decisionHours?: number;
-            /**
-             * @description Which runs the webhook gets. `always`: all. `changed`, which needs a resultSchema: runs whose data differs from the data delivered last, as `run.changed`, and failed runs; the first data counts as changed. `failed`: failed runs. `withheld` of a run has the reason for no event. `routine.paused` is always sent.
-             * @default always
-             * @enum {string}
-             */
-            deliver?: "always" | "changed" | "failed";
-            /** @description The schedule has no times after this instant; then the routine is paused as `schedule_ended`. Null for no end. */
-            endsAt?: string | null;
-            /**
-             * @description Tells each run the facts of its project.
-             * @default false
-             */
-            facts?: boolean;
-            /** @default null */
-            gate?: components["schemas"]["GateInput"] | null;
-            instructions: string;
-            /**
-             * @description The greatest delay of a scheduled run, at most half the shortest interval of the schedule. The id of the routine decides the delay, so that routines with the same schedule spread. `scheduledFor` stays the time of the schedule.
-             * @default 0
-             */
-            jitterSeconds?: number;
-            /** @default {} */
-            limits?: components["schemas"]["CreateRoutineLimits"];
-            /** @default null */
-            managedBy?: "files" | null;
-            /** @default null */
-            managedFrom?: string | null;
-            /**
-             * @description Lets a run ask people a question by the built-in tool `ask`. The run goes on with its default, or without an answer; later runs are told the answer, in their briefing or where the instructions have `{{answers}}`.
-             * @default false
-             */
-            mayAsk?: boolean;
-            /**
-             * @description Lets a scheduled run declare itself the last, which pauses the routine as `completed`. `finish` then takes `final`, which counts for a run that is `done` or has `nothing_to_report`. Needs `outcome: required`.
-             * @default false
-             */
-            mayComplete?: boolean;
-            /**
-             * @description The most hours by which a scheduled run may postpone the next one; null for none. `finish` then takes `nextNotBefore`, and earlier occurrences are skipped as `put_off`. Needs `outcome: required`.
-             * @default null
-             */
-            mayPutOffHours?: number | null;
-            /**
-             * @default run_once
-             * @enum {string}
-             */
-            misfire?: "run_once" | "skip";
-            /** @description A model of the live directory: `gateway` with a null connectionId for a model of the service, or a personal account with its exact connectionId. */
-            model: components["schemas"]["ModelReference"];
-            name: string;
-            /** @default {} */
-            notifications?: components["schemas"]["CreateRoutineNotifications"];
-            /**
-             * @description With `required` a run must end by calling the built-in tool `finish` with its outcome (`done`, `nothing_to_report`, `partial` or `could_not`) and a summary; if it does not, even after one reminder, it ends `failed`, `outcome_missing`. With `optional` every successful run is `done`.
-             * @default optional
-             * @enum {string}
-             */
-            outcome?: "optional" | "required";
-            /**
-             * @default skip
-             * @enum {string}
-             */
-            overlap?: "skip" | "queue" | "cancel_previous" | "allow";
-            /**
-             * @description The variables that a caller may set for one run; null for all, an empty list for none.
-             * @default null
-             */
-            overridable?: string[] | null;
-            /** @default 5 */
-            pauseAfterFailures?: number;
-            /** @default null */
-            resultKey?: components["schemas"]["ResultKey"] | null;
-            /**
-             * @description A JSON Schema (2020-12, or what its `$schema` says) of at most 64 kB: the last message of a run has to be JSON by it, which the run keeps as `data`. A model that sends something else is asked once more; then the run ends `failed`, `result_invalid`. A schema that cannot be compiled within the service's limits is refused; of one that nothing satisfies, each run ends so.
-             * @default null
-             */
-            resultSchema?: {
-                [key: string]: unknown;
-            } | null;
-            /** @default {} */
-            resultsTo?: components["schemas"]["CreateRoutineResultsTo"];
-            /** @description Five cron fields, or @hourly to @yearly. */
-            schedule: string;
-            /**
-             * @description Curated slugs or custom skill ids, in order.
-             * @default []
-             */
-            skills?: string[];
-            /**
-             * @description Dates in the routine's time zone on which its schedule has no times; at most 366.
-             * @default []
-             */
-            skipDates?: string[];
-            /** @description The schedule has no times before this one; null for no such bound. */
-            startsAt?: string | null;
-            /**
-             * @description IANA name.
-             * @default UTC
-             */
-            timezone?: string;
-            /** @description Only an empty list: tools come from a saved connection. */
-            toolPolicies?: unknown[];
-            /** @description Only an empty list: tools come from a saved connection. */
-            tools?: unknown[];
-            /**
-             * @description Values of the `{{placeholders}}` in the instructions.
-             * @default {}
-             */
-            variables?: {
-                [key: string]: string;
-            };
-            /** @default null */
-            webhookUrl?: string | null;
-        };
+        PutRoutine: components["schemas"]["RoutineFields"] & unknown;
         PutSkill: {
             description?: string | null;
             /** @description Appended verbatim to the routine's instructions at run time; 20 to 24000 characters. */
             instructions: string;
-            /** @default null */
+            /**
+             * @description `files` for content that is kept in files. The next `ras apply` overwrites changes made here.
+             * @default null
+             */
             managedBy?: "files" | null;
-            /** @default null */
+            /**
+             * @description Folder that keeps it. It is the `name` in its `ras.yaml`.
+             * @default null
+             */
             managedFrom?: string | null;
             name: string;
         };
-        Question: components["schemas"]["AttentionQuestionsItem"] & {
-            answer: string | null;
-            answeredBy: components["schemas"]["RoutineVersionAuthor"] | null;
-            /** @description The run that the answer has started. */
-            answerRunId: string | null;
-            /**
-             * Format: date-time
-             * @description RFC 3339, UTC.
-             */
-            createdAt: string;
-            /** @description When it was answered, expired or closed. */
-            decidedAt: string | null;
-            /**
-             * Format: date-time
-             * @description RFC 3339, UTC.
-             */
-            lastAskedAt: string;
-            /** @description The run that asked it first. */
-            runId: string;
-            /** @description The error code for which the answer has started no run, though `afterAnswer` of the routine is `run`. */
-            runRefused: string | null;
-            /** @description `open`: it can be answered. `answered`: a person or a program has answered it. `expired`: no answer came in time, so its default holds. `closed`: its routine was archived, or its content was erased. */
-            state: string;
-            /** @description How many times runs have asked it. */
-            times: number;
-        };
+        /** @description Appended verbatim to the routine's instructions at run time; 20 to 24000 characters. */
+        PutSkillInstructions: string;
+        /** @description Folder that keeps it. It is the `name` in its `ras.yaml`. */
+        PutSkillManagedFrom: string;
+        PutSkillName: string;
         QuestionEvent: {
             data: components["schemas"]["QuestionEventData"];
             /**
@@ -1910,13 +1533,10 @@ export interface components {
              * @description RFC 3339, UTC.
              */
             expiresAt: string;
-            /** @description Id of the question. */
             id: string;
-            /** @description Id of the project. */
             projectId: string;
             /** @description As a model wrote it: material, and no instruction. */
             question: string;
-            /** @description Id of the routine. */
             routineId: string;
             /** @description The run that asked it last. */
             runId: string;
@@ -1927,7 +1547,6 @@ export interface components {
              * @description When it began; before that, when it was to begin or was asked for.
              */
             at: string;
-            /** @description Id of the run. */
             id: string;
             outcome: ("done" | "nothing_to_report" | "partial") | null;
             reason: string | null;
@@ -1941,6 +1560,8 @@ export interface components {
              */
             reason?: string | null;
         };
+        /** @description Why, for later runs of the routine (`{{actions}}`). */
+        RejectActionReason: string;
         RejectActions: {
             actions: components["schemas"]["RejectActionsActionsItem"][];
             /**
@@ -1950,10 +1571,10 @@ export interface components {
             reason?: string | null;
         };
         RejectActionsActionsItem: {
-            /** @description Id of the action. */
             id: string;
         };
         Result: {
+            /** @description Differences of its data from the data delivered last: all counts, and the first five items of each kind. */
             changes: components["schemas"]["ResultChanges"] | null;
             /** @description US dollars. */
             costUsd: string | null;
@@ -1972,19 +1593,20 @@ export interface components {
              * @enum {string}
              */
             kind: "failed" | "partial" | "first" | "changed" | "unchanged";
+            /** @description Lines that only one of this and the previous result has, within the first 20,000 characters of each. Null for a result with data. */
             lines: components["schemas"]["ResultLines"] | null;
             outcome: ("done" | "nothing_to_report" | "partial") | null;
             outcomeSummary: string | null;
+            /** @description The first later success of the routine with another result, so that this one is out of date; null while it is valid, and for an `unchanged` one. Only the first 20 later runs are looked at. */
             overtakenBy: components["schemas"]["OvertakingRun"] | null;
             /** @description The run of the routine that succeeded before it. */
             previousRunId: string | null;
             /** @description Why the run failed. */
             reason: string | null;
-            /** @description Id of the routine. */
             routineId: string;
             routineName: string;
-            /** @description Id of the run. */
             runId: string;
+            /** @description RFC 3339, UTC. */
             startedAt: string | null;
             /** @enum {string} */
             state: "succeeded" | "failed";
@@ -2005,7 +1627,6 @@ export interface components {
             counts: components["schemas"]["ChangeCounts"];
             removed: unknown[];
         };
-        ResultCheck: components["schemas"]["ResultCheckResultNotEmpty"] | components["schemas"]["ResultCheckResultMatches"] | components["schemas"]["ResultCheckResultDoesNotMatch"] | components["schemas"]["ResultCheckDistinctSources"] | components["schemas"]["ResultCheckToolSucceeded"] | components["schemas"]["ResultCheckNoRefusedCalls"];
         ResultCheckDistinctSources: {
             atLeast: number;
             /** @enum {string} */
@@ -2015,7 +1636,6 @@ export interface components {
             /** @enum {string} */
             type: "no_refused_calls";
         };
-        ResultCheckOutput: components["schemas"]["ResultCheckResultNotEmpty"] | components["schemas"]["ResultCheckResultMatches"] | components["schemas"]["ResultCheckResultDoesNotMatch"] | components["schemas"]["ResultCheckDistinctSources"] | components["schemas"]["ResultCheckOutputToolSucceeded"] | components["schemas"]["ResultCheckNoRefusedCalls"];
         ResultCheckOutputToolSucceeded: {
             /** @default 1 */
             atLeast: number;
@@ -2036,6 +1656,8 @@ export interface components {
             /** @enum {string} */
             type: "result_matches";
         };
+        /** @description A regular expression of JavaScript with the flag `u`, searched anywhere in the result in linear time: without lookaheads, lookbehinds and backreferences. `(?i:…)` ignores case. */
+        ResultCheckResultMatchesPattern: string;
         ResultCheckResultNotEmpty: {
             /** @enum {string} */
             type: "result_not_empty";
@@ -2048,6 +1670,8 @@ export interface components {
             /** @enum {string} */
             type: "tool_succeeded";
         };
+        /** @description The `name` of one of the `callableTools`, or the id of its policy. */
+        ResultCheckToolSucceededTool: string;
         /** @description What identifies an item of a list in the data, as JSON Pointers (RFC 6901). With it only the items of the list are compared, in any order; without it the data as a whole. Data without the list, or with a missing or repeated key, is `result_invalid`. */
         ResultKey: {
             /** @description From an item to the text, number or boolean that identifies it; empty when that is the item itself. */
@@ -2092,6 +1716,7 @@ export interface components {
         Routine: components["schemas"]["RoutineSummary"] & {
             gate: components["schemas"]["RoutineGate"] | null;
             instructions: string;
+            /** @description A JSON Schema (2020-12, or what its `$schema` says) of at most 64 kB: the last message of a run has to be JSON by it, which the run keeps as `data`. A model that sends something else is asked once more; then the run ends `failed`, `result_invalid`. A schema that cannot be compiled within the service's limits is refused; of one that nothing satisfies, each run ends so. */
             resultSchema: components["schemas"]["RoutineResultSchema"] | null;
             /** @description Values of the `{{placeholders}}` in the instructions. */
             variables: components["schemas"]["RoutineVariables"];
@@ -2117,8 +1742,6 @@ export interface components {
         RoutineCheck: {
             faults: components["schemas"]["RoutineFault"][];
         };
-        /** @description Conditions that code checks when a run would succeed: the result is not empty, matches a pattern or does not, names a number of distinct web addresses; a tool succeeded often enough; no call was refused. A run that states `nothing_to_report` needs no pattern and no addresses. A run that fails a check ends `failed`, `check_failed`, and is no proof for activation. The list of types may grow. */
-        RoutineChecks: components["schemas"]["ResultCheckOutput"][];
         /** @description Hours in which a person can answer a question or decide about a held call. Then the default of the question holds, and the call is rejected. */
         RoutineDecisionHours: number;
         /**
@@ -2130,6 +1753,7 @@ export interface components {
             activation: components["schemas"]["Activation"];
             /** @description Tools that a run would be offered now. */
             callableTools: components["schemas"]["CallableTool"][];
+            /** @description Versions of the facts of the project, when there is a newer one than the activated one; it is taken over like a skill’s. Null when there is none, for a routine without `facts`, and unless active. */
             factsBehind: components["schemas"]["FactsBehind"] | null;
             /**
              * @description `unavailable` without a mail server: settings are stored, but no mail is sent.
@@ -2150,6 +1774,7 @@ export interface components {
             blueprints: components["schemas"]["RoutineDraftBlueprintsItem"][];
             /** @description Fields for POST /v1/routines, once schedule and model are set. */
             definition: components["schemas"]["DraftedDefinition"];
+            /** @description The most that it can use in 30 days by the limits of a new routine; null without schedule or model. */
             forecast: components["schemas"]["DraftForecast"] | null;
             /**
              * @description `model`: a model of the directory wrote it; `words`: no model could, so skills and blueprints were matched by words and the instructions are the sentence; `blueprint`: the slots of a blueprint were filled.
@@ -2177,29 +1802,221 @@ export interface components {
             tools: components["schemas"]["RoutineDraftMissingToolsItem"][];
         };
         RoutineDraftMissingToolsItem: {
-            /** @description Id of the connection. */
             connectionId: string;
             connectionName: string;
             toolName: string;
         };
         RoutineDraftSimilarItem: {
-            /** @description Id of the routine. */
             id: string;
             name: string;
         };
-        /**
-         * Format: date-time
-         * @description RFC 3339, UTC.
-         */
-        RoutineEndsAt: string;
-        /** @description Tells each run the facts of its project. */
-        RoutineFacts: boolean;
         RoutineFault: {
             /** @description Code of the error that saving it would cause. */
             code: string;
             message: string;
             /** @description The field, such as `skills[1]`; null for none. */
             path: string | null;
+        };
+        RoutineFields: {
+            /**
+             * @description With `run` an answer to a question starts a manual run, which is told it.
+             * @default wait
+             * @enum {string}
+             */
+            afterAnswer?: "wait" | "run";
+            /**
+             * @description What follows once no held call of a run waits any longer and at least one was sent. `run`: the routine runs once more; `{{actions}}` in its instructions says what was approved, changed or rejected, and what came of it.
+             * @default nothing
+             * @enum {string}
+             */
+            afterApproval?: "nothing" | "run";
+            /** @default {} */
+            budget?: components["schemas"]["CreateRoutineBudget"];
+            /**
+             * @description Read-only tools of the service itself, without connection and policy. `calculate` computes exactly: arithmetic, intervals and tests of rates, pacing, series and their forecasts, parts of a change, list and text differences.
+             * @default []
+             */
+            builtInTools?: components["schemas"]["RoutineBuiltInTools"];
+            /**
+             * @description Gives each run the result of the last successful run, cut at 12,000 characters. `{{previous.result}}` and `{{previous.finishedAt}}` put it into the instructions instead, `{{previous.data}}` and `{{previous.changes}}` the data of the last run that had any, as JSON.
+             * @default true
+             */
+            carryResult?: boolean;
+            /**
+             * @description Conditions that code checks when a run would succeed: the result is not empty, matches a pattern or does not, names a number of distinct web addresses; a tool succeeded often enough; no call was refused. A run that states `nothing_to_report` needs no pattern and no addresses. A run that fails a check ends `failed`, `check_failed`, and is no proof for activation. The list of types may grow.
+             * @default []
+             */
+            checks?: components["schemas"]["UpdateRoutineChecks"];
+            /**
+             * @description Hours in which a person can answer a question or decide about a held call. Then the default of the question holds, and the call is rejected.
+             * @default 72
+             */
+            decisionHours?: number;
+            /**
+             * @description Which runs the webhook gets. `always`: all. `changed`, which needs a resultSchema: runs whose data differs from the data delivered last, as `run.changed`, and failed runs; the first data counts as changed. `failed`: failed runs. `withheld` of a run has the reason for no event. `routine.paused` is always sent.
+             * @default always
+             * @enum {string}
+             */
+            deliver?: "always" | "changed" | "failed";
+            /** @description The schedule has no times after this instant; then the routine is paused as `schedule_ended`. Null for no end. */
+            endsAt?: string | null;
+            /**
+             * @description Tells each run the facts of its project.
+             * @default false
+             */
+            facts?: boolean;
+            /** @default null */
+            gate?: components["schemas"]["GateInput"] | null;
+            instructions: string;
+            /**
+             * @description The greatest delay of a scheduled run, at most half the shortest interval of the schedule. The id of the routine decides the delay, so that routines with the same schedule spread. `scheduledFor` stays the time of the schedule.
+             * @default 0
+             */
+            jitterSeconds?: number;
+            /** @default {} */
+            limits?: components["schemas"]["CreateRoutineLimits"];
+            /**
+             * @description `files` for content that is kept in files. The next `ras apply` overwrites changes made here.
+             * @default null
+             */
+            managedBy?: "files" | null;
+            /**
+             * @description Folder that keeps it. It is the `name` in its `ras.yaml`.
+             * @default null
+             */
+            managedFrom?: string | null;
+            /**
+             * @description Lets a run ask people a question by the built-in tool `ask`. The run goes on with its default, or without an answer; later runs are told the answer, in their briefing or where the instructions have `{{answers}}`.
+             * @default false
+             */
+            mayAsk?: boolean;
+            /**
+             * @description Lets a scheduled run declare itself the last, which pauses the routine as `completed`. `finish` then takes `final`, which counts for a run that is `done` or has `nothing_to_report`. Needs `outcome: required`.
+             * @default false
+             */
+            mayComplete?: boolean;
+            /**
+             * @description The most hours by which a scheduled run may postpone the next one; null for none. `finish` then takes `nextNotBefore`, and earlier occurrences are skipped as `put_off`. Needs `outcome: required`.
+             * @default null
+             */
+            mayPutOffHours?: number | null;
+            /**
+             * @default run_once
+             * @enum {string}
+             */
+            misfire?: "run_once" | "skip";
+            /** @description A model of the live directory: `gateway` with a null connectionId for a model of the service, or a personal account with its exact connectionId. */
+            model: components["schemas"]["ModelReference"];
+            name: string;
+            /** @default {} */
+            notifications?: components["schemas"]["CreateRoutineNotifications"];
+            /**
+             * @description With `required` a run must end by calling the built-in tool `finish` with its outcome (`done`, `nothing_to_report`, `partial` or `could_not`) and a summary; if it does not, even after one reminder, it ends `failed`, `outcome_missing`. With `optional` every successful run is `done`.
+             * @default optional
+             * @enum {string}
+             */
+            outcome?: "optional" | "required";
+            /**
+             * @default skip
+             * @enum {string}
+             */
+            overlap?: "skip" | "queue" | "cancel_previous" | "allow";
+            /**
+             * @description The variables that a caller may set for one run; null for all, an empty list for none.
+             * @default null
+             */
+            overridable?: components["schemas"]["RoutineOverridable"] | null;
+            /** @default 5 */
+            pauseAfterFailures?: number;
+            /**
+             * @description What identifies an item of a list in the data, as JSON Pointers (RFC 6901). With it only the items of the list are compared, in any order; without it the data as a whole. Data without the list, or with a missing or repeated key, is `result_invalid`.
+             * @default null
+             */
+            resultKey?: components["schemas"]["ResultKey"] | null;
+            /**
+             * @description A JSON Schema (2020-12, or what its `$schema` says) of at most 64 kB: the last message of a run has to be JSON by it, which the run keeps as `data`. A model that sends something else is asked once more; then the run ends `failed`, `result_invalid`. A schema that cannot be compiled within the service's limits is refused; of one that nothing satisfies, each run ends so.
+             * @default null
+             */
+            resultSchema?: components["schemas"]["RoutineResultSchema"] | null;
+            /** @default {} */
+            resultsTo?: components["schemas"]["CreateRoutineResultsTo"];
+            /** @description Five cron fields, or @hourly to @yearly. */
+            schedule: string;
+            /**
+             * @description Curated slugs or custom skill ids, in order.
+             * @default []
+             */
+            skills?: components["schemas"]["RoutineSkills"];
+            /**
+             * @description Dates in the routine's time zone on which its schedule has no times; at most 366.
+             * @default []
+             */
+            skipDates?: components["schemas"]["RoutineSkipDates"];
+            /** @description The schedule has no times before this one; null for no such bound. */
+            startsAt?: string | null;
+            /**
+             * @description IANA name.
+             * @default UTC
+             */
+            timezone?: string;
+            /** @description Only an empty list: tools come from a saved connection. */
+            toolPolicies?: components["schemas"]["UpdateRoutineTools"];
+            /** @description Only an empty list: tools come from a saved connection. */
+            tools?: components["schemas"]["UpdateRoutineTools"];
+            /**
+             * @description Values of the `{{placeholders}}` in the instructions.
+             * @default {}
+             */
+            variables?: components["schemas"]["RoutineVariables"];
+            /** @default null */
+            webhookUrl?: string | null;
+        };
+        RoutineFields2: {
+            /**
+             * @description With `run` an answer to a question starts a manual run, which is told it.
+             * @enum {string}
+             */
+            afterAnswer: "wait" | "run";
+            /**
+             * @description What follows once no held call of a run waits any longer and at least one was sent. `run`: the routine runs once more; `{{actions}}` in its instructions says what was approved, changed or rejected, and what came of it.
+             * @enum {string}
+             */
+            afterApproval: "nothing" | "run";
+            /** @description Read-only tools of the service itself, without connection and policy. `calculate` computes exactly: arithmetic, intervals and tests of rates, pacing, series and their forecasts, parts of a change, list and text differences. */
+            builtInTools: components["schemas"]["RoutineBuiltInTools"];
+            /** @description Gives each run the result of the last successful run, cut at 12,000 characters. `{{previous.result}}` and `{{previous.finishedAt}}` put it into the instructions instead, `{{previous.data}}` and `{{previous.changes}}` the data of the last run that had any, as JSON. */
+            carryResult: boolean;
+            /** @description Conditions that code checks when a run would succeed: the result is not empty, matches a pattern or does not, names a number of distinct web addresses; a tool succeeded often enough; no call was refused. A run that states `nothing_to_report` needs no pattern and no addresses. A run that fails a check ends `failed`, `check_failed`, and is no proof for activation. The list of types may grow. */
+            checks: (components["schemas"]["ResultCheckResultNotEmpty"] | components["schemas"]["ResultCheckResultMatches"] | components["schemas"]["ResultCheckResultDoesNotMatch"] | components["schemas"]["ResultCheckDistinctSources"] | components["schemas"]["ResultCheckOutputToolSucceeded"] | components["schemas"]["ResultCheckNoRefusedCalls"])[];
+            /**
+             * Format: date-time
+             * @description RFC 3339, UTC.
+             */
+            createdAt: string;
+            /** @description Hours in which a person can answer a question or decide about a held call. Then the default of the question holds, and the call is rejected. */
+            decisionHours: number;
+            /** @description Tells each run the facts of its project. */
+            facts: boolean;
+            limits: components["schemas"]["RoutineLimits"];
+            /** @description Lets a run ask people a question by the built-in tool `ask`. The run goes on with its default, or without an answer; later runs are told the answer, in their briefing or where the instructions have `{{answers}}`. */
+            mayAsk: boolean;
+            /** @description Lets a scheduled run declare itself the last, which pauses the routine as `completed`. `finish` then takes `final`, which counts for a run that is `done` or has `nothing_to_report`. Needs `outcome: required`. */
+            mayComplete: boolean;
+            /** @description The most hours by which a scheduled run may postpone the next one; null for none. `finish` then takes `nextNotBefore`, and earlier occurrences are skipped as `put_off`. Needs `outcome: required`. */
+            mayPutOffHours: number | null;
+            /** @description A model of the live directory: `gateway` with a null connectionId for a model of the service, or a personal account with its exact connectionId. */
+            model: components["schemas"]["ModelReferenceOutput"];
+            /**
+             * @description With `required` a run must end by calling the built-in tool `finish` with its outcome (`done`, `nothing_to_report`, `partial` or `could_not`) and a summary; if it does not, even after one reminder, it ends `failed`, `outcome_missing`. With `optional` every successful run is `done`.
+             * @enum {string}
+             */
+            outcome: "optional" | "required";
+            /** @description The variables that a caller may set for one run; null for all, an empty list for none. */
+            overridable: components["schemas"]["RoutineOverridable"] | null;
+            /** @description What identifies an item of a list in the data, as JSON Pointers (RFC 6901). With it only the items of the list are compared, in any order; without it the data as a whole. Data without the list, or with a missing or repeated key, is `result_invalid`. */
+            resultKey: components["schemas"]["ResultKey"] | null;
+            /** @description Curated slugs or custom skill ids, in order. */
+            skills: components["schemas"]["RoutineSkills"];
         };
         RoutineForecast: {
             /** @description The `model.effort` of its runs, which affects their usage; null when the model decides. */
@@ -2210,11 +2027,10 @@ export interface components {
              */
             from: string;
             /** @description Every limit that binds the runs of the routine. */
-            limits: components["schemas"]["LimitForecast"][];
+            limits: components["schemas"]["RoutineForecastLimits"];
             occurrences: components["schemas"]["DraftForecastOccurrences"];
             perRun: components["schemas"]["RunEstimate"];
             revision: number;
-            /** @description Id of the routine. */
             routineId: string;
             /** @description The limit that runs out first at p95, which has to be accepted. */
             runsOut: components["schemas"]["RoutineForecastRunsOut"] | null;
@@ -2225,6 +2041,13 @@ export interface components {
              */
             until: string;
         };
+        /**
+         * @description The `model.effort` of its runs, which affects their usage; null when the model decides.
+         * @enum {string}
+         */
+        RoutineForecastEffort: "low" | "medium" | "high";
+        /** @description Every limit that binds the runs of the routine. */
+        RoutineForecastLimits: components["schemas"]["LimitForecast"][];
         RoutineForecastRunsOut: {
             /** @enum {string} */
             limit: "maxTokensPerDay" | "maxCostUsdPerMonth" | "runsPerPeriod";
@@ -2252,11 +2075,6 @@ export interface components {
         RoutineMayComplete: boolean;
         /** @description The most hours by which a scheduled run may postpone the next one; null for none. `finish` then takes `nextNotBefore`, and earlier occurrences are skipped as `put_off`. Needs `outcome: required`. */
         RoutineMayPutOffHours: number;
-        /** @enum {string} */
-        RoutineMisfire: "run_once" | "skip";
-        /** @description A model of the live directory: `gateway` with a null connectionId for a model of the service, or a personal account with its exact connectionId. */
-        RoutineModel: components["schemas"]["ModelReferenceOutput"];
-        RoutineName: string;
         RoutineNotifications: {
             /** @description Null follows the project. At most one mail an hour. */
             mail: components["schemas"]["MailSettings"] | null;
@@ -2268,11 +2086,8 @@ export interface components {
          * @enum {string}
          */
         RoutineOutcome: "optional" | "required";
-        /** @enum {string} */
-        RoutineOverlap: "skip" | "queue" | "cancel_previous" | "allow";
         /** @description The variables that a caller may set for one run; null for all, an empty list for none. */
         RoutineOverridable: string[];
-        RoutinePauseAfterFailures: number;
         RoutinePausedEvent: {
             data: components["schemas"]["RoutinePausedEventData"];
             /**
@@ -2285,11 +2100,9 @@ export interface components {
         };
         RoutinePausedEventData: {
             name: string;
-            /** @description Id of the project. */
             projectId: string;
             /** @description In the words that the routine shows as `stateReason`. */
             reason: string;
-            /** @description Id of the routine. */
             routineId: string;
             /** @description The run that caused it; null without one. */
             runId: string | null;
@@ -2297,66 +2110,42 @@ export interface components {
             state: "paused";
         };
         RoutineRecentRuns: {
+            /** @description The latest that succeeded, failed or was cancelled; null without one. */
             lastEnded: components["schemas"]["LastEndedRun"] | null;
-            /** @description Id of the routine. */
             routineId: string;
             /** @description Newest first. */
             runs: components["schemas"]["RecentRun"][];
         };
-        /** @description What identifies an item of a list in the data, as JSON Pointers (RFC 6901). With it only the items of the list are compared, in any order; without it the data as a whole. Data without the list, or with a missing or repeated key, is `result_invalid`. */
-        RoutineResultKey: components["schemas"]["ResultKey"];
         /** @description A JSON Schema (2020-12, or what its `$schema` says) of at most 64 kB: the last message of a run has to be JSON by it, which the run keeps as `data`. A model that sends something else is asked once more; then the run ends `failed`, `result_invalid`. A schema that cannot be compiled within the service's limits is refused; of one that nothing satisfies, each run ends so. */
         RoutineResultSchema: {
             [key: string]: unknown;
         };
         RoutineResultsTo: {
             /** @description Ids of chats of the project. They are told of failures too. */
-            chats: string[];
+            chats: components["schemas"]["CreateRoutineResultsToChats"];
             /** @description Members who get the results by mail, at most ten an hour of one routine. Null for none; digests have the results too. */
-            mail: (("owners" | "admins" | "members") | string[]) | null;
+            mail: components["schemas"]["CreateRoutineResultsToMail"] | null;
             /**
              * @description `changed` leaves out results that equal the previous one or have nothing to report.
              * @enum {string}
              */
             when: "each" | "changed";
         };
+        /**
+         * @description `changed` leaves out results that equal the previous one or have nothing to report.
+         * @enum {string}
+         */
+        RoutineResultsToWhen: "each" | "changed";
         /** @description Five cron fields, or @hourly to @yearly. */
         RoutineSchedule: string;
         /** @description Curated slugs or custom skill ids, in order. */
         RoutineSkills: string[];
         /** @description Dates in the routine's time zone on which its schedule has no times; at most 366. */
         RoutineSkipDates: string[];
-        /**
-         * Format: date-time
-         * @description RFC 3339, UTC.
-         */
-        RoutineStartsAt: string;
-        RoutineSummary: {
-            /**
-             * @description With `run` an answer to a question starts a manual run, which is told it.
-             * @enum {string}
-             */
-            afterAnswer: "wait" | "run";
-            /**
-             * @description What follows once no held call of a run waits any longer and at least one was sent. `run`: the routine runs once more; `{{actions}}` in its instructions says what was approved, changed or rejected, and what came of it.
-             * @enum {string}
-             */
-            afterApproval: "nothing" | "run";
+        RoutineSummary: components["schemas"]["RoutineFields2"] & {
+            /** @description RFC 3339, UTC. */
             archivedAt: string | null;
             budget: components["schemas"]["RoutineBudget"];
-            /** @description Read-only tools of the service itself, without connection and policy. `calculate` computes exactly: arithmetic, intervals and tests of rates, pacing, series and their forecasts, parts of a change, list and text differences. */
-            builtInTools: components["schemas"]["RoutineBuiltInTools"];
-            /** @description Gives each run the result of the last successful run, cut at 12,000 characters. `{{previous.result}}` and `{{previous.finishedAt}}` put it into the instructions instead, `{{previous.data}}` and `{{previous.changes}}` the data of the last run that had any, as JSON. */
-            carryResult: boolean;
-            /** @description Conditions that code checks when a run would succeed: the result is not empty, matches a pattern or does not, names a number of distinct web addresses; a tool succeeded often enough; no call was refused. A run that states `nothing_to_report` needs no pattern and no addresses. A run that fails a check ends `failed`, `check_failed`, and is no proof for activation. The list of types may grow. */
-            checks: components["schemas"]["RoutineChecks"];
-            /**
-             * Format: date-time
-             * @description RFC 3339, UTC.
-             */
-            createdAt: string;
-            /** @description Hours in which a person can answer a question or decide about a held call. Then the default of the question holds, and the call is rejected. */
-            decisionHours: number;
             /**
              * @description Which runs the webhook gets. `always`: all. `changed`, which needs a resultSchema: runs whose data differs from the data delivered last, as `run.changed`, and failed runs; the first data counts as changed. `failed`: failed runs. `withheld` of a run has the reason for no event. `routine.paused` is always sent.
              * @enum {string}
@@ -2366,43 +2155,30 @@ export interface components {
             driftedAt: string | null;
             /** @description Author of that change; null without one. */
             driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
-            endsAt: components["schemas"]["RoutineEndsAt"] | null;
+            /** @description RFC 3339, UTC. */
+            endsAt: string | null;
+            /** @description Its name for programs; null without one. */
             externalKey: string | null;
-            /** @description Tells each run the facts of its project. */
-            facts: boolean;
-            /** @description Id of the routine. */
             id: string;
             /** @description The greatest delay of a scheduled run, at most half the shortest interval of the schedule. The id of the routine decides the delay, so that routines with the same schedule spread. `scheduledFor` stays the time of the schedule. */
             jitterSeconds: number;
+            /** @description RFC 3339, UTC. */
             lastRunAt: string | null;
-            limits: components["schemas"]["RoutineLimits"];
+            /** @description `files` for content that is kept in files. The next `ras apply` overwrites changes made here. */
             managedBy: "files" | null;
             /** @description The name of the folder of files that keeps it; null without one. */
             managedFrom: string | null;
-            /** @description Lets a run ask people a question by the built-in tool `ask`. The run goes on with its default, or without an answer; later runs are told the answer, in their briefing or where the instructions have `{{answers}}`. */
-            mayAsk: boolean;
-            /** @description Lets a scheduled run declare itself the last, which pauses the routine as `completed`. `finish` then takes `final`, which counts for a run that is `done` or has `nothing_to_report`. Needs `outcome: required`. */
-            mayComplete: boolean;
-            mayPutOffHours: number | null;
             /** @enum {string} */
             misfire: "run_once" | "skip";
-            model: components["schemas"]["RoutineModel"];
             name: string;
             /** @description When the next scheduled run may start, including jitter; null unless active, and when no time is left before `endsAt`. */
             nextRunAt: string | null;
             /** @description The instant before which occurrences are skipped as `put_off`, at the wish of a run; activation clears it. */
             notBefore: string | null;
             notifications: components["schemas"]["RoutineNotifications"];
-            /**
-             * @description With `required` a run must end by calling the built-in tool `finish` with its outcome (`done`, `nothing_to_report`, `partial` or `could_not`) and a summary; if it does not, even after one reminder, it ends `failed`, `outcome_missing`. With `optional` every successful run is `done`.
-             * @enum {string}
-             */
-            outcome: "optional" | "required";
             /** @enum {string} */
             overlap: "skip" | "queue" | "cancel_previous" | "allow";
-            overridable: components["schemas"]["RoutineOverridable"] | null;
             pauseAfterFailures: number;
-            resultKey: components["schemas"]["RoutineResultKey"] | null;
             resultsTo: components["schemas"]["RoutineResultsTo"];
             /** @description Counts material changes. */
             revision: number;
@@ -2410,11 +2186,10 @@ export interface components {
             schedule: string;
             /** @description `schedule` in words. If both day fields are restricted, a day needs to match only one. */
             scheduleInWords: string;
-            /** @description Curated slugs or custom skill ids, in order. */
-            skills: components["schemas"]["RoutineSkills"];
             /** @description Dates in the routine's time zone on which its schedule has no times; at most 366. */
             skipDates: components["schemas"]["RoutineSkipDates"];
-            startsAt: components["schemas"]["RoutineStartsAt"] | null;
+            /** @description RFC 3339, UTC. */
+            startsAt: string | null;
             /** @enum {string} */
             state: "draft" | "active" | "paused" | "archived";
             /** @description Why the service itself changed the state last: `schedule_ended` after `endsAt`, `completed` after a run that declared itself the last, or a sentence; null when a person changed it. */
@@ -2436,60 +2211,19 @@ export interface components {
         RoutineVariables: {
             [key: string]: string;
         };
-        RoutineVersion: {
-            /**
-             * @description With `run` an answer to a question starts a manual run, which is told it.
-             * @enum {string}
-             */
-            afterAnswer: "wait" | "run";
-            /**
-             * @description What follows once no held call of a run waits any longer and at least one was sent. `run`: the routine runs once more; `{{actions}}` in its instructions says what was approved, changed or rejected, and what came of it.
-             * @enum {string}
-             */
-            afterApproval: "nothing" | "run";
-            /** @description Read-only tools of the service itself, without connection and policy. `calculate` computes exactly: arithmetic, intervals and tests of rates, pacing, series and their forecasts, parts of a change, list and text differences. */
-            builtInTools: components["schemas"]["RoutineBuiltInTools"];
-            /** @description Gives each run the result of the last successful run, cut at 12,000 characters. `{{previous.result}}` and `{{previous.finishedAt}}` put it into the instructions instead, `{{previous.data}}` and `{{previous.changes}}` the data of the last run that had any, as JSON. */
-            carryResult: boolean;
+        RoutineVersion: components["schemas"]["RoutineFields2"] & {
             /** @description Differences from the revision before; empty for the first one on record. */
-            changed: ("instructions" | "variables" | "overridable" | "model" | "skills" | "facts" | "limits" | "carryResult" | "builtInTools" | "outcome" | "mayComplete" | "mayPutOffHours" | "afterApproval" | "mayAsk" | "afterAnswer" | "decisionHours" | "checks" | "gate" | "resultSchema" | "resultKey" | "tools")[];
-            /** @description Conditions that code checks when a run would succeed: the result is not empty, matches a pattern or does not, names a number of distinct web addresses; a tool succeeded often enough; no call was refused. A run that states `nothing_to_report` needs no pattern and no addresses. A run that fails a check ends `failed`, `check_failed`, and is no proof for activation. The list of types may grow. */
-            checks: components["schemas"]["RoutineChecks"];
-            /**
-             * Format: date-time
-             * @description RFC 3339, UTC.
-             */
-            createdAt: string;
+            changed: components["schemas"]["RoutineVersionChanged"];
             /** @description The person or the API key that made it; null when the service made it, or the author is unknown. */
             createdBy: components["schemas"]["RoutineVersionAuthor"] | null;
-            /** @description Hours in which a person can answer a question or decide about a held call. Then the default of the question holds, and the call is rejected. */
-            decisionHours: number;
-            /** @description Tells each run the facts of its project. */
-            facts: boolean;
             gate: components["schemas"]["RoutineGate"] | null;
             instructions: string;
-            limits: components["schemas"]["RoutineLimits"];
-            /** @description Lets a run ask people a question by the built-in tool `ask`. The run goes on with its default, or without an answer; later runs are told the answer, in their briefing or where the instructions have `{{answers}}`. */
-            mayAsk: boolean;
-            /** @description Lets a scheduled run declare itself the last, which pauses the routine as `completed`. `finish` then takes `final`, which counts for a run that is `done` or has `nothing_to_report`. Needs `outcome: required`. */
-            mayComplete: boolean;
-            mayPutOffHours: number | null;
-            model: components["schemas"]["RoutineModel"];
-            /**
-             * @description With `required` a run must end by calling the built-in tool `finish` with its outcome (`done`, `nothing_to_report`, `partial` or `could_not`) and a summary; if it does not, even after one reminder, it ends `failed`, `outcome_missing`. With `optional` every successful run is `done`.
-             * @enum {string}
-             */
-            outcome: "optional" | "required";
-            overridable: components["schemas"]["RoutineOverridable"] | null;
             /** @description The revision that it took over again. */
             restoredFrom: number | null;
-            resultKey: components["schemas"]["RoutineResultKey"] | null;
+            /** @description A JSON Schema (2020-12, or what its `$schema` says) of at most 64 kB: the last message of a run has to be JSON by it, which the run keeps as `data`. A model that sends something else is asked once more; then the run ends `failed`, `result_invalid`. A schema that cannot be compiled within the service's limits is refused; of one that nothing satisfies, each run ends so. */
             resultSchema: components["schemas"]["RoutineResultSchema"] | null;
             revision: number;
-            /** @description Id of the routine. */
             routineId: string;
-            /** @description Curated slugs or custom skill ids, in order. */
-            skills: components["schemas"]["RoutineSkills"];
             /** @description The tools that were automatic; restoring does not change them. */
             tools: components["schemas"]["RoutineVersionTool"][];
             /** @description Values of the `{{placeholders}}` in the instructions. */
@@ -2502,9 +2236,11 @@ export interface components {
             /** @description Present name; null for a deleted account or key. */
             name: string | null;
         };
+        /** @description Differences from the revision before; empty for the first one on record. */
+        RoutineVersionChanged: ("instructions" | "variables" | "overridable" | "model" | "skills" | "facts" | "limits" | "carryResult" | "builtInTools" | "outcome" | "mayComplete" | "mayPutOffHours" | "afterApproval" | "mayAsk" | "afterAnswer" | "decisionHours" | "checks" | "gate" | "resultSchema" | "resultKey" | "tools")[];
         RoutineVersionSummary: {
             /** @description Differences from the revision before; empty for the first one on record. */
-            changed: ("instructions" | "variables" | "overridable" | "model" | "skills" | "facts" | "limits" | "carryResult" | "builtInTools" | "outcome" | "mayComplete" | "mayPutOffHours" | "afterApproval" | "mayAsk" | "afterAnswer" | "decisionHours" | "checks" | "gate" | "resultSchema" | "resultKey" | "tools")[];
+            changed: components["schemas"]["RoutineVersionChanged"];
             /**
              * Format: date-time
              * @description RFC 3339, UTC.
@@ -2519,7 +2255,6 @@ export interface components {
         RoutineVersionTool: {
             /** @description Changes with the argument schema; null without one. */
             argumentSchemaHash: string | null;
-            /** @description Id of the connection. */
             connectionId: string;
             /** @description Of the definition that was confirmed. */
             definitionHash: string | null;
@@ -2540,74 +2275,19 @@ export interface components {
             /** @description The attached skill that it is about. */
             skill?: string;
         };
-        RoutineWebhookUrl: string;
-        Run: {
-            /** @description The backfill that it belongs to. */
-            backfillId: string | null;
-            cancelRequestedAt: string | null;
+        Run: components["schemas"]["RunFields"] & {
             /** @description Null unless it has data. */
             changes: components["schemas"]["RunChanges"] | null;
-            /** @description The verdicts of the checks of the routine, in its order; empty when nothing was checked. They are made when the run would succeed. The list of types may grow. */
-            checks: components["schemas"]["CheckResult"][];
-            /** @description When its content was erased: since then prompt, result, data, changes, the texts of its steps and the bodies of its webhook deliveries are null, and its variables empty. Null while the content is kept. */
-            contentErasedAt: string | null;
-            /**
-             * Format: date-time
-             * @description RFC 3339, UTC.
-             */
-            createdAt: string;
             /** @description Data of the result by the `resultSchema` of its version; null without one. Numbers have all of their digits. */
-            data: unknown;
-            errorMessage: string | null;
-            failureClass: ("routine" | "provider" | "platform") | null;
-            finishedAt: string | null;
-            /** @description For a `follow_up`: the run whose result the question is about, which may have been deleted since. */
-            followsUp: string | null;
-            /** @description Id of the run. */
-            id: string;
+            data: components["schemas"]["RunData"];
             /** @description The question of a `follow_up`. */
             message: string | null;
-            model: components["schemas"]["RunDetailModel"] | null;
-            /** @description The outcome of a run that succeeded, null for every other: `done` (the work was done), `nothing_to_report` (the work was done, and nothing was found that is worth reporting), `partial` (a part of the work could not be done). It is `done` unless the routine requires its runs to state it. The list may grow. */
-            outcome: ("done" | "nothing_to_report" | "partial") | null;
-            /** @description The model’s summary with its outcome, cut at 500 characters; also for a run that could not do its work. */
-            outcomeSummary: string | null;
-            /** @description Whether it is kept beyond the retention of its project. */
-            pinned: boolean;
-            reason: string | null;
             /** @description The text of its last step. */
             result: string | null;
-            /** @description The run that it repeats, which may have been deleted since. */
-            retryOf: string | null;
-            /** @description Id of the routine. */
-            routineId: string;
-            /** @description The version that it executes; below zero for a proposed change that is being tried, or was not taken over. */
-            routineRevision: number;
-            /** @description The time that it was asked for, before which it does not start. */
-            runAt: string | null;
-            /** @description Its instant of the schedule, or that of the run that it repeats. */
-            scheduledFor: string | null;
-            /** @description Of a `skipped` run: the occurrences it accounts for. */
-            skipped: components["schemas"]["RunDetailSkipped"] | null;
-            startedAt: string | null;
-            /** @enum {string} */
-            state: "queued" | "running" | "succeeded" | "failed" | "cancelled" | "skipped";
-            /** @description Model steps on record. */
-            stepCount: number;
-            /** @enum {string} */
-            trigger: "schedule" | "manual" | "backfill" | "follow_up" | "rehearsal";
-            /** @description How soon the result should be read, null unless the run succeeded. Only the model states `high`, which causes no mail by itself. If the model states none, it is `none` for `nothing_to_report` and for unchanged data, else `normal`. */
-            urgency: ("none" | "normal" | "high") | null;
-            usage: components["schemas"]["Usage"];
             /** @description This run's own values. */
             variables: {
                 [key: string]: string;
             };
-            verdict: components["schemas"]["RunVerdict"] | null;
-            /** @description Warnings of a run that is therefore `partial` at best, and no proof for activation: `tools_failed` (every call to the tools of a connection failed, so the run had to work without them). The list may grow. */
-            warnings: "tools_failed"[];
-            /** @description Why no webhook got an event about its end: `no_change` (the routine delivers changes, and the run brought none), `not_failed` (the routine delivers failures only), `no_webhook` (the routine had no webhook that takes deliveries), `follow_up` (the run answers a question about a result), `rehearsal` (the run is a rehearsal). Null where one was, or where there is nothing to tell. */
-            withheld: ("no_change" | "not_failed" | "no_webhook" | "follow_up" | "rehearsal") | null;
         };
         /** @description Differences from the data delivered last, found by code. Applied to the items of that run they give the items of this one. */
         RunChanges: {
@@ -2624,6 +2304,8 @@ export interface components {
             /** @description Consecutive runs without a change, including this one; for a run with a change, the ones before it. */
             unchangedRuns: number;
         };
+        /** @description The run that was delivered last; null for the first one, in which everything is new. */
+        RunChangesAgainst: string;
         RunChangesBy: {
             key: string;
             list: string;
@@ -2635,6 +2317,10 @@ export interface components {
             /** @description Consecutive runs without a change, including this one; for a run with a change, the ones before it. */
             unchangedRuns: number;
         };
+        /** @description Consecutive runs without a change, including this one; for a run with a change, the ones before it. */
+        RunChangesUnchangedRuns: number;
+        /** @description Data of the result by the `resultSchema` of its version; null without one. Numbers have all of their digits. */
+        RunData: unknown;
         RunDetail: components["schemas"]["Run"] & {
             /** @description The text that differs in every run: date and time, its trigger, its tools and limits, and the result of the last successful run. */
             briefing: string | null;
@@ -2644,6 +2330,7 @@ export interface components {
             factsVersion: number | null;
             /** @description The last 50 questions about its result, in order, each a run of its own. */
             followUps: components["schemas"]["FollowUp"][];
+            /** @description The finding of its gate; null without one. */
             gate: components["schemas"]["GateVerdict"] | null;
             /** @description The newest earlier run of the routine that succeeded. */
             lastGoodRunId: string | null;
@@ -2710,7 +2397,6 @@ export interface components {
             changed: components["schemas"]["ChangedItem"][];
             counts: components["schemas"]["ChangeCounts"];
             removed: unknown[];
-            /** @description Id of the run. */
             runId: string;
         };
         RunEstimate: {
@@ -2740,38 +2426,38 @@ export interface components {
             type: "run.succeeded" | "run.changed" | "run.failed" | "run.cancelled";
         };
         RunEventData: {
+            /** @description Differences from the data delivered last, found by code. Applied to the items of that run they give the items of this one. */
             changes: components["schemas"]["RunChanges"] | null;
             /** @description The verdicts of the checks of the routine, in its order; empty when nothing was checked. They are made when the run would succeed. The list of types may grow. */
-            checks: components["schemas"]["CheckResult"][];
+            checks: components["schemas"]["RunFieldsChecks"];
             /**
              * Format: date-time
              * @description RFC 3339, UTC.
              */
             createdAt: string;
             /** @description Data of the result by the `resultSchema` of its version; null without one. Numbers have all of their digits. */
-            data: unknown;
+            data: components["schemas"]["RunData"];
             errorMessage: string | null;
             /**
              * Format: date-time
              * @description RFC 3339, UTC.
              */
             finishedAt: string;
-            /** @description Id of the run. */
             id: string;
             /** @description The outcome of a run that succeeded, null for every other: `done` (the work was done), `nothing_to_report` (the work was done, and nothing was found that is worth reporting), `partial` (a part of the work could not be done). It is `done` unless the routine requires its runs to state it. The list may grow. */
             outcome: ("done" | "nothing_to_report" | "partial") | null;
             /** @description The model’s summary with its outcome, cut at 500 characters; also for a run that could not do its work. */
             outcomeSummary: string | null;
-            /** @description Id of the project. */
             projectId: string;
             /** @description The list may grow. */
             reason: string | null;
             result: string | null;
             /** @description The result of the run itself is longer. */
             resultTruncated: boolean;
-            /** @description Id of the routine. */
             routineId: string;
+            /** @description RFC 3339, UTC. */
             scheduledFor: string | null;
+            /** @description RFC 3339, UTC. */
             startedAt: string | null;
             /** @enum {string} */
             state: "succeeded" | "failed" | "cancelled";
@@ -2781,9 +2467,8 @@ export interface components {
             urgency: ("none" | "normal" | "high") | null;
             usage: components["schemas"]["Usage"];
             /** @description Warnings of a run that is therefore `partial` at best, and no proof for activation: `tools_failed` (every call to the tools of a connection failed, so the run had to work without them). The list may grow. */
-            warnings: "tools_failed"[];
+            warnings: components["schemas"]["RunFieldsWarnings"];
         };
-        RunEventOutput: components["schemas"]["RunEventOutputState"] | components["schemas"]["RunEventOutputStep"] | components["schemas"]["RunEventOutputText"] | components["schemas"]["RunEventOutputEnd"];
         RunEventOutputEnd: {
             data: components["schemas"]["RunEventOutputEndData"];
             /** @enum {string} */
@@ -2824,11 +2509,82 @@ export interface components {
             index: number;
             text: string;
         };
+        RunFields: {
+            /** @description The backfill that it belongs to. */
+            backfillId: string | null;
+            /** @description RFC 3339, UTC. */
+            cancelRequestedAt: string | null;
+            /** @description The verdicts of the checks of the routine, in its order; empty when nothing was checked. They are made when the run would succeed. The list of types may grow. */
+            checks: components["schemas"]["RunFieldsChecks"];
+            /** @description When its content was erased: since then prompt, result, data, changes, the texts of its steps and the bodies of its webhook deliveries are null, and its variables empty. Null while the content is kept. */
+            contentErasedAt: string | null;
+            /**
+             * Format: date-time
+             * @description RFC 3339, UTC.
+             */
+            createdAt: string;
+            errorMessage: string | null;
+            /** @description Whose fault a failed run is, by its reason: `routine` (counts towards `pauseAfterFailures`), `provider` (counts towards the breaker of the model account), `platform` (counts against no one and alerts the operator). */
+            failureClass: ("routine" | "provider" | "platform") | null;
+            /** @description RFC 3339, UTC. */
+            finishedAt: string | null;
+            /** @description For a `follow_up`: the run whose result the question is about, which may have been deleted since. */
+            followsUp: string | null;
+            id: string;
+            model: components["schemas"]["RunDetailModel"] | null;
+            /** @description The outcome of a run that succeeded, null for every other: `done` (the work was done), `nothing_to_report` (the work was done, and nothing was found that is worth reporting), `partial` (a part of the work could not be done). It is `done` unless the routine requires its runs to state it. The list may grow. */
+            outcome: ("done" | "nothing_to_report" | "partial") | null;
+            /** @description The model’s summary with its outcome, cut at 500 characters; also for a run that could not do its work. */
+            outcomeSummary: string | null;
+            /** @description Whether it is kept beyond the retention of its project. */
+            pinned: boolean;
+            /** @description Reason of the end. The list may grow: treat an unknown reason by the state. `overlap` (the previous run of the routine was still going), `misfire` (the occurrence was missed, and the routine does not catch up), `budget_exceeded` (a budget of the routine, its project or its organization is used up), `allowance_exceeded` (the organization has used up its runs of this month), `provider_disabled` (the model provider is disabled), `provider_unavailable` (the last runs on the model account failed because of its provider), `blocked` (a precondition did not hold), `put_off` (an earlier run of the routine put it off), `queue_expired` (it waited longer than limits.maxQueueSeconds), `paused` (the routine was paused before the run began), `superseded` (the routine was changed before the run began), `archived` (the routine was archived before the run began), `no_change` (the gate of the routine saw nothing to wake the model for), `blocked_model` (the model is no longer in the model directory), `blocked_models_unavailable` (the model directory could not be reached), `blocked_connection` (a connection that the routine needs is gone or not ready), `blocked_provider_disabled` (the model provider is disabled), `blocked_provider_mismatch` (the service and its provider runtime have different files of the model provider), `blocked_usage_limit` (the allowance of the model account is used up for now), `blocked_budget` (a budget leaves too little for a step, or limits the cost of a model without prices), `blocked_routine` (the routine was archived while the run was under way), `blocked_definition` (a newer release wrote the definition, and this one cannot read all of it), `blocked_variable` (a placeholder of the instructions has no value), `blocked_prompt_too_large` (the rendered text or its variables passed their limits), `timeout` (the run took longer than limits.timeoutSeconds), `max_steps` (the run reached limits.maxSteps without finishing), `max_total_tokens` (the run reached limits.maxTotalTokens, or too little of it was left for a step), `context_exceeded` (the step was longer than the context window of the model, also without earlier results of tools), `abnormal_cost` (the run used more than limits.abnormalFactor times the median of the last runs of its version), `model_rate_limited` (the model provider kept answering that there were too many requests), `model_error` (the model provider answered with an error of its own), `model_refused` (the model provider refused the request), `model_key_refused` (the model gateway refused the service's own key), `model_credential_refused` (the model provider refused the account's credential; its owner has to connect it again), `model_usage_limit` (the allowance of the model account is used up for now), `model_account_empty` (the account at the model provider has no money left, or has reached a limit on spending), `model_session_failed` (the service failed at the session of the model call), `model_unreachable` (the model provider could not be reached or broke off), `model_malformed` (the model provider answered something that is not a completion), `model_empty` (the model answered without any text), `model_wrote_call` (the model wrote a tool call as text instead of making it, also when it was told), `outcome_missing` (the model ended without stating its outcome, which the routine requires, also when reminded), `could_not` (the model stated that it could not do the work), `check_failed` (a check of the routine failed; the error message names it), `output_truncated` (the model stopped at its output limit), `content_filtered` (the provider withheld the answer), `result_invalid` (the last message was not the data that resultSchema and resultKey ask for), `workflow_lost` (the engine lost the run), `internal_error` (the service failed), `cancelled` (someone cancelled it), `replaced` (the next occurrence of the routine took its place). */
+            reason: string | null;
+            /** @description The run that it repeats, which may have been deleted since. */
+            retryOf: string | null;
+            routineId: string;
+            /** @description The version that it executes; below zero for a proposed change that is being tried, or was not taken over. */
+            routineRevision: number;
+            /** @description The time that it was asked for, before which it does not start. */
+            runAt: string | null;
+            /** @description Its instant of the schedule, or that of the run that it repeats. */
+            scheduledFor: string | null;
+            /** @description Of a `skipped` run: the occurrences it accounts for. */
+            skipped: components["schemas"]["RunDetailSkipped"] | null;
+            /** @description RFC 3339, UTC. */
+            startedAt: string | null;
+            /** @enum {string} */
+            state: "queued" | "running" | "succeeded" | "failed" | "cancelled" | "skipped";
+            /** @description Model steps on record. */
+            stepCount: number;
+            /** @enum {string} */
+            trigger: "schedule" | "manual" | "backfill" | "follow_up" | "rehearsal";
+            /** @description How soon the result should be read, null unless the run succeeded. Only the model states `high`, which causes no mail by itself. If the model states none, it is `none` for `nothing_to_report` and for unchanged data, else `normal`. */
+            urgency: ("none" | "normal" | "high") | null;
+            usage: components["schemas"]["Usage"];
+            /** @description The opinion of a reader about its result; null without one. */
+            verdict: components["schemas"]["RunVerdict"] | null;
+            /** @description Warnings of a run that is therefore `partial` at best, and no proof for activation: `tools_failed` (every call to the tools of a connection failed, so the run had to work without them). The list may grow. */
+            warnings: components["schemas"]["RunFieldsWarnings"];
+            /** @description Why no webhook got an event about its end: `no_change` (the routine delivers changes, and the run brought none), `not_failed` (the routine delivers failures only), `no_webhook` (the routine had no webhook that takes deliveries), `follow_up` (the run answers a question about a result), `rehearsal` (the run is a rehearsal). Null where one was, or where there is nothing to tell. */
+            withheld: ("no_change" | "not_failed" | "no_webhook" | "follow_up" | "rehearsal") | null;
+        };
+        /** @description The verdicts of the checks of the routine, in its order; empty when nothing was checked. They are made when the run would succeed. The list of types may grow. */
+        RunFieldsChecks: components["schemas"]["CheckResult"][];
         /**
-         * @description Whose fault a failed run is, by its reason: `routine` (counts towards `pauseAfterFailures`), `provider` (counts towards the breaker of the model account), `platform` (counts against no one and alerts the operator).
+         * @description The outcome of a run that succeeded, null for every other: `done` (the work was done), `nothing_to_report` (the work was done, and nothing was found that is worth reporting), `partial` (a part of the work could not be done). It is `done` unless the routine requires its runs to state it. The list may grow.
          * @enum {string}
          */
-        RunFailureClass: "routine" | "provider" | "platform";
+        RunFieldsOutcome: "done" | "nothing_to_report" | "partial";
+        /** @description The model’s summary with its outcome, cut at 500 characters; also for a run that could not do its work. */
+        RunFieldsOutcomeSummary: string;
+        /**
+         * @description How soon the result should be read, null unless the run succeeded. Only the model states `high`, which causes no mail by itself. If the model states none, it is `none` for `nothing_to_report` and for unchanged data, else `normal`.
+         * @enum {string}
+         */
+        RunFieldsUrgency: "none" | "normal" | "high";
+        /** @description Warnings of a run that is therefore `partial` at best, and no proof for activation: `tools_failed` (every call to the tools of a connection failed, so the run had to work without them). The list may grow. */
+        RunFieldsWarnings: "tools_failed"[];
         RunNotification: {
             /**
              * Format: date-time
@@ -2843,6 +2599,7 @@ export interface components {
              * @enum {string}
              */
             kind: "failed" | "paused" | "budget" | "partial" | "recovered" | "held" | "question" | "digest" | "results_digest" | "success_ping" | "model_connection" | "webhook_changed" | "result" | "chat_stopped" | "program_approved" | "business_lead";
+            /** @description RFC 3339, UTC. */
             nextAttemptAt: string | null;
             /**
              * @description `pending`: to be sent, or sent again. `held`: the hourly limit is reached; it becomes `merged` once the summary has counted it. `cancelled`: no longer to be sent. `failed`: given up; `error` has the reason.
@@ -2858,14 +2615,15 @@ export interface components {
              * @description RFC 3339, UTC.
              */
             at: string;
-            /** @description Id of the run. */
             runId: string;
         };
         RunPreview: {
             /** @description The text that differs in every run: time, tools, limits and the previous result, here for a manual run. */
             briefing: string | null;
             estimate: components["schemas"]["RunPreviewEstimate"];
+            /** @description The facts of the project in the prompt; null for a routine without `facts`. */
             facts: components["schemas"]["PreviewedFacts"] | null;
+            /** @description The gate that a scheduled run would ask; null without one. A preview does not ask it, so `{{gate.value}}` is empty in the prompt. */
             gate: components["schemas"]["PreviewedGate"] | null;
             /** @description The first words of every run of every routine. */
             preamble: string;
@@ -2890,8 +2648,6 @@ export interface components {
             /** @description Slug or id. */
             reference: string;
         };
-        /** @description Reason of the end. The list may grow: treat an unknown reason by the state. `overlap` (the previous run of the routine was still going), `misfire` (the occurrence was missed, and the routine does not catch up), `budget_exceeded` (a budget of the routine, its project or its organization is used up), `allowance_exceeded` (the organization has used up its runs of this month), `provider_disabled` (the model provider is disabled), `provider_unavailable` (the last runs on the model account failed because of its provider), `blocked` (a precondition did not hold), `put_off` (an earlier run of the routine put it off), `queue_expired` (it waited longer than limits.maxQueueSeconds), `paused` (the routine was paused before the run began), `superseded` (the routine was changed before the run began), `archived` (the routine was archived before the run began), `no_change` (the gate of the routine saw nothing to wake the model for), `blocked_model` (the model is no longer in the model directory), `blocked_models_unavailable` (the model directory could not be reached), `blocked_connection` (a connection that the routine needs is gone or not ready), `blocked_provider_disabled` (the model provider is disabled), `blocked_provider_mismatch` (the service and its provider runtime have different files of the model provider), `blocked_usage_limit` (the allowance of the model account is used up for now), `blocked_budget` (a budget leaves too little for a step, or limits the cost of a model without prices), `blocked_routine` (the routine was archived while the run was under way), `blocked_definition` (a newer release wrote the definition, and this one cannot read all of it), `blocked_variable` (a placeholder of the instructions has no value), `blocked_prompt_too_large` (the rendered text or its variables passed their limits), `timeout` (the run took longer than limits.timeoutSeconds), `max_steps` (the run reached limits.maxSteps without finishing), `max_total_tokens` (the run reached limits.maxTotalTokens, or too little of it was left for a step), `context_exceeded` (the step was longer than the context window of the model, also without earlier results of tools), `abnormal_cost` (the run used more than limits.abnormalFactor times the median of the last runs of its version), `model_rate_limited` (the model provider kept answering that there were too many requests), `model_error` (the model provider answered with an error of its own), `model_refused` (the model provider refused the request), `model_key_refused` (the model gateway refused the service's own key), `model_credential_refused` (the model provider refused the account's credential; its owner has to connect it again), `model_usage_limit` (the allowance of the model account is used up for now), `model_account_empty` (the account at the model provider has no money left, or has reached a limit on spending), `model_session_failed` (the service failed at the session of the model call), `model_unreachable` (the model provider could not be reached or broke off), `model_malformed` (the model provider answered something that is not a completion), `model_empty` (the model answered without any text), `model_wrote_call` (the model wrote a tool call as text instead of making it, also when it was told), `outcome_missing` (the model ended without stating its outcome, which the routine requires, also when reminded), `could_not` (the model stated that it could not do the work), `check_failed` (a check of the routine failed; the error message names it), `output_truncated` (the model stopped at its output limit), `content_filtered` (the provider withheld the answer), `result_invalid` (the last message was not the data that resultSchema and resultKey ask for), `workflow_lost` (the engine lost the run), `internal_error` (the service failed), `cancelled` (someone cancelled it), `replaced` (the next occurrence of the routine took its place). */
-        RunReason: string;
         RunRoutineBody: {
             /**
              * @description `rehearse` calls no tool that may write.
@@ -2908,70 +2664,14 @@ export interface components {
              * @description Values of the `{{placeholders}}` in the instructions.
              * @default {}
              */
-            variables?: {
-                [key: string]: string;
-            };
+            variables?: components["schemas"]["RoutineVariables"];
         };
-        RunSummary: {
-            /** @description The backfill that it belongs to. */
-            backfillId: string | null;
-            cancelRequestedAt: string | null;
+        RunSummary: components["schemas"]["RunFields"] & {
             changes: components["schemas"]["RunChangesSummary"] | null;
-            /** @description The verdicts of the checks of the routine, in its order; empty when nothing was checked. They are made when the run would succeed. The list of types may grow. */
-            checks: components["schemas"]["CheckResult"][];
-            /** @description When its content was erased: since then prompt, result, data, changes, the texts of its steps and the bodies of its webhook deliveries are null, and its variables empty. Null while the content is kept. */
-            contentErasedAt: string | null;
-            /**
-             * Format: date-time
-             * @description RFC 3339, UTC.
-             */
-            createdAt: string;
-            errorMessage: string | null;
-            failureClass: ("routine" | "provider" | "platform") | null;
-            finishedAt: string | null;
-            /** @description For a `follow_up`: the run whose result the question is about, which may have been deleted since. */
-            followsUp: string | null;
-            /** @description Id of the run. */
-            id: string;
-            model: components["schemas"]["RunDetailModel"] | null;
-            /** @description The outcome of a run that succeeded, null for every other: `done` (the work was done), `nothing_to_report` (the work was done, and nothing was found that is worth reporting), `partial` (a part of the work could not be done). It is `done` unless the routine requires its runs to state it. The list may grow. */
-            outcome: ("done" | "nothing_to_report" | "partial") | null;
-            /** @description The model’s summary with its outcome, cut at 500 characters; also for a run that could not do its work. */
-            outcomeSummary: string | null;
-            /** @description Whether it is kept beyond the retention of its project. */
-            pinned: boolean;
-            reason: string | null;
             /** @description The first 200 characters of the result. */
             resultPreview: string | null;
-            /** @description The run that it repeats, which may have been deleted since. */
-            retryOf: string | null;
-            /** @description Id of the routine. */
-            routineId: string;
             /** @description The present name of the routine. */
             routineName: string;
-            /** @description The version that it executes; below zero for a proposed change that is being tried, or was not taken over. */
-            routineRevision: number;
-            /** @description The time that it was asked for, before which it does not start. */
-            runAt: string | null;
-            /** @description Its instant of the schedule, or that of the run that it repeats. */
-            scheduledFor: string | null;
-            /** @description Of a `skipped` run: the occurrences it accounts for. */
-            skipped: components["schemas"]["RunDetailSkipped"] | null;
-            startedAt: string | null;
-            /** @enum {string} */
-            state: "queued" | "running" | "succeeded" | "failed" | "cancelled" | "skipped";
-            /** @description Model steps on record. */
-            stepCount: number;
-            /** @enum {string} */
-            trigger: "schedule" | "manual" | "backfill" | "follow_up" | "rehearsal";
-            /** @description How soon the result should be read, null unless the run succeeded. Only the model states `high`, which causes no mail by itself. If the model states none, it is `none` for `nothing_to_report` and for unchanged data, else `normal`. */
-            urgency: ("none" | "normal" | "high") | null;
-            usage: components["schemas"]["Usage"];
-            verdict: components["schemas"]["RunVerdict"] | null;
-            /** @description Warnings of a run that is therefore `partial` at best, and no proof for activation: `tools_failed` (every call to the tools of a connection failed, so the run had to work without them). The list may grow. */
-            warnings: "tools_failed"[];
-            /** @description Why no webhook got an event about its end: `no_change` (the routine delivers changes, and the run brought none), `not_failed` (the routine delivers failures only), `no_webhook` (the routine had no webhook that takes deliveries), `follow_up` (the run answers a question about a result), `rehearsal` (the run is a rehearsal). Null where one was, or where there is nothing to tell. */
-            withheld: ("no_change" | "not_failed" | "no_webhook" | "follow_up" | "rehearsal") | null;
         };
         /** @description The opinion of a reader about its result; null without one. */
         RunVerdict: {
@@ -3001,7 +2701,6 @@ export interface components {
             webhookSecret?: string;
         };
         ScheduledOccurrence: {
-            /** @description Id of the routine. */
             routineId: string;
             routineName: string;
             /**
@@ -3064,11 +2763,9 @@ export interface components {
              * @description RFC 3339, UTC.
              */
             expiresAt: string;
-            /** @description Id of the sharedLink. */
             id: string;
             /** @description When it was read last. */
             lastSeenAt: string | null;
-            /** @description Id of the run. */
             runId: string;
             /** @description How often the result was read by it. */
             views: number;
@@ -3086,7 +2783,6 @@ export interface components {
             newest: number;
             /** @description The revision in the latest proof, which scheduled runs use after another activation; null for none. */
             proven: number | null;
-            /** @description Id of the skill. */
             skill: string;
         };
         SkillDetail: components["schemas"]["Skill"] & {
@@ -3124,12 +2820,14 @@ export interface components {
             check: ("daily" | "weekly" | "monthly" | "quarterly") | null;
             /** @description When the facts of a curated skill were last checked. */
             checked: string | null;
+            /** @description RFC 3339, UTC. */
             createdAt: string | null;
             description: string | null;
             /** @description Time of the last change that its keeper did not make; null after the keeper has written it again. */
             driftedAt: string | null;
             /** @description Author of that change; null without one. */
             driftedBy: components["schemas"]["RoutineVersionAuthor"] | null;
+            /** @description Its name for programs; null without one. */
             externalKey: string | null;
             /** @description Slugs of curated skills that were folded into this one. They stay valid as names of this one; empty for a custom skill. */
             formerly: string[];
@@ -3137,6 +2835,7 @@ export interface components {
             id: string | null;
             /** @description Characters of the instructions. */
             length: number;
+            /** @description `files` for content that is kept in files. The next `ras apply` overwrites changes made here. */
             managedBy: "files" | null;
             /** @description The name of the folder of files that keeps it; null without one. */
             managedFrom: string | null;
@@ -3149,6 +2848,7 @@ export interface components {
             sourceCount: number;
             /** @description A suggested schedule of that cadence, or of the check; null without either. */
             suggestedSchedule: string | null;
+            /** @description RFC 3339, UTC. */
             updatedAt: string | null;
             version: string | null;
         };
@@ -3165,12 +2865,11 @@ export interface components {
              * @description RFC 3339, UTC.
              */
             createdAt: string;
+            /** @description RFC 3339, UTC. */
             endedAt: string | null;
-            /** @description Id of the proposal. */
             id: string;
             /** @description Why it was dropped. `run_failed`: its run failed; `run_cancelled`: its run was cancelled; `run_skipped`: its run never began; `run_partial`: its run did only a part of the work, or lacked tools; `routine_changed`: the routine or its tools were changed meanwhile; `routine_paused`: the routine was paused meanwhile; `routine_archived`: the routine was archived meanwhile; `schedule_ended`: its schedule has no time left; `withdrawn`: someone withdrew it. */
             reason: ("run_failed" | "run_cancelled" | "run_skipped" | "run_partial" | "routine_changed" | "routine_paused" | "routine_archived" | "schedule_ended" | "withdrawn") | null;
-            /** @description Id of the routine. */
             routineId: string;
             /** @description The run that tries the change. */
             runId: string;
@@ -3180,14 +2879,17 @@ export interface components {
              */
             state: "open" | "taken" | "dropped";
             /** @description Possible faults, which do not prevent saving or running. `skill_need_unmet`: no tool seems to offer the data that a skill needs; only a hint, by names and descriptions of tools. `skill_deleted`: runs leave the skill out. `facts_missing`: the routine uses the facts of its project, which has none. `mixes_untrusted_and_outward`: a tool reads text that strangers may write, and a tool of another connection sends or changes something, by their hints and names. `forecast_over_budget`, on activation and on a change of an active routine’s schedule: a budget or the plan’s allowance runs out within 30 days. `interval_beyond_retention`: runs are further apart than content is kept, so that nothing is left to compare with. `either_day`: day of month and day of week are both restricted, and a day needs to match only one. `no_time_in_window`: the schedule has no time left before `endsAt`. */
-            warnings: components["schemas"]["RoutineWarning"][];
+            warnings: components["schemas"]["StartedProposalWarnings"];
             /** @description Shown once, where the change sets the first webhook URL; null when the response is repeated under its `Idempotency-Key`. */
             webhookSecret?: string | null;
         };
+        /** @description Possible faults, which do not prevent saving or running. `skill_need_unmet`: no tool seems to offer the data that a skill needs; only a hint, by names and descriptions of tools. `skill_deleted`: runs leave the skill out. `facts_missing`: the routine uses the facts of its project, which has none. `mixes_untrusted_and_outward`: a tool reads text that strangers may write, and a tool of another connection sends or changes something, by their hints and names. `forecast_over_budget`, on activation and on a change of an active routine’s schedule: a budget or the plan’s allowance runs out within 30 days. `interval_beyond_retention`: runs are further apart than content is kept, so that nothing is left to compare with. `either_day`: day of month and day of week are both restricted, and a day needs to match only one. `no_time_in_window`: the schedule has no time left before `endsAt`. */
+        StartedProposalWarnings: components["schemas"]["RoutineWarning"][];
         Step: {
             /** @description Above 1, the provider may have billed an earlier attempt whose response was lost. */
             attempt: number;
             errorMessage: string | null;
+            /** @description RFC 3339, UTC. */
             finishedAt: string | null;
             /** @description In the model server's own word, such as `stop`, `tool_calls` or `MAX_TOKENS`; `none` where it gave none. Of a failed step, that of its last response. */
             finishReason: string | null;
@@ -3195,6 +2897,7 @@ export interface components {
             /** @enum {string} */
             kind: "model" | "tool";
             modelId: string | null;
+            /** @description RFC 3339, UTC. */
             startedAt: string | null;
             /**
              * @description `pending`: a call that the model has asked for and that has not gone out. `started`: the request is under way. `succeeded`: the response or the result is recorded. `failed`: it was refused, did not happen, or was answered with an error. `outcome_unknown`: it is not known whether the call took effect, so it is not made again.
@@ -3270,9 +2973,8 @@ export interface components {
                 [key: string]: unknown;
             } | null;
             /** @description A JSON Schema that narrows the tool's own: arguments have to satisfy both. Its numbers have at most 15 digits. A change of it needs a confirmation while the tool is automatic. */
-            argumentSchema: {
-                [key: string]: unknown;
-            } | null;
+            argumentSchema: components["schemas"]["UpdateToolPolicyArgumentSchema"] | null;
+            /** @description RFC 3339, UTC. */
             confirmedAt: string | null;
             /** @description Id of the person, or of the API key, that confirmed. */
             confirmedBy: string | null;
@@ -3280,7 +2982,6 @@ export interface components {
             confirmedDefinition: components["schemas"]["ConfirmedDefinition"] | null;
             /** @description Of the definition that was confirmed; differs after a change. */
             confirmedHash: string | null;
-            /** @description Id of the connection. */
             connectionId: string;
             /**
              * Format: date-time
@@ -3290,7 +2991,6 @@ export interface components {
             /** @description SHA-256 of the server’s latest name, title, description, schemas and annotations. */
             definitionHash: string;
             description: string | null;
-            /** @description Id of the policy. */
             id: string;
             inputSchema: {
                 [key: string]: unknown;
@@ -3302,7 +3002,6 @@ export interface components {
             outputSchema: {
                 [key: string]: unknown;
             } | null;
-            /** @description Id of the routine. */
             routineId: string;
             /**
              * @description `automatic`: runs call the tool without asking. `hold`: each call waits for a person, see `GET /v1/actions`, unless a standing rule lets it through. `disabled`: the model is not offered it.
@@ -3322,7 +3021,7 @@ export interface components {
         };
         ToolRule: {
             /** @description A call must meet all of them. A missing argument, one of another type, and a number with more digits than a double holds meet none. Arguments without a condition may have any value. */
-            conditions: components["schemas"]["ToolRuleCondition"][];
+            conditions: components["schemas"]["CreateToolRuleConditions"];
             /**
              * Format: date-time
              * @description RFC 3339, UTC.
@@ -3332,24 +3031,25 @@ export interface components {
             createdBy: string | null;
             /** @description Hash of the definition for which it was made; it ends when that changes. */
             definitionHash: string;
+            /** @description RFC 3339, UTC. */
             expiresAt: string | null;
-            /** @description Id of the toolRule. */
             id: string;
             /** @description The most calls that it lets through; null for no limit. */
             maxUses: number | null;
-            /** @description Id of the policy. */
             policyId: string;
+            /** @description RFC 3339, UTC. */
             revokedAt: string | null;
             uses: number;
             /** @description The calls that it lets through, in words. */
             words: string;
         };
-        ToolRuleCondition: components["schemas"]["ToolRuleCondition2"] | components["schemas"]["ToolRuleCondition3"] | components["schemas"]["ToolRuleCondition4"] | components["schemas"]["ToolRuleCondition5"];
         ToolRuleCondition2: {
             equals: string | number | boolean | null;
             /** @description Of an argument (RFC 6901). */
             pointer: string;
         };
+        /** @description Of an argument (RFC 6901). */
+        ToolRuleCondition2Pointer: string;
         ToolRuleCondition3: {
             in: (string | number | boolean | null)[];
             /** @description Of an argument (RFC 6901). */
@@ -3409,11 +3109,11 @@ export interface components {
             afterApproval?: "nothing" | "run";
             budget?: components["schemas"]["UpdateRoutineBudget"];
             /** @description Read-only tools of the service itself, without connection and policy. `calculate` computes exactly: arithmetic, intervals and tests of rates, pacing, series and their forecasts, parts of a change, list and text differences. */
-            builtInTools?: "calculate"[];
+            builtInTools?: components["schemas"]["RoutineBuiltInTools"];
             /** @description Gives each run the result of the last successful run, cut at 12,000 characters. `{{previous.result}}` and `{{previous.finishedAt}}` put it into the instructions instead, `{{previous.data}}` and `{{previous.changes}}` the data of the last run that had any, as JSON. */
             carryResult?: boolean;
             /** @description Conditions that code checks when a run would succeed: the result is not empty, matches a pattern or does not, names a number of distinct web addresses; a tool succeeded often enough; no call was refused. A run that states `nothing_to_report` needs no pattern and no addresses. A run that fails a check ends `failed`, `check_failed`, and is no proof for activation. The list of types may grow. */
-            checks?: components["schemas"]["ResultCheck"][];
+            checks?: components["schemas"]["UpdateRoutineChecks"];
             /** @description Hours in which a person can answer a question or decide about a held call. Then the default of the question holds, and the call is rejected. */
             decisionHours?: number;
             /**
@@ -3423,6 +3123,7 @@ export interface components {
             deliver?: "always" | "changed" | "failed";
             /** @description The schedule has no times after this instant; then the routine is paused as `schedule_ended`. Null for no end. */
             endsAt?: string | null;
+            /** @description Your own name for it, unique in the project. After archiving or deletion the name is free again. */
             externalKey?: string | null;
             /** @description Tells each run the facts of its project. */
             facts?: boolean;
@@ -3431,7 +3132,9 @@ export interface components {
             /** @description The greatest delay of a scheduled run, at most half the shortest interval of the schedule. The id of the routine decides the delay, so that routines with the same schedule spread. `scheduledFor` stays the time of the schedule. */
             jitterSeconds?: number;
             limits?: components["schemas"]["UpdateRoutineLimits"];
+            /** @description `files` for content that is kept in files. The next `ras apply` overwrites changes made here. */
             managedBy?: "files" | null;
+            /** @description Folder that keeps it. It is the `name` in its `ras.yaml`. */
             managedFrom?: string | null;
             /** @description Lets a run ask people a question by the built-in tool `ask`. The run goes on with its default, or without an answer; later runs are told the answer, in their briefing or where the instructions have `{{answers}}`. */
             mayAsk?: boolean;
@@ -3453,32 +3156,29 @@ export interface components {
             /** @enum {string} */
             overlap?: "skip" | "queue" | "cancel_previous" | "allow";
             /** @description The variables that a caller may set for one run; null for all, an empty list for none. */
-            overridable?: string[] | null;
+            overridable?: components["schemas"]["RoutineOverridable"] | null;
             pauseAfterFailures?: number;
+            /** @description What identifies an item of a list in the data, as JSON Pointers (RFC 6901). With it only the items of the list are compared, in any order; without it the data as a whole. Data without the list, or with a missing or repeated key, is `result_invalid`. */
             resultKey?: components["schemas"]["ResultKey"] | null;
             /** @description A JSON Schema (2020-12, or what its `$schema` says) of at most 64 kB: the last message of a run has to be JSON by it, which the run keeps as `data`. A model that sends something else is asked once more; then the run ends `failed`, `result_invalid`. A schema that cannot be compiled within the service's limits is refused; of one that nothing satisfies, each run ends so. */
-            resultSchema?: {
-                [key: string]: unknown;
-            } | null;
+            resultSchema?: components["schemas"]["RoutineResultSchema"] | null;
             resultsTo?: components["schemas"]["UpdateRoutineResultsTo"];
             /** @description Five cron fields, or @hourly to @yearly. */
             schedule?: string;
             /** @description Curated slugs or custom skill ids, in order. */
-            skills?: string[];
+            skills?: components["schemas"]["RoutineSkills"];
             /** @description Dates in the routine's time zone on which its schedule has no times; at most 366. */
-            skipDates?: string[];
+            skipDates?: components["schemas"]["RoutineSkipDates"];
             /** @description The schedule has no times before this one; null for no such bound. */
             startsAt?: string | null;
             /** @description IANA name. */
             timezone?: string;
             /** @description Only an empty list: tools come from a saved connection. */
-            toolPolicies?: unknown[];
+            toolPolicies?: components["schemas"]["UpdateRoutineTools"];
             /** @description Only an empty list: tools come from a saved connection. */
-            tools?: unknown[];
+            tools?: components["schemas"]["UpdateRoutineTools"];
             /** @description Values of the `{{placeholders}}` in the instructions. */
-            variables?: {
-                [key: string]: string;
-            };
+            variables?: components["schemas"]["RoutineVariables"];
             webhookUrl?: string | null;
         };
         UpdateRoutineBudget: {
@@ -3487,6 +3187,14 @@ export interface components {
             /** @description Input and output tokens of a calendar day (UTC); null for no limit. */
             maxTokensPerDay?: number | null;
         };
+        /** @description Conditions that code checks when a run would succeed: the result is not empty, matches a pattern or does not, names a number of distinct web addresses; a tool succeeded often enough; no call was refused. A run that states `nothing_to_report` needs no pattern and no addresses. A run that fails a check ends `failed`, `check_failed`, and is no proof for activation. The list of types may grow. */
+        UpdateRoutineChecks: (components["schemas"]["ResultCheckResultNotEmpty"] | components["schemas"]["ResultCheckResultMatches"] | components["schemas"]["ResultCheckResultDoesNotMatch"] | components["schemas"]["ResultCheckDistinctSources"] | components["schemas"]["ResultCheckToolSucceeded"] | components["schemas"]["ResultCheckNoRefusedCalls"])[];
+        /**
+         * Format: date-time
+         * @description The schedule has no times after this instant; then the routine is paused as `schedule_ended`. Null for no end.
+         */
+        UpdateRoutineEndsAt: string;
+        UpdateRoutineInstructions: string;
         UpdateRoutineLimits: {
             abnormalFactor?: number | null;
             maxOutputTokens?: number | null;
@@ -3495,6 +3203,7 @@ export interface components {
             maxTotalTokens?: number | null;
             timeoutSeconds?: number;
         };
+        UpdateRoutineName: string;
         UpdateRoutineNotifications: {
             /** @description Null follows the project. At most one mail an hour. */
             mail?: components["schemas"]["MailSettings"] | null;
@@ -3503,32 +3212,40 @@ export interface components {
         };
         UpdateRoutineResultsTo: {
             /** @description Ids of chats of the project. They are told of failures too. */
-            chats?: string[];
+            chats?: components["schemas"]["CreateRoutineResultsToChats"];
             /** @description Members who get the results by mail, at most ten an hour of one routine. Null for none; digests have the results too. */
-            mail?: (("owners" | "admins" | "members") | string[]) | null;
+            mail?: components["schemas"]["CreateRoutineResultsToMail"] | null;
             /**
              * @description `changed` leaves out results that equal the previous one or have nothing to report.
              * @enum {string}
              */
             when?: "each" | "changed";
         };
+        /**
+         * Format: date-time
+         * @description The schedule has no times before this one; null for no such bound.
+         */
+        UpdateRoutineStartsAt: string;
+        /** @description Only an empty list: tools come from a saved connection. */
+        UpdateRoutineTools: unknown[];
         UpdateRun: {
             pinned: boolean;
         };
         UpdateSkillBody: {
             description?: string | null;
+            /** @description Your own name for it, unique in the project. After archiving or deletion the name is free again. */
             externalKey?: string | null;
             /** @description Appended verbatim to the routine's instructions at run time; 20 to 24000 characters. */
             instructions?: string;
+            /** @description `files` for content that is kept in files. The next `ras apply` overwrites changes made here. */
             managedBy?: "files" | null;
+            /** @description Folder that keeps it. It is the `name` in its `ras.yaml`. */
             managedFrom?: string | null;
             name?: string;
         };
         UpdateToolPolicy: {
             /** @description A JSON Schema that narrows the tool's own: arguments have to satisfy both. Its numbers have at most 15 digits. A change of it needs a confirmation while the tool is automatic. */
-            argumentSchema?: {
-                [key: string]: unknown;
-            } | null;
+            argumentSchema?: components["schemas"]["UpdateToolPolicyArgumentSchema"] | null;
             /** @description True lets runs call the tool, in its present definition, without asking a person. */
             confirmAutomaticExecution?: boolean;
             /** @description Hash of the definition that you have read; if the definition has changed since, the response is 412. A confirmation without it has the warning `definition_hash_missing`, because a newer definition may be confirmed unseen. */
@@ -3541,6 +3258,12 @@ export interface components {
              */
             state?: "disabled" | "automatic" | "hold";
         };
+        /** @description A JSON Schema that narrows the tool's own: arguments have to satisfy both. Its numbers have at most 15 digits. A change of it needs a confirmation while the tool is automatic. */
+        UpdateToolPolicyArgumentSchema: {
+            [key: string]: unknown;
+        };
+        /** @description Calls of this tool in one run; null for no limit of its own. */
+        UpdateToolPolicyMaxCallsPerRun: number;
         Usage: {
             /** @description Part of the input. */
             cachedInputTokens: number;
@@ -3566,9 +3289,10 @@ export interface components {
              * @enum {string}
              */
             eventType: "run.succeeded" | "run.changed" | "run.failed" | "run.cancelled" | "routine.paused" | "action.held" | "action.decided" | "question.asked" | "question.answered";
+            /** @description RFC 3339, UTC. */
             finishedAt: string | null;
-            /** @description Id of the delivery. */
             id: string;
+            /** @description RFC 3339, UTC. */
             nextAttemptAt: string | null;
             /** @description Why it was given up: `gone` (the receiver answered 410, so nothing more is sent to this URL), `retries_exhausted` (the last attempt of the retry schedule failed), `webhook_removed` (the routine no longer has a webhook URL), `routine_archived` (the routine was archived, and sends nothing more). */
             reason: string | null;
@@ -3612,15 +3336,15 @@ export interface components {
         WebhookTestEventData: {
             /** @description The name of the routine. */
             name: string;
-            /** @description Id of the project. */
             projectId: string;
-            /** @description Id of the routine. */
             routineId: string;
         };
         WriteFacts: {
             /** @description Facts for all routines of the project, in any form: brand terms, margin, markets, owners, permitted claims, voice; at most 24000 characters, stored unchanged. Empty for none. */
             text: string;
         };
+        /** @description Facts for all routines of the project, in any form: brand terms, margin, markets, owners, permitted claims, voice; at most 24000 characters, stored unchanged. Empty for none. */
+        WriteFactsText: string;
     };
     responses: never;
     parameters: {
@@ -3662,7 +3386,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description From the `Link: <…>; rel="next"` header of the page before. */
-                cursor?: string;
+                cursor?: components["parameters"]["cursor"];
                 /** @description Items a page, at most 200. */
                 limit?: components["parameters"]["limit"];
                 /** @description With `body`, the cursor of the next page is in the body too. */
@@ -3814,7 +3538,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description From the `Link: <…>; rel="next"` header of the page before. */
-                cursor?: string;
+                cursor?: components["parameters"]["cursor"];
                 /** @description Items a page, at most 200. */
                 limit?: components["parameters"]["limit"];
                 /** @description With `body`, the cursor of the next page is in the body too. */
@@ -3932,7 +3656,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description From the `Link: <…>; rel="next"` header of the page before. */
-                cursor?: string;
+                cursor?: components["parameters"]["cursor"];
                 /** @description Items a page, at most 200. */
                 limit?: components["parameters"]["limit"];
                 /** @description With `body`, the cursor of the next page is in the body too. */
@@ -4085,7 +3809,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description From the `Link: <…>; rel="next"` header of the page before. */
-                cursor?: string;
+                cursor?: components["parameters"]["cursor"];
                 /** @description Items a page, at most 200. */
                 limit?: components["parameters"]["limit"];
                 /** @description With `body`, the cursor of the next page is in the body too. */
@@ -4171,6 +3895,18 @@ export interface operations {
             };
         };
     };
+    readOwnProject: {
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Project"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
     readFacts: {
         parameters: {
             path: {
@@ -4216,7 +3952,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description From the `Link: <…>; rel="next"` header of the page before. */
-                cursor?: components["parameters"]["cursor"];
+                cursor?: components["parameters"]["cursor-2"];
                 /** @description Items a page, at most 200. */
                 limit?: components["parameters"]["limit"];
                 /** @description With `body`, the cursor of the next page is in the body too. */
@@ -4264,7 +4000,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description From the `Link: <…>; rel="next"` header of the page before. */
-                cursor?: string;
+                cursor?: components["parameters"]["cursor"];
                 /** @description Items a page, at most 200. */
                 limit?: components["parameters"]["limit"];
                 /** @description With `body`, the cursor of the next page is in the body too. */
@@ -4281,7 +4017,7 @@ export interface operations {
             200: {
                 content: {
                     "application/json": {
-                        data: components["schemas"]["Question"][];
+                        data: components["schemas"]["AskedQuestion"][];
                         /** @description Where `page=body` asks for it. Null on the last page. */
                         page?: components["schemas"]["NextPage"];
                         requestId: string;
@@ -4301,7 +4037,7 @@ export interface operations {
             200: {
                 content: {
                     "application/json": {
-                        data: components["schemas"]["Question"];
+                        data: components["schemas"]["AskedQuestion"];
                         requestId: string;
                     };
                 };
@@ -4324,7 +4060,7 @@ export interface operations {
             200: {
                 content: {
                     "application/json": {
-                        data: components["schemas"]["Question"];
+                        data: components["schemas"]["AskedQuestion"];
                         requestId: string;
                     };
                 };
@@ -4335,7 +4071,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description From the `Link: <…>; rel="next"` header of the page before. */
-                cursor?: components["parameters"]["cursor-2"];
+                cursor?: components["parameters"]["cursor"];
                 /** @description Items a page, at most 200. */
                 limit?: components["parameters"]["limit"];
                 /** @description With `body`, the cursor of the next page is in the body too. */
@@ -4434,7 +4170,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description From the `Link: <…>; rel="next"` header of the page before. */
-                cursor?: string;
+                cursor?: components["parameters"]["cursor"];
                 /** @description Only the one with this key. */
                 externalKey?: string;
                 /** @description Items a page, at most 200. */
@@ -4810,7 +4546,7 @@ export interface operations {
                 /** @description Only runs of this backfill. */
                 backfillId?: string;
                 /** @description From the `Link: <…>; rel="next"` header of the page before. */
-                cursor?: components["parameters"]["cursor-2"];
+                cursor?: components["parameters"]["cursor"];
                 /** @description Items a page, at most 200. */
                 limit?: components["parameters"]["limit"];
                 /** @description Only those that succeeded with this outcome. */
@@ -4878,7 +4614,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description From the `Link: <…>; rel="next"` header of the page before. */
-                cursor?: string;
+                cursor?: components["parameters"]["cursor"];
                 /** @description Items a page, at most 200. */
                 limit?: components["parameters"]["limit"];
                 /** @description With `body`, the cursor of the next page is in the body too. */
@@ -4931,7 +4667,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description From the `Link: <…>; rel="next"` header of the page before. */
-                cursor?: string;
+                cursor?: components["parameters"]["cursor"];
                 /** @description Items a page, at most 200. */
                 limit?: components["parameters"]["limit"];
                 /** @description With `body`, the cursor of the next page is in the body too. */
@@ -5008,7 +4744,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description From the `Link: <…>; rel="next"` header of the page before. */
-                cursor?: components["parameters"]["cursor"];
+                cursor?: components["parameters"]["cursor-2"];
                 /** @description Items a page, at most 200. */
                 limit?: components["parameters"]["limit"];
                 /** @description With `body`, the cursor of the next page is in the body too. */
@@ -5176,7 +4912,7 @@ export interface operations {
                 /** @description Only runs of this backfill. */
                 backfillId?: string;
                 /** @description From the `Link: <…>; rel="next"` header of the page before. */
-                cursor?: components["parameters"]["cursor-2"];
+                cursor?: components["parameters"]["cursor"];
                 /** @description Items a page, at most 200. */
                 limit?: components["parameters"]["limit"];
                 /** @description Only those that succeeded with this outcome. */
@@ -5339,7 +5075,7 @@ export interface operations {
         responses: {
             200: {
                 content: {
-                    "text/event-stream": components["schemas"]["RunEventOutput"];
+                    "text/event-stream": components["schemas"]["RunEventOutputState"] | components["schemas"]["RunEventOutputStep"] | components["schemas"]["RunEventOutputText"] | components["schemas"]["RunEventOutputEnd"];
                 };
             };
             204: {
@@ -5523,7 +5259,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description From the `Link: <…>; rel="next"` header of the page before. */
-                cursor?: string;
+                cursor?: components["parameters"]["cursor"];
                 /** @description Items a page, at most 200. */
                 limit?: components["parameters"]["limit"];
                 /** @description With `body`, the cursor of the next page is in the body too. */
@@ -5599,7 +5335,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description From the `Link: <…>; rel="next"` header of the page before. */
-                cursor?: string;
+                cursor?: components["parameters"]["cursor"];
                 /** @description Only the one with this key. */
                 externalKey?: string;
                 /** @description Items a page, at most 200. */
@@ -5703,7 +5439,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description From the `Link: <…>; rel="next"` header of the page before. */
-                cursor?: components["parameters"]["cursor"];
+                cursor?: components["parameters"]["cursor-2"];
                 /** @description Items a page, at most 200. */
                 limit?: components["parameters"]["limit"];
                 /** @description With `body`, the cursor of the next page is in the body too. */

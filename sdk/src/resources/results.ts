@@ -57,6 +57,19 @@ export class Schedules {
   }
 }
 
+export class Project {
+  readonly #transport: Transport;
+
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /** Reads the project of the API key. */
+  read(options?: CallOptions): Call<Data<'readOwnProject'>> {
+    return this.#transport.send('readOwnProject', options);
+  }
+}
+
 export class Usage {
   readonly #transport: Transport;
 

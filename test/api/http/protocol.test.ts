@@ -74,6 +74,23 @@ test('the document is compressed for clients that accept it, and sent once to cl
   ]);
 });
 
+test('a reader finds the sections of the documents that have some words', async ({ service }) => {
+  const search = async (query: string) => {
+    const response = await fetch(`${service.url}/docs/search?q=${encodeURIComponent(query)}`);
+    expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+    expect(response.headers.get('content-security-policy')).toContain("form-action 'self'");
+    return response.text();
+  };
+  const drift = await search('REFUSE-drift');
+  expect(drift).toContain('<a href="/docs/routines-as-files.md">');
+  expect(drift).toContain('<mark>refuse-drift</mark>');
+  expect(await search('ras logout')).toMatch(/<li><a href="\/docs\/cli\.md">/);
+  expect(await search('zebra xylophone')).toContain('<p>0 sections with all words.</p>');
+  expect(await search('"><script>alert(1)</script>')).not.toContain('<script');
+  expect(await search('')).not.toContain('sections');
+  expect(await (await fetch(`${service.url}/docs`)).text()).toContain('href="/docs/search"');
+});
+
 test('/llms.txt lists the documents, each of which is there in Markdown', async ({ service }) => {
   const list = await (await fetch(`${service.url}/llms.txt`)).text();
   const addresses = [...list.matchAll(/\((http[^)]+\.md)\)/g)].map(([, address = '']) => address);

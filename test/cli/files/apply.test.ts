@@ -220,7 +220,7 @@ own('files of another project are applied to none', async ({ own: key, bobsKey }
   await folder.write('ras.yaml', 'version: 1\nproject: prj_01kx3k9y6wfd8r0v5m2c7t4q2a\n');
   const { code, stderr } = await folder.ras(['apply', '--yes']);
   expect(code).toBe(1);
-  expect(stderr).toContain('These files are for the project prj_01kx3k9y6wfd8r0v5m2c7t4q2a');
+  expect(stderr).toContain('These files are for the project "prj_01kx3k9y6wfd8r0v5m2c7t4q2a", and the API key is for ');
 });
 
 own('apply tells what the service warns of', async ({ own: key }) => {

@@ -156,6 +156,7 @@ test('init writes once, and a second time keeps what is there', async () => {
   const folder = await folderFor();
   expect(await folder.list()).toEqual([
     '.gitattributes',
+    '.ras/ras.schema.json',
     '.ras/routine.schema.json',
     '.ras/skill.schema.json',
     'ras.yaml',
@@ -165,4 +166,13 @@ test('init writes once, and a second time keeps what is there', async () => {
   expect((await folder.ras(['init'])).json).toEqual({ written: ['.gitattributes'] });
   expect(await folder.read('.gitattributes')).toBe('*.png binary\nroutines/** -text\nskills/** -text\n');
   expect(await folder.read('ras.yaml')).toBe('version: 1\n');
+});
+
+test('a file that cannot be read or written is named, with the reason in words', async () => {
+  const folder = await folderFor();
+  const missing = await folder.ras(['import', 'crontab', path.join(folder.folder, 'jobs.cron')]);
+  expect(missing).toMatchObject({ code: 1, stderr: expect.stringContaining('jobs.cron: there is no such file.') });
+  await folder.write('file', '');
+  const through = await folder.ras(['import', 'crontab', path.join(folder.folder, 'file/jobs.cron')]);
+  expect(through.stderr).toContain('file/jobs.cron: its path leads through a file.');
 });

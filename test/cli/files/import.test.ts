@@ -358,6 +358,21 @@ test('no secret of a job is written, into names of files neither', async () => {
   expect(json.skipped).toEqual([{ name: 'line 4', why: 'its time "25" is not cron' }]);
 });
 
+test.for([
+  'curl "https://x.example/report?site=acme&token=abc"',
+  'curl https://x.example/hook?sig=abc',
+  'curl -u ada:abc https://x.example',
+  'curl --user=ada:abc https://x.example',
+  'curl -H "Authorization: token abc" https://x.example',
+  'curl -H "X-Session: eyJabc.eyJabc.abc" https://x.example',
+  'GET https://x.example with github_pat_abcabcabcabcabcabc',
+])('a short secret in a command is left out too: %s', async (command) => {
+  const { files, json } = await imported('crontab', `0 7 * * * ${command}`);
+  expect(JSON.stringify({ files, json })).not.toContain('abc');
+  expect(Object.values(files)[0]).toContain('x.example');
+  expect(json.written[0].notes).toContain('left out 1 of what looks like a secret');
+});
+
 test.for(['https://hooks.example.com/x?token=abcdefgh', 'https://ada:secret@hooks.example.com/x'])(
   'an address of a webhook with a secret is left out: %s',
   async (to) => {

@@ -50,7 +50,7 @@ own('prune stops before most of what a folder keeps, and without a name', async 
   await folder.remove('routines/b.md');
   const stopped = await folder.ras(['apply', '--yes', '--prune']);
   expect(stopped.code).toBe(1);
-  expect(stopped.stderr).toContain('--prune would delete 2 of the 3 that this folder keeps, so nothing was done.');
+  expect(stopped.stderr).toContain('--prune would remove 2 of the 3 that this folder keeps, so nothing was done.');
   expect((await folder.ras(['apply', '--yes', '--prune-all'])).json.applied).toMatchObject([
     { key: 'a', result: 'archived' },
     { key: 'b', result: 'archived' },

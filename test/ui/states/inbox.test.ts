@@ -124,7 +124,7 @@ const ENDS: readonly Shape<'ActionDetail'>[] = [
   held(11, { state: 'replaced', replacedBy: idOf(10), decidedAt: ago(2) }),
 ];
 
-const QUESTION = sample('Question', {
+const QUESTION = sample('AskedQuestion', {
   id: 'qst_01kx3k9y6wfd8r0v5m2c7t4q5b',
   state: 'open',
   routineName: 'Prices of competitors',
@@ -135,7 +135,7 @@ const QUESTION = sample('Question', {
   expiresAt: ago(-600),
 });
 
-function asking(questions: readonly Shape<'Question'>[]) {
+function asking(questions: readonly Shape<'AskedQuestion'>[]) {
   return [
     answer('get', '/v1/questions', ({ query }) =>
       questions.filter(({ state }) => !query.has('state') || query.get('state') === state),

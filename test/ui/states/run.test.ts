@@ -279,7 +279,7 @@ test('a question of a run is answered on its page, and a rehearsal lists what it
   visit,
 }) => {
   const asks = [model(0), tool(1, 'ask', { connectionId: null }), model(2, { text: REPORT })];
-  const question = sample('Question', {
+  const question = sample('AskedQuestion', {
     runId: ID,
     lastRunId: ID,
     question: 'Weekly\u202E or <b>daily</b>?',

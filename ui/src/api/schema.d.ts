@@ -269,6 +269,9 @@ export interface paths {
     "/v1/organizations/{organizationId}/members/{userId}/sessions": {
         delete: operations["endMemberSessions"];
     };
+    "/v1/project": {
+        get: operations["readOwnProject"];
+    };
     "/v1/projects": {
         get: operations["listProjects"];
         post: operations["createProject"];
@@ -834,6 +837,38 @@ export interface components {
             /** @description Address to which the browser goes afterwards, with the code. */
             redirectHost: string;
             scopes: ("models:read" | "routines:read" | "routines:write" | "runs:read" | "runs:write" | "connections:read" | "connections:write" | "actions:write")[];
+        };
+        AskedQuestion: {
+            answer: string | null;
+            answeredBy: components["schemas"]["RoutineVersionAuthor"] | null;
+            /** @description The run that the answer has started. */
+            answerRunId: string | null;
+            /** @description Answers that the model proposes. */
+            choices: string[] | null;
+            createdAt: components["schemas"]["Timestamp"];
+            /** @description When it was answered, expired or closed. */
+            decidedAt: components["schemas"]["Timestamp"] | null;
+            /** @description Answer that counts until there is another; null without one. */
+            default: string | null;
+            expiresAt: components["schemas"]["Timestamp"];
+            /** @description Id of the question. */
+            id: string;
+            lastAskedAt: components["schemas"]["Timestamp"];
+            /** @description The last run that asked the same. */
+            lastRunId: string;
+            /** @description As a model wrote it; null once it is erased. */
+            question: string | null;
+            /** @description Id of the routine. */
+            routineId: string;
+            routineName: string;
+            /** @description The run that asked it first. */
+            runId: string;
+            /** @description The error code for which the answer has started no run, though `afterAnswer` of the routine is `run`. */
+            runRefused: string | null;
+            /** @description `open`: it can be answered. `answered`: a person or a program has answered it. `expired`: no answer came in time, so its default holds. `closed`: its routine was archived, or its content was erased. */
+            state: string;
+            /** @description How many times runs have asked it. */
+            times: number;
         };
         Assistant: {
             clientName: string;
@@ -3033,38 +3068,6 @@ export interface components {
             /** @default null */
             managedFrom?: string | null;
             name: string;
-        };
-        Question: {
-            answer: string | null;
-            answeredBy: components["schemas"]["RoutineVersionAuthor"] | null;
-            /** @description The run that the answer has started. */
-            answerRunId: string | null;
-            /** @description Answers that the model proposes. */
-            choices: string[] | null;
-            createdAt: components["schemas"]["Timestamp"];
-            /** @description When it was answered, expired or closed. */
-            decidedAt: components["schemas"]["Timestamp"] | null;
-            /** @description Answer that counts until there is another; null without one. */
-            default: string | null;
-            expiresAt: components["schemas"]["Timestamp"];
-            /** @description Id of the question. */
-            id: string;
-            lastAskedAt: components["schemas"]["Timestamp"];
-            /** @description The last run that asked the same. */
-            lastRunId: string;
-            /** @description As a model wrote it; null once it is erased. */
-            question: string | null;
-            /** @description Id of the routine. */
-            routineId: string;
-            routineName: string;
-            /** @description The run that asked it first. */
-            runId: string;
-            /** @description The error code for which the answer has started no run, though `afterAnswer` of the routine is `run`. */
-            runRefused: string | null;
-            /** @description `open`: it can be answered. `answered`: a person or a program has answered it. `expired`: no answer came in time, so its default holds. `closed`: its routine was archived, or its content was erased. */
-            state: string;
-            /** @description How many times runs have asked it. */
-            times: number;
         };
         QuestionEvent: {
             data: components["schemas"]["QuestionEventData"];
@@ -7044,6 +7047,18 @@ export interface operations {
             };
         };
     };
+    readOwnProject: {
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Project"];
+                        requestId: string;
+                    };
+                };
+            };
+        };
+    };
     listProjects: {
         parameters: {
             query?: {
@@ -7299,7 +7314,7 @@ export interface operations {
             200: {
                 content: {
                     "application/json": {
-                        data: components["schemas"]["Question"][];
+                        data: components["schemas"]["AskedQuestion"][];
                         page?: components["schemas"]["NextPage"];
                         requestId: string;
                     };
@@ -7318,7 +7333,7 @@ export interface operations {
             200: {
                 content: {
                     "application/json": {
-                        data: components["schemas"]["Question"];
+                        data: components["schemas"]["AskedQuestion"];
                         requestId: string;
                     };
                 };
@@ -7341,7 +7356,7 @@ export interface operations {
             200: {
                 content: {
                     "application/json": {
-                        data: components["schemas"]["Question"];
+                        data: components["schemas"]["AskedQuestion"];
                         requestId: string;
                     };
                 };

@@ -12,12 +12,12 @@ import { Time } from './time.tsx';
 import { VerbButton } from './verb-button.tsx';
 
 /** The fields of a run's question that are shown and answered. */
-export type Asked = Pick<Shape<'Question'>, 'id' | 'question' | 'choices' | 'default' | 'expiresAt'> &
-  Partial<Pick<Shape<'Question'>, 'state' | 'answer' | 'answeredBy'>>;
+export type Asked = Pick<Shape<'AskedQuestion'>, 'id' | 'question' | 'choices' | 'default' | 'expiresAt'> &
+  Partial<Pick<Shape<'AskedQuestion'>, 'state' | 'answer' | 'answeredBy'>>;
 
 export interface AskedProps {
   readonly of: Asked;
-  readonly onAnswered?: ((question: Shape<'Question'>) => void) | undefined;
+  readonly onAnswered?: ((question: Shape<'AskedQuestion'>) => void) | undefined;
 }
 
 /** Shows a question as text, for a model wrote it, with its answer or the ways to answer it. */

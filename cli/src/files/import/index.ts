@@ -129,9 +129,14 @@ function localZone(): string {
 }
 
 const SECRETS = [
+  // Of a query, in which also a short value may be one.
+  /([?&][\w.-]*(?:key|token|secret|sig|auth|code|passw)[\w.-]*=)[^\s"'&#]+/gi,
   /(\b[\w-]*(?:api[_-]?key|token|secret|passw(?:or)?d)[\w-]*["']?\s*[=:]\s*["']?)[^\s"'&]{6,}/gi,
   /(\b(?:Bearer|Basic)\s+)[A-Za-z0-9._~+/=-]{8,}/g,
-  /()\b(?:sk|pk|ras|ghp|gho|xox[abp]|glpat|AKIA|whsec)[-_]?[A-Za-z0-9_-]{16,}/g,
+  /(\bAuthorization["']?\s*[:=]\s*["']?(?:[A-Za-z]+\s+)?)[^\s"'[]{3,}/gi,
+  /(\s(?:-u|--user|--proxy-user)[\s=]+["']?[^\s:"']+:)[^\s"']+/g,
+  /()\beyJ[\w-]+\.[\w-]+\.[\w-]*/g,
+  /()\b(?:sk|pk|ras|gh[opsu]|github_pat|xox[abp]|glpat|npm|hf|AIza|AKIA|whsec)[-_]?[A-Za-z0-9_-]{16,}/g,
   /(\/\/[^\s/:@]+:)[^\s/@]+(?=@)/g,
 ];
 

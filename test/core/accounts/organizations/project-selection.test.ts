@@ -54,6 +54,15 @@ test.each([
   expect(codeOf(await inProject(bob, id()).get('/v1/routines'))).toEqual([404, 'project_not_found']);
 });
 
+test('a key reads its own project and needs no scope for it, and a session the selected one', async () => {
+  const key = await ada.key(['models:read']);
+  expect((await key.with({ 'X-Project-Id': second }).get('/v1/project')).data).toMatchObject({ id: ada.projectId });
+  const selected = await inProject(ada, second).get('/v1/project');
+  expect(selected.data).toMatchObject({ id: second, name: 'Second', organizationId: ada.organizationId });
+  expect(codeOf(await inProject(bob, second).get('/v1/project'))).toEqual([404, 'project_not_found']);
+  expect(codeOf(await service.anonymous.get('/v1/project'))).toEqual([401, 'authentication_required']);
+});
+
 test(
   'a key works in its own project, and header and cookie do not change that',
   proves('key.project', 'auth.bearer'),

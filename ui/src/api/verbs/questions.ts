@@ -3,7 +3,7 @@ import { drawn } from '#ui/format/drawn.ts';
 import type { Shape } from '../types.ts';
 import { verb } from './verb.ts';
 
-type Asked = Pick<Shape<'Question'>, 'id' | 'default'>;
+type Asked = Pick<Shape<'AskedQuestion'>, 'id' | 'default'>;
 
 const ANSWERED = {
   changes: ['/v1/questions', '/v1/attention', '/v1/runs'],

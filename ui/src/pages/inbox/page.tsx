@@ -21,7 +21,7 @@ import { QuestionPane } from './question-pane.tsx';
 const DecideSeveral = lazy(() => import('./decide-several.tsx'));
 
 type Action = Shape<'Action'>;
-type Question = Shape<'Question'>;
+type Question = Shape<'AskedQuestion'>;
 
 const { useNavigate, useParams, useSearch } = getRouteApi('/account/p/$projectId/inbox');
 

@@ -5,7 +5,7 @@ import { StateBadge } from '#ui/parts/state.tsx';
 import { RowLink } from '#ui/parts/table.tsx';
 import { Expiry } from './call-list.tsx';
 
-type Question = Shape<'Question'>;
+type Question = Shape<'AskedQuestion'>;
 
 /** Puts questions in order, the newest first. Those that were answered on this page stay in their place. */
 export function withAnswered(listed: readonly Question[], answered: readonly Question[]): readonly Question[] {

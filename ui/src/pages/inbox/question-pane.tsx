@@ -13,7 +13,7 @@ import { StateBadge } from '#ui/parts/state.tsx';
 import { TextLink } from '#ui/parts/text-link.tsx';
 import { Time } from '#ui/parts/time.tsx';
 
-type Question = Shape<'Question'>;
+type Question = Shape<'AskedQuestion'>;
 
 export interface QuestionPaneProps {
   readonly id: string;

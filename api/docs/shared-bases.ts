@@ -1,0 +1,131 @@
+import { isJsonObject } from '#lib/json.ts';
+import { fieldsOf } from './lean.ts';
+
+type Schemas = Record<string, unknown>;
+
+interface NamedObject {
+  readonly name: string;
+  readonly schema: Record<string, unknown>;
+  /** The names of fields by their schemas as text. */
+  readonly fields: Fields;
+  /** It forbids fields beside its own, so that no other one can extend it. */
+  readonly isStrict: boolean;
+}
+
+type Fields = ReadonlyMap<string, string>;
+
+/** Fields below which an object is written out. */
+const MANY_FIELDS = 8;
+
+/** Bytes in common below which objects are written out. */
+const MUCH = 1_000;
+
+/**
+ * Writes objects with many fields in common as extensions: of a smaller one if the larger has all of its fields, else of
+ * a new object with the common ones.
+ */
+export function shareBases(schemas: Schemas): void {
+  const objects = Object.entries(schemas)
+    .map(([name, schema]) => objectOf(name, fieldsOf(schema)))
+    .filter(({ fields }) => fields.size >= MANY_FIELDS)
+    .toSorted((a, b) => b.fields.size - a.fields.size);
+  const waiting = new Set(objects);
+  for (const [at, larger] of objects.entries()) {
+    const base = objects.slice(at + 1).find((each) => !each.isStrict && !larger.isStrict && hasAll(larger, each));
+    if (base === undefined) continue;
+    extend(larger, base);
+    waiting.delete(larger);
+  }
+  for (let pair = closest([...waiting]); pair !== undefined; pair = closest([...waiting])) {
+    const { members, shared } = grown([pair.one, pair.other], pair.shared, [...waiting]);
+    const base = baseOf(schemas, members, shared);
+    for (const member of members) {
+      extend(member, base);
+      waiting.delete(member);
+    }
+  }
+}
+
+function hasAll({ fields }: NamedObject, base: NamedObject): boolean {
+  return base.fields.size < fields.size && common(base.fields, fields).size === base.fields.size;
+}
+
+/** Finds the two objects with the most in common. */
+function closest(objects: readonly NamedObject[]) {
+  const pairs = objects.flatMap((one, at) =>
+    objects.slice(at + 1).map((other) => ({ one, other, shared: common(one.fields, other.fields) })),
+  );
+  return pairs
+    .filter(({ one, other, shared }) => one.isStrict === other.isStrict && bytesOf(shared) > MUCH)
+    .toSorted((a, b) => bytesOf(b.shared) - bytesOf(a.shared))[0];
+}
+
+/** Adds objects to those with the common fields while that saves more. */
+function grown(members: readonly NamedObject[], shared: Fields, waiting: readonly NamedObject[]) {
+  for (const each of waiting) {
+    if (members.includes(each) || each.isStrict !== members[0]?.isStrict) continue;
+    const fewer = common(shared, each.fields);
+    if (bytesOf(fewer) * members.length <= bytesOf(shared) * (members.length - 1)) continue;
+    return grown([...members, each], fewer, waiting);
+  }
+  return { members, shared };
+}
+
+/** Makes a component of common fields, named by the words that the objects have in common. */
+function baseOf(
+  schemas: Schemas,
+  members: readonly NamedObject[],
+  shared: Fields,
+): Pick<NamedObject, 'name' | 'fields'> {
+  const { properties, required } = fieldsOf(members[0]?.schema);
+  const names = [...shared.values()];
+  const demanded = names.filter((name) => Array.isArray(required) && required.includes(name));
+  const schema = {
+    type: 'object',
+    properties: Object.fromEntries(names.map((name) => [name, fieldsOf(properties)[name]])),
+    ...(demanded.length > 0 && { required: demanded }),
+  };
+  const [words = [], ...others] = members.map((each): string[] => each.name.match(/[A-Z][a-z0-9]*/g) ?? []);
+  const inAll = words.filter((word) => others.every((each) => each.includes(word)));
+  const name = untaken(schemas, `${inAll.join('') || members[0]?.name}Fields`);
+  schemas[name] = schema;
+  return { name, fields: shared };
+}
+
+function extend({ schema, fields }: NamedObject, base: Pick<NamedObject, 'name' | 'fields'>): void {
+  const { type, properties, required, additionalProperties, ...rest } = schema;
+  const inherited = new Set(base.fields.values());
+  const own = Object.entries(fieldsOf(properties)).filter(([field]) => !inherited.has(field));
+  const demanded = Array.isArray(required) ? required.filter((field) => !inherited.has(String(field))) : [];
+  const more = { type, properties: Object.fromEntries(own), ...(demanded.length > 0 && { required: demanded }) };
+  for (const keyword of Object.keys(schema)) Reflect.deleteProperty(schema, keyword);
+  Object.assign(schema, rest, {
+    // Generators take a single part for another name of it.
+    allOf: [{ $ref: `#/components/schemas/${base.name}` }, fields.size === inherited.size ? {} : more],
+    ...(additionalProperties === false && { unevaluatedProperties: false }),
+  });
+}
+
+function objectOf(name: string, schema: Record<string, unknown>): NamedObject {
+  const { properties, required, additionalProperties: others } = schema;
+  const demanded = new Set(Array.isArray(required) ? required : []);
+  const written = Object.entries(fieldsOf(properties)).map(
+    ([field, type]) => [JSON.stringify([field, type, demanded.has(field)]), field] as const,
+  );
+  return { name, schema, fields: new Map(isJsonObject(others) ? [] : written), isStrict: others === false };
+}
+
+function common(one: Fields, other: Fields): Fields {
+  return new Map([...one].filter(([text]) => other.has(text)));
+}
+
+function bytesOf(shared: Fields): number {
+  return [...shared.keys()].reduce((sum, text) => sum + text.length, 0);
+}
+
+/** Returns a name that no component has. */
+export function untaken(schemas: object, wanted: string): string {
+  let name = wanted;
+  for (let count = 2; Object.hasOwn(schemas, name); count += 1) name = `${wanted}${count}`;
+  return name;
+}
