@@ -1,8 +1,8 @@
 /** The time that a run has left, as a signal for its work. */
 export interface Deadline {
-  /** Aborts when the time is over, or when the caller's own signal does. */
+  /** Aborts when the time is over or the caller's own signal aborts. */
   readonly signal: AbortSignal;
-  /** Returns true when only the time limit ended it. */
+  /** Returns true when only the time limit ended the work. */
   isOver(): boolean;
   remainingMs(): number;
   /** Stops the timer. */

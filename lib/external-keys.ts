@@ -53,8 +53,8 @@ export function nameColumns(name: ExternalName, drift: ReturnType<typeof driftOf
 export type IsExpected = (version: number | undefined) => boolean;
 
 /**
- * Creates or changes the resource with a key. After a concurrent request it looks again, so that of two requests one
- * creates and the other changes.
+ * Creates or changes the resource with a key. Looks again after a concurrent request, so that one request creates the
+ * resource and the other changes it.
  * @throws {AppError} `precondition_failed`, and the errors of `create` and `change`
  */
 export async function putByKey<Found extends { readonly version: number }, Saved>(put: {
@@ -82,7 +82,7 @@ const OVERTAKEN: ReadonlySet<string> = new Set([
   'skill_not_found',
 ]);
 
-/** Waits for a statement that writes a key. @throws {AppError} `external_key_taken` if another resource has it */
+/** Waits for a statement that writes a key. @throws {AppError} `external_key_taken` if another resource has the key */
 export async function freeKey<T>(written: Promise<T>): Promise<T> {
   return written.catch((error: unknown) => {
     const isTaken = error instanceof Error && 'constraint' in error && KEYS.test(String(error.constraint));

@@ -17,7 +17,9 @@ export const HTTP_LIMITS = {
 /** Milliseconds that running requests get to finish when a server closes. */
 export const CLOSE_GRACE_MS = 20_000;
 
-/** Longer than clients and load balancers keep an idle connection: one that closes as it is used loses a request. */
+/**
+ * Longer than clients and load balancers keep an idle connection: a connection that closes during use loses a request.
+ */
 const KEEP_ALIVE_MS = 65_000;
 
 /**
@@ -64,7 +66,7 @@ export function gracefulClose(server: Server): (graceMs?: number) => Promise<voi
   return (graceMs) =>
     new Promise((resolve) => {
       const cut = graceMs === undefined ? undefined : setTimeout(() => server.closeAllConnections(), graceMs);
-      // A connection whose request ends after this would stay open for a next one, which the server no longer takes.
+      // A connection whose request ends after this would stay open for another request, but the server takes no more.
       const idle = setInterval(closeIdle, CLOSE_IDLE_EVERY_MS);
       server.close(() => {
         clearTimeout(cut);

@@ -50,7 +50,7 @@ export function withLogFields<T>(added: Readonly<Record<string, unknown>>, work:
 const SECRET_FIELDS = ['authorization', 'cookie', 'password', 'secret', 'token', 'apiKey', 'key'];
 const SECRET_PATHS = SECRET_FIELDS.flatMap((field) => [field, `*.${field}`]);
 
-/** In other properties, a driver's error has query values, and an HTTP client's error has whole requests. */
+/** Leaves out other properties: a driver's error holds the values of queries, an HTTP client's error whole requests. */
 function describeError(error: unknown): Record<string, unknown> {
   if (!(error instanceof Error)) return { type: typeof error };
   const code = 'code' in error ? error.code : undefined;

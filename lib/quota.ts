@@ -7,7 +7,7 @@ export interface Quota {
   /** Selects the rows that count, in any columns. */
   readonly counted: Sql;
   readonly max: number;
-  /** Names the limited resource: `routines`. */
+  /** Name of the limited resource, such as `routines`. */
   readonly what: string;
   /** Says how to make room, as an imperative. */
   readonly remedy?: string;

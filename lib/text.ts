@@ -39,7 +39,7 @@ export function unseenIn(text: string): string | undefined {
   return hexadecimal === undefined ? undefined : `U+${hexadecimal}`;
 }
 
-/** Writes the characters of a JSON text that no reader sees as escapes, which mean the same. */
+/** Writes the invisible characters of a JSON text as escapes, which mean the same. */
 export function withUnseenEscaped(json: string): string {
   return json.replace(UNSEEN, (unseen) =>
     Array.from({ length: unseen.length }, (_, at) => `\\u${unseen.charCodeAt(at).toString(16).padStart(4, '0')}`).join(

@@ -19,7 +19,7 @@ export interface SpanOptions {
 /** Distributed traces. Attributes are ids, models and counts; texts of people never become part of a trace. */
 export interface Tracing {
   readonly enabled: boolean;
-  /** Runs the work as a span, which is the parent of spans inside. An error marks the span and is rethrown. */
+  /** Runs the work as a span, the parent of spans inside. An error marks the span and is rethrown. */
   span<T>(name: string, options: SpanOptions, work: (span: Span) => Promise<T>): Promise<T>;
   /** Records a span with known id and times. */
   record(span: RecordedSpan): void;
@@ -61,7 +61,7 @@ interface TracingSettings {
   readonly service: string;
 }
 
-/** Opens tracing when an endpoint is configured. Otherwise nothing of OpenTelemetry is even loaded. */
+/** Opens tracing when an endpoint is configured. Without one, no part of OpenTelemetry is loaded. */
 export async function openTracing({ endpoint, service }: TracingSettings): Promise<Tracing> {
   if (endpoint === undefined) return NO_TRACING;
   const { createOtlpTracing } = await import('./tracing-otlp.ts');

@@ -31,8 +31,8 @@ export interface ScopeLimits extends Budget {
 }
 
 /**
- * Returns the limits of the spender's scopes, also of scopes without any. The operator's cap applies to models that the
- * operator pays for, not to a person's own account.
+ * Returns the limits of the spender's scopes, also of scopes without limits. The operator's cap applies to models that
+ * the operator pays for, not to a person's own account.
  */
 export function limitsOf(spender: Spender, cap: OperatorCap): ScopeLimits[] {
   const { routine, project, organization } = spender.budgets;

@@ -35,8 +35,7 @@ export interface SpentBesideRuns<T> {
  * Makes model calls that belong to no run. Charges the most that they can use to project and organization beforehand,
  * and takes back the unused part.
  * @param make makes the calls, and hands over the usage of each
- * @throws {AppError} `allowance_exceeded` where a budget leaves too little, or limits the cost of a model without
- * prices
+ * @throws {AppError} `allowance_exceeded` when a budget leaves too little, or limits the cost of a model without prices
  */
 export async function spendBesideRuns<T>(
   { database, metrics, maxCostUsdPerOrganization }: Pick<Core, 'database' | 'metrics' | 'maxCostUsdPerOrganization'>,

@@ -40,7 +40,7 @@ const ORDER = {
   model: sql`sum(input_tokens + output_tokens) desc, key`,
 };
 
-/** Sums a project's usage over days, both included, as a whole and by group, and the part of rehearsals on record. */
+/** Sums a project's usage from one day to another, both included: in total, by group, and of rehearsals. */
 export async function readUsage(
   db: Db,
   projectId: string,

@@ -16,8 +16,8 @@ import {
 
 /**
  * Output that is enough to begin with: a step does not wait for more, and leaves this much to each step that waits.
- * Directories state maxima that hardly any response reaches; if every step waited for its maximum, they would go one at
- * a time.
+ * Directories state maxima that hardly any response reaches; if every step waited for its maximum, steps would run one
+ * at a time.
  */
 const ENOUGH_OUTPUT_TOKENS = 16_384;
 

@@ -88,9 +88,9 @@ export async function releaseAttempt(db: Db, { runId, index, attempt }: Attempt)
   `;
 }
 
-/** A lost call, and the input that it counts with. */
+/** A lost call, with the input tokens to count for it. */
 interface LostCall {
-  /** Its key in the ledger, the negative of its attempt: if its own response comes after all, that still counts. */
+  /** Key in the ledger, with the negated attempt, so that a late response of the call can still be counted. */
   readonly key: Attempt;
   /** Null if the call counts nothing. */
   readonly inputTokens: number | null;

@@ -3,7 +3,7 @@ import type { Db } from '#lib/database/index.ts';
 import { budgetColumns, type Budgets } from './budget.ts';
 import { MIN_OUTPUT_TOKENS, spentThisMonth, spentToday, thisMonth, today } from './totals.ts';
 
-/** Full days from which the pace of other routines is taken. */
+/** Number of full days from which the pace of other routines is computed. */
 export const PACE_DAYS = 7;
 
 /** The budget of one scope, its spending, and its pace. Amounts are decimal strings. */
@@ -86,7 +86,7 @@ export function sharesUsed(db: Db, limits: readonly ScopeBudget[]): Promise<Shar
   `;
 }
 
-/** A budget that is spent by at least the percent asked for. */
+/** A budget that is spent to at least the requested percent. */
 export interface SpentBudget {
   readonly scope: keyof Budgets;
   /** Id of the routine, the project or the organization. */
@@ -98,7 +98,7 @@ export interface SpentBudget {
 }
 
 /**
- * Finds the budgets of a project, its organization and its routines that are spent by at least a percent, the fullest
+ * Finds the budgets of a project, its organization and its routines that are spent to at least a percent, the fullest
  * first. Reads the routines of the project, and one row for each that has a budget.
  */
 export function spentBudgets(

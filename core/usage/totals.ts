@@ -86,7 +86,7 @@ export async function overBudget(
 
 /**
  * Selects the limits of a scope that leave less than a step needs, as relation `passed` of `scope`, `name` and `max`.
- * @param tokens, cost what is left of the limits of the scope `l`
+ * @param tokens, cost the unused parts of the limits of the scope `l`
  */
 export function passedOf(least: LeastOfStep, tokens: Sql, cost: Sql): Sql {
   return sql`
@@ -104,6 +104,6 @@ export const nearestFirst = sql`array_position(${[...LIMIT_SCOPES]}::text[], pas
 export const spentToday = sql`case when t.day >= ${today} then t.day_tokens else 0 end`;
 export const spentThisMonth = sql`case when t.month >= ${thisMonth} then t.month_cost_usd else 0 end`;
 
-/** The tokens of today and the cost of this month that a scope `l` of limits has left, by its row `t`. */
+/** Tokens of today and cost of this month that the limits `l` of a scope still allow, by its row `t`. */
 export const tokensLeft = sql`l."maxTokensPerDay" - ${spentToday}`;
 export const costLeft = sql`l."maxCostUsdPerMonth" - ${spentThisMonth}`;

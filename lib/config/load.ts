@@ -80,7 +80,7 @@ const roleSchemas = {
 export type Role = keyof typeof roleSchemas;
 export type ConfigOf<R extends Role> = z.output<(typeof roleSchemas)[R]>;
 
-/** Lists every fault as `VARIABLE: what is expected`; a value is never part of the message. */
+/** Lists every fault as `VARIABLE: expectation`, without the value. */
 export class ConfigError extends Error {
   readonly faults: readonly string[];
 
@@ -159,7 +159,7 @@ function sandboxFaults(present: Present): string[] {
   return ['MODEL_RUNTIME_SANDBOX: process isolates nothing and is refused in production'];
 }
 
-/** With an enabled provider, API and workers must reach the runtime, and need their own client for sign-ins. */
+/** Lists missing settings of the runtime and of sign-in clients: with a provider, API and workers need both. */
 function callerFaults(present: Present, enabled: readonly (typeof SLOTS)[number][]): string[] {
   const [first] = enabled;
   if (first === undefined) return [];

@@ -7,7 +7,7 @@ export const configSchema = z.object({
   ...variables,
   /** Collected from `CONNECTION_<NAME>_CLIENT_ID` and `…_SECRET`, a pair for each provider. */
   CONNECTION_CLIENTS: z.custom<ConnectionClients>().default({}),
-  /** From `GATEWAYS_FILE`, else the one of `GATEWAY_BASE_URL`. */
+  /** The sources of `GATEWAYS_FILE`, else the source of `GATEWAY_BASE_URL`. */
   MODEL_SOURCES: z.custom<readonly ModelSource[]>().default([]),
 });
 

@@ -2,8 +2,8 @@ import { readFileSync, statSync } from 'node:fs';
 import { SECRET_VARIABLES, type Present } from './variables.ts';
 
 /**
- * Replaces each `NAME_FILE` of a secret by NAME with the content of that file, less the newline at its end. Reads only
- * secrets that the caller uses, because a process need not have the files of others.
+ * Replaces each `NAME_FILE` of a secret by NAME with the content of that file, without the newline at its end. Reads
+ * only the secrets of this process, which need not have the files of others.
  */
 export function readSecretFiles(
   environment: Readonly<Present>,

@@ -20,7 +20,7 @@ export interface Db extends Sender {
   rows<Row extends pg.QueryResultRow>(...statement: Statement): Promise<Row[]>;
   /**
    * Returns all rows of a statement that is planned for its own values. A prepared statement soon gets one plan for all
-   * values, which is slow if the best plan depends on them, as for a window of time.
+   * values: too slow if the best plan depends on the values, as for a window of time.
    */
   plannedRows<Row extends pg.QueryResultRow>(...statement: Statement): Promise<Row[]>;
   /** Runs a statement for its effect and tells how many rows it touched. */
@@ -140,7 +140,7 @@ const followUps = new WeakMap<Db, (() => void)[]>();
 
 /**
  * Calls `work` after the commit of the transaction, never after a rollback, and at once when `db` is no transaction. So
- * a lower subject can trigger work of which its callers know nothing. `work` must not throw.
+ * a lower subject can trigger work that its callers do not know. `work` must not throw.
  */
 export function afterCommit(db: Db, work: () => void): void {
   const following = followUps.get(db);

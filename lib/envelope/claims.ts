@@ -33,7 +33,7 @@ export const claimsSchema = z.strictObject({
   credentialVersion: z.int().min(0).nullable(),
   runId: id.nullable(),
   step: z.int().min(0).nullable(),
-  /** Time by which the work itself has to end. */
+  /** Deadline of the work itself. */
   deadline: z.int().min(0).nullable(),
   bodyHash: sha256,
 });

@@ -6,7 +6,7 @@ import type { EnvelopeKeys } from './keys.ts';
 import { open, peek, seal, type HeaderCopies } from './sealed.ts';
 import { now } from '../clock.ts';
 
-/** Seconds for which an envelope may be accepted, and by which the two clocks may differ. */
+/** Seconds for which an envelope may be accepted; the two clocks may differ by as much. */
 const ACCEPT_SECONDS = 60;
 const SKEW_SECONDS = 60;
 

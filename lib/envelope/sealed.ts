@@ -8,7 +8,7 @@ import {
 } from 'jose';
 import type { DirectionKeys, EnvelopeKeys } from './keys.ts';
 
-/** Header fields beyond the algorithms: copies of sealed values, which the opener compares. */
+/** Header fields beyond the algorithms: copies of sealed values. The opener compares them. */
 export type HeaderCopies = Readonly<Record<string, string | number>>;
 
 /** Signs with HS256, then encrypts with A256GCM under the key itself (`dir`): a compact JWE of five parts. */

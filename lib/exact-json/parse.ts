@@ -68,9 +68,9 @@ const MOST_DIGITS_OF_DOUBLE = 17;
 
 interface Decimal {
   readonly sign: string;
-  /** Without zeros at either end, except for the number 0. */
+  /** Digits without zeros at either end; the number 0 keeps its zero. */
   readonly digits: string;
-  /** Power of ten by which the digits, taken as a whole number, are multiplied. */
+  /** Power of ten that multiplies the digits, read as a whole number. */
   readonly exponent: number;
 }
 

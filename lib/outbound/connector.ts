@@ -69,8 +69,8 @@ async function resolveChecked(
   { lookup, allowPrivateNetwork }: ConnectorOptions,
 ): Promise<[Resolved, ...Resolved[]]> {
   const addresses = await lookupAll(hostname, lookup);
-  // One forbidden address refuses the host. No honest host mixes them: it is a sign of a rebinding attempt, and
-  // connecting to the other addresses would hide it.
+  // One forbidden address refuses the host. No honest host mixes forbidden addresses with others: it is a sign of a
+  // rebinding attempt, and connecting to the other addresses would hide it.
   if (!addresses.every((address) => isPermittedAddress(address, allowPrivateNetwork))) {
     throw notPublic(hostname);
   }

@@ -56,7 +56,7 @@ function sendingWhole(body: Uint8Array, dispatcher: Dispatcher): Dispatcher {
   return dispatcher.compose((dispatch) => (options, handler) => dispatch({ ...options, body }, handler));
 }
 
-/** After a response of 421 `fetch` would send a body once more that can be read twice. */
+/** After a 421, `fetch` would send a body again that can be read twice. */
 function streamOnce(body: Uint8Array): ReadableStream<Uint8Array> {
   return new ReadableStream({
     start(controller) {

@@ -19,7 +19,7 @@ export interface Exchange {
   readonly responseExcerpt: string | null;
   readonly durationMs: number;
   readonly retryAfterMs: number | undefined;
-  /** True when this service broke the exchange off, which is no fault of the receiver. */
+  /** True when this service broke off the exchange; the receiver is not at fault. */
   readonly interrupted: boolean;
 }
 

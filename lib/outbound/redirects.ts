@@ -20,8 +20,8 @@ export type RedirectLimit = number | 'return';
 
 /**
  * Sends a request and follows redirects as fetch does (RFC 9110, 15.4), and checks each target like the first. It is
- * stricter than fetch where secrets could leak: across origins it keeps only headers that say nothing about the caller,
- * and never sends a request body to another origin.
+ * stricter than fetch where secrets could leak: across origins it keeps only headers that reveal nothing about the
+ * caller, and never sends a request body to another origin.
  */
 export async function follow(first: OutboundRequest, options: RedirectOptions): Promise<Followed> {
   let request = first;

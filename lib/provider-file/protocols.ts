@@ -8,7 +8,7 @@ export interface AllowedRequest {
   readonly path: string;
 }
 
-/** The one request of a model step in each protocol, which is all that a session may send by default. */
+/** The one request of a model step in each protocol. By default a session may send no other. */
 const DEFAULT_REQUEST: Readonly<Record<Protocol, AllowedRequest>> = {
   'openai-chat': { method: 'POST', path: '/chat/completions' },
   'openai-responses': { method: 'POST', path: '/responses' },

@@ -18,7 +18,7 @@ export interface LoadedProvider {
   readonly hash: string;
 }
 
-/** Lists every error of a provider file as `path: what is expected`. */
+/** Lists every error of a provider file as `path: expectation`. */
 export class ProviderFileError extends Error {
   override readonly name = 'ProviderFileError';
   readonly faults: readonly string[];

@@ -48,7 +48,7 @@ export interface RuntimeCall {
   readonly connectionId: string | null;
   readonly credential: { readonly value: string; readonly account: string | null };
   readonly credentialVersion: number;
-  /** Time by which the work has to end, in Unix milliseconds. */
+  /** Deadline of the work, in Unix milliseconds. */
   readonly deadline: number;
   readonly signal?: AbortSignal | undefined;
 }
@@ -77,7 +77,7 @@ export interface RuntimeClient {
 const DELIVERIES = 3;
 const PAUSE_MS = 500;
 
-/** Reasons after which the envelope may have been accepted, or will be in a moment. */
+/** Reasons that leave open whether the runtime has accepted, or will accept, the envelope. */
 const DELIVER_AGAIN: ReadonlySet<string> = new Set(['no_connection', 'silent', 'broken']);
 
 /**

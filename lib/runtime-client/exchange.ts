@@ -167,7 +167,7 @@ export type UnreachableReason =
   | 'failing'
   /** No frame arrived for too long. */
   | 'silent'
-  /** The stream ended without its last frame, or with one that does not open. */
+  /** The stream ended without its last frame, or with a frame that does not open. */
   | 'broken'
   /** The runtime isolates no sessions, which production does not accept. */
   | 'not_isolated';

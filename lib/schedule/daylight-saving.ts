@@ -13,7 +13,7 @@ import { type OffsetSpan, offsetSpanAt } from './zone-offsets.ts';
 //    those of one gap are one occurrence, and the same one as rule 1's when that minute matches too.
 //    So `30 2 * * *`, `*/5 2 * * *` and `0 */2 * * *` run once at 03:00 when 02:00-03:00 is skipped.
 // 4. Rule 3 passes over an every-hour schedule: it names no hour that could be missed, so `7 * * * *`
-//    goes on at 03:07 without a run at 03:00, which the schedule does not ask for. Only a date that is skipped whole
+//    continues at 03:07 without a run at 03:00, which the schedule does not ask for. Only a date that is skipped whole
 //    (Apia had no 30 December 2011) is made up for as rule 3 says, because the schedule may name it.
 //
 // Occurrences are whole UTC minutes and local times have no seconds: where a historical offset has

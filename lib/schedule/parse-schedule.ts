@@ -34,7 +34,7 @@ export function parseStoredSchedule(expression: string): ParsedSchedule {
   return parsed.memo(expression);
 }
 
-/** Values of each field, and how to write as many of its units as the next larger one has. */
+/** Number of values of each field, and a schedule that counts in its next larger unit. */
 const FIELDS = [
   { size: 60, unit: 'minutes', larger: 'hours', write: (count: string) => `0 ${count} * * *`, most: 24 },
   { size: 24, unit: 'hours', larger: 'days', write: (count: string) => `0 0 ${count} * *`, most: 31 },

@@ -9,7 +9,7 @@ type Period = 'day' | 'week' | 'month' | 'quarter' | 'year';
  */
 export type Meaning = { readonly once?: boolean; readonly isWeak?: boolean } & (
   | { readonly kind: 'weekdays'; readonly days: string }
-  /** Days of the month and, where they are named, months; as cron writes them. */
+  /** Days of the month, and months if they are named, in the form of cron. */
   | { readonly kind: 'dates'; readonly dates: string; readonly months: string }
   | { readonly kind: 'months'; readonly months: string }
   /** `count` is how many days or times must follow. */

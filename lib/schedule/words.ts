@@ -90,7 +90,7 @@ function timesOfDay({ minutes, hours }: ParsedSchedule): string | undefined {
   return listed(hours.flatMap((hour) => minutes.map((minute) => `${two(hour)}:${two(minute)}`)));
 }
 
-/** Writes minutes and hours in words that are too many for a list. */
+/** Writes minutes and hours in words if they are too many for a list. */
 function frequencyOf({ minutes, hours, everyHour }: ParsedSchedule): string {
   const [first = 0] = minutes;
   const step = wholeStep(minutes, 60);

@@ -88,7 +88,7 @@ export interface SealedColumn {
   readonly keys: readonly string[];
   /** `row` of the place. */
   readonly rowOf: (keys: Keys) => string;
-  /** `column` of the place, for a text that may have been moved here from another column. Default: this column. */
+  /** `column` of the place that a value was sealed for, if it was moved here from elsewhere. Default this column. */
   readonly sealedAs?: string;
 }
 

@@ -27,8 +27,8 @@ export function effectivePlan(rule: PlanRule, paidPlan: Plan | null): Plan {
 }
 
 /**
- * Returns an SQL expression: how many runs the organization `o` of a statement may have at a time; null for no bound. A
- * plan's bound counts only where plans are paid for.
+ * Returns an SQL expression for the most runs that the organization `o` of a statement may have at a time; null for no
+ * bound. A plan's bound counts only where plans are paid for.
  */
 export function runsAtATimeOf(rule: PlanRule): Sql {
   const operator = sql`${rule.runsAtATime ?? null}::integer`;
@@ -124,8 +124,8 @@ export function othersHaveRun(organizationId: Sql): Sql {
 }
 
 /**
- * Returns an organization's runs a day, from the counts of its last two periods. The runs themselves may be a hundred
- * thousand.
+ * Returns an organization's runs a day, from the counts of its last two periods. Counting the runs themselves could
+ * read a hundred thousand rows.
  * @param least the fewest days to divide by
  */
 export async function runsPerDay(db: Db, organizationId: string, least: number): Promise<number> {

@@ -29,7 +29,7 @@ interface AuthRules {
   readonly log: Log | undefined;
 }
 
-/** Value that the library stores with the token of a new password: the person's id and its expiry. */
+/** Value that the library stores with a token for a new password: the person's id and the token's expiry. */
 interface ResetToken {
   readonly value: string;
   readonly expiresAt: Date;
@@ -37,7 +37,7 @@ interface ResetToken {
 
 type HookContext = Parameters<Parameters<typeof createAuthMiddleware>[0]>[0];
 
-/** The log lines of the operations with which a person signs in, or changes how they sign in. */
+/** Log lines for operations that sign a person in or change a sign-in. */
 const EVENTS: Readonly<Record<string, { readonly done: string; readonly refused: string }>> = {
   '/sign-in/email': { done: 'signed in', refused: 'a sign-in was refused' },
   '/sign-in/second-factor': { done: 'signed in', refused: 'a second factor was refused' },
@@ -135,9 +135,7 @@ export function authHooks(rules: AuthRules) {
     goFirst();
   }
 
-  /**
-   * Clears the counts of an account after a password reset. Where the password was not checked, the token works again.
-   */
+  /** Clears the counts of an account after a password reset. If the password was not checked, the token works again. */
   async function afterReset(ctx: HookContext, errorCode: string | undefined): Promise<void> {
     const { internalAdapter } = ctx.context;
     const { data } = resetBody.safeParse(ctx.body);

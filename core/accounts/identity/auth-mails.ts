@@ -23,8 +23,8 @@ export function createAuthMails(options: { db: Db; accountMails: AccountMails; u
   const { db, accountMails, uiOrigin } = options;
 
   /**
-   * Sends a mail unless the mailbox has had too many. The caller does not learn which: that would show whether there is
-   * an account.
+   * Sends a mail unless the mailbox has had too many. The caller does not learn whether it was sent, because that would
+   * show whether there is an account.
    */
   async function send(to: string, subject: string, button: string, lines: readonly string[]): Promise<void> {
     // Each kind has a count of its own, so that strangers cannot use up the mails that let the owner in.

@@ -212,7 +212,10 @@ function refuseDeletion(error: unknown): never {
 
 const timestamps = { createdAt: 'created_at', updatedAt: 'updated_at' } as const;
 
-/** On the console the library's messages would escape redaction. Beside its text only an error is logged. */
+/**
+ * Writes the library's messages to this service's log, because the console does not redact. Keeps only the text and an
+ * error of each message.
+ */
 function authLogger(log: Log | undefined) {
   return {
     disabled: log === undefined,

@@ -72,7 +72,7 @@ async function lookUp(
   return key;
 }
 
-/** Keeps coalescing apart for each pool: requests can share a statement on the same one only. */
+/** One coalescer for each pool, because requests can share a statement only on the same pool. */
 const coalescerOf = oncePerObject(() => createCoalescer<FoundKey | undefined>());
 
 interface ProjectMembership {
@@ -138,7 +138,7 @@ type Standing = { readonly projectId: string } & (
 /**
  * Tells whether an earlier accepted credential would still be accepted: a key is not revoked and has the scope; a
  * consent exists and has the scope; a session has not expired; the person is still a member; the project still exists.
- * It does not count as a request.
+ * The check does not count as a request.
  */
 export async function stillStands(db: Db, standing: Standing): Promise<boolean> {
   const { kind } = standing;

@@ -80,7 +80,7 @@ const FILE = new URL('../../../lib/secrets/common-passwords.txt', import.meta.ur
 
 let common: ReadonlySet<string> | undefined;
 
-/** Tells whether a password is one of the most common, with which guessing begins. */
+/** Tells whether a password is one of the most common, which attackers try first. */
 export function isCommonPassword(password: string): boolean {
   common ??= new Set(readFileSync(FILE, 'utf8').trimEnd().split('\n'));
   return common.has(password.toLowerCase());

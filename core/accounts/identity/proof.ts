@@ -41,12 +41,12 @@ const NEED_PROOF: ReadonlySet<string> = new Set([
   '/passkeys/remove',
 ]);
 
-/** Operations that take the password, which is proof enough without a second factor. */
+/** Operations that take the password: without a second factor, the password is proof enough. */
 const TAKE_PASSWORD: ReadonlySet<string> = new Set(['/change-password', '/delete-user']);
 
 const sessionWithProof = z.object({ provenAt: z.date() });
 
-/** Adds the operation by which a person proves who they are, and requires a proof before changes of their sign-in. */
+/** Adds the operation that proves who a person is, and requires a proof before changes of their sign-in. */
 export function freshProof(settings: AuthSettings): BetterAuthPlugin {
   const { database } = settings;
   const check = createFactorCheck(settings);

@@ -76,8 +76,8 @@ const ENDINGS: ThrottleRule = { name: 'end-sessions', limit: 5, windowSeconds: 6
 const expired = { where: sql`expires_at < now()`, orderBy: sql`expires_at` };
 
 /**
- * Deletes expired sessions and verifications, which the authentication library leaves. Each deletes at most `limit`
- * rows and returns how many.
+ * Deletes expired sessions and verifications: the authentication library does not. Each deletes at most `limit` rows
+ * and returns how many.
  */
 export const forgetSessions: readonly ((db: Db, limit: number) => Promise<number>)[] = [
   (db, limit) => deleteBatch(db, { table: 'sessions', ...expired, limit }),

@@ -17,7 +17,7 @@ interface Lead {
   readonly isRobot: boolean;
   /** The address or network of the caller alone. */
   readonly clientAddress: string;
-  /** The network around it, all addresses of which may belong to one caller. */
+  /** The address's network, whose addresses may all belong to one caller. */
   readonly clientNetwork: string;
 }
 

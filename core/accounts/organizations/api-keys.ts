@@ -183,7 +183,7 @@ export function revokeKeysOfProject(
   return revoke(tx, by, organizationId, sql`project_id = ${projectId}`);
 }
 
-/** Each job makes a key, and keys are counted. */
+/** Each job makes a key, and ended keys count against the limit until they are deleted. */
 async function forgetKeysOfTrust(tx: Db, trustId: string): Promise<void> {
   await tx.run`
     delete from api_keys where id in (
@@ -206,12 +206,12 @@ const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const PREFIX_LENGTH = 8;
 const SECRET_LENGTH = 43;
 
-/** With 256 random bits a slow hash would only add time. */
+/** A slow hash would only add time, because a key has 256 random bits. */
 function hashApiKey(plaintext: string): Buffer {
   return hash('sha256', plaintext, 'buffer');
 }
 
-/** Returns the prefix by which a presented key is looked up; undefined for a malformed key. */
+/** Returns the part of a presented key that looks it up; undefined for a malformed key. */
 export function readApiKey(
   tag: string,
   presented: string,

@@ -50,7 +50,7 @@ type InvitationDeps = Pick<Core, 'database' | 'uiOrigin'> & WithAccountMails;
 /**
  * Invites an address, by mail if there is a mail server. A new invitation replaces an earlier one of the same address
  * and its token.
- * @returns the token too, which is shown once and mailed; the database has only its hash
+ * @returns the invitation with its token, which is shown once and mailed; the database has only its hash
  * @throws {AppError} `organization_not_found`, `forbidden`, `already_member`, `limit_reached`
  */
 export async function createInvitation(
@@ -262,7 +262,7 @@ export async function isInvited(db: Db, email: string, token: string): Promise<b
   return found !== undefined;
 }
 
-/** With 256 random bits a slow hash would only add time. */
+/** A slow hash would only add time, because a token has 256 random bits. */
 function hashInvitationToken(token: string): Buffer {
   return hash('sha256', token, 'buffer');
 }

@@ -37,7 +37,7 @@ type NewCiTrust = Omit<CiTrust, 'createdBy' | 'createdAt'> & {
 };
 
 /**
- * Lets the jobs of a CI system in. @throws {AppError} `forbidden` when a member wants keys that can write,
+ * Lets jobs of a CI system sign in. @throws {AppError} `forbidden` when a member wants keys that can write,
  * `invalid_request`, `limit_reached`
  */
 export async function createCiTrust(

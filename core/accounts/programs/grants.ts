@@ -19,7 +19,7 @@ export interface AssistantGrant {
   readonly lastUsedAt: Date | null;
 }
 
-/** The most that a list shows, far above what a project has. */
+/** The most assistants that a list shows; projects have far fewer. */
 const MAX_LISTED = 500;
 
 const columns = sql`
@@ -92,7 +92,7 @@ interface Ending {
   readonly because: string;
 }
 
-/** The consent goes first: without it no token is valid, not even one that is being issued. */
+/** Deletes the consent first: without it no token is valid, not even a token that is being issued. */
 async function forget(tx: Db, which: Sql): Promise<void> {
   await tx.run`delete from oauth_consents where ${which}`;
   await tx.run`delete from oauth_access_tokens where ${which}`;
@@ -131,7 +131,8 @@ interface TokenDeps {
 
 /**
  * Ends the access of an assistant whose refresh token returns after the time for repeated requests: one of its two
- * holders stole it. The access ends in the token's project alone, where the library would end all of the person's.
+ * holders stole it. The access ends in the token's project alone; the library would end all access that the person
+ * gave.
  * @returns whether it was such a token
  */
 export function endReusedGrant({ database, config }: TokenDeps, presented: Presented): Promise<boolean> {
@@ -192,8 +193,8 @@ const isOfConsent = sql`
 
 /**
  * Deletes unused sign-ins of terminals an hour after they expire, so that a late person gets a message; expired tokens;
- * unused clients; and consents that have no token an hour after they were given, for which the assistant asks again.
- * Each deletes at most `limit` rows and returns how many.
+ * unused clients; and consents that have no token an hour after they were given: their assistants ask again. Each
+ * deletes at most `limit` rows and returns how many.
  */
 export const forgetPrograms: readonly ((db: Database, limit: number) => Promise<number>)[] = [
   (db, limit) =>

@@ -120,7 +120,7 @@ async function decide(db: Db, userCode: string, values: ReturnType<typeof sql>):
   if (decided === 0) throw new AppError('attempt_not_found', 'No terminal waits with this code.');
 }
 
-/** Errors that tell a terminal whether to go on asking (RFC 8628, section 3.5). */
+/** Errors that tell a terminal whether to continue asking (RFC 8628, section 3.5). */
 type TerminalError = 'authorization_pending' | 'slow_down' | 'access_denied' | 'expired_token' | 'invalid_grant';
 
 /** The key that a person approved for a terminal, or the error. */

@@ -51,7 +51,7 @@ export function finite(value: number): number {
   return value;
 }
 
-/** Writes a decimal without an exponent and without idle zeros, with at most so many places. */
+/** Writes a decimal without an exponent and without idle zeros, with at most `places` decimals. */
 export function shown(value: Decimal, places = 12): string {
   return new Decimal(value.round(places)).toFixed();
 }

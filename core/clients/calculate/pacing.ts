@@ -23,7 +23,7 @@ export function pacing(input: {
   spent: number | string;
   daysElapsed: number;
   daysTotal: number;
-  /** The share of the period's weight that has elapsed, where its days weigh differently. */
+  /** The share of the period's weight that has elapsed, if its days have different weights. */
   elapsedShare?: number | undefined;
   dailyDeviation?: number | undefined;
 }): Pacing {

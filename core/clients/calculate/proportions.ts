@@ -33,7 +33,7 @@ interface TwoProportions {
 
 /**
  * Compares two rates: the pooled z-test, and Newcombe's hybrid score interval for the difference (Statistics in
- * Medicine 17, 1998, method 10), which is right for small counts too, unlike the textbook interval.
+ * Medicine 17, 1998, method 10). Unlike the textbook interval, it is right for small counts too.
  */
 export function twoProportions(
   a: { successes: number; total: number },

@@ -85,7 +85,8 @@ function inputSchema(): Record<string, unknown> {
         type: 'array',
         minItems: 1,
         maxItems: MAX_CALLS,
-        // Without the fields, which are listed above: repeating them would cost every request a thousand tokens.
+        // The fields are left out, because they are listed above: repeating them would cost every request a thousand
+        // tokens.
         items: {
           type: 'object',
           properties: { operation: { type: 'string', enum: NAMES } },

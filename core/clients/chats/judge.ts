@@ -50,7 +50,7 @@ function teamsFault(status: number, body: string): ChatVerdict | undefined {
   return Number.isNaN(behind) ? { state: 'retry', why: 'delivery failed' } : byStatus(behind);
 }
 
-/** Statuses by which a chat refuses the address: it was deleted, or its token is no longer valid. */
+/** Statuses of a refused address: it was deleted, or its token is no longer valid. */
 const GONE = new Set([401, 403, 404, 410]);
 const REFUSED = new Set([400, 413, 415, 422]);
 

@@ -127,7 +127,7 @@ function written(dialect: Dialect, text: string): string {
 /** One character becomes five in Slack's `&amp;`, and fewer bytes elsewhere. */
 const LARGEST = 5;
 
-/** Links with an address, bold text, and headings, which no chat supports. */
+/** Links with an address, and bold text. No chat supports headings. */
 const MARKS = /\[(?<label>[^\]\n]{1,300})\]\((?<url>https?:\/\/[^\s()<>|]{1,1000})\)|\*\*(?<bold>[^*\n]{1,300})\*\*/g;
 
 function lineIn({ plain, bold, link }: Dialect, line: string): string {

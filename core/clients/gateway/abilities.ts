@@ -12,7 +12,7 @@ export interface ModelAbilities {
   /** `response_format` with a JSON Schema. */
   readonly structuredOutputs?: boolean;
   readonly tools?: boolean;
-  /** Several calls in one turn; without them turns of old transcripts are split. */
+  /** Several calls in one turn; without this ability, turns of old transcripts are split. */
   readonly parallelToolCalls?: boolean;
   /** The field `parallel_tool_calls`, which limits a server to one call. */
   readonly parallelToolCallsField?: boolean;

@@ -53,7 +53,7 @@ function lookUp(providerId: string, modelId: string): ListedFigures {
     output: perToken(output, 0),
     cachedInput: cached === undefined ? null : perToken(cached, 0),
   };
-  // Where there are several tiers, the highest price applies from the first length, so that no step costs more.
+  // Where there are several tiers, the highest price applies from the first threshold, so that no step costs more.
   const above =
     start.length === 0
       ? undefined
@@ -68,7 +68,7 @@ function lookUp(providerId: string, modelId: string): ListedFigures {
 
 type Quoted = number | { readonly base: number; readonly tiers: readonly { readonly price: number }[] };
 
-/** Quotes are for a million tokens. `of` is 0 for the first price tier and -1 for the last. */
+/** Prices for a million tokens. `of` selects the tier: 0 for the first, -1 for the last. */
 function perToken(quoted: Quoted, of: 0 | -1): string {
   const all = typeof quoted === 'object' ? [quoted.base, ...quoted.tiers.map(({ price }) => price)] : [quoted];
   return new Big(all.at(of) ?? 0).div(1_000_000).toFixed();

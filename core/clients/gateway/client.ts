@@ -157,7 +157,7 @@ async function generate(
     tools: call.tools,
     ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
     ...(resultSchema === undefined ? {} : { output: textInForm(resultSchema) }),
-    // Not strict mode, which allows schemas only a part of the language.
+    // Strict mode would allow schemas only a part of the language.
     providerOptions: {
       [PROVIDER]: { strictJsonSchema: false, abilities: { ...abilities }, ...(effort && { effort }) },
     },

@@ -22,7 +22,7 @@ export type Refuse = (refused: {
 /** Fields in which servers send the reasoning of a model, and in which some want it returned. */
 export const REASONING_FIELDS = ['reasoning_content', 'reasoning', 'reasoning_details'] as const;
 
-/** Parts of a response that the model library does not read, as the field `beyond` of its body. */
+/** Parts of a response that the model library does not read, kept in the field `beyond` of its body. */
 export interface Beyond {
   /** Reasoning under its original name, for the request that sends it back. */
   readonly reasoning: Readonly<Record<string, unknown>>;

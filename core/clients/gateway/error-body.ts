@@ -105,7 +105,7 @@ export function withoutOwnTexts(said: string, sent: JsonObject): string {
 /** Characters of an error's text that are read; the subject comes first. */
 const LOOKED_AT = 2_000;
 
-/** From this length on, characters that also occur in the request are a quotation of it. */
+/** At this length, characters that also occur in the request count as a quotation. */
 const QUOTE = 20;
 
 const NAME = /^[\p{L}\p{N}_$-]{1,100}$/u;
@@ -142,7 +142,7 @@ function textsIn(value: unknown, depth = 0): string[] {
 
 /**
  * Replaces quotations of a text by `[…]`.
- * @param least length from which on a common piece is a quotation
+ * @param least length of a common piece that counts as a quotation
  */
 export function withoutQuotes(words: string, quoted: string, least: number): string {
   // One pass over the long text: looking for each piece of the words would take the product of their lengths.

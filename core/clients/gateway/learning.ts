@@ -27,7 +27,7 @@ export interface Learning {
 }
 
 /**
- * Starts to learn in a call. A lesson applies to the requests of this call. It is remembered when one of them is
+ * Starts to learn in a call. A lesson applies to the requests of this call, and is remembered when one of them is
  * accepted, so that a refusal alone never changes later calls.
  */
 export function learnRefusals(input: GatewayCall, memory: AbilityMemory): Learning {

@@ -134,7 +134,7 @@ const CONTENT =
 const UNKNOWN_FIELD =
   /(not|n't|un|never)[- _]?(be )?(support|recogni[sz]|know|avail|permit|allow|accept|implement)|extra_forbidden|unknown|no endpoints|cannot (be )?combine|only (be )?(text|json_object)/i;
 
-/** Returns the ability to take one schema, by the hash of that schema. @param format a `response_format` */
+/** Returns the name of the ability to accept one schema, with the schema's hash. @param format a `response_format` */
 export function schemaKey(format: unknown): `schema ${string}` {
   const schema = isJsonObject(format) && isJsonObject(format['json_schema']) ? format['json_schema']['schema'] : format;
   return `schema ${hash('sha256', JSON.stringify(schema) ?? '').slice(0, 16)}`;

@@ -39,7 +39,7 @@ async function request(source: ModelSource, timeoutMs: number) {
   }
 }
 
-/** Anthropic lists twenty models a page. */
+/** Anthropic lists twenty models a page by default. */
 const PAGES: Partial<Record<ModelDialect, string>> = { anthropic: '?limit=1000' };
 
 function headersOf({ apiKey, dialect }: ModelSource): Record<string, string> {

@@ -165,7 +165,7 @@ function readEntry(model: Entry): Omit<ListedModel, 'id'> {
   };
 }
 
-/** Parameters by which a list says that a model takes an effort. */
+/** Parameters in a list that show that a model accepts an effort. */
 const EFFORT_PARAMETERS = new Set(['reasoning', 'reasoning_effort']);
 
 /** More than a cent per token is a price in another unit, because no model costs that much. */
@@ -183,7 +183,7 @@ function readPrices({ pricing }: Entry, info: Entry['model_info']): Prices | und
   return { input, output, cachedInput: isDearer ? null : cachedInput, ...(above && { above }) };
 }
 
-/** Where there are several tiers, the highest price applies from the first length. */
+/** Where there are several tiers, the highest price applies from the first threshold. */
 function readLongPrices(pricing: NonNullable<Entry['pricing']>): LongInputPrices | undefined {
   const { overrides = [], input_tiers: inputs = [], output_tiers: outputs = [] } = pricing;
   const [from, last] = [overrides[0]?.min_prompt_tokens, overrides.at(-1)];

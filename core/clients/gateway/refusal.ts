@@ -19,7 +19,7 @@ export class Refusal extends Error {
   readonly lesson: Lesson;
   /** True when it is about money and not about the request. */
   readonly isAccountEmpty: boolean;
-  /** True once a part of the response has arrived, which the provider may bill. */
+  /** True once a part of the response has arrived: the provider may bill it. */
   readonly begun: boolean;
   /** The usage that the server reported before it broke off. */
   readonly usage: unknown;
@@ -76,7 +76,7 @@ const REDACTED = '[redacted]';
 /** Keys as providers print them in errors, whole or masked. */
 const KEY_LIKE = /\b(?:sk|pk|rk|gsk|xai|AIza|key|hf)[-_][\w*.-]{6,}/g;
 
-/** From this length on, characters that also occur in the prompt are a quotation of it. */
+/** At this length, characters that also occur in the prompt count as a quotation. */
 const QUOTE = 32;
 
 /** Converts any error of the model library into a failure. @param apiKey removed from the words of the server */
@@ -163,5 +163,5 @@ function kindOf(status: number): GatewayFailureKind {
   return status >= 400 && status < 500 && !PASSING.has(status) ? 'refused' : 'error';
 }
 
-/** Longest delay by which a server can postpone a request. */
+/** Longest delay of a request that a server can ask for. */
 const MAX_RETRY_AFTER_MS = 5 * 60_000;

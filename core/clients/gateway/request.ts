@@ -11,7 +11,7 @@ import { collectStream } from './stream.ts';
 /** Limit of a response: a completion is text for a person, so a longer one is the provider's error. */
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 
-/** The part of a refusal that is read, because its words come first. */
+/** Number of bytes read of a refusal: its words come first. */
 const MAX_REFUSAL_BYTES = 64 * 1024;
 
 /** Listens to the response of the call within which the library sends a request. */
@@ -232,8 +232,9 @@ function withoutReasoning(message: ChatMessage): ChatMessage {
 }
 
 /**
- * Joins a user's message to a message of a user or a tool before it: the chat templates of Gemma refuse the former,
- * those of Mistral both. Drops an assistant's message without text and calls, because no template takes it.
+ * Joins a user's message to a message of a user or a tool before it: the chat templates of Gemma refuse two messages of
+ * the user in a row, those of Mistral also a user's message after a tool's. Drops an assistant's message without text
+ * and calls, because no template takes it.
  */
 function alternating(messages: readonly ChatMessage[]): ChatMessage[] {
   const result: ChatMessage[] = [];

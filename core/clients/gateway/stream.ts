@@ -51,7 +51,7 @@ const MAX_STRAY = 64 * 1024;
 /** A completion in the making, from chunks in all the forms that servers send. */
 class Collected {
   isDone = false;
-  /** The connection has ended: a text without its end is not an event. */
+  /** True once the connection has ended: text without an end is not an event. */
   isOver = false;
   hasBegun = false;
   fault: Fault | undefined;

@@ -12,9 +12,9 @@ export interface ThinkingHabits {
 }
 
 /**
- * Takes thinking out of a text: blocks that begin it and, where the response has shown that its model thinks, blocks
- * that begin a line or follow a sentence. Tags in code are quotations. A closing tag alone counts only where the server
- * may have written the opening one into its prompt.
+ * Takes thinking out of a text: blocks at its beginning and, if the response has shown that its model thinks, blocks
+ * that begin a line or follow a sentence. Tags in code are quotations. A closing tag alone counts only if the server
+ * may have written the opening tag into its prompt.
  */
 export function withoutThinking(content: string, habits: ThinkingHabits = {}): SaidText {
   const channels = finalChannel(content);
@@ -49,8 +49,8 @@ export function withoutThinking(content: string, habits: ThinkingHabits = {}): S
 }
 
 /**
- * Returns what a text in the making says, without thinking that is not over and without half a tag. Text that may have
- * begun inside its thinking is shown until its closing tag says that it was.
+ * Returns the visible part of an unfinished text: without open thinking and without half a tag. Text that may have
+ * begun inside thinking is shown until a closing tag proves that it had.
  */
 export function saidSoFar(content: string, beginsInside = false): string {
   if (/^\s*a[a-z]{0,7}$|^\s*analysis(?=\S)(?![\s\S]*assistantfinal\S)/.test(content)) return '';
@@ -62,7 +62,7 @@ export function saidSoFar(content: string, beginsInside = false): string {
   return withoutThinking(begun.slice(0, open?.from), { beginsInside, reasons: true }).text;
 }
 
-/** The end of a text that may be the beginning of a tag, and the head of a channel. */
+/** Matches the end of a text that may begin a tag, and the head of a channel. */
 const OPEN_END = /(?:<\|(?:start|channel)\|>(?:(?!<\|message\|>)[\s\S]){0,200}|[<[◁][^<>[\]\n]{0,110})$/;
 
 /** Tags at which blocks may begin; the limit bounds the cost of hostile texts. */

@@ -26,7 +26,7 @@ export interface CallInput {
   readonly instructions: string;
   readonly messages: readonly ModelMessage[];
   readonly tools: ToolSet;
-  /** JSON Schema of the text, where the model can be held to one; undefined for any text. */
+  /** JSON Schema of the text, if the model can be held to one; undefined for any text. */
   readonly resultSchema?: JsonObject | undefined;
 }
 
@@ -53,7 +53,7 @@ const LARGEST_WINDOW = 10_000_000;
 
 /**
  * Returns the usage as stated. Every call has input and every text has output, so a count of zero counts as missing. So
- * do negative counts, and counts above what the model can read and write.
+ * do negative counts, and counts above the limits of the model.
  * @param written the texts and calls of the response
  */
 export function usageOf(

@@ -174,8 +174,8 @@ const QUICK_NODES = 60;
 const QUICK_LENGTH = 10_000;
 
 /**
- * Keywords with which a small schema can take for ever: regular expressions, comparisons of all items, and references,
- * which multiply. A property with such a name counts as the keyword, which only costs time.
+ * Keywords that make a small schema run for ever: regular expressions, comparisons of all items, and references, which
+ * multiply. A property with such a name counts as the keyword, which only costs time.
  */
 const UNBOUNDED = /"(?:pattern|patternProperties|format|uniqueItems|\$ref|\$dynamicRef|\$recursiveRef)":/;
 

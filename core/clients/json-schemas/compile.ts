@@ -18,7 +18,6 @@ export interface SchemaJob {
 export interface SchemaJobResult {
   /** The reason why the check could not be made. */
   readonly error: string | undefined;
-  /** The fault of the value. */
   readonly issue: string | undefined;
   /** The readable part of the schema. */
   readonly read?: ReadableSchema;

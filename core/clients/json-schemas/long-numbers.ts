@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { ExactNumber, findExact, isFraction, parseExact, sendAsText } from '#lib/exact-json/parse.ts';
 import { shown } from '#lib/exact-json/faults.ts';
 
-/** Keywords that may judge a number differently than the nearest double. */
+/** Keywords that may judge a number and its nearest double differently. */
 const LIMITS = /"(?:minimum|maximum|exclusiveMinimum|exclusiveMaximum|const|enum)":/;
 /** A keyword whose verdict on a number does not follow from the doubles around it. */
 const MULTIPLE = /"multipleOf":(?!1[,}])/;

@@ -5,7 +5,7 @@ const MOST_VALUES = 300;
 const DEEPEST = 10;
 /** Depth to which optional members and items are sampled. */
 const OPTIONAL_UNTIL = 3;
-/** Characters of JSON of a value that the schema itself spells, and of a text. */
+/** The most characters of JSON of a value that the schema states, and of a text. */
 const LONGEST = 4_000;
 
 /**

@@ -2,14 +2,14 @@ import { NAMED_SUBSCHEMAS, SUBSCHEMAS } from '#core/clients/json-schemas/index.t
 import { isJsonObject, type JsonObject } from '#lib/json.ts';
 import { unseenIn } from '#lib/text.ts';
 
-/** A tool in the words of its server. A person sees and confirms all of it. */
+/** A tool as its server describes it. A person sees and confirms the whole description. */
 export interface ToolDefinition {
   readonly name: string;
   readonly title: string | null;
   readonly description: string | null;
   readonly inputSchema: JsonObject;
   readonly outputSchema: JsonObject | null;
-  /** Claims of the server about the tool; trusted only where they make the service stricter. */
+  /** Claims of the server about the tool; trusted only if they make the service stricter. */
   readonly annotations: JsonObject | null;
 }
 

@@ -41,7 +41,7 @@ export interface SkippedTool {
   readonly reason: string;
 }
 
-/** Pages through the tools of a server as far as the caps go. @throws {ToolServerError} */
+/** Reads the pages of a server's tools up to the limits. @throws {ToolServerError} */
 export async function listAllTools(session: ToolSession, limits: CallLimits): Promise<ListedTools> {
   const tools = new Map<string, ToolDefinition>();
   const skipped: SkippedTool[] = [];

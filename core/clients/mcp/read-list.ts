@@ -67,7 +67,7 @@ function readTool(tool: unknown): ListedTool {
   };
 }
 
-/** Arguments are an object (MCP, "Tools: Data Types"), also where the schema does not say so. */
+/** Arguments are an object (MCP, "Tools: Data Types"), even if the schema does not say so. */
 function ofObjects(schema: JsonObject | null | undefined): JsonObject {
   return schema?.['type'] === 'object' ? schema : { ...schema, type: 'object' };
 }
@@ -80,7 +80,7 @@ function objectOrNone(value: unknown, field: string, dropped: FieldFault[]): Jso
 
 const HINTS = ['readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint'] as const;
 
-/** Keeps the title and the hints. A hint that cannot be read counts as given where that makes the service stricter. */
+/** Keeps the title and the hints. A hint that cannot be read counts as given if that makes the service stricter. */
 function readAnnotations(annotations: JsonObject | null, dropped: FieldFault[]): JsonObject | null {
   if (annotations === null) return null;
   const read: Record<string, unknown> = {};

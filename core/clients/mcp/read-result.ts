@@ -3,7 +3,7 @@ import { shownText } from '#lib/text.ts';
 import { ToolServerError } from './error.ts';
 import { kindOf } from './read-list.ts';
 
-/** The result of a call, as far as it is readable. */
+/** The readable parts of a call's result. */
 export interface ToolResult {
   readonly content: readonly ContentPart[];
   readonly structuredContent?: unknown;

@@ -50,7 +50,7 @@ export function createServerFetch({
   const home = new URL(server.url).origin;
   const watch = createResponseWatch();
   const secrets = new Set(secretsInAddress(server.url));
-  /** The latest request, which a resumed stream still responds to. */
+  /** The latest request; a resumed stream still responds to it. */
   let latest: Asked | undefined;
   let held: unknown;
   let isUnnamed = false;
@@ -179,14 +179,14 @@ function scopesOf(text = ''): string[] {
   return [...new Set(scopes)].slice(0, MAX_SCOPES);
 }
 
-/** As many as a person would look through. */
+/** The most scopes that a person would look through. */
 const MAX_SCOPES = 50;
 /** RFC 6749, section 3.3. */
 const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]{1,200}$/;
 
 /**
- * Returns the values in an address's query that must not appear in a tool's result: those that are named like a secret
- * or look like one. The others are names of projects and the like, which a result may contain.
+ * Returns the values in an address's query that must not appear in a tool's result: values that are named like a secret
+ * or look like one. Other values, such as names of projects, may appear.
  */
 export function secretsInAddress(url: string): string[] {
   return [...new URL(url).searchParams].flatMap(([name, value]) => {

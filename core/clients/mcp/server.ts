@@ -31,7 +31,7 @@ export function fixedCredentials(headers: Readonly<Record<string, string>>): Req
   return { headers: async () => ({ ...headers }), refused: async () => undefined };
 }
 
-/** The server's description of itself: claims, cut to what a list can show. */
+/** The server's unverified description of itself, cut to the length that a list can show. */
 export interface ServerInfo {
   readonly name: string;
   readonly title: string | null;

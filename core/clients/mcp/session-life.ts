@@ -13,7 +13,7 @@ export interface SessionLife {
   readonly signal: AbortSignal;
   isOver(): boolean;
   end(this: void, reason: ToolServerError | AppError): void;
-  /** Runs one operation under its limits; an early end also ends the session. */
+  /** Runs one operation under its limits; an operation that ends early also ends the session. */
   within<T>(
     limits: CallLimits,
     operation: (options: { signal: AbortSignal; timeout: number }) => Promise<T>,

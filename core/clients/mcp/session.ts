@@ -22,7 +22,7 @@ import { createSessionLife, RESUME_ATTEMPTS, type CallLimits } from './session-l
  */
 export interface ToolSession {
   readonly server: ServerInfo;
-  /** The protocol of the server, with which the next session can begin without asking. */
+  /** The protocol of the server, so that the next session can begin without asking. */
   readonly discovery: PriorDiscovery;
   /** True when the server remembers the session: it gave out an id, as servers of 2025 may. */
   readonly stateful: boolean;

@@ -8,7 +8,7 @@ import type { CallLimits } from './session-life.ts';
 
 export interface LeasedSession {
   readonly session: ToolSession;
-  /** True when an earlier call used it, whose findings the server may have forgotten or changed since. */
+  /** True when an earlier call used the session: the server may have forgotten it since, or changed its tools. */
   readonly reused: boolean;
   /**
    * Returns the hash of a tool's definition from a list of this holder, on this session or an earlier one: at most five
@@ -28,7 +28,7 @@ export interface LeasedSession {
 
 export interface SessionKey {
   readonly server: ToolServer;
-  /** Names the server with this address and these credentials: a session is never used for another version. */
+  /** Names the server with this address and these credentials. A session never serves another version. */
   readonly version: string;
   /** Id of the run. A session that its server remembers serves no other run. */
   readonly holder: string;

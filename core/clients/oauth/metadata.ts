@@ -15,7 +15,7 @@ export function isSameIssuer(one: string, other: string): boolean {
 
 /**
  * Tells whether a response is from the issuer that its sign-in began at (RFC 9207, section 2.4). It must name an issuer
- * where the metadata promises that. Without a known issuer nothing is compared.
+ * if the metadata promises that. Without a known issuer nothing is compared.
  */
 export function isFromIssuer(
   { issuer, sendsIssuer }: { readonly issuer?: string | undefined; readonly sendsIssuer: boolean },

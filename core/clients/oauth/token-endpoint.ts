@@ -70,7 +70,7 @@ export async function requestTokens(
 }
 
 /**
- * Exchanges a refresh token (RFC 6749, section 6). Sends the granted scope where the server wants it: Microsoft Entra
+ * Exchanges a refresh token (RFC 6749, section 6). Sends the granted scope if the server wants it: Microsoft Entra
  * always, others once they have refused a request without it.
  * @throws {TokenError}
  */
@@ -106,8 +106,8 @@ interface Refresh {
   /** Parameters beyond those of every refresh. */
   readonly parameters?: Readonly<Record<string, string>>;
   /**
-   * Asks once more, at once, where the connection breaks before the response: servers with a grace period expect a
-   * client that lost its new tokens to do so.
+   * Repeats the request once, at once, if the connection breaks before the response: servers with a grace period expect
+   * a client that lost its new tokens to do so.
    */
   readonly repeatsLost?: boolean;
 }

@@ -9,7 +9,7 @@ export interface Actor {
   readonly id: string | null;
   /** The address of the caller; null when the service acts by itself. */
   readonly address: string | null;
-  /** The protocol of the call where it is not HTTP itself, and the name that its client gave. */
+  /** Protocol of a call that is not plain HTTP, and the name that its client gave. */
   readonly via?: { readonly via: 'mcp'; readonly client: string };
 }
 

@@ -8,8 +8,8 @@ export const TRIGGERS = ['schedule', 'manual', 'backfill', 'follow_up', 'rehears
 export type Trigger = (typeof TRIGGERS)[number];
 
 /**
- * SQL condition on the trigger of a run: the run does the work of its routine. An answer about a result and a rehearsal
- * are no results, no failures and no news.
+ * SQL condition on the trigger of a run: the run does the work of its routine. Rehearsals and answers about a result
+ * count neither as results nor as failures, and notify no one.
  */
 export function isWork(trigger: Sql): Sql {
   return sql`${trigger} not in ('follow_up', 'rehearsal')`;
@@ -32,7 +32,7 @@ export interface StartableDelivery {
   readonly projectId: string;
 }
 
-/** Input of the workflow that sends an approved action; `attempt` is the number of this workflow of it. */
+/** Input of the workflow that sends an approved action; `attempt` numbers the workflows of the action. */
 export interface StartableAction {
   readonly id: string;
   readonly attempt: number;
@@ -61,10 +61,12 @@ export interface Engine {
 /** The longest wait for a first step that a routine may allow (`limits.maxQueueSeconds`): a week. */
 const LONGEST_QUEUE_SECONDS = 604_800;
 
-/** An attempt and its few retries take minutes; a tick repeats one that no worker continues. */
+/** An attempt and its few retries take minutes. A tick repeats an attempt that no worker continues. */
 const DELIVERY_TIMEOUT = '1h';
 
-/** After this wait a request continues without Temporal; the row is stored, and a tick does the rest. */
+/**
+ * A request waits for Temporal this long and then continues without it: the row is stored, and a tick does the rest.
+ */
 const DEADLINE_MS = 3_000;
 
 export function createEngine(client: Client, taskQueue: string): Engine {

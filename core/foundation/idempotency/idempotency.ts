@@ -78,7 +78,7 @@ function place(scope: string, key: string) {
   return { table: 'idempotency_keys', row: JSON.stringify([scope, key]), column: 'answer' };
 }
 
-/** Deletes at most `limit` keys after a day, the time for which Stripe keeps them; returns how many. */
+/** Deletes at most `limit` keys that are older than a day (Stripe keeps keys as long); returns how many. */
 export function forgetIdempotencyKeys(db: Db, limit: number): Promise<number> {
   return deleteBatch(db, {
     table: 'idempotency_keys',

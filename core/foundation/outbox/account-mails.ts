@@ -13,7 +13,7 @@ const accountMail = z.object({
   to: z.string(),
   subject: z.string(),
   text: z.string(),
-  /** Label of the button that stands for its address. */
+  /** Label of the button that opens the link. */
   button: z.string().optional(),
 });
 type AccountMail = z.output<typeof accountMail>;
@@ -23,8 +23,8 @@ type AccountMail = z.output<typeof accountMail>;
  */
 export interface AccountMails {
   /**
-   * Queues a mail, in the transaction that makes its link, and sends it once that has committed. The caller does not
-   * wait for the mail server: its time would show whether a mail was sent.
+   * Queues a mail in the transaction that makes its link, and sends it after the commit. The caller does not wait for
+   * the mail server, because the delay would show whether a mail was sent.
    * @param mail.about names the subject of the link, so that `cancel` finds the mail
    */
   queue(db: Db, mail: AccountMail & { readonly seconds: number; readonly about?: string }): Promise<void>;

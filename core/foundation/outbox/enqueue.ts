@@ -6,7 +6,7 @@ import { NOT_THERE, queueMessages } from './waiting.ts';
 /**
  * Queues a mail to each of these people, in the transaction of the event, so that neither is ever stored without the
  * other. Addresses are looked up when the mail is sent.
- * @param mail.dedupeKey ensures that it is queued only once, ever
+ * @param mail.dedupeKey ensures that the mail is queued only once
  */
 export async function enqueueMail(
   tx: Db,
@@ -78,7 +78,7 @@ export async function recordUnaddressed(
   `;
 }
 
-/** Holds events about a routine, which the summary of its project counts. */
+/** Holds events about a routine for the summary of its project, which counts them. */
 export async function holdMail(
   tx: Db,
   mail: MessageSubject & { readonly kinds: readonly MessageKind[] },

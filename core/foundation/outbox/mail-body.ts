@@ -1,7 +1,7 @@
 import { withoutLinks, withoutUnseen } from '#lib/text.ts';
 import type { MailContent, MailEntry, MailSection } from './message.ts';
 
-/** A link at the end of a mail that ends mails like it. */
+/** A link at the end of a mail; it ends mails of this kind. */
 export interface StopLink {
   readonly label: string;
   readonly url: string;
@@ -16,8 +16,8 @@ interface Places {
 const OURS: ReadonlySet<string> = new Set(['path', 'url', 'tone', 'sign', 'button', 'replyTo']);
 
 /**
- * Removes links and invisible characters from every text of a mail except its own addresses: people, models and pages
- * wrote names and results, and the mail comes from the operator's domain.
+ * Removes links and invisible characters from all texts of a mail that the service does not write itself: people,
+ * models and pages write names and results, but the mail comes from the operator's domain.
  */
 export function withoutForeignLinks<T>(content: T): T {
   const each = (value: unknown, name = ''): unknown => {

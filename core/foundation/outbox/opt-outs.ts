@@ -8,7 +8,7 @@ export interface OptOut {
   readonly scopeId: string;
 }
 
-/** Names the digests of a project, which a person can end and keep its other mails. */
+/** Names the digests of a project. A person can end them and keep the project's other mails. */
 export function digestScope(projectId: string): string {
   return `digest_${projectId}`;
 }
@@ -27,7 +27,7 @@ export function hasOptedOut(userId: Sql, scopeIds: Sql): Sql {
 }
 
 export interface UnsubscribeLinks {
-  /** Returns an address at which mails can be ended without a session. */
+  /** Returns the address of an opt-out, which works without a session. */
   of(optOut: OptOut): string;
   /** Reads the token at the end of such an address; undefined when it was not signed here. */
   read(token: string): OptOut | undefined;
@@ -79,7 +79,7 @@ export async function optOut(db: Db, optOut: OptOut): Promise<void> {
   `;
 }
 
-/** Takes an opt-out back. */
+/** Removes an opt-out. */
 export async function optIn(db: Db, optOut: OptOut): Promise<void> {
   await db.run`delete from mail_optouts where user_id = ${optOut.userId} and scope_id = any(${scopesOf(optOut)})`;
 }

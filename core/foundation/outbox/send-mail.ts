@@ -63,7 +63,8 @@ interface Stops {
 }
 
 /**
- * Returns the links that end digests: for a mail about one project its own, for several one for all and one for each.
+ * Returns the links that end digests: the project's own for a mail about one project; else one link for all projects
+ * and one for each.
  */
 function endingDigests(userId: string, parts: readonly MailPart[], links: UnsubscribeLinks): Stops {
   const [first] = parts;

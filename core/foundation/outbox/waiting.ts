@@ -72,9 +72,8 @@ export function queueMessages(rows: Sql): Sql {
 const MOST = 5_000;
 
 /**
- * Moves messages that the previous release has left, or queues while it still runs, into the queue of work, unless it
- * holds a lease on them. Their count of attempts goes up by one, so that a late attempt of that release records
- * nothing.
+ * Moves messages of the previous release, which may still run, into the queue of work, unless that release holds a
+ * lease on them. Raises their count of attempts by one, so that a late attempt of that release records nothing.
  * @returns how many were moved
  */
 export function adoptMessages(db: Db): Promise<number> {

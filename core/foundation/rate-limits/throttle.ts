@@ -70,12 +70,12 @@ export async function unthrottle(db: Db, rule: Pick<ThrottleRule, 'name'>, subje
   await db.run`delete from rate_limits where credential = ${keyOf(rule, subject)}`;
 }
 
-/** Takes back one event of `subject` that the rule turned out not to cover. */
+/** Subtracts one event of `subject` that the rule does not cover. */
 export async function uncount(db: Db, rule: Pick<ThrottleRule, 'name'>, subject: string): Promise<void> {
   await db.run`update rate_limits set count = count - 1 where credential = ${keyOf(rule, subject)} and count > 0`;
 }
 
-/** The table does not list the addresses that people have tried. */
+/** Hashes the subject, so that the table does not list the addresses that people have tried. */
 function keyOf({ name }: Pick<ThrottleRule, 'name'>, subject: string): string {
   return `${name}:${hash('sha256', subject.toLowerCase(), 'base64url')}`;
 }

@@ -50,7 +50,7 @@ function timingFaults({ schedule, startsAt, endsAt, jitterSeconds }: TimingField
   return faults;
 }
 
-/** Checks a schedule as for saving. @throws {AppError} `invalid_schedule` */
+/** Checks a schedule by the rules for saving. @throws {AppError} `invalid_schedule` */
 export function checkSchedule(schedule: string): void {
   try {
     parseSchedule(schedule);
@@ -69,7 +69,7 @@ export function checkTimeZone(timezone: string): void {
 
 export const TIMING_WARNINGS = ['either_day', 'no_time_in_window'] as const;
 
-/** A doubt about a schedule that can be saved. */
+/** A warning about a schedule that can be saved all the same. */
 export interface TimingWarning {
   readonly code: (typeof TIMING_WARNINGS)[number];
   readonly message: string;
@@ -107,8 +107,8 @@ export function timingWarnings(timing: TimingFields, now: Date): TimingWarning[]
 }
 
 /**
- * Returns the next times of a schedule that no routine has yet. They have no jitter, which depends on the id of a
- * routine.
+ * Returns the next times of a schedule that no routine has yet. The times have no jitter, because jitter depends on the
+ * id of a routine.
  * @throws {AppError} `invalid_schedule`, `invalid_timezone`, `invalid_request`, as for saving
  */
 export function previewTimes(timing: TimingFields, now: Date, count: number): Date[] {

@@ -6,9 +6,9 @@ import { timetableOf, withJitter, withoutJitter, type Timing } from './timetable
 export interface Occurrence {
   readonly routineId: string;
   readonly routineName: string;
-  /** The instant of the schedule. */
+  /** Scheduled time, without jitter. */
   readonly scheduledFor: Date;
-  /** Earliest start of its run: the routine's jitter later. */
+  /** Earliest start of its run: the scheduled time plus the routine's jitter. */
   readonly startsAt: Date;
 }
 
@@ -30,7 +30,7 @@ export async function listOccurrences(
   const pending = routines.flatMap((routine) => firstOf(routine, from, to));
   const occurrences: Occurrence[] = [];
   while (pending.length > 0 && occurrences.length <= limit) {
-    // A project has few active routines, so each is looked at; only as many times as are returned are computed.
+    // Computes only the returned times. A project has few active routines, so each round compares them all.
     const earliest = pending.reduce((a, b) => (b.startsAt < a.startsAt ? b : a));
     const { routine, timetable, scheduledFor, startsAt } = earliest;
     occurrences.push({ routineId: routine.id, routineName: routine.name, scheduledFor, startsAt });

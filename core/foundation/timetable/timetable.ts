@@ -4,7 +4,7 @@ import { jitterMs, nextInTimetable, nextTimes, parseStoredSchedule, type Timetab
 /** The fields that say when a routine is due. Its `skipDates` ascend. */
 export interface TimingFields extends Omit<Timetable, 'schedule'> {
   readonly schedule: string;
-  /** The most that it may start later than its schedule says; its id decides how much. */
+  /** Longest delay after the scheduled time; the routine's id decides the actual delay. */
   readonly jitterSeconds: number;
 }
 
@@ -33,23 +33,24 @@ export function timetableOf(timing: Timing): Timetable {
   return { schedule, timezone, startsAt, endsAt, skipDates };
 }
 
-/** Returns the instant at which a run for an occurrence may start: later by the routine's jitter. */
+/** Returns the earliest start of a run for an occurrence: the scheduled time plus the routine's jitter. */
 export function withJitter({ id, jitterSeconds }: Timing, occurrence: Date): Date {
   return new Date(occurrence.getTime() + jitterMs(id, jitterSeconds));
 }
 
-/** Returns the instant of the schedule that an instant with the routine's jitter belongs to. */
+/** Returns the scheduled time of an occurrence, without the routine's jitter. */
 export function withoutJitter({ id, jitterSeconds }: Timing, instant: Date): Date {
   return new Date(instant.getTime() - jitterMs(id, jitterSeconds));
 }
 
-/** After the last occurrence this is just after the end of the window, when a claim pauses the routine. */
+/** After the last occurrence: a time just after the end of the window, at which a claim pauses the routine. */
 function nextTimeOf(timing: Timing, after: Date): Date {
   return timeFor(timing, nextInTimetable(timetableOf(timing), after));
 }
 
 /**
- * Returns the time at which the schedule looks at an active routine for an occurrence; for none, the end of the window.
+ * Returns the time at which the schedule looks at an active routine for an occurrence; without one, the end of the
+ * window.
  */
 export function timeFor(timing: Timing, occurrence: Date | undefined): Date {
   return occurrence === undefined ? overAt(timing) : withJitter(timing, occurrence);
@@ -66,7 +67,7 @@ export function nextStarts(timing: Timing, now: Date, count: number): Date[] {
   return times.map((time) => withJitter(timing, time));
 }
 
-/** Tells whether a next time is the end of the window and no occurrence. */
+/** Tells whether a next time is the end of the window instead of an occurrence. */
 export function isOver(timing: Timing, nextRunAt: Date): boolean {
   return timing.endsAt !== null && nextRunAt >= overAt(timing);
 }

@@ -4,19 +4,22 @@ import type { Db } from '#lib/database/index.ts';
 export interface WorkItem {
   /** Names the work within its kind: an id of the subject that owns the kind. */
   readonly key: string;
-  /** Counts from 1; it rejects the record of an earlier attempt. */
+  /** Number of the attempt, from 1. The records of earlier attempts are ignored. */
   readonly attempt: number;
   readonly payload: unknown;
 }
 
-/** Result of an attempt. After `retry` the next one follows the waits of the kind, while it has some left. */
+/**
+ * Result of an attempt. After `retry` the row waits for its next attempt as its kind says, until the waits of the kind
+ * are used up.
+ */
 export type WorkOutcome =
   | { readonly state: 'done' }
   | { readonly state: 'cancelled' | 'failed'; readonly error: string }
   | {
       readonly state: 'retry';
       readonly error: string;
-      /** The wait for the next attempt, where it differs from that of the kind. */
+      /** Wait for the next attempt, if it differs from the kind's. */
       readonly delayMs?: number;
       /** True when no other row of the kind can succeed now, because all need a system that is away. */
       readonly isAway?: boolean;
@@ -39,7 +42,7 @@ export interface RecordKind extends AnyKind {
   readonly record: (tx: Db, item: WorkItem) => Promise<void>;
 }
 
-/** The pace of kinds that only Postgres can fail. Each row of a batch holds a connection of the pool. */
+/** The pace of kinds that fail only if Postgres does. Each row of a batch holds a connection of the pool. */
 export const RECORD_PACE = { batch: 4, waitsMs: [10_000, 60_000, 600_000, 3_600_000] } as const;
 
 /**

@@ -46,8 +46,8 @@ export function claimWork(db: Db, kind: string, limit: number): Promise<WorkItem
 }
 
 /**
- * Removes a row and does `then` in the same transaction. Does nothing for an attempt whose lease has run out and that
- * another one has followed.
+ * Removes a row and does `then` in the same transaction. Does nothing if the lease has run out and another attempt has
+ * followed.
  */
 export function finishWork(
   database: Database,
@@ -76,7 +76,7 @@ export async function postponeWork(
   `;
 }
 
-/** Makes a row due now that waits after a failed attempt. */
+/** Makes a row due now if it waits after a failed attempt. */
 export async function hastenWork(db: Db, kind: string, key: string): Promise<void> {
   await db.run`
     update work set due_at = now() where kind = ${kind} and key = ${key} and error is not null and failed_at is null

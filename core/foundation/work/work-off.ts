@@ -14,8 +14,8 @@ interface WorkDeps {
 const ROUND_MS = 10_000;
 
 /**
- * Does the due work of one kind, for at most `forMs`; the next tick continues. Does nothing where this process cannot
- * do the kind.
+ * Does the due work of one kind, for at most `forMs`; the next tick continues. Does nothing if this process cannot do
+ * the kind.
  * @returns the number of attempts
  * @throws when Postgres cannot be reached, or the signal's reason
  */
@@ -65,7 +65,7 @@ async function tryOne(deps: WorkDeps, trial: Trial, signal: AbortSignal | undefi
   return !(outcome.state === 'retry' && outcome.isAway === true);
 }
 
-/** Makes an attempt; an error that it throws is logged, and kept out of the row, which shows only its name. */
+/** Makes an attempt. Logs an error whole; the row shows only its name. */
 async function attempt(
   { database, log }: WorkDeps,
   { name, kind, item }: Trial,
@@ -104,9 +104,9 @@ async function settle(
   else if (outcome.state === 'failed') await failWork(database, name, item, outcome.error);
 }
 
-/** Begins rounds of work in the background, for callers that must not wait; a tick does what fails here. */
+/** Begins rounds of work in the background, for callers that must not wait. A tick repeats rounds that fail. */
 export interface Nudges {
-  /** Starts a round for due work. A round that is under way looks once more. */
+  /** Starts a round for due work; after a round under way, another one follows. */
   nudge(name: string): void;
   /** Resolves when no round is under way. */
   idle(): Promise<void>;

@@ -35,7 +35,7 @@ export async function eraseConnections(tx: Db, projectId: string): Promise<Erase
   `;
 }
 
-/** Revokes the tokens of a deleted connection at their issuer, where there are any. Never throws. */
+/** Revokes the tokens of a deleted connection at their issuer, if there are any. Never throws. */
 export async function revokeErased(deps: RevocationDeps, { sealed, ...connection }: ErasedConnection): Promise<void> {
   if (connection.auth !== 'oauth' || sealed === null) return;
   let grant;
@@ -56,8 +56,8 @@ export interface EndedSignIn {
 }
 
 /**
- * Ends the sign-ins of a person who leaves an organization, in the same transaction; otherwise runs would go on acting
- * for them. The new version of the credentials prevents a renewal under way from restoring the old ones.
+ * Ends the sign-ins of a person who leaves an organization, in the same transaction; otherwise runs would continue to
+ * act for them. The new version of the credentials prevents a running renewal from restoring the old ones.
  */
 export async function endSignInsOf(
   tx: Db,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { withoutUnseen } from '#lib/text.ts';
 
-/** Tool by which a run asks people a question. The run goes on; a later one gets the answer. */
+/** Tool by which a run asks people a question. The run continues; a later run gets the answer. */
 export const ASK = 'ask';
 
 const QUESTION_LENGTH = 1_000;
@@ -11,9 +11,9 @@ const MOST_CHOICES = 8;
 /** A question as the model asks it, in the text that people see. */
 export interface AskedQuestion {
   readonly question: string;
-  /** Null where any text answers it. */
+  /** Null if any text may be the answer. */
   readonly choices: readonly string[] | null;
-  /** The answer that holds until a person gives another one; null for none. */
+  /** The answer that counts until a person gives another one; null for none. */
   readonly defaultAnswer: string | null;
 }
 
@@ -28,7 +28,7 @@ const input = z.strictObject({
   default: visibleText(QUESTION_LENGTH).optional(),
 });
 
-/** Reads the arguments of a call of `ask`. @returns a text with the fault where they are of no use */
+/** Reads the arguments of a call of `ask`. @returns a text with the fault if they cannot be used */
 export function readAsk(args: unknown): AskedQuestion | string {
   const read = input.safeParse(args);
   if (!read.success) {

@@ -61,7 +61,7 @@ const CALL_TIMEOUT_MS = 120_000;
 const PREPARE_TIMEOUT_MS = 30_000;
 
 /**
- * Makes a call once: decides it, has the caller confirm it on its record, and sends it. A tool that differs from its
+ * Makes a call once: judges it, lets the caller confirm it on its record, and sends it. A tool that differs from its
  * confirmed definition is disabled.
  * @param confirm records that the call is sent now under this policy, unless the facts of the decision have changed;
  * `secrets` authenticate the call and are removed from the record
@@ -131,7 +131,7 @@ export interface LiveTool {
 }
 
 /**
- * Asks the server for the tool, and once more on a fresh session where the first request did not reach the server. A
+ * Asks the server for the tool, and once more on a fresh session if the first request did not reach the server. A
  * listing of the run that shows the confirmed definition is enough to call; only a new listing refuses a call.
  */
 async function findLive(

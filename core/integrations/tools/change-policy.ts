@@ -19,8 +19,8 @@ export interface PolicyPatch {
 }
 
 /**
- * Changes a policy. Only a confirmation makes it automatic, or widens an automatic one; without a confirmation it can
- * be made stricter, or hold each call for a person. Each change is material for the routine.
+ * Changes a policy. Only a confirmation makes a policy automatic or widens an automatic one; without one, a change can
+ * make it stricter, or hold each call for a person. Each change is material for the routine.
  * @throws {AppError} `routine_not_found`, `routine_archived`, `policy_not_found`, `confirmation_required`,
  * `precondition_failed`, `invalid_request`, `rate_limited` while many other schemas of the project are being checked
  */
@@ -88,7 +88,7 @@ function decide(before: ToolPolicy, patch: PolicyPatch, actor: string): PolicyCh
   const limits = { maxCallsPerRun, argumentSchema };
   if (patch.state === 'hold') {
     assertThere(before);
-    // A person decides about each call, so holding needs no other confirmation than this one of the definition.
+    // Holding needs a confirmation of the definition only, because a person decides about each call.
     return { state: 'hold', confirmedBy: before.state === 'hold' ? undefined : actor, ...limits };
   }
   const asksForNothing =

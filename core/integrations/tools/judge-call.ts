@@ -22,7 +22,7 @@ export interface WantedCall {
   readonly earlierCalls: number;
   /** True when an earlier attempt recorded that it sends exactly this call. */
   readonly maybeSent: boolean;
-  /** True where a person or a standing rule lets this call of a held tool through. */
+  /** True when a person or a standing rule lets this call of a held tool through. */
   readonly permitted?: boolean;
 }
 
@@ -60,7 +60,7 @@ export async function judgeCall<Found extends { readonly hash: string }>(
   return { kind: 'allowed', policy, args, found };
 }
 
-/** A call that nothing on record forbids; its server has not been asked. */
+/** A call that the stored data allow; its server has not been asked. */
 export interface RecordedCall {
   readonly kind: 'recorded';
   readonly target: ToolTarget;
@@ -68,7 +68,7 @@ export interface RecordedCall {
 }
 
 /**
- * Decides about a call by what is on record, without asking its server.
+ * Judges a call from stored data, without asking its server.
  * @param hasPlaces true for arguments with references to later results, which no schema can check yet
  */
 export async function judgeOnRecord(
@@ -175,14 +175,14 @@ const REFUSALS = {
 } as const;
 export type RefusalReason = keyof typeof REFUSALS;
 
-/** A refused call, of which nothing was sent to the server. */
+/** A refused call. Nothing was sent to the server. */
 export interface RefusedCall {
   readonly kind: 'refused';
   readonly reason: RefusalReason;
   readonly why: string;
 }
 
-/** @param detail fills the place in the words */
+/** @param detail fills the placeholder in the words of the refusal */
 export function refused(reason: RefusalReason, detail: string | number = ''): RefusedCall {
   return { kind: 'refused', reason, why: REFUSALS[reason].replace('{}', () => String(detail)) };
 }
@@ -194,8 +194,8 @@ export interface FixedCall {
 }
 
 /**
- * Finds why a routine may not make a fixed call of a read-only tool, from the record alone. The call itself is decided
- * when it is made (`callOnce`).
+ * Returns the reason why a routine may not make a fixed call of a read-only tool, from stored data alone. `callOnce`
+ * judges the call itself when it is made.
  * @throws {AppError} `rate_limited` while many other schemas of the project are being checked
  */
 export async function fixedCallFault(
@@ -217,7 +217,7 @@ export async function fixedCallFault(
 }
 
 /**
- * Finds why arguments that a person gives do not fit a policy, by the tool's own schema and by the one that narrows it.
+ * Returns the reason why a person's arguments do not fit a policy: the tool's own schema or the schema that narrows it.
  * @throws {AppError} `rate_limited` while many other schemas of the project are being checked
  */
 export function judgeArguments(policy: ToolPolicy, args: JsonObject): Promise<RefusedCall | undefined> {

@@ -14,7 +14,7 @@ export interface ToolPolicy extends Omit<ToolDefinition, 'name'> {
   readonly routineId: string;
   readonly connectionId: string;
   readonly toolName: string;
-  /** Hash of the definition, which is the server's latest. */
+  /** Hash of the server's latest definition. */
   readonly definitionHash: string;
   /** Hash of the confirmed definition. The tool is enabled only while both are the same. */
   readonly confirmedHash: string | null;
@@ -36,7 +36,7 @@ export interface ToolPolicy extends Omit<ToolDefinition, 'name'> {
 /** The parts of a definition that can change. Another name is another tool. */
 export type ConfirmedDefinition = Omit<ToolDefinition, 'name'>;
 
-/** Schemas of a tool without unreadable keywords. A schema that is readable as a whole is missing. */
+/** A tool's schemas without their unreadable keywords. A schema that is readable as a whole is left out. */
 export interface ReadableSchemas {
   readonly inputSchema?: JsonObject;
   readonly outputSchema?: JsonObject;

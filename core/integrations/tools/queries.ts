@@ -4,7 +4,7 @@ import { AppError } from '#lib/errors.ts';
 import { afterCursor, type Page } from '#lib/paging.ts';
 import type { PolicyState, ReadableSchemas, ToolPolicy } from './policy.ts';
 
-/** Readable schemas of a policy, while its definition is the one that they were read from. */
+/** Readable schemas of a policy; null once the definition has changed since they were read. */
 export const readableNow = sql`case when readable->>'definitionHash' = definition_hash then readable end`;
 
 /** The columns of a policy, under the names of `ToolPolicy`. */

@@ -3,7 +3,7 @@ import { prepare, type Caller, type FailedCall, type ToolCallDeps } from './call
 import { resultFault, type MaybeSent, type RefusedCall, type WantedCall } from './judge-call.ts';
 import { checkedSchemas, type ToolPolicy } from './policy.ts';
 
-/** What answers a call that was not made: a value of the tool's output schema, its last real answer, or nothing. */
+/** The answer to a call that was not made: a value of the tool's output schema, its last real answer, or nothing. */
 export const STAND_INS = ['schema', 'earlier_answer', 'nothing'] as const;
 export type StandIn = (typeof STAND_INS)[number];
 
@@ -17,7 +17,7 @@ export interface StagedCall {
 }
 
 /**
- * Decides a call as any other, by its policy, its arguments and the live definition of its tool, and does not send it.
+ * Judges a call like any other, by its policy, its arguments and the live definition of its tool, but does not send it.
  * @param lastAnswer reads the last real answer of the tool; undefined without one
  */
 export async function stageCall(

@@ -1,6 +1,6 @@
 import { pointerTokens, valueAt, type JsonObject } from '#lib/json.ts';
 
-/** A value that conditions compare with: no list, no object, and no number that a double does not hold. */
+/** A value that conditions compare with: a text, a boolean, null, or a number that a double holds. */
 export type RuleValue = string | number | boolean | null;
 
 /** A condition on one argument of a call. */
@@ -15,7 +15,7 @@ export type RuleCondition = { readonly pointer: string } & (
 export interface ToolRule {
   readonly id: string;
   readonly policyId: string;
-  /** Definition of the tool for which it was made; it ends with that definition. */
+  /** Hash of the definition that the rule was made for. A new definition ends the rule. */
   readonly definitionHash: string;
   readonly conditions: readonly RuleCondition[];
   readonly expiresAt: Date | null;
@@ -35,7 +35,7 @@ export function matchingRule<Rule extends Pick<ToolRule, 'conditions'>>(
   return rules.find(({ conditions }) => conditions.length > 0 && conditions.every((each) => isMet(each, args)));
 }
 
-/** A missing argument, and one of another type, meets no condition; nor does a number that no double represents. */
+/** Arguments that are missing, of another type, or numbers that no double represents meet no condition. */
 function isMet(condition: RuleCondition, args: JsonObject): boolean {
   const value = valueAt(args, condition.pointer);
   if ('equals' in condition) return value === condition.equals;
@@ -44,7 +44,7 @@ function isMet(condition: RuleCondition, args: JsonObject): boolean {
   return typeof value === 'number' && value <= condition.atMost;
 }
 
-/** Says which calls a rule lets through, for people; its end and its most uses stand beside it. */
+/** Describes the calls that a rule lets through, without its expiry and its limit of uses. */
 export function ruleInWords({ conditions }: Pick<ToolRule, 'conditions'>): string {
   return `Calls whose ${conditions.map(conditionInWords).join(' and ')}, with any other arguments`;
 }

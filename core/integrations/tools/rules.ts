@@ -75,7 +75,7 @@ export async function listRules(db: Db, scope: PolicyScope, page: Page): Promise
   `;
 }
 
-/** Revokes a rule; one that is revoked stays so. @throws {AppError} `tool_rule_not_found` */
+/** Revokes a rule; a revoked rule stays revoked. @throws {AppError} `tool_rule_not_found` */
 export function revokeRule(
   database: Database,
   by: Actor,
@@ -110,7 +110,7 @@ export function standingRules(
   `;
 }
 
-/** Counts a call that a rule lets through. @returns false where the rule has ended meanwhile */
+/** Counts a call that a rule lets through. @returns false when the rule has ended meanwhile */
 export async function spendRule(
   tx: Db,
   { id: policyId, projectId }: Pick<ToolPolicy, 'id' | 'projectId'>,

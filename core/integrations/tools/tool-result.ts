@@ -119,7 +119,7 @@ const TOKEN =
 
 /** A tool call as its step shows it: without secrets, long texts cut with their length on record. */
 export interface ToolRecord {
-  /** The name by which the model calls it. */
+  /** Name of the tool for the model. */
   readonly name: string;
   /** The server's own name for it; null for a tool that was never offered. */
   readonly toolName: string | null;
@@ -141,11 +141,11 @@ export interface ToolRecord {
   readonly omittedFromStep?: number;
   /** Set on a call that was refused after it had been planned. */
   readonly refused?: true;
-  /** Set on a call that was held: the action that it became, and the name by which later calls of the run refer to it. */
+  /** Set on a call that was held: its action, and the name under which later calls of the run refer to it. */
   readonly action?: { readonly id: string; readonly name: string };
   /** Set on a call of a held tool that a standing rule let through. */
   readonly rule?: { readonly id: string; readonly words: string };
-  /** Set on a call of a rehearsal that was not made: what answered in its place. */
+  /** Set on a staged call of a rehearsal: the kind of its stand-in. */
   readonly rehearsed?: StandIn;
 }
 

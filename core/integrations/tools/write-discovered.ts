@@ -27,8 +27,8 @@ export interface DiscoveryScope {
 }
 
 /**
- * Updates the policies of one routine and connection to the server's tools. New ones are disabled; a confirmed one that
- * has changed or is gone is disabled again. The caller has locked the routine.
+ * Updates the policies of one routine and connection to the server's tools. New tools are disabled; a confirmed tool
+ * that has changed or is gone is disabled again. The caller has locked the routine.
  */
 export async function writeDiscovered(
   tx: Db,

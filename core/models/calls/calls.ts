@@ -29,9 +29,9 @@ export interface IssuedCall {
 
 export type Issue =
   | { readonly kind: 'issued'; readonly call: IssuedCall }
-  /** The account has as many calls under way as it may. */
+  /** The account already has its most calls at a time. */
   | { readonly kind: 'busy' }
-  /** The account may not be used: not ready, its provider off, or its owner no longer a member. */
+  /** The account may not be used: it is not ready, its provider is off, or its owner is no longer a member. */
   | { readonly kind: 'unusable' }
   /** The allowance of the account is used up. */
   | { readonly kind: 'limited'; readonly until: Date }
@@ -132,7 +132,7 @@ export type CallEnd = 'failed' | 'unknown_outcome';
 
 /**
  * Records the outcome of a call without a response; a later attempt at its step gets a request id of its own.
- * @returns false when the call had ended already, with an outcome that another attempt got too
+ * @returns false when the call had ended already, with an outcome that another attempt also received
  */
 export async function endCall(
   db: Db,
@@ -169,7 +169,8 @@ export function callSucceeded({ requestId }: IssuedCall, step: Sql): Sql {
 
 /**
  * Updates a call whose response came too late for its step; a common table expression of the statement that counts its
- * usage. It has a row the first time, and none when the usage was counted before, with the step or by another attempt.
+ * usage. It returns a row the first time, and none if the usage was counted before, with the step or by another
+ * attempt.
  */
 export function callCounted({ requestId }: IssuedCall): Sql {
   return sql`update model_calls set state = 'succeeded', ended_at = coalesce(ended_at, now())

@@ -25,7 +25,10 @@ export function accountKinds(deps: CatalogueCore & AccountsCore): Kinds {
   return { revocation: revocationKind(deps), catalogue: catalogueKind(deps) };
 }
 
-/** In the background, so that no request waits for a provider. An account whose catalogue fails keeps its last one. */
+/**
+ * Fetches catalogues in the background, so that no request waits for a provider. If that fails, an account keeps its
+ * last catalogue.
+ */
 function catalogueKind(deps: CatalogueCore): RequestKind | undefined {
   const { modelRuntime: runtime } = deps;
   if (runtime === undefined) return undefined;

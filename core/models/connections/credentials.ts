@@ -48,12 +48,12 @@ export interface ModelCredentials {
   ): Promise<CallCredential>;
   /**
    * Notes that the provider refused the credential of this version.
-   * @returns another one to repeat the call with, once; undefined without one, and then the account is marked
+   * @returns another credential to repeat the call with, once; undefined without one: then the account is not ready
    */
   refused(ref: ModelConnectionRef, version: number, signal: AbortSignal): Promise<CallCredential | undefined>;
 }
 
-/** Time by which a credential has to outlast its call. */
+/** Time that a credential must remain valid beyond the deadline of its call. */
 const MARGIN_MS = 60_000;
 
 export function createModelCredentials(deps: RenewalCore & Pick<AccountsCore, 'modelProviders'>): ModelCredentials {
@@ -119,7 +119,7 @@ export function createModelCredentials(deps: RenewalCore & Pick<AccountsCore, 'm
   };
 }
 
-/** When a new one would not last that long either, it is renewed once half of its life is over. */
+/** A credential whose whole life is shorter than the call is renewed once half of its life is over. */
 function outlasts({ expiresAt, lifeSeconds }: StoredCredential, endsAt: number): boolean {
   if (expiresAt === null || expiresAt.getTime() > endsAt) return true;
   const time = now();

@@ -71,7 +71,7 @@ export function accountsOfProject(tx: Db, projectId: string): Promise<ModelConne
   `;
 }
 
-/** Without its key a credential cannot be revoked at its provider; it is erased all the same. */
+/** Without its key a credential cannot be revoked at its provider; it is still erased. */
 function openOrUndefined({ secrets, log }: AccountsCore, connectionId: string, sealed: string) {
   try {
     return openCredential(secrets, connectionId, sealed);
@@ -81,7 +81,7 @@ function openOrUndefined({ secrets, log }: AccountsCore, connectionId: string, s
   }
 }
 
-/** Keeps a credential until its provider has taken it back, sealed to its new place. */
+/** Keeps a credential, sealed to its new place, until its provider has revoked it. */
 export async function keepForRevocation(
   tx: Db,
   secrets: SecretBox,
@@ -101,7 +101,7 @@ export async function keepForRevocation(
 /** Due time that hides a revocation from the previous release, which attempts everything that is due in the row. */
 const NOT_THERE = sql`'infinity'::timestamptz`;
 
-/** Moves revocations that the previous release has left, or leaves while it still runs, into the queue of work. */
+/** Moves revocations of the previous release, which may still run, into the queue of work. */
 export async function adoptRevocations(db: Db): Promise<void> {
   await db.run`
     with left_behind as (
@@ -121,8 +121,8 @@ const MINUTE_MS = 60_000;
 const WAITS_MS = Array.from({ length: 30 }, (_, index) => MINUTE_MS * Math.min(2 ** index, 60));
 
 /**
- * Hands revoked credentials back to their issuers. Erases each one when it was taken back, when it cannot be, or after
- * a day of attempts.
+ * Hands revoked credentials back to their issuers. Erases each one when it is revoked, when it cannot be revoked, or
+ * after a day of attempts.
  */
 export function revocationKind(deps: AccountsCore): RequestKind {
   return {

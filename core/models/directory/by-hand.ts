@@ -9,7 +9,7 @@ import { AppError, invalid } from '#lib/errors.ts';
 import type { Looking } from './directory.ts';
 import type { FigureOrigin, Figures, ModelOption, SomeFigures } from './model.ts';
 
-/** A change of the figures that an organization entered for a model; null takes one back. */
+/** A change of the figures that an organization entered for a model; null removes one. */
 export interface FiguresPatch {
   readonly contextTokens?: number | null | undefined;
   readonly maxOutputTokens?: number | null | undefined;
@@ -69,8 +69,8 @@ const BETTER: ReadonlySet<FigureOrigin> = new Set(['list', 'operator', 'local', 
 /**
  * Changes the figures that an organization has entered for a model.
  * @param option the model as the organization sees it now
- * @throws {AppError} `forbidden` for a member, and for prices where the operator caps cost; `invalid_request` for a
- * figure that a better origin states; `limit_reached`
+ * @throws {AppError} `forbidden` for a member, and for prices if the operator caps cost; `invalid_request` for a figure
+ * that a better origin states; `limit_reached`
  */
 export async function patchFigures(
   { database, maxCostUsdPerOrganization }: Pick<Core, 'database' | 'maxCostUsdPerOrganization'>,

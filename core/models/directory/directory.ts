@@ -30,7 +30,7 @@ export interface Looking {
 }
 
 export interface ModelDirectory {
-  /** Returns the newest list of every source. @throws {AppError} `models_unavailable` when none ever has */
+  /** Returns the newest list of every source. @throws {AppError} `models_unavailable` when none has ever given one */
   list(looking?: Looking): Promise<ModelList>;
   /**
    * Finds the option that a reference names.
@@ -54,7 +54,7 @@ const PATIENCE_MS = 1_000;
 /**
  * Joins the lists of all sources, each cached on its own: a source that is down hides no model of the others. With
  * several sources, the name of a source precedes its ids, unless it is configured otherwise. A reference never leads to
- * another source than the one that it names.
+ * a source that it does not name.
  */
 export function createModelDirectory(settings: DirectorySettings): ModelDirectory {
   const { abilities, names } = settings;

@@ -23,7 +23,7 @@ export function isModelProvider(name: string): name is ModelProvider {
 export const FIGURE_ORIGINS = ['list', 'operator', 'local', 'learned', 'by_hand', 'catalogue'] as const;
 export type FigureOrigin = (typeof FIGURE_ORIGINS)[number];
 
-/** Figures of a model, by which steps are measured and paid; null when unknown. */
+/** Figures of a model that measure and price its steps; null when unknown. */
 export interface Figures {
   readonly contextTokens: number | null;
   /** The most tokens that it writes in one response. */
@@ -57,7 +57,7 @@ interface Completed {
   readonly origins: Origins;
 }
 
-/** Completes figures by origin: of each, the first that is known. */
+/** Completes figures by origin: the first known value of each counts. */
 export function firstKnown(candidates: readonly (readonly [FigureOrigin, SomeFigures])[]): Completed {
   const first = <Name extends keyof Figures>(name: Name) => {
     for (const [origin, { [name]: figure }] of candidates) {

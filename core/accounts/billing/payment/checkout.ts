@@ -123,7 +123,7 @@ function ifGone(error: unknown): undefined {
   if (!(error instanceof CustomerGone)) throw error;
 }
 
-/** Opens the portal. Where the subscription can be changed to the wanted price, it opens at the confirmation. */
+/** Opens the portal. If the subscription can change to the wanted price, the portal opens at the confirmation. */
 async function toPortal(deps: Ready, input: Visitor & { readonly subscribed: Stripe.Subscription }): Promise<Checkout> {
   const { subscribed, plan, customer } = input;
   const [item, another] = subscribed.items.data;

@@ -70,7 +70,7 @@ export function listOpenCheckouts(
   );
 }
 
-/** Expires a checkout. One that is completed or expired already is no error. */
+/** Expires a checkout. A completed or expired checkout is no error. */
 export function expireCheckout({ processor: { stripe }, watch }: ProcessorDeps, id: string): Promise<void> {
   return callProcessor(watch, async () => {
     try {

@@ -32,8 +32,8 @@ export async function keepPaymentsInStep(
 }
 
 /**
- * Makes up for missed events: syncs customers with an open request, whose period has ended, who have an open checkout,
- * or who have not been synced for six hours. One that fails does not stop the others.
+ * Makes up for missed events: syncs customers that have an open request or an open checkout, whose period has ended, or
+ * that were not synced for six hours. A failed sync does not stop the others.
  * @returns the number of synced customers
  */
 export async function reconcilePayments(deps: PaymentDeps, signal: AbortSignal): Promise<number> {

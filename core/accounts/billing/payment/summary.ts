@@ -5,7 +5,7 @@ import { listSubscriptions, type Subscription } from './entitlement.ts';
 /** An organization's plan, its use, and problems that need a person. */
 export interface BillingSummary {
   readonly plan: Plan;
-  /** Source of the plan: the operator, a subscription, or `none`, which is the free plan. */
+  /** Source of the plan: the operator, a subscription, or `none` for the free plan. */
   readonly source: 'self_hosted' | 'subscription' | 'none';
   /** State of the subscription in the processor's words; null without one. */
   readonly status: string | null;

@@ -152,7 +152,7 @@ function lookForFaults(
     if (ours[index] === 0) raise(watch, 'unknown_price', { organizationId, subscription });
   }
   if (live.length > 1 || ours.some((items) => items > 1)) raise(watch, 'several_subscriptions', { organizationId });
-  // A checkout was paid that was open when the organization was deleted, or a subscription was revived later.
+  // The customer paid a checkout that was open when the organization was deleted, or a subscription was revived later.
   if (isDeleted && live.length > 0) raise(watch, 'deleted_organization', { organizationId });
 }
 
@@ -169,7 +169,7 @@ export async function refreshWithin(deps: PaymentDeps, organizationId: string, m
   await syncWithin(deps, organizationId, ms);
 }
 
-/** Waits at most `ms` for a sync. A longer sync continues; the reconciliation repeats one that fails. */
+/** Waits at most `ms` for a sync. A longer sync continues; the reconciliation repeats a failed one. */
 export async function syncWithin(deps: PaymentDeps, organizationId: string, ms: number): Promise<void> {
   const controller = new AbortController();
   const sync = syncOrganization(deps, organizationId).catch((err: unknown) =>

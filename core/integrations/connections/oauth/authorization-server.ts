@@ -19,7 +19,7 @@ export const authorizationServer = z.strictObject({
   issuer: z.string().optional(),
   authorizationEndpoint: z.string(),
   tokenEndpoint: z.string(),
-  /** The endpoint that takes tokens back (RFC 7009), if there is one. */
+  /** The endpoint that revokes tokens (RFC 7009), if there is one. */
   revocationEndpoint: z.string().optional(),
   /** The methods that the server lists; empty when it lists none. */
   tokenEndpointAuthMethods: z.array(z.string()),
@@ -33,7 +33,10 @@ export const oauthClient = z.strictObject({
   id: z.string(),
   secret: z.string().optional(),
   authMethod: z.string().optional(),
-  /** True when a person gave it: it outlives the sign-in. Every other client is chosen again at each sign-in. */
+  /**
+   * True for a client that a person gave, which outlives the sign-in. Every other client is chosen again at each
+   * sign-in.
+   */
   given: z.boolean(),
 });
 export type OAuthClient = z.output<typeof oauthClient>;
@@ -148,7 +151,7 @@ async function ownMetadata(
   return metadata;
 }
 
-/** Leaves the issuer to the callers: the library would compare it character by character. */
+/** Does not compare the issuer: the library would do so character by character, so the callers do. */
 function readMetadata(
   fetch: typeof globalThis.fetch,
   issuer: string,

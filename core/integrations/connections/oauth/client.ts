@@ -9,9 +9,9 @@ import type { OAuthClient, DiscoveredServer } from './authorization-server.ts';
 import { SignInError } from './sign-in.ts';
 
 /**
- * Returns the address of our document for a callback. The addresses never change: each is our client id at every
- * authorization server that has seen it. An issuer of tool servers has its own, because the document names the return
- * address. The address without a callback serves everything else.
+ * Returns the address of this service's document for a callback. The addresses never change: each is our client id at
+ * every authorization server that has seen it. An issuer of tool servers has its own, because the document names the
+ * return address. The address without a callback serves everything else.
  */
 export function clientMetadataUrlOf(publicUrl: string): (callback: string) => string {
   return (callback) => `${publicUrl}/oauth/client-metadata${isIssuerCallback(callback) ? `/${callback}` : ''}.json`;

@@ -21,8 +21,8 @@ export interface SignInCallback extends Presented {
 }
 
 /**
- * Ends a sign-in: redeems the code, tries the tokens and stores them, sealed, in a new connection or in the one that
- * was signed in to again. A repeated return finds the same connection and redeems nothing.
+ * Ends a sign-in: redeems the code, tries the tokens and stores them, sealed, in a new connection or in the connection
+ * of a repeated sign-in. A repeated return finds the same connection and redeems nothing.
  * @throws {AppError} `attempt_expired` for a state of another session, a failed one or an old one; and those of
  * `SignInError`
  */
@@ -76,7 +76,7 @@ async function keep(deps: SignInDeps, by: Actor, flow: Flow, tokens: Tokens): Pr
     resource: flow.resource,
   };
   const verified = await verify(deps, connection, grant);
-  // A new connection too takes two steps: no one can use it before its credentials are stored.
+  // A new connection is stored in two steps too, so that no one can use it before its credentials are stored.
   if (flow.connectionId === null) {
     await insertConnection(database, connectionSecrets, by, {
       ...connection,

@@ -79,7 +79,7 @@ export function clientOfProvider(providers: ProviderCatalogue, provider: Provide
 
 /**
  * Returns the issuer of a sign-in's tokens and this service's client there.
- * @throws {AppError} `provider_not_found` and `provider_disabled` where a managed provider is gone
+ * @throws {AppError} `provider_not_found` and `provider_disabled` when a managed provider has gone
  */
 export function issuerOf(
   providers: ProviderCatalogue,
@@ -164,7 +164,7 @@ export async function takeRenewalLease(
   return taken === undefined ? undefined : { ...taken, lease };
 }
 
-/** Gives the lease back without new tokens. @param refused the response by which the server refused the renewal */
+/** Gives the lease back without new tokens. @param refused the response in which the server refused the renewal */
 export async function dropLease(
   db: Db,
   connection: ConnectionRef,

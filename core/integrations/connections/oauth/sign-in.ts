@@ -7,13 +7,13 @@ export interface SignInDeps extends Pick<
   ConnectionsCore,
   'connectionSecrets' | 'database' | 'log' | 'outbound' | 'providers' | 'secrets' | 'uiOrigin'
 > {
-  /** Returns the address of the client metadata document for a callback, which is the client id where possible. */
+  /** Returns the address of the client metadata document for a callback, which is the client id if possible. */
   readonly clientMetadataUrl: (callback: string) => string;
 }
 
 /**
- * Lists why a sign-in cannot begin or end, in the service's own words. Only the issuer is repeated from a server's
- * words.
+ * Lists the reasons why a sign-in cannot begin or end, in the service's own words. They repeat nothing from a server
+ * except its issuer.
  */
 const ERRORS = {
   blocked: [

@@ -29,7 +29,7 @@ import {
 } from './grant.ts';
 import { revokeGrant } from '../remove.ts';
 
-/** Creates the source of credentials for connections that a person signed in to, which are renewed before they expire. */
+/** Creates the source of credentials for connections that a person signed in to. It renews them before they expire. */
 export function createOAuthSource(deps: RenewalDeps): CredentialSource {
   const renewals = createRenewals<Grant>();
   const renewed = (connection: Connection, stale: StoredGrant, signal: AbortSignal): Promise<Grant> => {
@@ -74,7 +74,7 @@ type RenewalDeps = Pick<ConnectionsCore, 'connectionSecrets' | 'database' | 'log
 
 /**
  * Renews the tokens of a connection once, however many callers ask in however many processes: the holder of the lease
- * asks the provider, the others wait for what it stores. New tokens are stored before use, because the old refresh
+ * asks the provider, the others wait for the stored result. New tokens are stored before use, because the old refresh
  * token may be worthless by then.
  * @throws {AppError} `connection_not_ready` when a person has to sign in again, `provider_error` when a later attempt
  * may succeed

@@ -83,7 +83,7 @@ function newDraft({ providers }: SignInDeps, request: SignInRequest): Connection
   return draftConnection({ ...draft, to: { url } });
 }
 
-/** The callback tells providers apart by its address. */
+/** Each provider has a callback of its own, so a connection cannot change its provider. */
 function assertSameKind(request: SignInRequest, draft: ConnectionDraft): void {
   const provider = draft.kind === 'managed' ? draft.provider : TOOL_SERVER;
   if (provider !== request.provider) {

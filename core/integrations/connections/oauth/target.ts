@@ -96,8 +96,8 @@ export async function discoveredTarget(
 }
 
 /**
- * Chooses the client, in the order of the MCP specification: one that a person gave, now or earlier; the metadata
- * document; else one that this service registers for the connection.
+ * Chooses the client, in the order of the MCP specification: the client that a person gave, now or earlier; the
+ * metadata document; else a new registration for the connection.
  */
 async function clientAt(
   { outbound, uiOrigin, clientMetadataUrl, log }: DiscoveryDeps,

@@ -67,7 +67,10 @@ function textAt(item: unknown, path: string): string | undefined {
   return typeof value === 'string' && value !== '' ? value.slice(0, MAX_TEXT) : undefined;
 }
 
-/** Result of a call: `rejected` when the provider does not know the credential, `forbidden` when that lacks the right. */
+/**
+ * Result of a call: `rejected` when the provider does not know the credential, `forbidden` when the credential lacks
+ * the right.
+ */
 type ProviderResult =
   | { readonly kind: 'answered'; readonly body: unknown }
   | { readonly kind: 'rejected' }
@@ -116,7 +119,7 @@ export type Verification =
   | { readonly kind: 'rejected' }
   | { readonly kind: 'failed' };
 
-/** Tries a credential at the provider: on its list of accounts if it has one, else at its tool server. */
+/** Tries a credential at the provider's list of accounts if there is one, else at its tool server. */
 export async function verifyCredential(
   outbound: OutboundClient,
   provider: Provider,

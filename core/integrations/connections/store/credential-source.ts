@@ -15,7 +15,9 @@ export interface CredentialSource {
    * @throws {AppError} `connection_not_ready` without working credentials
    */
   headers(connection: Connection, signal: AbortSignal): Promise<Record<string, string>>;
-  /** Records a refusal as `RequestCredentials` does; without other headers the connection is marked as not ready. */
+  /**
+   * Records a refusal as `RequestCredentials` does; if there are no other headers, marks the connection as not ready.
+   */
   refused(
     connection: Connection,
     ...refusal: Parameters<RequestCredentials['refused']>

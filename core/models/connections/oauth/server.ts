@@ -88,7 +88,7 @@ export function tokenParametersOf(provider: ModelProvider): Readonly<Record<stri
 /**
  * Hands tokens back to their issuer (RFC 7009): the refresh token, which takes the access tokens with it, else the
  * access token.
- * @returns `unsupported` where the provider has no revocation
+ * @returns `unsupported` when the provider has no revocation
  * @throws when a later attempt may succeed
  */
 export async function revokeTokens(

@@ -81,7 +81,7 @@ export async function pollDeviceSignIn(
   return shown(deps, await read());
 }
 
-/** Cancels an attempt; one that has ended stays as it is. @throws {AppError} `attempt_not_found` */
+/** Cancels an attempt; an ended attempt stays as it is. @throws {AppError} `attempt_not_found` */
 export async function cancelDeviceSignIn(
   deps: Pick<AccountsCore, 'database' | 'secrets'>,
   owner: Pick<AttemptOwner, 'projectId' | 'userId'>,

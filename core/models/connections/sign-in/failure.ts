@@ -1,8 +1,8 @@
 import { AppError, type ErrorCode } from '#lib/errors.ts';
 
 /**
- * Lists the reasons why a sign-in fails, in the service's own words. Of a provider's words, only the address that it
- * names as its issuer is repeated.
+ * Lists the reasons why a sign-in fails, in the service's own words. They repeat nothing from a provider except the
+ * address of its issuer.
  */
 export const SIGN_IN_FAILURES = {
   provider_unavailable: ['provider_error', 'The provider could not be asked just now; try again in a moment.'],

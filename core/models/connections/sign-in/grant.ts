@@ -21,8 +21,8 @@ import { tryCredential } from './try-credential.ts';
 type DropDeps = Pick<AccountsCore, 'outbound' | 'findModelServer' | 'log'>;
 
 /**
- * Reads what a token response grants: the scopes that are needed, and whose account it is. Tokens that fail here are
- * handed back.
+ * Reads the scopes and the account of a token response. Hands the tokens back if a needed scope is missing or the
+ * account cannot be verified.
  * @throws {SignInFailure} `scopes_missing`, `identity_not_verified`
  */
 export async function readGrant(
@@ -111,11 +111,11 @@ function assertScopes(provider: ModelProvider, granted: string | undefined): voi
 export interface AccountIdentity {
   readonly accountId: string | null;
   readonly accountLabel: string | null;
-  /** The claim that the provider wants in a header of each call. */
+  /** Claim that the provider expects in a header of each call. */
   readonly accountHeader: string | null;
 }
 
-/** Signatures by the issuer's own keys; never a shared secret, never none. */
+/** Algorithms that sign with the issuer's own keys. A shared secret and an unsigned token are refused. */
 const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'EdDSA'];
 const SKEW_SECONDS = 60;
 const TIMEOUT_MS = 10_000;

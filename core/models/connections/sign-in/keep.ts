@@ -30,10 +30,10 @@ export interface TriedAccount {
 }
 
 /**
- * Stores an account with its models in one transaction, in which `alsoDo` may end what has led to it. An account that
- * may sign in and make no calls is stored as `plan_not_entitled`.
+ * Stores an account with its models in one transaction; `alsoDo` runs in it and may end the sign-in. An account that
+ * may sign in but make no calls is stored as `plan_not_entitled`.
  * @throws {SignInFailure} `account_mismatch`; {AppError} `project_not_found`, `connection_not_found`, `owner_required`,
- *   `connection_not_ready`
+ * `connection_not_ready`
  */
 export function keepAccount(
   deps: Pick<AccountsCore, 'database' | 'secrets'>,
@@ -81,7 +81,7 @@ export async function checkMayConnect(
   });
 }
 
-/** The most accounts of a project, without the revoked ones and with them: those are kept. */
+/** The most accounts of a project: without the revoked ones, and with them, because their rows are kept. */
 const MAX_ACCOUNTS = 1_000;
 const MAX_EVER = 10_000;
 
@@ -118,7 +118,7 @@ async function holdMembership(tx: Db, { projectId, ownerId }: TriedAccount): Pro
   if (held === undefined) throw new AppError('project_not_found');
 }
 
-/** Returns the id of the row to write: the named one, the one of the same account, or a new one. */
+/** Returns the id of the row to write: the named row, the row of the same account, or a new row. */
 async function idFor(tx: Db, account: TriedAccount): Promise<string> {
   const { projectId, ownerId, provider, accountId, connectionId } = account;
   const same = await tx.row<{ id: string }>`

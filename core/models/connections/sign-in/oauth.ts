@@ -137,7 +137,7 @@ async function requestOf(
     input.redirectUri,
     input.state,
   );
-  // A person is sent only to where we would go ourselves.
+  // Send a person only to addresses that this service may call itself.
   if (outbound.urlFault(authorizationUrl) !== undefined) throw new SignInFailure('provider_unavailable');
   return { authorizationUrl: authorizationUrl.href, codeVerifier };
 }

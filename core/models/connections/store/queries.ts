@@ -67,7 +67,7 @@ export function markNotReady(
   });
 }
 
-/** Mails the owner of an account that its provider takes no further calls without money. */
+/** Tells the owner of an account by mail that its provider accepts no more calls until the owner pays. */
 export async function mailOwnerOfEmptyAccount(tx: Db, { id, projectId }: ModelConnectionRef): Promise<void> {
   const account = await tx.row<OwnedAccount>`
     select c.owner_id as "ownerId", c.provider, c.account_label as "accountLabel",
