@@ -111,13 +111,15 @@ async function respond(request: IncomingMessage, response: ServerResponse, answe
   send(response, status, sent);
 }
 
-/** Streams a run that is over to its end. The stream of any other run stays open, and nothing happens. */
+/** Streams a run as it stands, to its end where it is over. The stream of any other run stays open, and nothing happens. */
 function sendEvents(response: ServerResponse, run: unknown): void {
   response.writeHead(200, { 'Content-Type': 'text/event-stream' }).write(': open\n\n');
-  const { steps, ...state } = (run ?? {}) as { state?: RunState; steps?: readonly unknown[] };
-  if (state.state === undefined || !isEndState(state.state)) return;
-  for (const step of steps ?? []) response.write(`event: step\ndata: ${JSON.stringify(step)}\n\n`);
-  response.end(`event: state\ndata: ${JSON.stringify(state)}\n\n`);
+  const { steps = [], ...state } = (run ?? {}) as { state?: RunState; steps?: readonly { state: string }[] };
+  if (state.state === undefined) return;
+  const send = (event: string, data: unknown) => response.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
+  for (const step of steps.filter((each) => each.state !== 'started')) send('step', step);
+  send('state', state);
+  if (isEndState(state.state)) response.end();
 }
 
 type Spec = (typeof document.paths)[string][string];
