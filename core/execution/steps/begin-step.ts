@@ -196,7 +196,7 @@ export function definedFields(
   };
 }
 
-/** A run as the statement finds it, before its JSON is read. */
+/** A run as the statement reads it, before its JSON is parsed. */
 interface FoundRun extends Omit<
   StepRun,
   | keyof ReturnType<typeof definedFields>
@@ -219,7 +219,7 @@ interface FoundRun extends Omit<
   readonly transcriptSteps: readonly TranscriptStep[] | null;
 }
 
-/** Takes back an attempt that has to wait: it has sent nothing, so it does not count. */
+/** Takes back an attempt that must wait: it has sent nothing, so it does not count. */
 export function takeBackAttempt({ runId, index, attempt }: Attempt): Sql {
   return sql`
         update steps set attempt = attempt - 1

@@ -39,7 +39,7 @@ export interface ModelCall extends GatewayCall {
 export interface ModelCaller {
   /** Longest duration of a call, after which it is aborted. */
   readonly timeoutMs: number;
-  /** @throws {ModelFailure}, {Stop} where an account cannot take it, or the signal's reason when it was aborted */
+  /** @throws {ModelFailure}, {Stop} if an account cannot take it, or the signal's reason when it was aborted */
   call(input: ModelCall): Promise<ModelResponse>;
   close(): Promise<void>;
 }

@@ -11,7 +11,7 @@ import { ModelFailure, Stop, type StepOutcome } from './stop.ts';
 
 /**
  * Records a model step with its consequences: the tool calls it asks for, the request for a better result, or the end
- * of the run. Where another attempt was faster or the run has ended meanwhile, only the usage is added.
+ * of the run. If another attempt was faster or the run has ended meanwhile, only the usage is added.
  * @throws {Stop} in that case, {ModelFailure} when the call is no longer valid, so that nothing was recorded
  */
 export async function recordStep(

@@ -24,11 +24,11 @@ export interface GrantedOutput {
   readonly maxOutputTokens: number | undefined;
   /** The reason with which the run ends if the model reaches that many tokens; set when a limit lowered them. */
   readonly cutBy: FailureReason | undefined;
-  /** True when something is held against a limit, which a call without a response has to release. */
+  /** True when the step has a reservation, which a call without a response must release. */
   readonly isHeld: boolean;
 }
 
-/** Output tokens that are reserved where neither the routine nor the model directory limits them. */
+/** Output tokens that are reserved if neither the routine nor the model directory limits them. */
 const DEFAULT_OUTPUT_TOKENS = 16_384;
 
 /** Output tokens for a model without figures. Servers refuse more than their window, and small ones may fill it. */

@@ -30,7 +30,7 @@ export interface ToolStep {
   readonly tool: PendingTool;
   /** The calls that this run has sent before under the same policy, including the gate's. */
   readonly earlierCalls: number;
-  /** Undefined where the policy or the connection is gone. */
+  /** Undefined if the policy or the connection is gone. */
   readonly target: ToolTarget | undefined;
 }
 

@@ -181,7 +181,7 @@ function bodyOf(input: ModelCall, { tools }: AccountStep): RunBody {
   return {
     modelId,
     instructions,
-    // A message of thinking alone says nothing, and some providers refuse it.
+    // Leaves out a message with thinking alone: some providers refuse it.
     messages: messages.filter(({ content }) => content.length > 0).map((message) => ({ ...message })),
     tools: tools.map(({ name, description, inputSchema }) => ({
       name,
