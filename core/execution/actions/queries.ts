@@ -39,7 +39,7 @@ export async function readAction(db: Db, projectId: string, id: string): Promise
 
 /** An action with everything that a person looks at before a decision. */
 export interface ActionDetail extends Action {
-  /** The schema of the arguments; null where the tool is gone. */
+  /** The schema of the arguments; null if the tool is gone. */
   readonly inputSchema: JsonObject | null;
   /** Arguments of the call of the same tool that was approved last; null without one. */
   readonly lastApproved: { readonly id: string; readonly arguments: JsonObject; readonly decidedAt: Date } | null;
@@ -88,7 +88,7 @@ export function findReferred(
   `;
 }
 
-/** Reads the present policy and connection of an action; undefined where one of them is gone. */
+/** Reads the present policy and connection of an action; undefined if one of them is gone. */
 export async function targetOfAction(
   db: Db,
   action: Pick<Action, 'projectId' | 'routineId' | 'policyId' | 'connectionId'>,
@@ -103,7 +103,10 @@ export async function targetOfAction(
   return found?.target == null ? undefined : targetOf(found.target);
 }
 
-/** A value that differs between the arguments of two calls; `before` or `after` is missing where there is none. */
+/**
+ * A value that differs between the arguments of two calls; `before` or `after` is missing if the value was added or
+ * removed.
+ */
 interface ChangedArgument {
   /** JSON Pointer (RFC 6901). */
   readonly path: string;

@@ -14,7 +14,7 @@ export interface Referring {
 
 /**
  * Puts ids in place of the names that a run has for its actions. A name or id of no action of the run is a fault.
- * @param held ids of the run's actions by the names that the model knows them by
+ * @param held ids of the run's actions by their names for the model
  */
 export function withIds(args: JsonObject, held: ReadonlyMap<string, string>): Referring | { readonly fault: string } {
   const ids = new Set(held.values());
