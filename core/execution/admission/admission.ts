@@ -28,7 +28,7 @@ export interface Admission {
   idle(): Promise<void>;
 }
 
-/** Concurrent starts: enough to keep Temporal's one shard busy, few enough to stop quickly. */
+/** Number of concurrent starts: enough to keep Temporal's one shard busy, few enough to stop quickly. */
 const CONCURRENCY = 32;
 
 /**

@@ -57,7 +57,7 @@ export const waitsForBudget = sql`state = 'running' and waits_until is not null`
 export const waitsForConnection = sql`state = 'running' and waits_since is not null and waits_until is null`;
 
 /**
- * How many runs of a project wait for a budget at a time. The others stay in the queue: each waiting run asks
+ * The most runs of a project that wait for a budget at a time. The others stay in the queue: each waiting run asks
  * repeatedly, and more than these could not be granted together.
  */
 export const MOST_FOR_BUDGET = 10;

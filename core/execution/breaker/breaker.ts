@@ -29,10 +29,10 @@ export function breakerAfterRun(ending: RunEnding): Sql {
   }
 }
 
-/** A rehearsal says nothing of what scheduled runs may expect. */
+/** A rehearsal proves nothing about scheduled runs. */
 const counts = sql`ended.trigger <> 'rehearsal'`;
 
-/** Reasons that mean that the account's allowance is used up. A retry is of no use before the allowance is reset. */
+/** Reasons that mean that the account's allowance is used up. A retry is useless before the allowance is reset. */
 const WAITS_FOR_ALLOWANCE: ReadonlySet<string> = new Set<FailureReason>(['blocked_usage_limit', 'model_usage_limit']);
 
 /** Opens the breaker until the account's allowance is reset. */

@@ -34,7 +34,7 @@ interface Scheduled {
   readonly timezone: string;
   /** Moves runs near midnight to the next day and its limits. */
   readonly jitterSeconds?: number;
-  /** The window and the skipped dates, where the routine has them. */
+  /** The window and the skipped dates, if the routine has any. */
   readonly startsAt?: Date | null;
   readonly endsAt?: Date | null;
   readonly skipDates?: readonly string[];
@@ -84,7 +84,7 @@ function planOf(from: Date, count: (after: Date, until: Date) => Counted): Plann
   for (let start = from; start <= until;) {
     const midnight = later(midnightBefore(start), DAY_MS);
     const end = midnight < until ? midnight : until;
-    // A run at midnight is one of the day that begins; one at `from` itself lies behind.
+    // A run at midnight belongs to the day that begins; a run at `from` itself is past.
     const after = start === from ? from : justBefore(start);
     const runs = count(after, midnight <= until ? justBefore(midnight) : until);
     first ??= runs.first ?? null;

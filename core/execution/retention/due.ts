@@ -18,7 +18,7 @@ export interface Batch {
   readonly more: boolean;
 }
 
-/** Runs of one transaction. They take some ten milliseconds, so no writer waits long for their rows. */
+/** Number of runs in one transaction. They take some ten milliseconds, so no writer waits long for their rows. */
 const BATCH = 200;
 
 /**
@@ -60,8 +60,8 @@ function dueOfAll(days: Sql, from: Date | undefined): Sql {
 }
 
 /**
- * The same condition for the runs of one project. It compares rows, so that only the index of projects serves: a
- * planner with wrong statistics read the runs of all other projects.
+ * The condition of `dueOfAll` for the runs of one project. It compares rows, so that only the index of projects serves:
+ * a planner with wrong statistics read the runs of all other projects.
  */
 export function dueOf(projectId: Sql): typeof dueOfAll {
   return (days, from) => sql`finished_at is not null

@@ -81,6 +81,6 @@ export function askedToStop({ reason }: Pick<RunEnding, 'reason'>): Sql {
 /**
  * SQL condition on `runs`: an open run delays the next occurrence of its routine. A run that waits for its time does
  * not, since that may be a year away, nor does a run of a backfill, which comes last, an answer to a question, a
- * rehearsal, or a run that tries a proposal, as the schedule goes on meanwhile.
+ * rehearsal, or a run that tries a proposal, as the schedule continues meanwhile.
  */
 export const inTheWay = sql`not held and trigger <> 'backfill' and ${isWork(sql`trigger`)} and routine_revision > 0`;

@@ -133,7 +133,7 @@ export interface RunDetail extends Run, Nearby {
   readonly factsVersion: number | null;
   /** Null for a run that asked no gate. */
   readonly gate: GateVerdict | null;
-  /** Time that it has waited, or had waited when it began or ended; null for an occurrence passed over. */
+  /** Time waited until now, or until it began or ended; null for a skipped occurrence. */
   readonly queuedSeconds: number | null;
   /** Null unless it is queued, or waits for a budget. */
   readonly waitingFor: Wait | null;

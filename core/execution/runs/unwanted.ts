@@ -21,9 +21,9 @@ export const unwantedReason = sql`case
   when r.state = 'archived' then 'archived'
   when runs.trigger <> 'schedule' then null
   when r.revision <> runs.routine_revision then 'superseded'
-  -- What fell due inside its window still runs when the window is over.
+  -- An occurrence that fell due inside the window still runs after its end.
   when r.state <> 'active' and (r.state, r.state_reason) is distinct from ('paused', ${SCHEDULE_ENDED}) then 'paused'
-  -- The allowance was used up after the occurrence was claimed; the later ones are passed over by then.
+  -- The allowance was used up after the occurrence was claimed; later ones are skipped before.
   when runs.model_connection_id is not null and ${notBeforeOf(sql`runs.model_connection_id`)} > now()
     then 'provider_unavailable'
 end`;
