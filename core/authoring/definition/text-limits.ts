@@ -5,7 +5,8 @@ import { resultSection, type ResultKey } from './results.ts';
 import { filledLength, type BuiltInVariable } from './placeholders.ts';
 
 /**
- * Limits what a run sends its model, in characters: instructions, skills, facts, form of the result, carried result.
+ * Limits the text that a run sends its model, in characters: instructions, skills, facts, form of the result, carried
+ * result.
  */
 const MAX_PROMPT_LENGTH = 400_000;
 

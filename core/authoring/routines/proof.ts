@@ -2,7 +2,7 @@ import type { SkillRevisions } from '#core/authoring/skills/index.ts';
 import { ownedBy, sql, type Db } from '#lib/database/index.ts';
 import type { Routine } from './routine.ts';
 
-/** Chooses manual runs that have succeeded with the present version of a row of `routines` and all their tools. */
+/** Condition on manual runs that succeeded, with all their tools, with the present version of a row of `routines`. */
 const succeeded = sql`${ownedBy(sql`p.routine_id`, sql`routines.id`)} and p.project_id = routines.project_id
           and p.routine_revision = routines.revision and p.trigger = 'manual' and p.state = 'succeeded'
           and p.warnings = '{}'`;
