@@ -2,7 +2,7 @@ import type { Actor } from '#core/foundation/audit/index.ts';
 import type { Db } from '#lib/database/index.ts';
 
 /**
- * Lists the events by which a subject informs subjects above it, which it cannot call. `handlersOf` in
+ * Lists the events that inform subjects above the emitting one, which it cannot call. `handlersOf` in
  * `core/services.ts` lists the handlers. A subject above the others calls them directly, and so does one that needs a
  * value in return.
  */
@@ -13,7 +13,7 @@ export interface Events {
   readonly 'routine.paused': Routines;
   /** Changes that were being tried are not taken over; their runs prove nothing any more. */
   readonly 'proposal.dropped': Routines & { readonly runIds: readonly string[] };
-  /** A change has become its routine's, as this revision: the run that tried it is the proof. */
+  /** A routine has taken over a proposed change as this revision; the run that tried it is the proof. */
   readonly 'proposal.taken': { readonly projectId: string; readonly runId: string; readonly revision: number };
   /** Routines are archived, for good. */
   readonly 'routine.archived': Routines;
@@ -43,7 +43,7 @@ export interface ChangedTools extends Routines {
   readonly projectId: string;
   /** Shown on the routine; null when a person made the change on the routine itself. */
   readonly reason: string | null;
-  /** The author of the change; the service itself when it found it. */
+  /** The author of the change; the service itself when it found the change. */
   readonly by: Actor;
 }
 
@@ -58,7 +58,7 @@ export type Handlers = {
   readonly [Name in keyof Events]: readonly ((tx: Db, event: Events[Name]) => Promise<unknown>)[];
 };
 
-/** Creates what subjects emit with; the handlers are looked up with each event, as they emit events themselves. */
+/** Creates the emitter. It looks up the handlers at each event, because they emit events themselves. */
 export function createEmit(handlers: () => Handlers): Emit {
   return async (tx, name, event) => {
     for (const handle of handlers()[name]) await handle(tx, event);

@@ -19,8 +19,8 @@ export interface ClaimReport {
 export const NOTHING_CLAIMED: ClaimReport = { runs: 0, skipped: 0 };
 
 /**
- * Claims everything that is due, and waits for what falls due within two seconds. A caller whose clock is ahead of the
- * database's would otherwise find nothing at the full minute.
+ * Claims everything that is due, and waits for routines that fall due within two seconds. A caller whose clock is ahead
+ * of the database's would otherwise find nothing at the full minute.
  */
 export async function claimAll(deps: ClaimDeps, signal: AbortSignal): Promise<ClaimReport> {
   const first = await claimBatches(deps, signal);
@@ -31,7 +31,7 @@ export async function claimAll(deps: ClaimDeps, signal: AbortSignal): Promise<Cl
   return { runs: first.runs + second.runs, skipped: first.skipped + second.skipped };
 }
 
-/** Routines whose claims may fail in one call. Beyond that the fault lies elsewhere, not in a row. */
+/** Number of routines whose claims may fail in one call. Beyond that the fault lies elsewhere, not in a row. */
 const MOST_FAILURES = 20;
 
 /**
@@ -181,7 +181,7 @@ interface Decided {
   readonly next: Date;
 }
 
-/** Returns undefined for a stored schedule that cannot be computed, so that the other routines go on. */
+/** Returns undefined for a stored schedule that cannot be computed, so that the other routines continue. */
 function tryDecide(routine: DueRoutine): Decided | undefined {
   try {
     const decision = decide({

@@ -32,7 +32,7 @@ export interface Decision {
   readonly next: Date | undefined;
 }
 
-/** Delay up to which an occurrence still runs under `misfire: skip`; ticks alone delay it by up to a minute. */
+/** The most delay with which an occurrence still runs under `misfire: skip`; ticks alone delay it by up to a minute. */
 const MISFIRE_GRACE_MS = 5 * 60_000;
 
 /** The most occurrences that are counted: about two years of a routine that is due every minute. */

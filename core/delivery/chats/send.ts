@@ -23,7 +23,7 @@ export function chatKind(deps: ChatDeps): RequestKind {
   };
 }
 
-/** A result that waits to be posted, with what the run, its routine and the chat are now. */
+/** A result that waits to be posted, with the present state of the run, its routine and the chat. */
 interface Waiting {
   readonly id: string;
   readonly organizationId: string;
@@ -38,7 +38,7 @@ interface Waiting {
   readonly state: string;
   readonly outcome: string | null;
   readonly summary: string | null;
-  /** Null where it is only the data. */
+  /** Null if the result is only data. */
   readonly text: string | null;
   readonly data: unknown;
   readonly finishedAt: Date;

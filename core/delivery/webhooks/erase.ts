@@ -53,7 +53,7 @@ export async function deleteDeliveries(tx: Db, runIds: readonly string[]): Promi
   await tx.run`delete from webhook_deliveries where id = any(${ids})`;
 }
 
-/** Deletes deliveries that are about no run, with their attempts, 90 days after they ended. */
+/** Deletes deliveries that belong to no run, with their attempts, 90 days after their end. */
 export function forgetDeliveries(db: Db, limit: number): Promise<number> {
   return forget(db, sql`finished_at < now() - interval '90 days'`, limit);
 }

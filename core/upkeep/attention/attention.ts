@@ -84,7 +84,8 @@ const MOST_FAILED_RUNS = 1_000;
 const NEARLY_SPENT_PERCENT = 80;
 
 /**
- * Reads what needs attention in a project. Each statement reads an index, bounded by the routines of the project.
+ * Reads the entries that need attention in a project. Each statement reads an index, bounded by the routines of the
+ * project.
  * @param since failures before it are left out
  */
 export async function readAttention(

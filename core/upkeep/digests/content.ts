@@ -37,7 +37,7 @@ interface DigestContent {
   readonly projects: number;
 }
 
-/** Writes the part of a digest about one project: new results, what needs attention, and how many had nothing new. */
+/** Writes the part of a digest about one project: new results, problems, and the number of results without news. */
 export function digestPart(content: DigestContent): MailPart {
   const { projectId, unread, attention } = content;
   const needs = attentionEntries(attention, projectId);
@@ -63,7 +63,7 @@ function newResults(content: DigestContent): MailSection {
   const { projectId, timezone, unread, results, projects } = content;
   const most = Math.max(Math.floor(MOST_ROUTINES / projects), FEWEST_ROUTINES);
   const grouped = [...Map.groupBy(results, ({ routineId }) => routineId).values()];
-  // As on Home, what is over is last.
+  // As on Home, replaced results come last.
   const isOver = ([latest]: readonly Result[]) => latest?.overtakenBy != null;
   const groups = [...grouped.filter((group) => !isOver(group)), ...grouped.filter(isOver)];
   const left = unread.worthReadingRoutines - Math.min(groups.length, most);

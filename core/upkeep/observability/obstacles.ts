@@ -11,11 +11,11 @@ const PATIENCE_MS = 3_000;
 export interface Obstacles {
   /** Postgres is away, or its schema is too old. */
   readonly database: string | undefined;
-  /** Temporal is away: reads go on, and runs are accepted and wait. */
+  /** Temporal is away: reads continue, and runs are accepted and wait. */
   readonly temporal: string | undefined;
 }
 
-/** Looks for obstacles. Callers that ask while a look is under way share the next one. */
+/** Looks for obstacles. Callers that ask during a look share the next one. */
 export async function obstacles(
   deps: Pick<Core, 'database'> & { readonly engine: Pick<Engine, 'isHealthy'> },
 ): Promise<Obstacles> {
