@@ -66,7 +66,7 @@ export function admitRuns(database: Database, rule: AdmissionRule, limit: number
             where ${waiting} and organization_id = waiting.organization_id and (queue_until is null
             or queue_until > now())
               and not ${behindPrevious} and project_id not in (select project_id from short)
-              -- A look into a hash table of the few accounts that are full, however many runs wait.
+              -- Searches a hash table of the few accounts that are full, however many runs wait.
               and (model_connection_id is null or model_connection_id not in (
                 select account from accounts where places <= 0))
             order by ${rankOf(sql`runs`)}, id

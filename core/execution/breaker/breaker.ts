@@ -19,7 +19,7 @@ export function breakerAfterRun(ending: RunEnding): Sql {
       return sql`
         breaker as (${ending.reason !== null && WAITS_FOR_ALLOWANCE.has(ending.reason) ? awaitAllowance : countFailure})
       `;
-    // Nearly always there is no row: this is one look into an empty index and locks nothing.
+    // Nearly always there is no row: the statement then reads one empty index and locks nothing.
     case 'available':
       return sql`breaker as (
         delete from model_breakers b using ended, routine where b.account = ${accountOf(sql`ended`)} and ${counts}
@@ -121,8 +121,8 @@ export function breakerIsOpen(account: Sql): Sql {
 export const openBreakers = sql`(select count(*) from model_breakers where pause_until is not null)`;
 
 /**
- * Locks the open breakers of these accounts, always in the same order so that ticks cannot deadlock. The second of two
- * concurrent ticks sees the probe that the first has taken.
+ * Locks the open breakers of these accounts in one order, so that ticks cannot deadlock. The second of two concurrent
+ * ticks sees the probe that the first has taken.
  */
 export function lockOpenBreakers(tx: Db, accounts: readonly string[]): Promise<OpenBreaker[]> {
   return tx.rows<OpenBreaker>`

@@ -135,7 +135,7 @@ function perDay(sum: string, decimals: number): string {
   return new Big(sum).div(PACE_DAYS).round(decimals).toFixed();
 }
 
-/** Rate at which a limit is used up, in decimal strings of the limit's own unit. */
+/** A limit and its use over time, in decimal strings of the limit's own unit. */
 interface Draw {
   readonly max: string;
   /** Amount that all users of the limit have used in the present period. */

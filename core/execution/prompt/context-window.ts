@@ -20,10 +20,12 @@ export interface FittedTranscript {
 /** The part of a model's context window that is kept free for its response, unless the response is limited to less. */
 const OUTPUT_SHARE = 1 / 4;
 
-/** Share of its room to which a long transcript is cut: the following steps then begin with the same messages. */
+/**
+ * Share of the room that a long transcript keeps after a cut: the following steps then begin with the same messages.
+ */
 const KEPT_SHARE = 3 / 4;
 
-/** Characters below which a result stays, because a note in its place would hardly be shorter. */
+/** Results with fewer characters stay, because a note in their place would hardly be shorter. */
 const WORTH_OMITTING = 500;
 
 /**

@@ -48,7 +48,7 @@ export interface RunFeedOptions {
 /** Pause between two looks, or as long as the last look took: looks take half of one connection's time at most. */
 const PAUSE_MS = 20;
 
-/** Pause while no follower waits. While some wait and nothing is committed, Postgres does the waiting. */
+/** Pause while no follower waits. While followers wait, Postgres waits for the next commit. */
 const IDLE_PAUSE_MS = 30;
 
 /** First and longest pause while Postgres is away. Each is twice as long as the one before. */

@@ -140,7 +140,7 @@ function readEventId(id: string): RunCursor {
   return { steps: Number(steps ?? 0), state: RUN_STATES.find((state) => state === name), text: NO_TEXT };
 }
 
-/** Reasons for which a stream ends before its run, each with the message to the follower. */
+/** Reasons for ending a stream before its run, each with the message to the follower. */
 const STREAM_ENDS = {
   access_ended: 'The credential of this stream may not read the run any more.',
   server_stopping: 'The server stops. Send Last-Event-ID to continue.',

@@ -7,10 +7,12 @@ import { keyOf, type RunCursor } from './watches.ts';
 /** Reads a run with its steps and texts after a position. @throws {AppError} `run_not_found` */
 export type SnapshotReader = (request: SnapshotRequest) => Promise<RunSnapshot>;
 
-/** Snapshots of one read. Many small ones cost little more than one; more large ones would fill the memory. */
+/**
+ * Number of snapshots in one read. Many small ones cost little more than one; more large ones would fill the memory.
+ */
 const BATCH = 20;
 
-/** Reads at a time. With more than one, a large read delays no others; few use only a part of the pool. */
+/** Number of concurrent reads. More than one, so that a large read delays no others; few, to spare the pool. */
 const READS = 3;
 
 interface Waiting extends PromiseWithResolvers<RunSnapshot> {

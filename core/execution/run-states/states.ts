@@ -1,6 +1,6 @@
 export { TRIGGERS, type Trigger } from '#core/foundation/engine/index.ts';
 
-/** Every state of a run. `skipped` is an occurrence that a policy passed over: it never runs. */
+/** Every state of a run. `skipped` is an occurrence that a policy excluded: it never runs. */
 export const RUN_STATES = ['queued', 'running', 'succeeded', 'failed', 'cancelled', 'skipped'] as const;
 export type RunState = (typeof RUN_STATES)[number];
 
@@ -182,7 +182,7 @@ export const STEP_WARNINGS = {
 } as const;
 export type StepWarning = keyof typeof STEP_WARNINGS;
 
-/** Lists the reasons for which a webhook gets no event about the end of a run; users choose which apply. */
+/** Lists the reasons for withholding the event of a run's end from a webhook; users choose which apply. */
 export const WITHHELD = {
   no_change: 'the routine delivers changes, and the run brought none',
   not_failed: 'the routine delivers failures only',

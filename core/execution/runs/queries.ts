@@ -58,7 +58,7 @@ export function newestRuns(db: Db, projectId: string, filter: RunFilter): Promis
 export function chosenBy(projectId: string, filter: RunFilter): { readonly column: Sql; readonly conditions: Sql } {
   const { routineId } = filter;
   const conditions = [
-    // Only an index of the owner can serve them.
+    // Only an index that begins with the owner serves these filters.
     ...(routineId === undefined
       ? [ownedBy(sql`project_id`, projectId)]
       : [sql`project_id = ${projectId}`, ownedBy(sql`routine_id`, routineId)]),
@@ -72,7 +72,7 @@ export function chosenBy(projectId: string, filter: RunFilter): { readonly colum
   return { column: routineId === undefined ? sql`project_id` : sql`routine_id`, conditions: join(conditions, ' and ') };
 }
 
-/** Literals and not parameters, so that the few runs in a rare state are read from their partial index. */
+/** Literals instead of parameters, so that Postgres reads the few runs in a rare state from their partial index. */
 const BY_STATE: Readonly<Record<RunState, Sql>> = {
   queued: sql`state = 'queued'`,
   running: sql`state = 'running'`,

@@ -38,8 +38,8 @@ export async function replaceMissed(deps: EndDeps): Promise<void> {
 }
 
 /**
- * Cancels the open runs of routines in the caller's transaction: queued runs end; running ones get a request, for which
- * their next step and every sweep look; after the commit Temporal gets the request too.
+ * Cancels the open runs of routines in the caller's transaction: queued runs end; running ones get a request, which
+ * their next step and every sweep read; after the commit Temporal gets the request too.
  * @param cancel.waits waits for locked runs instead of skipping them; only for a transaction that has locked no
  * routine, because the end of a run locks the run before its routine
  */

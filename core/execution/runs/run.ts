@@ -19,7 +19,7 @@ import type {
 } from '#core/execution/run-states/index.ts';
 
 export interface RunUsage extends Usage {
-  /** US dollars as a decimal string; null while no priced step is on record. */
+  /** US dollars as a decimal string; null while no priced step is recorded. */
   readonly costUsd: string | null;
 }
 
@@ -160,7 +160,7 @@ export interface Answer {
   readonly createdAt: Date;
 }
 
-/** Returns the instant of the schedule for which a run was made; a backfill has a column of its own for it. */
+/** Returns the scheduled instant of a run; runs of a backfill have it in a column of their own. */
 export function scheduledFor(run: Sql): Sql {
   return sql`coalesce(${run}.scheduled_for, ${run}.stands_for)`;
 }

@@ -58,7 +58,7 @@ async function check(deps: EndDeps, waiting: OpenRun[], signal: AbortSignal): Pr
   return settled;
 }
 
-/** Time after which a run that no step has ended as `timeout` counts as lost by the platform. */
+/** Time past its deadline after which the platform has lost a run that no step has ended as `timeout`. */
 const OVERDUE_MS = 120_000;
 const OVERDUE_MESSAGE = 'The engine lost the run: nothing ended it when its time was over.';
 

@@ -8,13 +8,13 @@ import { sql, afterCommit, type Db } from '#lib/database/index.ts';
 import type { Admission } from '#core/execution/admission/index.ts';
 import { skip } from '#core/execution/run-states/index.ts';
 
-/** Why a queued run is no longer wanted: its routine was paused, changed or archived. */
+/** Reasons against running a queued run: its routine was paused, changed or archived. */
 type UnwantedReason = 'paused' | 'superseded' | 'archived';
 
 /**
- * Selects why a run that has not begun is no longer wanted; null when it is wanted. Reads `runs`, and its routine as
- * `r`. A scheduled run is wanted while its version is the proven one of an active routine; a manual run keeps its
- * version from the start.
+ * Selects the reason why a run that has not begun is no longer wanted; null when it is wanted. Reads `runs`, and its
+ * routine as `r`. A scheduled run is wanted while its version is the proven one of an active routine; a manual run
+ * keeps its version from the start.
  */
 export const unwantedReason = sql`case
   when runs.state <> 'queued' then null

@@ -38,7 +38,7 @@ export interface StepRun
   /** Revision of the version that the run executes. */
   readonly revision: number;
   readonly routineState: string;
-  /** Says which field of the definition this release cannot read; else null. */
+  /** Names the field of the definition that this release cannot read; null if it can read all. */
   readonly blocked: string | null;
   readonly abnormalFactor: number | null;
   /** Revisions with which its version was activated; runs that no person starts use them. */
@@ -58,7 +58,7 @@ export interface StepRun
   /** Milliseconds since the first attempt at this step began. */
   readonly stepAgeMs: number;
   readonly totalTokens: number;
-  /** US dollars as a decimal string; null while no priced step is on record. */
+  /** US dollars as a decimal string; null while no priced step is recorded. */
   readonly costUsd: string | null;
   /** Milliseconds left of `limits.timeoutSeconds`, by the database's clock; not positive once the time is over. */
   readonly remainingMs: number;

@@ -35,7 +35,7 @@ export async function refusedReference(
   return held.length === 0 ? undefined : judging.refused('reference_too_early');
 }
 
-/** Notes that a call goes out now by a standing rule, and counts it; neither happens without the other. */
+/** Notes a call under a standing rule before it is sent, and counts it, in one transaction. */
 export async function confirmByRule(
   { database }: HoldDeps,
   sending: Sending,

@@ -66,7 +66,7 @@ export async function judgeResponse(
   const warnings = responseWarnings(response, { sentTokens, isCallWritten: written !== undefined });
   const { messages, ...calls } = planToolCalls(response, run);
   const formed = await endingByForm(run, response, endingOf(run, { response, written, cutBy: granted.cutBy }));
-  // A response that could not be recorded would be paid for a second time.
+  // A response that cannot be recorded would have to be paid for again.
   const ending =
     formed.ending ?? (await persistently(() => endingByCost(database, run, { response, costUsd }), signal));
   const judged = { warnings, costUsd, calls };
@@ -156,8 +156,8 @@ interface FormedEnding {
 }
 
 /**
- * Reads the data of a run that would succeed. A result of another form is requested once more if a step is left for it;
- * else the run fails. A run with nothing to report may leave its data out.
+ * Reads the data of a run that would succeed. If the result has another form, the model is asked once more, if a step
+ * is left for it; else the run fails. A run with nothing to report may leave its data out.
  */
 async function endingByForm(
   run: StepRun,
@@ -209,7 +209,7 @@ async function endingByTools(db: Db, run: StepRun, ending: RunEnding): Promise<R
   return { ...ending, outcome: 'partial', warnings: ['tools_failed'] };
 }
 
-/** Tokens below which an estimate is too rough to say that a prompt was cut. */
+/** With fewer tokens, an estimate is too rough to prove that a prompt was cut. */
 const WORTH_COMPARING = 1_000;
 
 function responseWarnings(

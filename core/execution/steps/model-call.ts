@@ -44,7 +44,7 @@ export interface ModelCaller {
   close(): Promise<void>;
 }
 
-/** The model step for which a call on an account is made. */
+/** The model step that makes a call on an account. */
 export interface AccountStep {
   readonly provider: string;
   readonly connection: ModelConnectionRef;

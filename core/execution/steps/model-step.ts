@@ -120,7 +120,7 @@ async function endUnwanted(deps: EndDeps, runId: string): Promise<StepOutcome | 
   return { next: 'ended', state: 'skipped' };
 }
 
-/** Reads the outcome of a model step that is on record, or whose run has ended. */
+/** Reads the outcome of a model step that is recorded, or whose run has ended. */
 async function readOutcome(db: Db, runId: string, index: number): Promise<StepOutcome> {
   const found = await db.row<{ state: RunState; remainingMs: number | null }>`
     select state, ${runClock.remainingMs(sql`runs`)} as "remainingMs" from runs where id = ${runId}

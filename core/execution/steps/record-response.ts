@@ -26,7 +26,7 @@ export async function recordStep(
   deps.metrics.modelCost(step.option.modelId, costUsd);
   const text = { prompt, briefing, skillRevisions, factsVersion };
   const record: ModelStepRecord = { runId, index, attempt, ...text, response, messages, costUsd, warnings };
-  // A response that could not be recorded would be paid for a second time.
+  // A response that cannot be recorded would have to be paid for again.
   const recorded = await persistently(() => recordJudged(deps, run, record, judged), deadline.signal);
   if (recorded === undefined) throw Stop.overtaken();
   if (recorded === 'goes_on') {

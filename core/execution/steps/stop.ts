@@ -32,7 +32,7 @@ export type Consequence =
   | { readonly kind: 'ends'; readonly ending: RunEnding }
   /** The step is performed again, after this delay at the earliest. */
   | { readonly kind: 'waits'; readonly delayMs: number }
-  /** Another attempt has recorded the step, or the run has ended: the outcome is on record. */
+  /** Another attempt has recorded the step, or the run has ended: the outcome is recorded. */
   | { readonly kind: 'overtaken' };
 
 /**

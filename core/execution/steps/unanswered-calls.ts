@@ -75,7 +75,7 @@ async function isCutOff(db: Db, runId: string, call: ModelCall, { error, isOver 
 /** Calls settled at a time: as many as a few workers lose together. The next caller continues. */
 const BATCH = 500;
 
-/** Enough to make room for one step: waiting steps would otherwise settle the same hundreds as the sweep. */
+/** Limit for a waiting step: enough to make room for it, without settling the same hundreds as the sweep. */
 const BATCH_OF_WAITER = 20;
 
 /**
