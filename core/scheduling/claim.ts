@@ -31,12 +31,12 @@ export async function claimAll(deps: ClaimDeps, signal: AbortSignal): Promise<Cl
   return { runs: first.runs + second.runs, skipped: first.skipped + second.skipped };
 }
 
-/** Number of routines whose claims may fail in one call. Beyond that the fault lies elsewhere, not in a row. */
+/** Number of routines whose claims may fail in one call. With more failures the fault is not in a row. */
 const MOST_FAILURES = 20;
 
 /**
  * Claims in batches. When a batch fails, claims one by one until the failing routine is found, and continues without
- * it. As the longest due it would otherwise block all others.
+ * it. Otherwise it would block all others, because the longest due comes first.
  */
 async function claimBatches(deps: ClaimDeps, signal: AbortSignal): Promise<ClaimReport> {
   let runs = 0;
@@ -80,7 +80,7 @@ interface Claimed extends ClaimReport {
   readonly more: boolean;
   /** Counts skipped occurrences by reason; one row may stand for many. */
   readonly skippedBy: ReadonlyMap<string, number>;
-  /** Seconds by which the oldest of the batch was late; undefined when nothing was due. */
+  /** Lateness of the oldest in the batch, in seconds; undefined when nothing was due. */
   readonly lagSeconds: number | undefined;
 }
 

@@ -11,9 +11,9 @@ export interface DueSchedule {
   readonly misfire: Routine['misfire'];
   /** Instant of the timetable at which the routine was due, not after `now`. */
   readonly dueAt: Date;
-  /** Latest recorded occurrence; neither it nor an earlier one is accounted for again. */
+  /** Latest recorded occurrence; it and earlier ones are not recorded again. */
   readonly accountedUntil: Date | null;
-  /** The time, less the routine's jitter. */
+  /** The time without the routine's jitter. */
   readonly now: Date;
 }
 

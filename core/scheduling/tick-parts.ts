@@ -124,8 +124,7 @@ export function createTickParts(deps: TickDeps): TickParts {
         await queueSummaries(deps.database);
         await adoptMessages(deps.database);
         const work = (name: string) => attempt(name, () => off(name, signal, forMs), 0);
-        // Parts that write messages come before parts that send them, and parts for which a person waits before the
-        // others.
+        // Parts that write messages come before parts that send them, and urgent parts for people before the others.
         for (const name of WRITING) await work(name);
         // They run at the same time, so that monitors that hang delay no mail.
         const sent = await Promise.all(['mail', 'operator_mail', 'ping', 'chat'].map(work));

@@ -11,7 +11,7 @@ import { lookUp, missingNeeds, toolId, type LookUpDeps, type Named } from './loo
 import type { DraftedFields, OwnLists } from './response.ts';
 import { bestMatches, contentWords } from './words.ts';
 
-/** The fields of a routine that a draft proposes, as the request that creates one takes them. */
+/** The fields of a routine that a draft proposes, in the form of a request that creates a routine. */
 export interface DraftDefinition {
   readonly name: string;
   readonly instructions: string;

@@ -44,13 +44,13 @@ interface ProvenTexts {
   readonly proofRunId: string | null;
   /** Texts that the latest proof of the present version had. */
   readonly proven: ToldTexts;
-  /** Texts that the scheduled runs of the present version take. */
+  /** Texts for the scheduled runs of the present version. */
   readonly active: ToldTexts;
 }
 
 const NO_TEXTS: ToldTexts = { skills: null, facts: null };
 
-/** Reads the texts of skills and facts that a routine has proven, and the texts that its scheduled runs take. */
+/** Reads the texts of skills and facts that a routine has proven, and the texts for its scheduled runs. */
 export async function readProvenTexts(db: Db, { id, projectId }: Routine): Promise<ProvenTexts> {
   const found = await db.row<ProvenTexts>`
     select proof.id as "proofRunId",

@@ -31,7 +31,7 @@ export interface Proposal {
   readonly runId: string;
   /** `taken` once the routine has the change. */
   readonly state: (typeof PROPOSAL_STATES)[number];
-  /** Set when it was dropped. */
+  /** Reason for dropping it; null otherwise. */
   readonly reason: DropReason | null;
   readonly createdAt: Date;
   readonly endedAt: Date | null;

@@ -25,7 +25,7 @@ export async function startDueDeliveries(
   const end = performance.now() + withinMs;
   let started = 0;
   signal?.throwIfAborted();
-  // One look into a small index: most nudges find nothing.
+  // Reads one entry of a small index: most nudges find nothing.
   if (!(await anyDue(database))) return started;
   for (;;) {
     signal?.throwIfAborted();

@@ -4,7 +4,7 @@ import type { Engine } from '#core/foundation/engine/index.ts';
 import { createCoalescer, oncePerObject } from '#lib/coalesce.ts';
 import { missingMigrations, schemaTooOld, type Db } from '#lib/database/index.ts';
 
-/** A probe gives up after a few seconds, so a silent Postgres counts as away sooner. */
+/** A Postgres that is silent for this long counts as away. A probe waits a little longer. */
 const PATIENCE_MS = 3_000;
 
 /** Obstacles that keep a process from its work, in words for an operator; undefined if there is none. */
