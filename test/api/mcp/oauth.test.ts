@@ -96,11 +96,12 @@ test('a consent that is taken back while a call waits reads nothing any more', a
   const key = await ada.key();
   // No worker runs here, so the run waits.
   const { data: run } = await key.post(`/v1/routines/${await createRoutine(key)}/run`, {});
-  const call = assistant.call('wait_for_run', { runId: run.id, timeoutSeconds: 5 });
+  const call = assistant.call('wait_for_run', { runId: run.id, timeoutSeconds: 50 });
   await expect.poll(() => service.deps.runFeed.streams()).toBe(1);
   const asAda = ada.session.with({ 'X-Project-Id': ada.projectId });
   const [grant] = (await asAda.get('/v1/assistants')).data;
   expect(await asAda.delete(`/v1/assistants/${grant.id}`)).toMatchObject({ status: 200 });
+  await key.post(`/v1/runs/${run.id}/cancel`);
   const answer = await call;
   expect(answer).toMatchObject({ isError: true });
   expect(answer.text).toMatch(/^authentication_required: /);
