@@ -7,11 +7,11 @@ import type { Db } from '#lib/database/index.ts';
  * value in return.
  */
 export interface Events {
-  /** Routines do something else from now on: they have a new revision and are drafts without a proof run. */
+  /** The work of routines has changed: they have a new revision and are drafts without a proof run. */
   readonly 'routine.changed': Routines;
   /** A person has taken routines off their schedules. */
   readonly 'routine.paused': Routines;
-  /** Changes that were being tried are not taken over; their runs prove nothing any more. */
+  /** Proposed changes are dropped, so their runs prove nothing. */
   readonly 'proposal.dropped': Routines & { readonly runIds: readonly string[] };
   /** A routine has taken over a proposed change as this revision; the run that tried it is the proof. */
   readonly 'proposal.taken': { readonly projectId: string; readonly runId: string; readonly revision: number };
@@ -19,7 +19,7 @@ export interface Events {
   readonly 'routine.archived': Routines;
   /** The service has taken routines off their schedules, as their model account is gone. */
   readonly 'routine.paused_by_service': { readonly paused: readonly PausedRoutine[] };
-  /** The tools that a routine could call by itself have changed, which is a material change of it. */
+  /** The tools that a routine could call by itself have changed: a material change of the routine. */
   readonly 'tools.changed': ChangedTools;
 }
 

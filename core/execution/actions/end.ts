@@ -6,7 +6,7 @@ import { tellDecided, type Told } from './news.ts';
 type EndDeps = Pick<Core, 'uiOrigin' | 'work'>;
 
 /**
- * Ends actions that have not been sent, in the caller's transaction, and those that refer to them.
+ * Ends unsent actions, and the actions that refer to them, in the caller's transaction.
  * @param which an SQL condition on `actions`, with the project or the lock that chooses them
  */
 export async function endActions(
@@ -24,7 +24,7 @@ export async function endActions(
   return ended.length;
 }
 
-/** Reports actions that have ended without being carried out, and ends those that refer to them. */
+/** Reports actions that ended without being carried out, and ends the actions that refer to them. */
 export async function followEnds(deps: EndDeps, tx: Db, ended: readonly Told[]): Promise<void> {
   if (ended.length === 0) return;
   await tellDecided(deps, tx, ended);

@@ -22,7 +22,7 @@ export interface HeldCall extends SeenCall {
 export const MAX_OPEN_ACTIONS = 200;
 const MAX_REASON_LENGTH = 2_000;
 
-/** Hours after which an open action expires, for a definition of a release before the field. */
+/** Hours after which an open action expires, for a definition that is older than the field. */
 const EXPIRE_HOURS = DEFINITION.decisionHours.schema.parse(undefined);
 
 /**

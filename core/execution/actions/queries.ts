@@ -37,13 +37,13 @@ export async function readAction(db: Db, projectId: string, id: string): Promise
   return found;
 }
 
-/** An action with everything that a person looks at before a decision. */
+/** An action with everything that a person needs for a decision. */
 export interface ActionDetail extends Action {
   /** The schema of the arguments; null if the tool is gone. */
   readonly inputSchema: JsonObject | null;
-  /** Arguments of the call of the same tool that was approved last; null without one. */
+  /** Arguments of the last approved call of the same tool; null without one. */
   readonly lastApproved: { readonly id: string; readonly arguments: JsonObject; readonly decidedAt: Date } | null;
-  /** Changes that a person made to the arguments of the action that this one replaces. */
+  /** Changes by a person to the arguments of the replaced action. */
   readonly changes: readonly ChangedArgument[];
 }
 

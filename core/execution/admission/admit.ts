@@ -92,9 +92,9 @@ export function admitRuns(database: Database, rule: AdmissionRule, limit: number
 }
 
 /**
- * Makes Postgres read waiting runs from the index in their order. Statistics from before a burst say that no run waits,
- * so Postgres considers any small index as good. With another index it sorted the entries for each organization and
- * touched a million buffers for 10,000 waiting runs instead of 3,000.
+ * Makes Postgres read waiting runs from the index in their order. Statistics that are older than a burst say that no
+ * run waits, so Postgres considers any small index as good. With another index it sorted the entries for each
+ * organization and touched a million buffers for 10,000 waiting runs instead of 3,000.
  */
 const readInOrder = sql`set_config('enable_sort', 'off', true), set_config('jit', 'off', true)`;
 

@@ -97,7 +97,7 @@ export const takesPlace = sql`${isAdmitted} and waits_since is null`;
 /**
  * Takes the right to admit one run, as an SQL expression: true when there is a place, no run waits for it and no other
  * transaction has the lock of admission. A function of the database, because it must count after it has the lock, while
- * a statement sees only the rows from before it began.
+ * a statement sees only the rows from before its beginning.
  */
 export function takePlace(taskQueue: string): Sql {
   return sql`take_place(${taskQueue})`;

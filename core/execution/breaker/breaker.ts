@@ -10,7 +10,7 @@ const FIRST_PAUSE_SECONDS = 30;
 const LONGEST_PAUSE_SECONDS = 300;
 
 /**
- * Records on the breaker of the model account how a run ended: the CTE `breaker` of the statement that ends the run,
+ * Records the end of a run on the breaker of its model account: the CTE `breaker` of the statement that ends the run,
  * which has `ended` and `routine`. Reading `routine` first locks the routine, as in a claim.
  */
 export function breakerAfterRun(ending: RunEnding): Sql {

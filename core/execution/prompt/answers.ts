@@ -16,7 +16,7 @@ export interface ToldQuestion {
 /** Number of the newest questions in the prompt of a run. */
 const MOST_TOLD = 20;
 
-/** SQL expression: the state of a row of `questions`. Time alone makes an open one expired. */
+/** SQL expression: the state of a row of `questions`. An open question expires by time alone. */
 export const questionState = sql`case when state = 'open' and expires_at <= now() then 'expired' else state end`;
 
 /** Selects the questions of a routine as one JSON value, newest first, as part of a statement that reads more. */

@@ -7,7 +7,7 @@ import type { GateVerdict } from '#core/execution/gate/index.ts';
 import type { ToldQuestion } from './answers.ts';
 import type { PreviousData, PreviousRun } from './previous.ts';
 
-/** The fields of a run that its prompt and its briefing are rendered from. */
+/** The fields of a run for rendering its prompt and its briefing. */
 export interface PromptRun {
   readonly runId: string;
   readonly routineName: string;
@@ -91,7 +91,7 @@ function startedBy({ trigger, retryOf }: PromptRun): string {
   return retryOf === null ? 'a person or a program, by hand' : 'hand, to repeat an earlier run';
 }
 
-/** Tools that are named; a request carries all of them in any case. */
+/** Number of tools that are named; a request always carries all of them. */
 const SHOWN_TOOLS = 100;
 
 function toolNames(tools: PromptRun['tools']): string {

@@ -20,7 +20,7 @@ export function steadyFence(what: string, text: string): string {
   return between((seen) => createHash('sha256').update(seen).digest('base64url').slice(0, 12), what, text);
 }
 
-/** Cuts a text that a run gets, and says so at its end. */
+/** Cuts a text for a run, and notes the cut at its end. */
 export function carried(text: string): string {
   const note = `\n[cut here: ${text.length} characters in all]`;
   return text.length <= MAX_CARRIED_LENGTH ? text : `${cut(text, MAX_CARRIED_LENGTH - note.length)}${note}`;

@@ -13,7 +13,7 @@ import type { Page } from '#lib/paging.ts';
 import { cut } from '#lib/text.ts';
 import { unreadBy, type Reader } from './marks.ts';
 
-/** Kinds of results, by how they differ from the one before, each with its meaning. */
+/** Kinds of results, by their difference from the previous result, with their meanings. */
 export const RESULT_KINDS = {
   failed: 'the run failed',
   partial: 'it says that a part of the work is missing',
@@ -76,7 +76,7 @@ export interface ResultFilter {
   /** Only results that ended before this time. */
   readonly until?: Date | undefined;
   readonly unread: boolean | undefined;
-  /** A part of its routine's name, its text or its run's words about it, upper or lower case. */
+  /** A part of the routine's name, the result's text or the run's summary, upper or lower case. */
   readonly q?: string | undefined;
   /** True for all kinds but `unchanged`, false for that one. */
   readonly worthReading: boolean | undefined;

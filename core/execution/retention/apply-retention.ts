@@ -59,7 +59,7 @@ async function pass(
         if (isUnavailable(error)) throw error;
         faults.push(error);
       }
-      // As long as the batch took, at most a second, so that others get to Postgres.
+      // Pauses as long as the batch took, at most a second, so that others get to Postgres.
       await sleep(Math.min(performance.now() - started, 1_000), undefined, { signal });
     }
     open = left;
@@ -72,7 +72,7 @@ interface Progress {
   readonly from: Date | undefined;
 }
 
-/** How many projects with retention of their own one pass serves. */
+/** Number of projects with their own retention that one pass serves. */
 const MAX_PROJECTS = 500;
 
 /**

@@ -73,7 +73,7 @@ function daysAgo(days: Sql): Sql {
   return sql`now() - ${days} * interval '1 day'`;
 }
 
-/** Returns for each stage, as an SQL expression, by how many seconds the oldest due run is late; 0 when none is due. */
+/** Returns the seconds by which the oldest due run of each stage is late, as an SQL expression; 0 when none is due. */
 export function retentionBacklog(rule: RetentionRule): Readonly<Record<Stage['name'], Sql>> {
   return { content: overdueSeconds(CONTENT, rule), runs: overdueSeconds(RUNS, rule) };
 }

@@ -30,11 +30,13 @@ interface RunRequest {
   readonly runAt?: Date | null;
   /** The schedule's instant of the run that it repeats, if that run had one. */
   readonly standsFor?: Date | null;
-  /** Ids of the API keys and consents of assistants that cause it, separated by spaces; null for a person alone. */
+  /**
+   * Ids of the API keys and consents of assistants that cause the run, separated by spaces; null for a person alone.
+   */
   readonly startedBy: string | null;
   /** True for a run that reads but does not write, and whose result is not a result of its routine. */
   readonly rehearses?: boolean;
-  /** The version of a proposal, which it executes in place of the routine's own. */
+  /** The version of a proposal that the run executes in place of the routine's own. */
   readonly revision?: number;
 }
 

@@ -61,7 +61,7 @@ export async function startFollowUp(deps: StartDeps, input: AskedFollowUp): Prom
   return run;
 }
 
-/** Obstacles to a follow-up, as the statement finds them. */
+/** Obstacles to a follow-up that the statement finds. */
 interface Found {
   readonly routineState: string;
   readonly hasVersion: boolean;

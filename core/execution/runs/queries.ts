@@ -210,7 +210,7 @@ const nearby = sql`
       and ${isWork(sql`o.trigger`)} and o.state = 'succeeded' and o.id > runs.id order by o.id limit 1) as after
   ) good) nearby`;
 
-/** Questions about one result that its page shows, the latest. */
+/** Number of the latest questions about a result that its page shows. */
 const MOST_FOLLOW_UPS = 50;
 
 async function listFollowUps(db: Db, { id, projectId }: Run): Promise<readonly Answer[]> {

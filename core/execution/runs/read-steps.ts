@@ -41,7 +41,7 @@ export async function listSteps(
   return { steps, nextCursor: more ? String(steps.at(-1)?.index) : undefined };
 }
 
-/** Reads steps until there are enough of them, or of their texts; always one, if there is one. */
+/** Reads steps until their number or their texts suffice; at least one, if there is one. */
 async function readWithTexts(
   db: Db,
   of: StepsOf,

@@ -45,7 +45,7 @@ export async function recordResult(tx: Db, run: EndedRun, result: ResultData | u
   const changes = compareWith(delivered, result.value, result.by);
   const withheld = hasWebhook ? withheldBy(deliver, { trigger, state, outcome, changes }) : 'no_webhook';
   const { against, unchangedRuns, ...kept } = changes;
-  // Take the clock and not the beginning of the transaction, which may have waited for the lock on the routine.
+  // Takes the clock, not the beginning of the transaction, which may have waited for the lock on the routine.
   await tx.run`
     update runs set data = ${storableJson(result.value)}::jsonb, changes = ${storableJson(kept)}::jsonb,
       compared_with = ${against}, compared_at = clock_timestamp(), unchanged_runs = ${unchangedRuns},

@@ -80,7 +80,7 @@ export interface Run extends RunOutcome {
   readonly cancelRequestedAt: Date | null;
   /** True when its owner keeps it beyond the retention of its project. */
   readonly pinned: boolean;
-  /** The time since which its texts are null and its variables empty. */
+  /** Time of the erasure of its texts and variables. */
   readonly contentErasedAt: Date | null;
 }
 
@@ -105,7 +105,7 @@ export interface Step {
   readonly text: string | null;
   /** Thinking that was taken out of the text. */
   readonly thinking: string | null;
-  /** The model server's own word; without a recorded response, the word of the last one that did not count. */
+  /** The model server's own word; without a recorded response, the word of the last rejected one. */
   readonly finishReason: string | null;
   readonly errorMessage: string | null;
   /** Null on a model step. */

@@ -27,10 +27,10 @@ interface Place {
 
 export const LONGEST_DAYS = 90;
 
-/** Links of one result that hold at a time. */
+/** The most valid links of one result. */
 const MAX_LINKS = 20;
 
-/** Guesses of 256 bits fail without a limit; this one bounds the load that a network can cause. */
+/** Guesses of 256 bits fail even without a limit; this limit bounds the load that a network can cause. */
 const OPENINGS: ThrottleRule = { name: 'shared-link', limit: 60, windowSeconds: 60 };
 
 /** SQL condition on a link `l` and its project `p`. */

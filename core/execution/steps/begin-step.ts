@@ -29,7 +29,7 @@ import { runStatesBefore } from '#core/execution/run-states/index.ts';
 import type { GateVerdict } from '#core/execution/gate/index.ts';
 import { sql, type Db, type Sql } from '#lib/database/index.ts';
 
-/** A run as its model step sees it; a preview has one of a run that is never made. */
+/** The input of a model step; a preview has the input of a run that is never made. */
 export interface StepRun
   extends PromptRun, Attempt, Omit<Definition, keyof PromptRun | 'outcome' | 'limits' | 'resultSchema' | 'resultKey'> {
   readonly organizationId: string;
@@ -41,7 +41,7 @@ export interface StepRun
   /** Names the field of the definition that this release cannot read; null if it can read all. */
   readonly blocked: string | null;
   readonly abnormalFactor: number | null;
-  /** Revisions with which its version was activated; runs that no person starts use them. */
+  /** Revisions that its activation fixed; runs that no person starts use them. */
   readonly activeSkills: SkillRevisions;
   readonly tools: readonly OfferedTool[];
   /** The rendered text, once the first step has recorded it. Later steps no longer read its sources. */
@@ -172,7 +172,7 @@ export async function beginStep(
   };
 }
 
-/** Fields of a definition for a run that answers a question: any text will do, and it asks none itself. */
+/** Fields of a definition for a follow-up: it may return any text, and asks no questions. */
 const AS_TEXT = { outcome: 'optional', checks: [], resultSchema: null, resultKey: null, mayAsk: false } as const;
 
 /** Returns the fields that a run has of a definition, with the values that were given for its variables. */

@@ -81,7 +81,7 @@ export async function judgeResponse(
 
 interface Answered {
   readonly response: ModelResponse;
-  /** The tool whose call is written in the text of the response; undefined without one. */
+  /** The tool whose call the response contains as text; undefined without one. */
   readonly written: string | undefined;
   /** The limit that lowered the output of this step, if one did. */
   readonly cutBy: FailureReason | undefined;
@@ -151,7 +151,7 @@ function statedEnding(
 interface FormedEnding {
   /** Undefined when the run continues. */
   readonly ending: RunEnding | undefined;
-  /** Messages to the model when it has to send its result again. */
+  /** Messages to the model when it must send its result again. */
   readonly messages?: readonly ModelMessage[];
 }
 

@@ -22,7 +22,7 @@ import { settleCutCall, tellAccountEmpty } from './unanswered-calls.ts';
 
 /**
  * Performs one model step of a run: it begins, prepares the call, reserves its cost, asks the model, and records the
- * response with everything that follows from it. A run that needs no tools is one such step.
+ * response with all consequences. A run that needs no tools is one such step.
  * @throws {ModelFailure} when the call failed
  */
 export async function performModelStep(

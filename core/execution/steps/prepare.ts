@@ -110,7 +110,7 @@ async function recordOmitted(db: Db, { runId, index }: StepRun, omitted: readonl
 }
 
 /**
- * Finds the model of a run that may continue with it.
+ * Finds the model of a run, and checks that the run may use it.
  * @throws {Stop} when the routine, its definition, the provider or the account does not allow it, and when no source
  * has the model
  */
@@ -202,6 +202,6 @@ async function assertConnected(deps: StepsCore, run: StepRun, signal: AbortSigna
     update runs set waits_since = now() from taken_back where id = taken_back.run_id and state = 'running'
   `;
   deps.admission.nudge();
-  // It wakes when its patience is over, before a sweep takes it for lost.
+  // The run wakes when its waiting time is over, before a sweep takes it for lost.
   throw Stop.waits(Math.min(delayAfter(stepAgeMs), patienceMs + 1_000));
 }

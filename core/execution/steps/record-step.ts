@@ -176,7 +176,7 @@ function warningsJson({ warnings }: ModelStepRecord): string | null {
 /**
  * Adds the usage of a call, as assignments for an update of `runs` or `steps`: to `input_tokens`,
  * `cached_input_tokens`, `output_tokens`, `reasoning_tokens` and `cost_usd`.
- * @param estimated the column that tells whether any of it was estimated
+ * @param estimated the column that tells whether any usage was estimated
  */
 export function addUsage({ usage, costUsd }: Spent, estimated: Sql): Sql {
   return sql`input_tokens = input_tokens + ${usage.inputTokens},

@@ -22,7 +22,7 @@ import { settleLostCalls } from './unanswered-calls.ts';
 export interface GrantedOutput {
   /** Undefined leaves the limit of the output to the provider. */
   readonly maxOutputTokens: number | undefined;
-  /** The reason with which the run ends if the model reaches that many tokens; set when a limit lowered them. */
+  /** Reason for ending the run if the model reaches that many tokens; set when a limit lowered them. */
   readonly cutBy: FailureReason | undefined;
   /** True when the step has a reservation, which a call without a response must release. */
   readonly isHeld: boolean;
@@ -138,7 +138,7 @@ export function outputBound(option: ModelOption, inputTokens: number): number {
 
 /**
  * Locks the run before its step, as every other statement does. Not `for share`: the same statement changes a run that
- * has to wait, and two that share a lock would deadlock.
+ * must wait, and two statements that share a lock would deadlock.
  */
 function attemptUnderWay({ runId, index, attempt }: StepRun) {
   return sql`

@@ -9,7 +9,7 @@ import {
 } from '#core/execution/run-states/index.ts';
 import { sql, storable, type Db } from '#lib/database/index.ts';
 
-/** The outcome of a model step as the workflow sees it: enough to take the next step, nothing private. */
+/** The outcome of a model step for the workflow: enough to take the next step, nothing private. */
 export type StepOutcome =
   | { readonly next: 'ended'; readonly state: RunState }
   /** The same step again after `delayMs`: other steps hold the budget that it needs. */

@@ -12,7 +12,7 @@ import type { StepState } from '#core/execution/run-states/index.ts';
 import { sql, storableJson, type Db } from '#lib/database/index.ts';
 import type { ToolStepEnd } from './tool-step-end.ts';
 
-/** The outcome of a call as the workflow sees it, which does not act on it. */
+/** The outcome of a call for the workflow, which does not act on it. */
 export type ToolStepOutcome = ToolStepEnd['state'] | 'skipped';
 
 export interface StepKey {

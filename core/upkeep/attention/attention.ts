@@ -78,7 +78,7 @@ export interface Attention {
 /** Entries of each kind; one more is read. */
 const MOST = 20;
 const LIMIT = MOST + 1;
-/** How many failed runs are looked at, the newest first. */
+/** Number of the newest failed runs that are examined. */
 const MOST_FAILED_RUNS = 1_000;
 /** A budget needs attention once this share of it is spent. */
 const NEARLY_SPENT_PERCENT = 80;

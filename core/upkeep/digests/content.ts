@@ -5,7 +5,7 @@ import type { Result, ResultKind, Unread } from '#core/execution/results/index.t
 import { RUN_REASONS, type RunReason } from '#core/execution/run-states/index.ts';
 import { capitalized, cut, shownText, withoutUnseen } from '#lib/text.ts';
 
-/** How many results a digest looks at. It shows the latest of each routine. */
+/** Number of results that a digest examines. It shows the latest of each routine. */
 export const MOST_RESULTS = 100;
 /** How many routines a mail shows. Several projects share them. */
 const MOST_ROUTINES = 25;
