@@ -17,7 +17,7 @@ export interface Core {
   readonly database: Database;
   readonly emit: Emit;
   readonly engine: Engine;
-  /** Nudges due work that a transaction has left behind: a kind of work, `deliveries`, `actions` or `proposals`. */
+  /** Starts due work that a transaction has queued: a kind of work, `deliveries`, `actions` or `proposals`. */
   readonly work: Nudges;
   readonly outbound: OutboundClient;
   /** Seals secrets in rows. */

@@ -193,7 +193,7 @@ export async function openServices(config: ConfigOf<'worker'>, log: Log, service
       await deps.admission.idle();
       await deps.work.idle();
       mailer?.close();
-      // Before the client they speak through.
+      // Sessions close before the client that they use.
       await toolSessions.close();
       await Promise.allSettled([
         temporal.connection.close(),

@@ -19,8 +19,8 @@ export interface ClaimReport {
 export const NOTHING_CLAIMED: ClaimReport = { runs: 0, skipped: 0 };
 
 /**
- * Claims everything that is due, and waits for what falls due within two seconds. A caller whose clock is ahead of the
- * database's would otherwise find nothing at the full minute.
+ * Claims everything that is due, and waits for routines that fall due within two seconds. A caller whose clock is ahead
+ * of the database's would otherwise find nothing at the full minute.
  */
 export async function claimAll(deps: ClaimDeps, signal: AbortSignal): Promise<ClaimReport> {
   const first = await claimBatches(deps, signal);
@@ -31,12 +31,12 @@ export async function claimAll(deps: ClaimDeps, signal: AbortSignal): Promise<Cl
   return { runs: first.runs + second.runs, skipped: first.skipped + second.skipped };
 }
 
-/** Routines whose claims may fail in one call. Beyond that the fault lies elsewhere, not in a row. */
+/** Number of routines whose claims may fail in one call. With more failures the fault is not in a row. */
 const MOST_FAILURES = 20;
 
 /**
  * Claims in batches. When a batch fails, claims one by one until the failing routine is found, and continues without
- * it. As the longest due it would otherwise block all others.
+ * it. Otherwise it would block all others, because the longest due comes first.
  */
 async function claimBatches(deps: ClaimDeps, signal: AbortSignal): Promise<ClaimReport> {
   let runs = 0;
@@ -80,7 +80,7 @@ interface Claimed extends ClaimReport {
   readonly more: boolean;
   /** Counts skipped occurrences by reason; one row may stand for many. */
   readonly skippedBy: ReadonlyMap<string, number>;
-  /** Seconds by which the oldest of the batch was late; undefined when nothing was due. */
+  /** Lateness of the oldest in the batch, in seconds; undefined when nothing was due. */
   readonly lagSeconds: number | undefined;
 }
 
@@ -181,7 +181,7 @@ interface Decided {
   readonly next: Date;
 }
 
-/** Returns undefined for a stored schedule that cannot be computed, so that the other routines go on. */
+/** Returns undefined for a stored schedule that cannot be computed, so that the other routines continue. */
 function tryDecide(routine: DueRoutine): Decided | undefined {
   try {
     const decision = decide({

@@ -11,9 +11,9 @@ export interface DueSchedule {
   readonly misfire: Routine['misfire'];
   /** Instant of the timetable at which the routine was due, not after `now`. */
   readonly dueAt: Date;
-  /** Latest recorded occurrence; neither it nor an earlier one is accounted for again. */
+  /** Latest recorded occurrence; it and earlier ones are not recorded again. */
   readonly accountedUntil: Date | null;
-  /** The time, less the routine's jitter. */
+  /** The time without the routine's jitter. */
   readonly now: Date;
 }
 
@@ -32,7 +32,7 @@ export interface Decision {
   readonly next: Date | undefined;
 }
 
-/** Delay up to which an occurrence still runs under `misfire: skip`; ticks alone delay it by up to a minute. */
+/** The most delay with which an occurrence still runs under `misfire: skip`; ticks alone delay it by up to a minute. */
 const MISFIRE_GRACE_MS = 5 * 60_000;
 
 /** The most occurrences that are counted: about two years of a routine that is due every minute. */

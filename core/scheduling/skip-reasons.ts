@@ -98,7 +98,7 @@ function isPassedOver({ overlap, queued, onlyYielding }: Overlap): boolean {
  */
 const isAboutToExpire = sql`(state = 'queued' and coalesce(queue_until < now() + interval '5 seconds', false))`;
 
-/** Finds the routines that have open runs and whose overlap policy forbids another one. */
+/** Finds the routines with open runs whose overlap policy forbids another run. */
 async function overlaps(tx: Db, routines: readonly DueRoutine[]): Promise<Overlap[]> {
   const minding = new Map(
     routines.filter(({ overlap }) => overlap !== 'allow').map(({ id, overlap }) => [id, overlap]),

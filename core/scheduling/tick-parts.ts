@@ -41,17 +41,17 @@ export type TickDeps = ClaimDeps &
   RetentionDeps &
   KindDeps & { readonly admission: Admission; readonly payment: Payment };
 
-/** Time in which one tick starts deliveries. The next tick continues with the oldest. */
+/** Time limit for starting deliveries in one tick. The next tick continues with the oldest. */
 const DELIVERIES_MS = 45_000;
 
-/** Time in which one tick sends mails and pings. */
+/** Time limit for sending mails and pings in one tick. */
 const MESSAGES_MS = 45_000;
 
-/** Time in which one tick fetches catalogues, and hands credentials back. */
+/** Time limit for fetching catalogues and handing credentials back in one tick. */
 const CATALOGUES_MS = 45_000;
 const REVOCATIONS_MS = 45_000;
 
-/** Time for retention in one tick. */
+/** Time limit for retention in one tick. */
 const RETENTION_MS = 45_000;
 
 /**
@@ -65,7 +65,7 @@ export interface TickParts {
   admission(): Promise<AdmissionReport>;
   /** Starts approved actions and due webhook deliveries. */
   deliveries(signal: AbortSignal): Promise<number>;
-  /** Rejects actions that no one has decided about in time, and skips runs that have waited too long. */
+  /** Rejects actions without a decision in time, and skips runs that have waited too long. */
   expire(signal: AbortSignal): Promise<number>;
   /** Settles proposals, releases the reservations of lost calls, repeats lost cancellations and settles lost runs. */
   sweep(signal: AbortSignal): Promise<number>;
@@ -124,8 +124,7 @@ export function createTickParts(deps: TickDeps): TickParts {
         await queueSummaries(deps.database);
         await adoptMessages(deps.database);
         const work = (name: string) => attempt(name, () => off(name, signal, forMs), 0);
-        // Parts that write messages come before parts that send them, and parts for which a person waits before the
-        // others.
+        // Parts that write messages come before parts that send them, and urgent parts for people before the others.
         for (const name of WRITING) await work(name);
         // They run at the same time, so that monitors that hang delay no mail.
         const sent = await Promise.all(['mail', 'operator_mail', 'ping', 'chat'].map(work));
@@ -152,7 +151,7 @@ export function createTickParts(deps: TickDeps): TickParts {
 /** Kinds of due work that write messages. */
 const WRITING = ['action_run', 'action_held', 'run_ended', 'spending', 'summary', 'digest', 'result', 'account'];
 
-/** The kinds of due work of this release, by the names under which their rows wait. */
+/** The kinds of due work of this release, by the names in their rows. */
 export function kindsOf(deps: KindDeps): Kinds {
   return {
     ...messageKinds(deps),
@@ -194,7 +193,7 @@ async function measured<T>(
 /** Attempts one part of a tick. An error is logged, and `otherwise` returned. */
 type Attempt = <T>(part: string, work: () => Promise<T>, otherwise: T) => Promise<T>;
 
-/** Does work in parts of which none keeps the others from their turn. @throws the first error of a part, at the end */
+/** Runs all parts, also after one of them has failed. @throws the first error of a part, at the end */
 export async function attemptParts<T>(log: Log, work: (attempt: Attempt) => Promise<T>): Promise<T> {
   const faults: unknown[] = [];
   const result = await work(async (part, attempted, otherwise) => {

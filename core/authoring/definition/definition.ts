@@ -47,7 +47,7 @@ const model = z
     provider: z.enum(MODEL_PROVIDERS),
     connectionId: z.string().max(64).nullable().default(null),
     modelId: z.string().min(1).max(300),
-    // Left out where it is not set, so that a release without the field can read the routine.
+    // Left out if it is not set, so that a release without the field can read the routine.
     effort: z.enum(EFFORTS).optional().meta({
       description:
         'How much the model thinks before it writes, for a model with `abilities.effort` (`GET /v1/models`); if left out, the model decides. Calls on a personal account send none.',
@@ -133,9 +133,9 @@ const resultKey = z
   });
 
 /**
- * The material fields of a routine: everything that its runs are told, and their rights. A change makes a new revision,
- * which no manual run has proven yet, so the routine returns to draft. The tools of its connections are material too;
- * their policies are tables of their own. Name, times, budget and recipients of mail are not material.
+ * The material fields of a routine: everything that its runs receive, and their rights. A change makes a new revision,
+ * which no manual run has proven yet, so the routine returns to draft. Tools of connections are material too, with
+ * policies in tables of their own. Name, times, budget and recipients of mail are not material.
  */
 export const DEFINITION = {
   instructions: {

@@ -17,9 +17,9 @@ export interface Said {
 export interface Field<S extends z.ZodType = z.ZodType> extends Said {
   /** The field in the request that creates a routine, with its default; one without a default is required. */
   readonly schema: S;
-  /** The field in responses, where it differs by more than the default. */
+  /** The field in responses, if it differs by more than the default. */
   readonly shown?: z.ZodType;
-  /** The fields inside, where people read about each of them. */
+  /** Texts for people about the fields inside it. */
   readonly inside?: Readonly<Record<string, Said>>;
   /** The release that introduced it. */
   readonly since: string;
@@ -29,7 +29,7 @@ export interface Field<S extends z.ZodType = z.ZodType> extends Said {
   readonly long?: true;
   /** True when it is stored as text, because jsonb would sort its keys. */
   readonly storedAsText?: true;
-  /** Value in place of one that cannot be read, for a field without a default. */
+  /** Replaces a value that cannot be read, in a field without a default. */
   readonly blank?: unknown;
   /** Renders the field as a line of the briefing; undefined leaves the line out. */
   // oxlint-disable-next-line typescript/no-explicit-any -- the type of the value is that of the schema beside it
@@ -49,7 +49,7 @@ export interface Column {
   /** SQL expression that reads the column. */
   readonly read?: string;
   readonly isJson?: true;
-  /** Returns the stored form of a value of JSON that is not null, where it is another one. */
+  /** Converts a JSON value other than null to its stored form, if the two differ. */
   // oxlint-disable-next-line typescript/no-explicit-any -- the type of the value is that of the field
   readonly stored?: (value: any) => object;
   /** True for a list without a meaningful order, which is stored sorted. */
@@ -125,7 +125,7 @@ function bareOf(schema: z.ZodType): z.ZodType {
 }
 
 /**
- * Returns a schema of the same types without bounds, by which a release with narrower bounds still reads values.
+ * Returns a schema of the same types without bounds, so that a release with narrower bounds can still read values.
  * @param keepDefaults false for a schema of responses, which have every field
  */
 export function looseOf<S extends z.ZodType>(schema: S, keepDefaults = true): z.ZodType<z.output<S>, z.output<S>> {

@@ -73,5 +73,5 @@ export const gateInput = z
   .nullable()
   .meta({ id: 'GateInput' });
 
-/** The source that a scheduled run looks at before it wakes its model. */
+/** The source that a scheduled run checks before it wakes its model. */
 export type Gate = Frozen<NonNullable<z.output<typeof gate>>>;

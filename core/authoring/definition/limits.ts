@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Fields, Said } from './field.ts';
 
-/** The most runs that count for the median of `limits.abnormalFactor`. */
+/** The most runs in the median of `limits.abnormalFactor`. */
 export const MEDIAN_OF_RUNS = 20;
 
 /** A run below this many tokens is cheap and is not compared with others. */

@@ -60,7 +60,7 @@ function valueOf(
   variables: Readonly<Record<string, string>>,
   builtIns: Readonly<Record<BuiltInVariable, string>>,
 ): string | undefined {
-  // A routine may have a variable from before its name became a built-in one.
+  // A routine may have a variable that is older than the built-in of the same name.
   if (Object.hasOwn(variables, name)) return variables[name];
   return isBuiltIn(name) ? builtIns[name] : undefined;
 }

@@ -21,7 +21,7 @@ export interface DefinitionForm<V> {
   read(stored: unknown): StoredDefinition<V>;
   /** Lists the changed fields. */
   differences(before: V, after: V): (keyof V & string)[];
-  /** Returns an SQL expression for the same, between the stored definitions of two rows. */
+  /** Returns an SQL expression that lists the changed fields between the stored definitions of two rows. */
   differencesInSql(before: Sql, after: Sql): Sql;
 }
 
@@ -49,7 +49,7 @@ export function storedForm<T extends Fields>(fields: T): DefinitionForm<ValuesOf
     storableJson(
       Object.fromEntries(values.flatMap(([name, each]) => (name in shape ? [[name, inText(name, each)]] : []))),
     );
-  // A later field that has its default is left out, so that an earlier release can read the routine.
+  // A newer field with its default is left out, so that an earlier release can read the routine.
   const isNeeded = (name: string, value: unknown) =>
     fields[name]?.since === '0.1.0' || !isDeepStrictEqual(value, blanks.get(name));
   const defaults = toJson([...blanks]);

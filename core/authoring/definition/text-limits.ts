@@ -5,7 +5,8 @@ import { resultSection, type ResultKey } from './results.ts';
 import { filledLength, type BuiltInVariable } from './placeholders.ts';
 
 /**
- * Limits what a run sends its model, in characters: instructions, skills, facts, form of the result, carried result.
+ * Limits the text that a run sends its model, in characters: instructions, skills, facts, form of the result, carried
+ * result.
  */
 const MAX_PROMPT_LENGTH = 400_000;
 
@@ -26,11 +27,13 @@ export interface PromptParts {
   readonly factsLength: number;
 }
 
-/** The text is not rendered to be counted: 95,000 characters of `{{a}}` with a value of 10,000 would be 190 million. */
+/**
+ * The text is counted without rendering it: 95,000 characters of `{{a}}` with a value of 10,000 would be 190 million.
+ */
 function promptLength(parts: PromptParts): number {
   const { instructions, variables, builtIns, skills, resultSchema, resultKey, factsLength } = parts;
   const sections = skills.map((skill) => sectionLength(skill) + 2);
-  // A skill's state block is counted in any case, so that a text that was saved also runs.
+  // The state blocks of skills are always counted, so that every saved text can also run.
   if (skills.length > 0) sections.push(STATE_SECTION.length + 2);
   const form = resultSchema === null ? 0 : resultSection({ schema: resultSchema, key: resultKey }).length + 2;
   return filledLength(instructions, variables, builtIns) + sum(sections) + form + factsLength;

@@ -28,7 +28,7 @@ const blueprint = z.strictObject({
   job: z.string(),
   name: z.string().max(60),
   promise: z.string().max(160),
-  /** Words for the time at which it runs. */
+  /** Words for the time of its runs. */
   when: z.string(),
   skills: z.array(z.string()),
   /** Abilities that the tools of its routine should offer. */

@@ -11,12 +11,12 @@ import { lookUp, missingNeeds, toolId, type LookUpDeps, type Named } from './loo
 import type { DraftedFields, OwnLists } from './response.ts';
 import { bestMatches, contentWords } from './words.ts';
 
-/** The fields of a routine that a draft proposes, as the request that creates one takes them. */
+/** The fields of a routine that a draft proposes, in the form of a request that creates a routine. */
 export interface DraftDefinition {
   readonly name: string;
   readonly instructions: string;
   readonly variables: Readonly<Record<string, string>>;
-  /** Null without words for a time, or when they have several readings. */
+  /** Null if the sentence names no time, or one with several readings. */
   readonly schedule: string | null;
   readonly timezone: string;
   /** Null if the project has no model. */
@@ -100,7 +100,7 @@ export async function draftRoutine(deps: DraftDeps, { from, timezone, ...where }
   const words = contentWords(plain.instructions);
   return complete({
     madeBy: drafted === undefined ? 'words' : 'model',
-    // A name that has no word of the task says when it runs, or nothing.
+    // A name without a word of the task says only when the routine runs, or nothing.
     name: [...contentWords(made.name)].some((word) => words.has(word)) ? made.name : plain.name,
     instructions: made.instructions,
     skills: made.skills,

@@ -31,9 +31,9 @@ export interface Changes {
 
 /** The changes of a run against the run that it was compared with. */
 export interface ComparedResult extends Changes {
-  /** Id of the run that was delivered last; null for the first run, to which everything is new. */
+  /** Id of the run that was delivered last; null for the first run, where everything is new. */
   readonly against: string | null;
-  /** How many runs in a row brought no change, this one included; after a change, how many came before it. */
+  /** Number of consecutive runs without a change, including this one; after a change, the number before it. */
   readonly unchangedRuns: number;
 }
 
@@ -43,11 +43,11 @@ export interface DeliveredData {
   readonly against: string;
   readonly data: unknown;
   readonly by: ResultKey | null;
-  /** How many runs in a row have brought no change since. */
+  /** Number of consecutive runs without a change since. */
   readonly unchangedRuns: number;
 }
 
-/** Compares data with the data delivered last. Where that was matched by another key, everything is new. */
+/** Compares data with the data delivered last. If that data was matched by another key, everything is new. */
 export function compareWith(delivered: DeliveredData | undefined, data: unknown, by: ResultKey | null): ComparedResult {
   const known = isDeepStrictEqual(delivered?.by, by) ? delivered : undefined;
   const before: Items = known === undefined ? new Map() : itemsOf(known.data, by);

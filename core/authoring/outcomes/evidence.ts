@@ -3,7 +3,7 @@ import type { ResultCheck } from '#core/authoring/definition/index.ts';
 import type { Db } from '#lib/database/index.ts';
 import { matchesPattern, PatternTooSlow } from '#lib/linear-pattern.ts';
 
-/** Counts of a tool's calls in a run, as far as checks need them. */
+/** Counts of a tool's calls in a run, for checks. */
 export interface CallCount {
   /** The name by which the model called the tool. */
   readonly name: string;
@@ -33,7 +33,7 @@ export function countCalls(db: Db, runId: string): Promise<CallCount[]> {
 }
 
 /**
- * Tells whether a run has called tools of a connection in vain: each of these calls failed, was refused, or has an
+ * Tells whether no call of some connection's tools has succeeded in a run: each of them failed, was refused, or has an
  * unknown end. All calls of a run are recorded when its last step is.
  */
 export async function lacksConnection(db: Db, runId: string): Promise<boolean> {

@@ -8,7 +8,7 @@ import type { Urgency } from './checks.ts';
 export interface NextRuns {
   /** True if no run should follow. */
   readonly final: boolean;
-  /** The instant before which no run is worth making; null if the run names none. */
+  /** No run is worthwhile before this instant; null if the run names none. */
   readonly notBefore: Date | null;
 }
 

@@ -11,8 +11,8 @@ import type { Routine } from './routine.ts';
 import { routineWarnings, type RoutineWarning, type WarningDeps } from './warnings.ts';
 
 /**
- * Why a routine cannot be activated: the codes of the errors, except `own_variables_required`: runs have succeeded, but
- * all with other variables, and the error is `successful_run_required`.
+ * Reasons against an activation. Each is the code of its error, except `own_variables_required`: all successful runs
+ * had other variables, and the error is `successful_run_required`.
  */
 export const ACTIVATION_REASONS = [
   'successful_run_required',
@@ -35,7 +35,7 @@ export interface RoutineDetail extends Routine, Pick<ProvenRoutine, 'proposal'> 
   readonly activation: Activation;
   readonly callableTools: readonly HintedTool[];
   readonly warnings: readonly RoutineWarning[];
-  /** Skills of an active routine with a newer text than its scheduled runs take; else empty. */
+  /** Skills of an active routine with a newer text than its scheduled runs take; empty if there are none. */
   readonly skillsBehind: readonly SkillBehind[];
   /** The project's facts when they are newer than the facts of an active routine's scheduled runs; else null. */
   readonly factsBehind: FactsBehind | null;

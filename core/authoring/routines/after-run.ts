@@ -10,7 +10,8 @@ import { routineStatesBefore } from './states.ts';
  * @param end.ownFault whether a failure is the routine's own. Failures of others neither count nor clear the count
  * @param end.next the wishes of a successful run about later runs, which count for a scheduled run of the present
  * version
- * @param end.warnings what a success lacked; one that lacked its tools neither counts nor clears the count
+ * @param end.warnings missing tools or texts of a success; a success without its tools neither counts nor clears the
+ * count
  */
 export function routineAfterRun(end: {
   readonly state: 'succeeded' | 'failed' | 'cancelled' | 'skipped';

@@ -27,9 +27,9 @@ export interface RoutineChecks {
 
 /** Fields that a change does not touch: a new fault in them does not block a new name. */
 interface Untouched {
-  /** Skill references that were attached before. They may be deleted by now. */
+  /** Skill references that were attached before. The skills may be deleted by now. */
   readonly attached?: readonly string[];
-  /** Lengths of custom skills that are about to be written, by reference; they replace the stored lengths. */
+  /** Lengths of custom skills whose texts are not written yet, by reference; they replace the stored lengths. */
   readonly skillLengths?: ReadonlyMap<string, number>;
   /** False when instructions, variables, skills and facts do not change: a skill may have grown since. */
   readonly textChanged?: boolean;
@@ -38,7 +38,7 @@ interface Untouched {
   readonly modelChanged?: boolean;
 }
 
-/** One rule of a routine; it throws its refusals. When all faults are collected, it gets the earlier ones. */
+/** One rule of a routine; it throws its refusals. A collection of all faults passes it the earlier ones. */
 export type SaveCheck = (found: readonly AppError[]) => unknown;
 
 /** Throws the first refusal. @throws {AppError} */
@@ -211,8 +211,8 @@ export async function checkGate(...asked: Parameters<typeof gateFault>): Promise
 }
 
 /**
- * Finds why a gate may not be asked. It may ask a public address, or a confirmed tool of this routine that only reads
- * and takes the arguments. Each run checks again.
+ * Returns the reason why a gate may not be asked. It may ask a public address, or a confirmed tool of this routine that
+ * only reads and takes the arguments. Each run checks again.
  */
 export async function gateFault(
   db: Db,

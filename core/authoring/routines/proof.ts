@@ -2,7 +2,7 @@ import type { SkillRevisions } from '#core/authoring/skills/index.ts';
 import { ownedBy, sql, type Db } from '#lib/database/index.ts';
 import type { Routine } from './routine.ts';
 
-/** Chooses manual runs that have succeeded with the present version of a row of `routines` and all their tools. */
+/** Condition on manual runs that succeeded, with all their tools, with the present version of a row of `routines`. */
 const succeeded = sql`${ownedBy(sql`p.routine_id`, sql`routines.id`)} and p.project_id = routines.project_id
           and p.routine_revision = routines.revision and p.trigger = 'manual' and p.state = 'succeeded'
           and p.warnings = '{}'`;
@@ -44,13 +44,13 @@ interface ProvenTexts {
   readonly proofRunId: string | null;
   /** Texts that the latest proof of the present version had. */
   readonly proven: ToldTexts;
-  /** Texts that the scheduled runs of the present version take. */
+  /** Texts for the scheduled runs of the present version. */
   readonly active: ToldTexts;
 }
 
 const NO_TEXTS: ToldTexts = { skills: null, facts: null };
 
-/** Reads the texts of skills and facts that a routine has proven, and the texts that its scheduled runs take. */
+/** Reads the texts of skills and facts that a routine has proven, and the texts for its scheduled runs. */
 export async function readProvenTexts(db: Db, { id, projectId }: Routine): Promise<ProvenTexts> {
   const found = await db.row<ProvenTexts>`
     select proof.id as "proofRunId",

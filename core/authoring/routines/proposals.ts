@@ -8,7 +8,7 @@ import { insertVersions } from './versions.ts';
 
 export const PROPOSAL_STATES = ['open', 'taken', 'dropped'] as const;
 
-/** Says why a proposal was not taken over: a closed list that users can switch on. */
+/** Reasons for dropping a proposal: a closed list that users can switch on. */
 export const DROP_REASONS = {
   run_failed: 'its run failed',
   run_cancelled: 'its run was cancelled',
@@ -29,9 +29,9 @@ export interface Proposal {
   readonly routineId: string;
   /** The run that tries it. */
   readonly runId: string;
-  /** `taken` once the change is the routine's. */
+  /** `taken` once the routine has the change. */
   readonly state: (typeof PROPOSAL_STATES)[number];
-  /** Set when it was dropped. */
+  /** Reason for dropping it; null otherwise. */
   readonly reason: DropReason | null;
   readonly createdAt: Date;
   readonly endedAt: Date | null;
@@ -117,7 +117,7 @@ export async function dropProposals(
   });
 }
 
-/** Closes a proposal that was taken over. Its version goes: the routine has the same one under a new number. */
+/** Closes a proposal that was taken over. Its version is deleted: the routine has the same one under a new number. */
 export async function closeTaken(
   tx: Db,
   { projectId, routineId, revision }: { projectId: string; routineId: string; revision: number },

@@ -59,7 +59,7 @@ export interface StartedProposal<T> extends Pick<SavedRoutine, 'webhookSecret' |
  * Opens a proposal: a change that an active routine takes over once a run has succeeded with it.
  * @param prove records the run that executes this revision
  * @throws {AppError} `routine_not_active`, `proposal_open`, `invalid_request` for a change that does not affect runs,
- * and what `patchRoutine` and `prove` throw
+ * and the errors of `patchRoutine` and `prove`
  */
 export async function proposeChange<T>(
   deps: SaveDeps,

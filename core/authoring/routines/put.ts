@@ -17,7 +17,7 @@ import {
 import { routineWarnings } from './warnings.ts';
 
 /**
- * Creates the routine of a key, or gives its routine these fields. Only what differs is checked and written.
+ * Creates the routine of a key, or gives its routine these fields. Only changed fields are checked and written.
  * @throws {AppError} `precondition_failed`, and the errors of `createRoutine` and `patchRoutine`
  */
 export function putRoutine(

@@ -39,7 +39,7 @@ export interface ProvenRoutine extends Routine {
   readonly hasSucceeded: boolean | null;
   /** Its latest proposal; null for none. */
   readonly proposal: Proposal | null;
-  /** The days for which its project chose to keep the content of runs; null for the operator's days. */
+  /** Days that its project chose for keeping the content of runs; null for the operator's days. */
   readonly chosenContentDays: number | null;
   /** The tools that a run would be offered if it began now. */
   readonly callableTools: readonly HintedTool[];

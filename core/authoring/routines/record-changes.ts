@@ -14,7 +14,7 @@ import { definitionForm } from '#core/authoring/definition/index.ts';
 import type { Routine } from './routine.ts';
 
 /**
- * Records a change in the audit log: what runs do, the budget, and where results go. Only the host of an address is
+ * Records a change of the runs' work, the budget or the recipients in the audit log. Only the host of an address is
  * recorded, because webhooks have secrets in paths and queries. The owners of the organization are mailed when results
  * of a routine that is or was active go to another host.
  */
@@ -74,8 +74,8 @@ function hostOf(url: string | null): string | null {
 }
 
 /**
- * Mails the owners that results of a routine go elsewhere, unless the routine has never been active. Its present state
- * does not count: a thief could pause it first. No one can unsubscribe from this mail.
+ * Mails the owners about new recipients of a routine's results, unless the routine has never been active. Its present
+ * state does not count: a thief could pause it first. No one can unsubscribe from this mail.
  */
 async function mailOwners(
   tx: Db,

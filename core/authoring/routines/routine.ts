@@ -20,13 +20,13 @@ export interface Routine extends RoutineFields {
   readonly revision: number;
   /** Counts all changes. It is the `ETag`. */
   readonly version: number;
-  /** Time of a change made outside the routine's files since they were last applied; else null. */
+  /** Time of a change made outside the routine's files since they were last applied; null without one. */
   readonly driftedAt: Date | null;
   /** The author of the last such change. */
   readonly driftedBy: Author | null;
   readonly webhookFailedAt: Date | null;
   readonly nextRunAt: Date | null;
-  /** The instant before which a run has asked to skip its occurrences; else null. */
+  /** A run asked to skip the occurrences before this instant; null if none did. */
   readonly notBefore: Date | null;
   readonly lastRunAt: Date | null;
   readonly createdAt: Date;

@@ -83,7 +83,7 @@ export interface VersionSummary {
   readonly createdAt: Date;
   /** Null when the service made the change. */
   readonly createdBy: Author | null;
-  /** The revision whose text this one took over again. */
+  /** The earlier revision that this one restores. */
   readonly restoredFrom: number | null;
   /** Fields that differ from the version before; empty for the first one. */
   readonly changed: readonly VersionField[];
@@ -94,7 +94,7 @@ export interface Version extends VersionSummary, Definition {
   readonly routineId: string;
   /** The tools that were enabled, as a record only: a restoration keeps the confirmations of today. */
   readonly tools: readonly VersionTool[];
-  /** The field that this release cannot read; else null. */
+  /** The field that this release cannot read; null if it can read all. */
   readonly blocked: string | null;
 }
 

@@ -51,7 +51,7 @@ export function skillSection({ name, instructions }: Pick<AttachedSkill, 'name' 
   return `${headingOf(name)}${instructions}`;
 }
 
-/** The size of a skill, for counting a prompt without making it. */
+/** The size of a skill, for counting a prompt without rendering it. */
 export interface SkillSize {
   readonly name: string;
   readonly length: number;

@@ -27,7 +27,9 @@ export interface ChatDelivery extends Pick<Delivery, 'id' | 'nextAttemptAt' | 'c
   readonly reason: ChatFailure | null;
 }
 
-/** Queues the result of a run for these chats of its project, in the transaction of the caller. Each gets it once. */
+/**
+ * Queues the result of a run for these chats of its project, in the transaction of the caller. Each chat gets it once.
+ */
 export async function enqueueChats(
   tx: Db,
   {

@@ -23,7 +23,7 @@ export function chatKind(deps: ChatDeps): RequestKind {
   };
 }
 
-/** A result that waits to be posted, with what the run, its routine and the chat are now. */
+/** A result that waits to be posted, with the present state of the run, its routine and the chat. */
 interface Waiting {
   readonly id: string;
   readonly organizationId: string;
@@ -38,7 +38,7 @@ interface Waiting {
   readonly state: string;
   readonly outcome: string | null;
   readonly summary: string | null;
-  /** Null where it is only the data. */
+  /** Null if the result is only data. */
   readonly text: string | null;
   readonly data: unknown;
   readonly finishedAt: Date;
@@ -75,7 +75,7 @@ function failed(reason: ChatFailure): EndedWork {
   return { state: 'failed', error: reason };
 }
 
-/** Characters of a result that are rendered; no chat takes as many. */
+/** Number of characters of a result that are rendered, more than any chat accepts. */
 const RENDERED = 20_000;
 
 function findWaiting(db: Db, id: string): Promise<Waiting | undefined> {
@@ -165,7 +165,7 @@ function isFailure(error: string): error is ChatFailure {
   return Object.hasOwn(CHAT_FAILURES, error);
 }
 
-/** Stops a chat that refuses its address for good, and mails the owners and admins once. */
+/** Stops deliveries to a chat that refuses its address for good, and mails the owners and admins once. */
 function stopChat(
   database: Database,
   { chat, ...of }: Waiting & { readonly chat: NonNullable<Waiting['chat']> },

@@ -49,7 +49,7 @@ export async function findCrossings(
   const used = await sharesUsed(tx, limits);
   const highest = Math.max(...used.map(({ share }) => share));
   const crossed: Crossing[] = [];
-  // Set marks in one order everywhere, so that two concurrent steps cannot deadlock.
+  // Marks are set in one order everywhere, so that two concurrent steps cannot deadlock.
   const inOrder = used.toSorted((a, b) => a.budget.localeCompare(b.budget));
   for (const { scope, scopeId } of scopes) {
     for (const each of inOrder.filter((share) => share.scopeId === scopeId)) {
@@ -138,7 +138,7 @@ export function forgetBudgetNotices(db: Db, limit: number): Promise<number> {
 const spender = z.object({ runId: z.string(), routineId: z.string() });
 
 /**
- * Queues a check of the budgets after a step, because the run may last long; body of a common table expression.
+ * Body of a common table expression that queues a check of the budgets after a step, because the run may last long.
  * @param step relation with `run_id`, `index`, `routine_id`
  */
 export function noteSpending(step: Sql): Sql {

@@ -15,7 +15,7 @@ import {
 } from './subscription.ts';
 import { tell, type News } from './tell.ts';
 
-/** The end of a run, as the statement that ends it leaves it for the mails. */
+/** The end of a run, as the statement that ends it stores it for the mails. */
 const endedRun = z.object({
   routineId: z.string(),
   state: z.enum(['succeeded', 'failed', 'cancelled']),
@@ -30,7 +30,7 @@ const endedRun = z.object({
   pausedBecause: z.string().nullable(),
   /** True for the first success after failures. */
   recovered: z.boolean(),
-  /** True for an answer about a result and for a rehearsal: only its spending is news. */
+  /** True for a follow-up and for a rehearsal: only its spending is news. */
   answers: z.boolean().default(false),
   /** The budget that left too little for the next step; null when none did, or when it is unknown which. */
   passedLimit: z.object({ scope: z.string(), name: z.string() }).nullable(),
@@ -136,7 +136,7 @@ function failed({ reason, reasonInWords }: ToldRun): News {
 
 const RECOVERED: News = { event: 'recovered', heading: 'Works again', lines: ['A run succeeded after failures.'] };
 
-/** Tells the subscribers of a routine that a run asks a question. The mail has a link, and not the text of a model. */
+/** Mails the subscribers of a routine about the question of a run. The mail has a link, and not the text of a model. */
 export async function notifyAsked(
   tx: Db,
   { routineId, runId }: { readonly routineId: string; readonly runId: string },
@@ -173,7 +173,7 @@ export async function notifyPaused(
   }
 }
 
-/** Mails the subscribers of a routine that calls of a run wait for them, with a link to where they are decided. */
+/** Mails the subscribers of a routine about the waiting calls of a run, with a link to the page that decides them. */
 export async function tellOfHeldCalls(
   tx: Db,
   { routineId, runId, open }: { readonly routineId: string; readonly runId: string; readonly open: number },

@@ -18,15 +18,15 @@ export interface News {
   readonly lines: readonly string[];
 }
 
-/** In this time a routine sends one mail, and a project ten. One summary counts the rest. */
+/** Period in which a routine sends one mail, and a project ten. One summary counts the rest. */
 export const MAIL_INTERVAL = sql`interval '1 hour'`;
 
 /** Mails about the routines of a project in one hour. */
 const MOST_OF_PROJECT = 10;
 
 /**
- * Mails subscribers about an event that they asked for. Once the routine has sent its mail of this hour, or the project
- * its ten, the event is held for the summary. Locks the routine's state: runs that end together send one mail.
+ * Mails subscribers about an event. Once the routine has sent its mail of this hour, or the project its ten, the event
+ * is held for the summary. Locks the routine's state: runs that end together send one mail.
  */
 export async function tell(
   tx: Db,

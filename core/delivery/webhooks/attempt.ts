@@ -61,7 +61,7 @@ async function perform(
   const { webhookUrl } = attempt;
   if (attempt.isArchived) return unsent('routine_archived', 'the routine was archived');
   if (webhookUrl === null) return unsent('webhook_removed', 'the routine has no webhook URL any more');
-  // An attempt that crashed got no verdict, so attempts are counted here too.
+  // An attempt that crashed recorded no outcome, so attempts are counted here too.
   if (attempt.rung > MAX_ATTEMPTS) return unsent('retries_exhausted', 'all attempts are used up');
   const exchange = await sendAttempt(deps, { ...attempt, webhookUrl }, signal);
   return { exchange, verdict: decideVerdict(attempt.rung, exchange) };
@@ -112,7 +112,7 @@ export async function recordAttempt(
     with attempt as (
       update webhook_attempts set
         status = ${exchange.status}, error = ${exchange.error}, duration_ms = ${exchange.durationMs},
-        -- Unless the content of the run was erased while this was under way.
+        -- Null if the content of the run was erased during the attempt.
         response_excerpt = (select ${exchange.responseExcerpt}::text from webhook_deliveries d
           where d.id = ${attempt.deliveryId} and d.body is not null)
       where delivery_id = ${attempt.deliveryId} and index = ${attempt.index}
@@ -137,7 +137,7 @@ async function currentRung(db: Db, attempt: ClaimedAttempt): Promise<number | un
 }
 
 /**
- * Records a 410: marks the webhook as failed and gives up its open deliveries, unless the routine has another URL.
+ * Records a 410: marks the webhook as failed and gives up its open deliveries, unless the routine has a new URL.
  * @returns whether the webhook was marked
  */
 async function recordGone(database: Database, attempt: ClaimedAttempt, exchange: Exchange): Promise<boolean> {

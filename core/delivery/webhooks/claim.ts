@@ -13,7 +13,7 @@ export interface ClaimedAttempt {
   readonly deliveryId: string;
   readonly projectId: string;
   readonly routineId: string;
-  /** Null when the event is about no run. */
+  /** Null for an event that belongs to no run. */
   readonly runId: string | null;
   readonly body: string;
   /** Counts all attempts of the delivery, from 1. */
@@ -23,7 +23,7 @@ export interface ClaimedAttempt {
   readonly startedAt: Date;
   /** True for a run that ended after its routine was archived. */
   readonly isArchived: boolean;
-  /** The routine's webhook now, not that of the time when the run ended. */
+  /** The present webhook of the routine, which may have changed since the run ended. */
   readonly webhookUrl: string | null;
   readonly sealedSecret: string | null;
   /** The secret before the last rotation; null once it is no longer valid. */

@@ -37,7 +37,7 @@ export interface DeliveryAttempt {
   readonly durationMs: number | null;
   /** The receiver's HTTP status; null without a response. */
   readonly status: number | null;
-  /** Why there is no response; null when there is one, and while the attempt is under way. */
+  /** Reason for the missing response; null with a response, and during the attempt. */
   readonly error: string | null;
   /** The first 1,024 bytes of the response. */
   readonly responseExcerpt: string | null;
@@ -111,7 +111,7 @@ export type AttemptVerdict =
   | { readonly state: 'pending'; readonly delayMs: number; readonly counts: boolean }
   | { readonly state: 'failed'; readonly reason: DeliveryFailure };
 
-/** Decides what follows from an attempt: only 2xx is success. `rung` is its place on the retry schedule, from 1. */
+/** Decides the consequence of an attempt: only 2xx is success. `rung` is its place on the retry schedule, from 1. */
 export function decideVerdict(rung: number, exchange: Exchange): AttemptVerdict {
   const { status, interrupted, retryAfterMs } = exchange;
   if (status !== null && status >= 200 && status <= 299) return { state: 'delivered' };

@@ -18,7 +18,7 @@ type EnqueueCore = Pick<Core, 'work'>;
 
 /**
  * Queues the event of a run in the transaction that ends the run, so that neither exists without the other. It starts
- * after the commit, or by a tick. Does nothing where the routine has no webhook or its receiver is gone.
+ * after the commit, or by a tick. Does nothing if the routine has no webhook or its receiver is gone.
  */
 export function enqueueDelivery(core: EnqueueCore, tx: Db, run: ReportedRun & Webhook): Promise<void> {
   return enqueue(core, tx, [{ ...run, runId: run.id, type: eventType(run), body: () => eventBody(run) }]);
@@ -26,7 +26,7 @@ export function enqueueDelivery(core: EnqueueCore, tx: Db, run: ReportedRun & We
 
 /**
  * Queues the event of a routine that the service pauses, in the transaction that pauses it.
- * @param runId the run because of which it is paused; null for none
+ * @param runId the run that caused the pause; null for none
  */
 export function enqueuePaused(core: EnqueueCore, tx: Db, routine: PausedRoutine, runId: string | null): Promise<void> {
   const about = { ...routine, routineId: routine.id, runId, type: 'routine.paused' as const };
@@ -41,7 +41,7 @@ export function enqueueActionEvents(
 ): Promise<void> {
   const events = actions.map((action) => {
     const url = `${core.uiOrigin}/p/${action.projectId}/actions/${action.id}`;
-    // Of no run: what is delivered of a run decides what counts as changed.
+    // Belongs to no run, because the deliveries of a run decide which data counts as changed.
     return { ...action, runId: null, body: () => actionBody(action, url) };
   });
   return enqueue(core, tx, events);

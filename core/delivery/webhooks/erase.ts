@@ -16,7 +16,7 @@ export async function eraseBodies(tx: Db, runIds: readonly string[]): Promise<st
     returning id
   `;
   if (erased.length > 0) {
-    // A separate statement by ids: with a join on the deliveries, Postgres read all attempts of the table.
+    // A separate statement by ids: a join on the deliveries made Postgres read all attempts of the table.
     await tx.run`
       update webhook_attempts set response_excerpt = null
       where delivery_id = any(${erased.map(({ id }) => id)}) and response_excerpt is not null
@@ -53,7 +53,7 @@ export async function deleteDeliveries(tx: Db, runIds: readonly string[]): Promi
   await tx.run`delete from webhook_deliveries where id = any(${ids})`;
 }
 
-/** Deletes deliveries that are about no run, with their attempts, 90 days after they ended. */
+/** Deletes deliveries that belong to no run, with their attempts, 90 days after their end. */
 export function forgetDeliveries(db: Db, limit: number): Promise<number> {
   return forget(db, sql`finished_at < now() - interval '90 days'`, limit);
 }

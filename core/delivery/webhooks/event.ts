@@ -35,7 +35,7 @@ export interface ReportedRun extends Omit<Usage, 'estimated'> {
   readonly estimatedUsage: boolean;
 }
 
-/** A question of a run, as its event says it. */
+/** A question of a run with the fields of its event. */
 export interface ReportedQuestion {
   readonly type: 'question.asked' | 'question.answered';
   readonly id: string;
@@ -67,7 +67,7 @@ export type EventType = (typeof EVENT_TYPES)[number];
 
 export const TEST_EVENT = 'webhook.test';
 
-/** Returns the type of the event: `run.changed` where the routine delivers changes and the run has some. */
+/** Returns the type of the event: `run.changed` if the routine delivers changes and the run has some. */
 export function eventType(run: ReportedRun): EventType {
   if (run.deliver === 'changed' && run.changes !== null) return 'run.changed';
   return `run.${run.state}`;

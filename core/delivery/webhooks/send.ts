@@ -14,7 +14,7 @@ export interface SendDeps extends Pick<Core, 'log' | 'outbound'> {
   readonly webhookTimeoutMs?: number;
 }
 
-/** The receiver has the event once it has sent its status; the body serves only the excerpt. */
+/** Time limit for reading the body of a response. The status proves the receipt; the body serves only the excerpt. */
 const BODY_TIMEOUT_MS = 5_000;
 
 /** The fields of an attempt that are signed and sent. */

@@ -25,14 +25,15 @@ export async function startDueDeliveries(
   const end = performance.now() + withinMs;
   let started = 0;
   signal?.throwIfAborted();
-  // One look into a small index: most nudges find nothing.
+  // Reads one entry of a small index: most nudges find nothing.
   if (!(await anyDue(database))) return started;
   for (;;) {
     signal?.throwIfAborted();
     const due = await claimDueDeliveries(database, admission.rule.taskQueue, BATCH);
     for (const delivery of due) {
       signal?.throwIfAborted();
-      // While Temporal is away each start would wait for its deadline. The leases end, and a later tick goes on.
+      // While Temporal is away, each start would wait for its deadline, so the round ends here. The leases expire, and
+      // a later tick continues.
       if (!(await startDelivery(engine, delivery, log))) return started;
       started += 1;
     }
@@ -92,7 +93,7 @@ const isBeingSent = sql`(state = 'sending' and claimed_until > now())`;
 const open = sql`state in ('pending', 'sending')`;
 const dueAt = sql`greatest(next_attempt_at, claimed_until)`;
 
-/** One organization may take a half of the slots, and one host of it a quarter. */
+/** One organization may take half of the slots, and one of its hosts a quarter. */
 const OF_ORGANIZATION = 2;
 const OF_HOST = 4;
 
@@ -104,12 +105,12 @@ async function anyDue(db: Db): Promise<boolean> {
 }
 
 /**
- * Claims due deliveries: pending ones whose time has come, and those whose attempt was never recorded. No more are
- * under way than live workers have slots, so that started ones do not queue behind others. Organizations take turns:
- * the next place goes to the one with the fewest under way, within it to the host with the fewest, the oldest first. An
- * organization has at most half of the slots and one of its hosts at most a quarter, even while others are free: a
- * receiver that hangs holds its slots for twenty seconds. One claim runs at a time and walks over an index, as the
- * admission of runs does. A claimed delivery is leased while its workflow is started.
+ * Claims due deliveries: pending ones whose time has come, and those whose attempt was never recorded. It claims at
+ * most as many as live workers have free slots, so that started ones do not queue behind others. Organizations take
+ * turns: the next place goes to the one with the fewest running deliveries, within it to the host with the fewest, the
+ * oldest first. An organization has at most half of the slots and one of its hosts at most a quarter, even while others
+ * are free: a receiver that hangs holds its slots for twenty seconds. One claim runs at a time and walks over an index,
+ * as the admission of runs does. A claimed delivery is leased while its workflow is started.
  */
 export function claimDueDeliveries(database: Database, taskQueue: string, limit: number): Promise<StartableDelivery[]> {
   return transaction(database, async (tx) => {
@@ -155,7 +156,7 @@ export function claimDueDeliveries(database: Database, taskQueue: string, limit:
       )
       update webhook_deliveries d set state = 'pending', claimed_until = now() + ${START_LEASE}
       from chosen
-      -- As it is now: it may have been sent since the statement began.
+      -- Reads the present row: the delivery may have been sent since the statement began.
       where d.id = chosen.id and d.state in ('pending', 'sending')
       and greatest(d.next_attempt_at, d.claimed_until) <= now()
       returning d.id, d.attempt_count + 1 as attempt, d.project_id as "projectId"

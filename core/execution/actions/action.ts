@@ -18,7 +18,7 @@ export const ACTION_STATES = {
 } as const;
 export type ActionState = keyof typeof ACTION_STATES;
 
-/** Says why an action ended without a decision of a person, or could not be carried out: a closed list. */
+/** Reasons for an action that ended without a person's decision, or could not be carried out: a closed list. */
 export const ACTION_REASONS = {
   expired: 'no one decided in time',
   tool_changed: 'the server changed or removed the tool, or its definition was confirmed again',
@@ -34,7 +34,7 @@ export const ACTION_REASONS = {
 } as const;
 export type ActionReason = keyof typeof ACTION_REASONS;
 
-/** A call of a tool that a run asked for and that is made once a person has approved it. */
+/** A tool call that a run asked for; it is made once a person has approved it. */
 export interface Action {
   readonly id: string;
   readonly organizationId: string;
@@ -43,14 +43,14 @@ export interface Action {
   readonly routineName: string;
   /** The run that asked first. */
   readonly runId: string;
-  /** The last run that asked for the same while the action was open. */
+  /** The last run that asked for the same call while the action was open. */
   readonly lastRunId: string;
-  /** How often it was asked for. */
+  /** Number of requests for it. */
   readonly times: number;
   readonly policyId: string;
   readonly connectionId: string;
   readonly connectionName: string;
-  /** The account of the connection at its provider, where that is known. */
+  /** The account of the connection at its provider, if known. */
   readonly account: string | null;
   readonly toolName: string;
   readonly definitionHash: string;
@@ -102,8 +102,8 @@ export interface SeenCall {
 }
 
 /**
- * Returns the SHA-256, in hex, of what is approved, as canonical JSON (RFC 8785): tool, definition, connection with its
- * address and account, and arguments. A number that no double represents counts with all its digits.
+ * Returns the SHA-256, in hex, of the approved contents as canonical JSON (RFC 8785): tool, definition, connection with
+ * its address and account, and arguments. A number that no double represents counts with all its digits.
  */
 export function digestOf({
   toolName: tool,
@@ -116,7 +116,7 @@ export function digestOf({
   return createHash('sha256').update(seen).digest('hex');
 }
 
-/** Names what has changed since the call was held; undefined while it could be carried out. */
+/** Returns the change since the call was held that prevents it; undefined if it can still be carried out. */
 export function obstacleOf(action: Action, target: ToolTarget | undefined): ActionReason | undefined {
   if (action.arguments === null) return 'content_erased';
   if (target === undefined) return 'connection_removed';

@@ -24,9 +24,9 @@ interface Decision {
 }
 
 /**
- * Approves an open action, as it was seen: it is sent once. Other arguments make an action of their own, in place of
- * the open one. An action that is approved already is returned as it is.
- * @param wanted.digests what the approver has seen
+ * Approves an open action that is unchanged since the approver saw it; it is sent once. Other arguments make a new
+ * action in place of the open one. An approved action is returned unchanged.
+ * @param wanted.digests digests of the contents that the approver has seen
  * @throws {AppError} `action_not_found`, `own_action`, `action_differs`, `action_closed`, `action_not_allowed`,
  * `action_waits`, `invalid_request` for other arguments that do not fit the tool or its policy
  */
@@ -70,7 +70,7 @@ export async function approveAction(
   return refuse(deps, wanted, 'expired');
 }
 
-/** Rejects an open action; a rejected one is returned as it is. @throws {AppError} as `approveAction` does */
+/** Rejects an open action; a rejected one is returned unchanged. @throws {AppError} as `approveAction` does */
 export function rejectAction(deps: DecideDeps, wanted: Decision & { readonly note: string | null }): Promise<Action> {
   const { projectId, id, by, credential, note } = wanted;
   return deciding(deps, async (tx) => {
@@ -160,7 +160,7 @@ interface EditedCall {
 /** @throws {AppError} `invalid_request` for arguments that a run could not have sent either */
 async function editedCall(db: Db, seen: Action, target: ToolTarget, args: JsonObject): Promise<EditedCall> {
   const fault = (message: string) => invalid([{ path: 'arguments', message }]);
-  // As Postgres keeps them, so that the digest is that of what is sent.
+  // In the form that Postgres stores, so that the digest matches the sent call.
   const stored = await db.row<{ args: JsonObject }>`select ${storableJson(args)}::jsonb as args`;
   const referring = withIds(stored?.args ?? args, await actionsOfRun(db, seen));
   if ('fault' in referring) throw fault(referring.fault);
@@ -172,7 +172,9 @@ async function editedCall(db: Db, seen: Action, target: ToolTarget, args: JsonOb
   return { ...referring, digest: digestOf({ ...seen, ...referring, connection: target.connection }) };
 }
 
-/** Includes the actions that this one refers to, as a call of its run may have joined one of an earlier run. */
+/**
+ * Includes the actions that this one refers to, because a call of its run may have joined the action of an earlier run.
+ */
 async function actionsOfRun(db: Db, { projectId, runId, id, refersTo }: Action): Promise<Map<string, string>> {
   const found = await db.rows<{ id: string }>`
     select id from actions
@@ -181,7 +183,7 @@ async function actionsOfRun(db: Db, { projectId, runId, id, refersTo }: Action):
   return new Map(found.map((each) => [each.id, each.id]));
 }
 
-/** Asks for another look at approved calls afterwards, because a look passes over an action that a decision locks. */
+/** Requests another round of starts at its end, because a round skips an action that a decision still locks. */
 async function deciding<T>({ database, work }: DecideDeps, decide: (tx: Db) => Promise<T>): Promise<T> {
   try {
     return await transaction(database, decide);
@@ -203,7 +205,7 @@ async function lockForDecision(tx: Db, { projectId, organizationId, id, by, cred
   return action;
 }
 
-/** @throws {AppError} `action_not_allowed` where the policy has changed, or its calls of the run are used up */
+/** @throws {AppError} `action_not_allowed` if the policy has changed, or the run has used up its calls */
 async function assertStillAllowed(tx: Db, action: Action, { policy }: ToolTarget): Promise<void> {
   const { runId, policyId, projectId } = action;
   const found = await tx.row<{ unchanged: boolean; sent: number }>`
@@ -230,7 +232,7 @@ async function canRefer(tx: Db, { projectId, refersTo }: Pick<Action, 'projectId
   return referred.length === refersTo.length && referred.every(isUsable);
 }
 
-/** The program that decides counts as a cause of what follows. */
+/** The deciding program counts as a cause of the runs that follow. */
 function withProgram(credential: string | null) {
   return sql`array_remove(array_append(started_by, ${credential}::text), null)`;
 }
@@ -246,7 +248,7 @@ async function approve(tx: Db, { id, projectId }: Action, { by, credential }: De
   return approved;
 }
 
-/** Approves the call with other arguments as an action of its own; what refers to the open one gets its result. */
+/** Approves the call with other arguments as a new action; references to the open one get its result. */
 async function replace(
   tx: Db,
   { id, projectId }: Action,

@@ -6,7 +6,7 @@ import { tellDecided, type Told } from './news.ts';
 type EndDeps = Pick<Core, 'uiOrigin' | 'work'>;
 
 /**
- * Ends actions that have not been sent, in the caller's transaction, and those that refer to them.
+ * Ends unsent actions, and the actions that refer to them, in the caller's transaction.
  * @param which an SQL condition on `actions`, with the project or the lock that chooses them
  */
 export async function endActions(
@@ -24,7 +24,7 @@ export async function endActions(
   return ended.length;
 }
 
-/** Reports actions that have ended without being carried out, and ends those that refer to them. */
+/** Reports actions that ended without being carried out, and ends the actions that refer to them. */
 export async function followEnds(deps: EndDeps, tx: Db, ended: readonly Told[]): Promise<void> {
   if (ended.length === 0) return;
   await tellDecided(deps, tx, ended);
@@ -40,7 +40,7 @@ export async function endReferring(deps: EndDeps, tx: Db, ended: readonly Told[]
   await endActions(deps, tx, which, { state: 'closed', reason: 'reference_ended' });
 }
 
-/** Actions that one tick expires in one transaction; the next round goes on. */
+/** Actions that one tick expires in one transaction; the next round continues. */
 const BATCH = 200;
 
 /** Rejects open actions that no one has decided in time. */
@@ -55,7 +55,7 @@ export async function expireActions(
   while ((await transaction(deps.database, (tx) => endActions(deps, tx, overdue, to))) === BATCH);
 }
 
-/** Closes what routines can no longer do, in the transaction that changes them or their tools. */
+/** Closes actions that routines can no longer carry out, in the transaction that changes them or their tools. */
 export async function closeWithTools(deps: EndDeps, tx: Db, routineIds: readonly string[]): Promise<void> {
   const policy = sql`select from tool_policies p where p.id = actions.policy_id and p.project_id = actions.project_id`;
   const isDefined = sql`p.vanished_at is null and p.definition_hash = actions.definition_hash`;
@@ -76,7 +76,7 @@ export async function closeArchived(deps: EndDeps, tx: Db, routineIds: readonly 
   await endActions(deps, tx, sql`routine_id = any(${routineIds})`, { state: 'closed', reason: 'routine_archived' });
 }
 
-/** Erases what models, tools and people wrote into the actions of runs; those that wait are closed. */
+/** Erases the texts of models, tools and people in the actions of runs, and closes waiting actions. */
 export async function eraseActions(tx: Db, runIds: readonly string[]): Promise<void> {
   await tx.run`
     update actions set arguments = null, model_reason = null, note = null, result = null, structured = null,

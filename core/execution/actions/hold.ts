@@ -22,12 +22,12 @@ export interface HeldCall extends SeenCall {
 export const MAX_OPEN_ACTIONS = 200;
 const MAX_REASON_LENGTH = 2_000;
 
-/** Hours after which an open action expires, for a definition of a release before the field. */
+/** Hours after which an open action expires, for a definition that is older than the field. */
 const EXPIRE_HOURS = DEFINITION.decisionHours.schema.parse(undefined);
 
 /**
- * Records a held call in the transaction that records its step. The same call that is open already is counted again.
- * @returns the id of the action; undefined where the routine has as many as it may
+ * Records a held call in the transaction that records its step. A call that is already open is counted again.
+ * @returns the id of the action; undefined if the routine has reached its limit
  */
 export async function recordHeldCall(
   deps: Pick<Core, 'uiOrigin' | 'work'>,
@@ -36,7 +36,7 @@ export async function recordHeldCall(
 ): Promise<string | undefined> {
   const { projectId, routineId, runId } = call;
   const digest = digestOf(call);
-  // One at a time in a routine, so that two runs that count at the same moment cannot pass the limit together.
+  // One run of a routine at a time, so that two that count at once cannot exceed the limit together.
   await lockKey(tx, `ras:actions:${routineId}`);
   await endActions(
     deps,

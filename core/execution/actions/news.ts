@@ -6,7 +6,7 @@ import type { Action } from './action.ts';
 
 export type Told = Pick<Action, 'id' | 'projectId'>;
 
-/** Reports an action that waits: the webhook of its routine, and by mail, once for all of a run, its people. */
+/** Reports a waiting action to the webhook of its routine, and to its people in one mail for all actions of a run. */
 export async function tellHeld(core: Pick<Core, 'uiOrigin' | 'work'>, tx: Db, action: Told): Promise<void> {
   await tellWebhook(core, tx, [action], 'action.held');
   await tx.run`${addWork(sql`
@@ -50,7 +50,7 @@ function areAmong(actions: readonly Told[]) {
   return sql`(a.id, a.project_id) in (select * from unnest(${ids}::text[], ${projectIds}::text[]))`;
 }
 
-/** Notes that routines run once more, where they say so, once no call of a run waits and one was sent. */
+/** Adds work to run a routine once more, if it asks for that, no call of the run waits and at least one was sent. */
 export async function runAgain(tx: Db, actions: readonly Told[]): Promise<void> {
   await tx.run`${addWork(sql`
     select 'action_run', a.run_id, a.organization_id, ${AT_ONCE}, jsonb_build_object('projectId', a.project_id,

@@ -17,7 +17,7 @@ export function listActions(db: Db, projectId: string, filter: ActionFilter, pag
     ...(routineId === undefined
       ? [ownedBy(sql`project_id`, projectId)]
       : [sql`project_id = ${projectId}`, ownedBy(sql`routine_id`, routineId)]),
-    // A literal, so that the few open ones are read from their own index.
+    // A literal, so that Postgres reads the few open actions from their own index.
     ...(state === undefined ? [] : [state === 'open' ? sql`state = 'open'` : sql`state = ${state}`]),
     ...(runId === undefined ? [] : [sql`(run_id = ${runId} or last_run_id = ${runId})`]),
   ];
@@ -37,13 +37,13 @@ export async function readAction(db: Db, projectId: string, id: string): Promise
   return found;
 }
 
-/** An action with everything that a person looks at before a decision. */
+/** An action with everything that a person needs for a decision. */
 export interface ActionDetail extends Action {
-  /** The schema of the arguments; null where the tool is gone. */
+  /** The schema of the arguments; null if the tool is gone. */
   readonly inputSchema: JsonObject | null;
-  /** Arguments of the call of the same tool that was approved last; null without one. */
+  /** Arguments of the last approved call of the same tool; null without one. */
   readonly lastApproved: { readonly id: string; readonly arguments: JsonObject; readonly decidedAt: Date } | null;
-  /** Changes that a person made to the arguments of the action that this one replaces. */
+  /** Changes by a person to the arguments of the replaced action. */
   readonly changes: readonly ChangedArgument[];
 }
 
@@ -88,7 +88,7 @@ export function findReferred(
   `;
 }
 
-/** Reads the present policy and connection of an action; undefined where one of them is gone. */
+/** Reads the present policy and connection of an action; undefined if one of them is gone. */
 export async function targetOfAction(
   db: Db,
   action: Pick<Action, 'projectId' | 'routineId' | 'policyId' | 'connectionId'>,
@@ -103,7 +103,10 @@ export async function targetOfAction(
   return found?.target == null ? undefined : targetOf(found.target);
 }
 
-/** A value that differs between the arguments of two calls; `before` or `after` is missing where there is none. */
+/**
+ * A value that differs between the arguments of two calls; `before` or `after` is missing if the value was added or
+ * removed.
+ */
 interface ChangedArgument {
   /** JSON Pointer (RFC 6901). */
   readonly path: string;

@@ -3,7 +3,7 @@ import { isJsonObject, valueAt, type JsonObject } from '#lib/json.ts';
 /** A value of the result of an earlier action of the run: `{{action_1.result./id}}` as a model writes it. */
 const REFERENCE = /\{\{\s*(action_\d{1,9}|act_[0-9a-z]{26})\.result\.((?:\/[^{}]{0,500})?)\s*\}\}/g;
 
-/** Begins a reference, so that one in another form is not sent as plain text. */
+/** The beginning of a reference. A reference in another form is then not sent as plain text. */
 const LOOKS_LIKE_ONE = /\{\{\s*(?:action_\d+|act_[0-9a-z]+)\b/;
 
 /** Arguments of a held call, with the ids of the actions that they refer to. */
@@ -13,8 +13,8 @@ export interface Referring {
 }
 
 /**
- * Puts ids in place of the names that a run has for its actions. A name or id of no action of the run is a fault.
- * @param held ids of the run's actions by the names that the model knows them by
+ * Replaces the run's names of its actions by their ids. An unknown name or id is a fault.
+ * @param held ids of the run's actions by their names for the model
  */
 export function withIds(args: JsonObject, held: ReadonlyMap<string, string>): Referring | { readonly fault: string } {
   const ids = new Set(held.values());
@@ -39,11 +39,11 @@ export function withIds(args: JsonObject, held: ReadonlyMap<string, string>): Re
   return { arguments: isJsonObject(replaced) ? replaced : args, refersTo: [...refersTo] };
 }
 
-/** The most characters of JSON that all references of one call put into it. */
+/** The most characters of JSON that all references of one call insert. */
 const MAX_FILLED_LENGTH = 1_000_000;
 
 /**
- * Puts the values in place of references. A text that is only a reference becomes the value itself.
+ * Replaces references by their values. A text that is only a reference becomes the value itself.
  * @param results by the id of the action, the data of its result
  * @returns undefined when a result has no such value, or the values are too long together
  */

@@ -20,7 +20,7 @@ import { withValues } from './references.ts';
 
 export type SendActionDeps = ToolCallDeps & Pick<Core, 'uiOrigin' | 'work'>;
 
-/** What became of an attempt; `waits` where nothing was sent and a later one may send it. */
+/** Result of an attempt; `waits` if nothing was sent and a later attempt may send the call. */
 export type SendOutcome = 'done' | 'failed' | 'outcome_unknown' | 'closed' | 'waits' | 'skipped';
 
 /**
@@ -70,7 +70,7 @@ export async function sendAction(
   return persistently(() => record(deps, action, end), signal);
 }
 
-/** An action, and the number of the workflow that sends it: an earlier one has nothing more to do. */
+/** An action, and the number of the workflow that sends it; an earlier workflow does nothing more. */
 export interface StartedAction {
   readonly id: string;
   readonly attempt: number;
@@ -123,8 +123,9 @@ const UNKNOWN = 'Whether the call took effect is unknown; look at the system of 
 export const LOST: ActionEnd = { state: 'outcome_unknown', errorMessage: UNKNOWN };
 
 /**
- * Returns the end of an action by what became of its call; undefined where nothing was sent and it may be again.
- * @param isMarked false where the call failed before it was to leave
+ * Returns the end of an action by the result of its call; undefined if nothing was sent and a later attempt may send
+ * it.
+ * @param isMarked false if the call failed before it was marked as sent
  */
 function endOf(call: MadeCall, isMarked: boolean): ActionEnd | undefined {
   switch (call.kind) {
@@ -138,7 +139,7 @@ function endOf(call: MadeCall, isMarked: boolean): ActionEnd | undefined {
         ...(said !== undefined && { result: cut(said, SHOWN_LENGTH) }),
       };
       if (isMarked && error.isAnswer) return { state: 'failed', isError: true, ...words };
-      // Also where the tool says that it may be repeated: an approval sends one call.
+      // Even if the tool declares that its calls may be repeated: an approval sends one call.
       return isMarked && error.mayHaveArrived ? { state: 'outcome_unknown', ...words } : undefined;
     }
     case 'refused':
@@ -169,7 +170,7 @@ function answeredEnd({ result, unusable, secrets }: Extract<MadeCall, { kind: 'a
 /** The longest result that other actions may refer to, in characters of JSON. */
 const MAX_REFERRED_LENGTH = 256_000;
 
-/** Records the end of an action and what follows from it, in one transaction; only the first end counts. */
+/** Records the end of an action and its consequences in one transaction; only the first end counts. */
 export function record(
   deps: Pick<Core, 'database' | 'uiOrigin' | 'work'>,
   action: Pick<Action, 'id' | 'projectId'>,
@@ -192,7 +193,7 @@ export function record(
     if (recorded === 0) return 'skipped';
     if (end.state !== 'done') await endReferring(deps, tx, [action]);
     await runAgain(tx, [action]);
-    // What refers to this one, and the routine, may go on.
+    // Actions that refer to this one, and the routine, may continue.
     afterCommit(tx, () => ['actions', 'action_run'].forEach((name) => deps.work.nudge(name)));
     return end.state;
   });

@@ -7,7 +7,7 @@ export type StartActionsDeps = Pick<Core, 'database' | 'log' | 'uiOrigin' | 'wor
   readonly engine: Pick<Core['engine'], 'startAction'>;
 };
 
-/** Actions that one round starts; the next goes on. */
+/** Actions that one round starts; the next round continues. */
 const BATCH = 50;
 
 /** The time for a workflow to begin, after which another one is started. It outlasts a few attempts of its activity. */
@@ -23,7 +23,8 @@ export async function startDueActions(deps: StartActionsDeps, signal?: AbortSign
       try {
         await deps.engine.startAction(action);
       } catch (err) {
-        // While Temporal is away each start would wait for its deadline. The leases end, and a later tick goes on.
+        // While Temporal is away, each start would wait for its deadline, so the round ends here. The leases expire,
+        // and a later tick continues.
         deps.log.warn({ err, actionId: action.id }, 'an approved action is not started; a tick will do it');
         await giveBack(deps.database, due.slice(due.indexOf(action)));
         return started;
@@ -34,7 +35,7 @@ export async function startDueActions(deps: StartActionsDeps, signal?: AbortSign
   }
 }
 
-/** However late it was approved, a call is tried for so long while its server is away. */
+/** The least time for which an approved call is tried while its server is away, counted from the approval. */
 const LEAST_PATIENCE = sql`interval '1 hour'`;
 
 interface DueAction {

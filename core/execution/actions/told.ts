@@ -5,7 +5,7 @@ import type { JsonObject } from '#lib/json.ts';
 import { cut } from '#lib/text.ts';
 import { ACTION_REASONS, ACTION_STATES, type ActionReason, type ActionState } from './action.ts';
 
-/** An action that has ended, as later runs are told of it. */
+/** An ended action as the prompt of later runs shows it. */
 export interface ToldAction {
   readonly toolName: string;
   readonly connectionName: string;
@@ -19,7 +19,7 @@ export interface ToldAction {
   readonly finishedAt: string;
 }
 
-/** The most actions that a run is told of, the latest. */
+/** Number of the latest actions in the prompt of a run. */
 const MOST_TOLD = 50;
 
 export function asksForActions(instructions: Sql): Sql {
@@ -27,8 +27,8 @@ export function asksForActions(instructions: Sql): Sql {
 }
 
 /**
- * Selects what became of the actions of a routine since its last run that succeeded began, as one JSON value; null
- * without any. An action that another one replaced is told as that one.
+ * Selects the actions of a routine that ended since its last successful run began, as one JSON value; null without any.
+ * A replaced action appears as its replacement.
  */
 export function toldActionsJson(run: { projectId: Sql; routineId: Sql }): Sql {
   return sql`(
@@ -46,10 +46,10 @@ export function toldActionsJson(run: { projectId: Sql; routineId: Sql }): Sql {
     ) told)`;
 }
 
-/** Characters of the arguments, and of the answer, of one action that a run is told. */
+/** Characters of the arguments, and of the answer, of one action in a prompt. */
 const SHOWN_LENGTH = 1_000;
 
-/** Writes what became of actions as text, which is material. */
+/** Writes the results of actions as text: material, not instructions. */
 export function actionsInWords(told: readonly ToldAction[]): string {
   return cut(told.map(inWords).join('\n\n'), MAX_CARRIED_LENGTH);
 }

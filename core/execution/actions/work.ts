@@ -7,7 +7,7 @@ import { RECORD_PACE, type RecordKind } from '#core/foundation/work/index.ts';
 import { sql, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 
-/** Mails the people of a routine that calls of a run wait for them. The mail has a link and nothing that acts. */
+/** Mails the people of a routine about the waiting calls of a run. The mail has a link and nothing that acts. */
 export const actionHeldKind: RecordKind = {
   ...RECORD_PACE,
   async record(tx, { key: runId }) {
@@ -21,7 +21,7 @@ export const actionHeldKind: RecordKind = {
 
 const settledRun = z.object({ projectId: z.string(), routineId: z.string() });
 
-/** Starts a routine once more, once nothing of a run waits any longer. */
+/** Runs a routine once more after all actions of a run have ended. */
 export function actionRunKind(deps: starts.StartDeps & { readonly planRule: PlanRule }): RecordKind {
   return {
     ...RECORD_PACE,
@@ -35,7 +35,7 @@ export function actionRunKind(deps: starts.StartDeps & { readonly planRule: Plan
         const startedBy = await programsBehind(tx, projectId, runId);
         await starts.startLater(deps, tx, { projectId, organizationId, plan, routineId, startedBy });
       } catch (error) {
-        // The routine was archived, or its runs of the month are used up; the actions are on record in any case.
+        // The routine was archived, or its runs of the month are used up; the actions are recorded in any case.
         if (!(error instanceof AppError)) throw error;
         deps.log.warn({ err: error, routineId }, 'a routine does not run again after its actions');
       }
@@ -43,7 +43,7 @@ export function actionRunKind(deps: starts.StartDeps & { readonly planRule: Plan
   };
 }
 
-/** Names the programs that started a run or decided about its actions: together they cause what follows. */
+/** Names the programs that started a run or decided about its actions: together they cause the next run. */
 async function programsBehind(db: Db, projectId: string, runId: string): Promise<string | null> {
   const found = await db.row<{ ids: string | null }>`
     select string_agg(distinct program, ' ') as ids from actions, unnest(started_by) as program

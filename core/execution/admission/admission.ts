@@ -17,23 +17,26 @@ export interface AdmissionReport {
 export interface Admission {
   readonly rule: AdmissionRule;
   /**
-   * Admits and starts runs until nothing more fits. A caller that comes while a round is running shares it, and the
-   * round then looks once more, so that neither room nor a run is overlooked.
+   * Admits and starts runs until nothing more fits. A caller that comes during a round shares it, and the round then
+   * repeats, so that it overlooks neither room nor a run.
    * @throws when Postgres cannot be reached
    */
   admit(): Promise<AdmissionReport>;
-  /** Does the same in the background, for callers that must not wait; a failure is logged and left to the next call. */
+  /**
+   * Does the same in the background, for callers that must not wait. A failure is logged, and the next call retries.
+   */
   nudge(): void;
   /** Resolves when no round is running. */
   idle(): Promise<void>;
 }
 
-/** Concurrent starts: enough to keep Temporal's one shard busy, few enough to stop quickly. */
+/** Number of concurrent starts: enough to keep Temporal's one shard busy, few enough to stop quickly. */
 const CONCURRENCY = 32;
 
 /**
- * Starts in flight at which more runs are admitted. Each admission is a transaction under one lock, so admitting a
- * batch costs Postgres a sixteenth of admitting one run for each that has started, and Temporal stays busy meanwhile.
+ * The next runs are admitted once only so many starts are in flight. Each admission is a transaction under one lock, so
+ * admitting a batch costs Postgres a sixteenth of admitting one run for each that has started, and Temporal stays busy
+ * meanwhile.
  */
 const REFILL_AT = CONCURRENCY / 2;
 

@@ -25,7 +25,7 @@ const startableColumns = sql`
  * Admits waiting runs while there is room, at most `limit`. Organizations take turns: the next place goes to the one
  * with the fewest admitted runs, up to its plan's runs at a time and its share of the places. Within one, manual runs
  * come before scheduled ones and those of a backfill last, the oldest first. An account of a connected provider takes
- * as many as its provider allows; other runs pass those that wait for it. A project of which enough runs wait for a
+ * as many as its provider allows; other runs pass those that wait for it. A project with enough runs that wait for a
  * budget gets no more. A lock lets one admission run at a time, so that two cannot pass a limit together; it is taken
  * only while runs wait. Walks the index of waiting runs from organization to organization. Ranking all of them with a
  * window function reached the statement timeout of 30 s for a fresh burst of 10,000 on old statistics.
@@ -66,7 +66,7 @@ export function admitRuns(database: Database, rule: AdmissionRule, limit: number
             where ${waiting} and organization_id = waiting.organization_id and (queue_until is null
             or queue_until > now())
               and not ${behindPrevious} and project_id not in (select project_id from short)
-              -- A look into a hash table of the few accounts that are full, however many runs wait.
+              -- Searches a hash table of the few accounts that are full, however many runs wait.
               and (model_connection_id is null or model_connection_id not in (
                 select account from accounts where places <= 0))
             order by ${rankOf(sql`runs`)}, id
@@ -83,7 +83,7 @@ export function admitRuns(database: Database, rule: AdmissionRule, limit: number
         select id from fitting order by turn, id limit (select greatest(places, 0) from room)
       )
       update runs set admitted_at = now(), start_leased_until = now() + ${RUN_START_LEASE}
-      -- Plain conditions would have it looked up in the index of all open runs instead of by its id: see readInOrder.
+      -- With plain conditions Postgres would look in the index of all open runs instead of by the id: see readInOrder.
       from chosen where runs.id = chosen.id
         and case when runs.state = 'queued' then runs.admitted_at is null else false end
       returning ${startableColumns}
@@ -92,9 +92,9 @@ export function admitRuns(database: Database, rule: AdmissionRule, limit: number
 }
 
 /**
- * Makes Postgres read waiting runs from the index in their order. Statistics from before a burst say that no run waits,
- * so Postgres considers any small index as good. With another index it sorted the entries for each organization and
- * touched a million buffers for 10,000 waiting runs instead of 3,000.
+ * Makes Postgres read waiting runs from the index in their order. Statistics that are older than a burst say that no
+ * run waits, so Postgres considers any small index as good. With another index it sorted the entries for each
+ * organization and touched a million buffers for 10,000 waiting runs instead of 3,000.
  */
 const readInOrder = sql`set_config('enable_sort', 'off', true), set_config('jit', 'off', true)`;
 

@@ -6,7 +6,9 @@ import { isAdmitted, workersTakingRuns } from './room.ts';
 
 export const ANNOUNCE_EVERY_MS = 5_000;
 
-/** Ends the id of a worker that stages the calls of rehearsals. Workers of 0.1.0 make them, and have no such end. */
+/**
+ * Suffix of the id of a worker that stages the calls of rehearsals. Workers of 0.1.0 make them, and lack the suffix.
+ */
 const REHEARSES = ':rehearses';
 
 export function newWorkerId(): string {

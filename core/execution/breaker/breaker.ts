@@ -10,7 +10,7 @@ const FIRST_PAUSE_SECONDS = 30;
 const LONGEST_PAUSE_SECONDS = 300;
 
 /**
- * Records on the breaker of the model account how a run ended: the CTE `breaker` of the statement that ends the run,
+ * Records the end of a run on the breaker of its model account: the CTE `breaker` of the statement that ends the run,
  * which has `ended` and `routine`. Reading `routine` first locks the routine, as in a claim.
  */
 export function breakerAfterRun(ending: RunEnding): Sql {
@@ -19,7 +19,7 @@ export function breakerAfterRun(ending: RunEnding): Sql {
       return sql`
         breaker as (${ending.reason !== null && WAITS_FOR_ALLOWANCE.has(ending.reason) ? awaitAllowance : countFailure})
       `;
-    // Nearly always there is no row: this is one look into an empty index and locks nothing.
+    // Nearly always there is no row: the statement then reads one empty index and locks nothing.
     case 'available':
       return sql`breaker as (
         delete from model_breakers b using ended, routine where b.account = ${accountOf(sql`ended`)} and ${counts}
@@ -29,10 +29,10 @@ export function breakerAfterRun(ending: RunEnding): Sql {
   }
 }
 
-/** A rehearsal says nothing of what scheduled runs may expect. */
+/** A rehearsal proves nothing about scheduled runs. */
 const counts = sql`ended.trigger <> 'rehearsal'`;
 
-/** Reasons that mean that the account's allowance is used up. A retry is of no use before the allowance is reset. */
+/** Reasons that mean that the account's allowance is used up. A retry is useless before the allowance is reset. */
 const WAITS_FOR_ALLOWANCE: ReadonlySet<string> = new Set<FailureReason>(['blocked_usage_limit', 'model_usage_limit']);
 
 /** Opens the breaker until the account's allowance is reset. */
@@ -121,8 +121,8 @@ export function breakerIsOpen(account: Sql): Sql {
 export const openBreakers = sql`(select count(*) from model_breakers where pause_until is not null)`;
 
 /**
- * Locks the open breakers of these accounts, always in the same order so that ticks cannot deadlock. The second of two
- * concurrent ticks sees the probe that the first has taken.
+ * Locks the open breakers of these accounts in one order, so that ticks cannot deadlock. The second of two concurrent
+ * ticks sees the probe that the first has taken.
  */
 export function lockOpenBreakers(tx: Db, accounts: readonly string[]): Promise<OpenBreaker[]> {
   return tx.rows<OpenBreaker>`

@@ -9,7 +9,7 @@ import type { LimitForecast } from './limits.ts';
 import { plannedRuns } from './planned-runs.ts';
 
 /**
- * Activates a routine, and warns when its forecast says that a limit runs out.
+ * Activates a routine, and warns when its forecast exceeds a limit.
  * @param input.refuseOverBudget refuses the activation instead
  * @throws {AppError} `forecast_over_budget` for that refusal, and the errors of `activateRoutine`
  */

@@ -48,7 +48,7 @@ export async function estimateRun(
 ): Promise<RunEstimate> {
   const { id: routineId, projectId, revision, limits, proofRunId } = routine;
   const option = await findQuoted(models, routine);
-  // A run is a sum of steps, few of which are long enough for the prices of long ones.
+  // A run is a sum of steps, and few of them are long enough for the prices of long prompts.
   const prices = option?.prices ? { ...option.prices, above: undefined } : null;
   const sample = await usageOfVersion(database, { projectId, routineId, revision });
   const pricing = pricingOf(option, sample);

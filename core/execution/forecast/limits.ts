@@ -16,11 +16,11 @@ export interface LimitForecast {
   readonly scope: LimitScope;
   readonly name: LimitName;
   readonly max: string;
-  /** Amount that all have used so far of the present day, month or period. */
+  /** Amount that all have used so far in the present day, month or period. */
   readonly used: string;
   /** Daily amount used by the others that share the limit. */
   readonly othersPerDay: string;
-  /** The first day (UTC) on which too little is left, null for none; null as a whole when it cannot be computed. */
+  /** The first day (UTC) with too little left, null for none; null as a whole when it cannot be computed. */
   readonly runsOut: { readonly p50: string | null; readonly p95: string | null } | null;
 }
 
@@ -135,7 +135,7 @@ function perDay(sum: string, decimals: number): string {
   return new Big(sum).div(PACE_DAYS).round(decimals).toFixed();
 }
 
-/** Rate at which a limit is used up, in decimal strings of the limit's own unit. */
+/** A limit and its use over time, in decimal strings of the limit's own unit. */
 interface Draw {
   readonly max: string;
   /** Amount that all users of the limit have used in the present period. */
@@ -148,7 +148,7 @@ interface Draw {
   readonly periodOf: (day: string) => string;
 }
 
-/** Returns the first day on which more is needed than the limit has left, or null. */
+/** Returns the first day whose need exceeds the rest of the limit, or null. */
 export function dayOfRunningOut(days: readonly ForecastDay[], draw: Draw): string | null {
   const max = new Big(draw.max);
   let used = new Big(draw.used);

@@ -34,7 +34,7 @@ interface Scheduled {
   readonly timezone: string;
   /** Moves runs near midnight to the next day and its limits. */
   readonly jitterSeconds?: number;
-  /** The window and the skipped dates, where the routine has them. */
+  /** The window and the skipped dates, if the routine has any. */
   readonly startsAt?: Date | null;
   readonly endsAt?: Date | null;
   readonly skipDates?: readonly string[];
@@ -43,7 +43,7 @@ interface Scheduled {
 /** Plans the runs of a routine for the next 30 days; an archived routine has none. */
 export function plannedRuns(routine: Scheduled & { readonly state: string }, now: Date): PlannedRuns {
   const lateMs = jitterMs(routine.id, routine.jitterSeconds ?? 0);
-  // Occurrences are whole minutes, so a plan is right for the minute that it was made in, later by the jitter.
+  // Occurrences are whole minutes, so a plan holds for the minute of its making, later by the jitter.
   const minute = minuteAtOrBefore(later(now, -lateMs));
   // Past usage belongs to today, so a minute that began yesterday is planned from midnight on.
   const from = new Date(Math.max(minute * MINUTE_MS + lateMs, midnightBefore(now).getTime()));
@@ -84,7 +84,7 @@ function planOf(from: Date, count: (after: Date, until: Date) => Counted): Plann
   for (let start = from; start <= until;) {
     const midnight = later(midnightBefore(start), DAY_MS);
     const end = midnight < until ? midnight : until;
-    // A run at midnight is one of the day that begins; one at `from` itself lies behind.
+    // A run at midnight belongs to the day that begins; a run at `from` itself is past.
     const after = start === from ? from : justBefore(start);
     const runs = count(after, midnight <= until ? justBefore(midnight) : until);
     first ??= runs.first ?? null;

@@ -36,7 +36,8 @@ export interface AskingRun {
 }
 
 /**
- * Makes the tool call of a gate, by the rules for a model's calls. The tool must be read-only, to be called again.
+ * Makes the tool call of a gate, by the rules for a model's calls. The tool must be read-only, because the call may be
+ * repeated.
  * @throws the signal's reason, when it was aborted
  */
 export async function askTool(

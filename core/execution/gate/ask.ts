@@ -15,7 +15,9 @@ import {
 } from './decide.ts';
 import { readValue, type GateValue, type GateFault, type GateResponse } from './response.ts';
 
-/** Asks a gate and decides what follows. Writes nothing. @throws the signal's reason, when it was aborted */
+/**
+ * Asks a gate and decides whether to wake the model, without writing. @throws the signal's reason, when it was aborted
+ */
 export async function askGate(
   deps: ToolCallDeps & Pick<Core, 'outbound'>,
   run: AskingRun,

@@ -10,7 +10,7 @@ export function readBaseline(db: Db, run: AskingRun): Promise<Baseline | undefin
   `;
 }
 
-/** Stores what the gate of a skipped run saw. */
+/** Stores the value that the gate of a skipped run read. */
 export async function keepSeen(tx: Db, runId: string): Promise<void> {
   await tx.run`with ended as (select * from runs where id = ${runId}), ${seenAtEnd(sql`ended`)} select from seen`;
 }
@@ -19,7 +19,7 @@ export async function keepSeen(tx: Db, runId: string): Promise<void> {
  * Stores the value that a run's gate saw, as `seen`, `woken` and `kept` of the statement that ends the run, if it
  * succeeds or is skipped: after a failed run the next one sees the same change again. Of concurrent runs, the value
  * seen last stays. A gate that failed has no value, but it woke the model, so `maxQuietHours` starts again.
- * @param relations `ended`, which is the run, and those whose locks come first
+ * @param relations `ended`, the run, and the relations whose locks come first
  */
 export function seenAtEnd(relations: Sql): Sql {
   return sql`seen as (

@@ -27,7 +27,7 @@ export interface GateDecision {
   readonly changed: boolean | null;
 }
 
-/** Decides whether a run wakes its model, which it does in case of doubt. */
+/** Decides whether a run wakes its model. In doubt, it does. */
 export function decideGate(question: GateQuestion, seen: Seen): GateDecision {
   const { gate, baseline, isManual } = question;
   if (typeof seen === 'object' && 'failed' in seen) return { wakes: true, reason: seen.failed, changed: null };
@@ -102,7 +102,7 @@ export interface SeenValue {
   readonly etag: string | null;
 }
 
-/** The value that a run's gate saw and what follows from it, stored as JSON on the run's row, so times are strings. */
+/** The value that a run's gate saw and its consequence, stored as JSON on the run's row, so times are strings. */
 export interface GateVerdict {
   readonly at: string;
   readonly call: GateCall;

@@ -2,21 +2,21 @@ import { MAX_CARRIED_LENGTH } from '#core/authoring/definition/index.ts';
 import { sql, type Sql } from '#lib/database/index.ts';
 import { fence } from './fence.ts';
 
-/** A question of an earlier run, with what is known of its answer. Times are text. */
+/** A question of an earlier run with its state and answer. Times are text. */
 export interface ToldQuestion {
   readonly question: string;
   readonly askedAt: string;
   readonly state: 'open' | 'answered' | 'expired';
   readonly answer: string | null;
-  /** True for the answer of a caller who may not write routines: it is material then, and no instruction. */
+  /** True for the answer of a caller who may not write routines: it is then material, not an instruction. */
   readonly fenced: boolean;
   readonly defaultAnswer: string | null;
 }
 
-/** Questions that a run is told, the newest. */
+/** Number of the newest questions in the prompt of a run. */
 const MOST_TOLD = 20;
 
-/** SQL expression: the state of a row of `questions`. Time alone makes an open one expired. */
+/** SQL expression: the state of a row of `questions`. An open question expires by time alone. */
 export const questionState = sql`case when state = 'open' and expires_at <= now() then 'expired' else state end`;
 
 /** Selects the questions of a routine as one JSON value, newest first, as part of a statement that reads more. */
@@ -38,8 +38,8 @@ export function tellsQuestions(definition: Sql): Sql {
 }
 
 /**
- * Words the questions of earlier runs and their answers. A model wrote questions and defaults, perhaps out of a page
- * that it had read, so they are fenced; an answer is an instruction where its author may write instructions.
+ * Writes the questions of earlier runs and their answers as text. A model wrote questions and defaults, perhaps copied
+ * from a page, so they are fenced; an answer is an instruction if its author may write instructions.
  */
 export function answersText(told: readonly ToldQuestion[]): string {
   const fitting = newestThatFit(told);
@@ -76,10 +76,10 @@ function newestThatFit(told: readonly ToldQuestion[]): readonly ToldQuestion[] {
   });
 }
 
-/** More than the words around a question and its answer have, marks of a fence included. */
+/** Characters around a question and its answer, including the marks of a fence; rounded up. */
 const LINE_LENGTH = 300;
 
-/** Says to a run of a routine that may ask what is known of earlier questions. */
+/** Writes the earlier questions and answers for a run that may ask. */
 export function wordsOnAnswers(told: readonly ToldQuestion[], inInstructions: boolean): string {
   if (told.length === 0) return '';
   return inInstructions ? 'Earlier questions: they stand in the instructions, with their answers.' : answersText(told);

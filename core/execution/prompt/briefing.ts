@@ -7,7 +7,7 @@ import type { GateVerdict } from '#core/execution/gate/index.ts';
 import type { ToldQuestion } from './answers.ts';
 import type { PreviousData, PreviousRun } from './previous.ts';
 
-/** The fields of a run that its prompt and its briefing are rendered from. */
+/** The fields of a run for rendering its prompt and its briefing. */
 export interface PromptRun {
   readonly runId: string;
   readonly routineName: string;
@@ -40,16 +40,16 @@ export interface PromptRun {
   /** True when the routine uses the facts of its project; `toldFacts` is null without facts. */
   readonly facts?: boolean;
   readonly toldFacts?: ToldFacts | null;
-  /** What became of held calls; null or absent without any, or when the instructions do not ask for it. */
+  /** Results of held calls; null or absent without any, or if the instructions do not ask for them. */
   readonly toldActions?: string | null;
-  /** Questions of earlier runs; none for a routine that is told of none. */
+  /** Questions of earlier runs; empty for a routine that may not ask. */
   readonly questions?: readonly ToldQuestion[];
   /** Lines about further fields of the definition. */
   readonly told?: readonly string[];
 }
 
 /**
- * Renders the text that differs in every run: its time, what started it, its tools and limits, and its previous result.
+ * Renders the text that differs in every run: its time, cause, tools and limits, and its previous result.
  * @param previous the words about the previous result
  */
 export function renderBriefing(run: PromptRun, previous: string): string {
@@ -91,7 +91,7 @@ function startedBy({ trigger, retryOf }: PromptRun): string {
   return retryOf === null ? 'a person or a program, by hand' : 'hand, to repeat an earlier run';
 }
 
-/** Tools that are named; a request carries all of them in any case. */
+/** Number of tools that are named; a request always carries all of them. */
 const SHOWN_TOOLS = 100;
 
 function toolNames(tools: PromptRun['tools']): string {
@@ -111,7 +111,7 @@ function limitsInWords(run: PromptRun): string {
   ].join('; ');
 }
 
-/** Explains in the briefing why the gate woke the run. */
+/** Explains in the briefing why the gate woke the model. */
 function wordsOnGate({ reason, error, changed }: GateVerdict): string {
   switch (reason) {
     case 'first':

@@ -20,16 +20,18 @@ export interface FittedTranscript {
 /** The part of a model's context window that is kept free for its response, unless the response is limited to less. */
 const OUTPUT_SHARE = 1 / 4;
 
-/** Share of its room to which a long transcript is cut: the following steps then begin with the same messages. */
+/**
+ * Share of the room that a long transcript keeps after a cut: the following steps then begin with the same messages.
+ */
 const KEPT_SHARE = 3 / 4;
 
-/** Characters below which a result stays, because a note in its place would hardly be shorter. */
+/** Results with fewer characters stay, because a note in their place would hardly be shorter. */
 const WORTH_OMITTING = 500;
 
 /**
- * Fits the transcript of a run into the context window of its model. Where the call could be too long, the oldest
- * results of tools are replaced by notes of their length. Those that the model has not seen yet stay, or it would only
- * ask again. For a model whose context window is unknown, nothing is replaced.
+ * Fits the transcript of a run into the context window of its model. If the call could be too long, notes of their
+ * length replace the oldest results of tools. Results that the model has not seen yet stay, or it would only ask again.
+ * For a model whose context window is unknown, nothing is replaced.
  * @param call.countInput counts the tokens of the call with the whole transcript, at most
  */
 export function fitTranscript(

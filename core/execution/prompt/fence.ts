@@ -5,7 +5,7 @@ import { cut, withoutUnseen } from '#lib/text.ts';
 /**
  * Wraps a foreign text between marks that its author cannot have known, so that the text cannot close its fence, and
  * names its source. A fence does not make a text harmless: a run is protected because it has only its own tools.
- * Invisible characters are left out, as a model would read them and a person could not see them.
+ * Invisible characters are left out, because a model reads them and a person cannot see them.
  * @param what begins the sentence that announces the text
  */
 export function fence(what: string, text: string): string {
@@ -20,7 +20,7 @@ export function steadyFence(what: string, text: string): string {
   return between((seen) => createHash('sha256').update(seen).digest('base64url').slice(0, 12), what, text);
 }
 
-/** Cuts a text that a run gets, and says so at its end. */
+/** Cuts a text for a run, and notes the cut at its end. */
 export function carried(text: string): string {
   const note = `\n[cut here: ${text.length} characters in all]`;
   return text.length <= MAX_CARRIED_LENGTH ? text : `${cut(text, MAX_CARRIED_LENGTH - note.length)}${note}`;

@@ -36,7 +36,7 @@ export function followUpJson(run: Sql): Sql {
   )`;
 }
 
-/** Renders the briefing of a follow-up. Its prompt is the one of the run that it asks about. */
+/** Renders the briefing of a follow-up. Its prompt is the prompt of the run that it asks about. */
 export function renderFollowUp(run: PromptRun, { message, fenced, result, finishedAt, thread }: FollowUp): string {
   const about =
     result === null

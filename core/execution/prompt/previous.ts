@@ -48,7 +48,7 @@ export function previousDataJson(run: { projectId: Sql; routineId: Sql }): Sql {
   )`;
 }
 
-/** Length below which a carried result is of no use. */
+/** Length below which a carried result is useless. */
 const LEAST_LENGTH = 1_000;
 
 /**

@@ -109,7 +109,7 @@ function fencedValues({ variables, fencedVariables }: PromptRun): Record<string,
 
 /**
  * The first words of every run of every routine. Providers cache a request by its unchanged beginning, so nothing here
- * and little in the prompt differs from run to run; the briefing, which does, comes last.
+ * and little in the prompt differs from run to run; the briefing, which differs, comes last.
  */
 export const PREAMBLE = [
   'You are carrying out a recurring routine, unattended: no one reads along and no one can answer a question.',

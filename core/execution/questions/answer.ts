@@ -9,15 +9,15 @@ import { QUESTION_STATES, readQuestion, type Question } from './questions.ts';
 export interface GivenAnswer extends Pick<starts.ManualRun, 'projectId' | 'organizationId' | 'plan' | 'startedBy'> {
   readonly id: string;
   readonly answer: string;
-  /** True when the caller may not write routines: then the answer is material, and no instruction. */
+  /** True when the caller may not write routines: the answer is then material, not an instruction. */
   readonly fenced: boolean;
-  /** The id of the run that the answer starts, where the routine asks for one. */
+  /** The id of the run that the answer starts, if the routine asks for one. */
   readonly runId: string;
 }
 
 /**
- * Answers a question, once; the same answer again returns the same. A routine with `afterAnswer: run` then gets a
- * manual run. An answer counts also when that run is refused, and says why.
+ * Answers a question, once; a repeated answer returns the same result. A routine with `afterAnswer: run` then gets a
+ * manual run. If that run is refused, the answer still counts, and the result names the reason.
  * @throws {AppError} `question_not_found`, `question_closed`
  */
 export async function answerQuestion(
@@ -58,7 +58,7 @@ interface Answered {
   readonly webhookFailedAt: Date | null;
 }
 
-/** @returns undefined when the question is not open, or not there */
+/** @returns undefined when the question is missing or not open */
 function recordAnswer(
   tx: Db,
   by: Actor,
@@ -80,7 +80,7 @@ function answeredBefore(question: Question, answer: string): Question {
   throw new AppError('question_closed', `The question is ${question.state}: ${QUESTION_STATES[question.state]}.`);
 }
 
-/** Puts the run on record that is told the answer. @returns the error code where it is refused */
+/** Records the run that gets the answer. @returns the error code if the run is refused */
 async function enqueueAfter(
   deps: starts.StartDeps,
   tx: Db,

@@ -4,7 +4,7 @@ import { empty, sql, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 import { afterCursor, type Page } from '#lib/paging.ts';
 
-/** States of a question, with what each means. */
+/** States of a question with their meanings. */
 export const QUESTION_STATES = {
   open: 'it can be answered',
   answered: 'a person or a program has answered it',
@@ -21,12 +21,12 @@ export interface Question {
   readonly routineName: string;
   /** The run that asked it first. */
   readonly runId: string;
-  /** The last run that asked the same, and how many did. */
+  /** The last run that asked the same question, and the number of runs that did. */
   readonly lastRunId: string;
   readonly times: number;
-  /** Null once it is erased, as its choices, its default and its answer. */
+  /** Null once it is erased, like its choices, its default and its answer. */
   readonly question: string | null;
-  /** Null where any text answers it. */
+  /** Null if any text answers it. */
   readonly choices: readonly string[] | null;
   readonly defaultAnswer: string | null;
   readonly state: QuestionState;
@@ -38,7 +38,7 @@ export interface Question {
   readonly decidedAt: Date | null;
   /** The run that the answer has started. */
   readonly answerRunId: string | null;
-  /** The error code for which the answer has started no run. */
+  /** The error code that kept the answer from starting a run. */
   readonly runRefused: string | null;
   readonly expiresAt: Date;
   readonly createdAt: Date;

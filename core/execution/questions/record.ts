@@ -7,10 +7,10 @@ import type { asking } from '#core/integrations/tools/index.ts';
 import type { Db } from '#lib/database/index.ts';
 import { newId } from '#lib/ids.ts';
 
-/** Open questions of a routine; a person who finds more answers none of them. */
+/** The most open questions of a routine; a person who finds more answers none of them. */
 export const MOST_OPEN = 5;
 
-/** What became of a question that a run has asked. */
+/** Result of asking a question. */
 export type AskVerdict =
   | { readonly kind: 'asked' | 'merged'; readonly id: string; readonly defaultAnswer: string | null }
   | { readonly kind: 'answered'; readonly answer: string; readonly fenced: boolean; readonly at: Date }
@@ -23,8 +23,8 @@ interface AskingRun {
 }
 
 /**
- * Records a question of a run, whose row is locked, with the step. The same question that is open counts once more, one
- * that was answered returns its answer, and a new one is told to the people and the webhook of the routine.
+ * Records a question of a run, whose row is locked, with the step. An open question is counted once more, an answered
+ * one returns its answer, and a new one is reported to the people and the webhook of the routine.
  */
 export async function recordAsked(
   core: Pick<Core, 'work'>,

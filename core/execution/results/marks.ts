@@ -17,7 +17,7 @@ export function unreadBy({ projectId, readerId }: Reader): Sql {
     and not exists (select 1 from result_reads where run_id = runs.id and reader_id = ${readerId}))`;
 }
 
-/** Remembers results that a reader has read. Runs that are gone, or have not ended, are passed over. */
+/** Remembers results that a reader has read. Runs that are gone, or have not ended, are ignored. */
 export async function markRead(
   database: Database,
   { projectId, readerId }: Reader,
@@ -71,7 +71,7 @@ export async function markUnread(
   });
 }
 
-/** Forgets what a person has read in the projects of an organization that they leave. */
+/** Deletes a person's marks in the projects of an organization that they leave. */
 export async function forgetReader(
   tx: Db,
   { organizationId, userId }: { readonly organizationId: string; readonly userId: string },

@@ -13,7 +13,7 @@ import type { Page } from '#lib/paging.ts';
 import { cut } from '#lib/text.ts';
 import { unreadBy, type Reader } from './marks.ts';
 
-/** Kinds of results, by how they differ from the one before, each with its meaning. */
+/** Kinds of results, by their difference from the previous result, with their meanings. */
 export const RESULT_KINDS = {
   failed: 'the run failed',
   partial: 'it says that a part of the work is missing',
@@ -57,7 +57,7 @@ export interface Result {
   readonly overtakenBy: Overtaking | null;
 }
 
-/** The run that ended an episode: the results of a routine that say the same. */
+/** The run whose result ended an episode: consecutive results of a routine that say the same. */
 interface Overtaking {
   /** Id of the run. */
   readonly runId: string;
@@ -66,7 +66,7 @@ interface Overtaking {
   readonly outcomeSummary: string | null;
   /** The beginning of its text. */
   readonly resultPreview: string | null;
-  /** True when it is by another version of the routine, which may look at something else. */
+  /** True when another version of the routine made it, which may cover something else. */
   readonly versionChanged: boolean;
 }
 
@@ -76,21 +76,21 @@ export interface ResultFilter {
   /** Only results that ended before this time. */
   readonly until?: Date | undefined;
   readonly unread: boolean | undefined;
-  /** A part of its routine's name, its text or its run's words about it, upper or lower case. */
+  /** A part of the routine's name, the result's text or the run's summary, upper or lower case. */
   readonly q?: string | undefined;
   /** True for all kinds but `unchanged`, false for that one. */
   readonly worthReading: boolean | undefined;
   readonly page: Page;
 }
 
-/** Runs that one page of a search, a filter or a count looks at. */
+/** Number of runs that one page of a search, a filter or a count examines. */
 export const MAX_LOOKED_AT = 1_000;
 
-/** Characters of a result that are searched. */
+/** Number of characters of a result that are searched. */
 const SEARCHED = 20_000;
 
 const EXCERPT = 600;
-/** Characters of each text that are compared. */
+/** Number of characters of each text that are compared. */
 const COMPARED = 20_000;
 const ITEMS_OF_A_KIND = 5;
 
@@ -101,8 +101,8 @@ interface Found extends Omit<Result, 'excerpt' | 'goesOn' | 'lines' | 'urgency'>
 }
 
 /**
- * Lists the results of a project, the last that ended first. It looks at a bounded number of results, so a page that
- * filters may have fewer than its limit, or none, though others follow.
+ * Lists the results of a project by their ends, the latest first. It looks at a bounded number of results, so a page
+ * that filters may have fewer than its limit, or none, though others follow.
  */
 export async function listResults(
   db: Db,
@@ -144,7 +144,7 @@ export async function listResults(
   return { results: results.map(withTexts), nextCursor: nextCursor ?? undefined };
 }
 
-/** Later results that are searched for one with another text, in the order of the index, read backwards. */
+/** Number of later results that are searched for one with another text, in the order of the index, read backwards. */
 const MAX_LATER = 100;
 
 /**
@@ -185,7 +185,7 @@ export interface Unread {
   readonly unchanged: number;
   /** Routines with unchanged results. */
   readonly unchangedRoutines: number;
-  /** True when there are more than the {@link MAX_LOOKED_AT} newest, which are counted. */
+  /** True when there are more results than the {@link MAX_LOOKED_AT} newest, which are counted. */
   readonly more: boolean;
   /** End of the newest; null if all is read. */
   readonly until: Date | null;

@@ -14,7 +14,7 @@ type Numeric = number | ExactNumber;
 export interface Series {
   /** The key of the newest run; null if its data as a whole is the only item. */
   readonly by: ResultKey | null;
-  /** Names of the numbers that its items have, the most frequent first. */
+  /** Names of its items' numbers, the most frequent first. */
   readonly fields: readonly string[];
   /** The number that is read; null if there is none. */
   readonly field: string | null;
@@ -35,7 +35,7 @@ export interface SeriesOf {
   readonly routineId: string;
   /** Undefined for the most frequent one. */
   readonly field: string | undefined;
-  /** The key of the only item that is read, as text. */
+  /** Key of the item to read, as text; undefined reads all items. */
   readonly key: string | undefined;
   /** Id of the last run that counts. */
   readonly upTo: string | undefined;

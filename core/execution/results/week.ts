@@ -13,7 +13,7 @@ export interface DayOfResults {
 
 const DAYS = 7;
 const WEEK_MS = DAYS * 86_400_000;
-/** Results that are counted, the newest: an index has them in order, and reads each in about a microsecond. */
+/** Number of the newest results that are counted; their index returns each in about a microsecond. */
 const MOST_COUNTED = 20_000;
 
 /** Counts the results of the last seven days by day, today last. @throws {AppError} `invalid_timezone` */

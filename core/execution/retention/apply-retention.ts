@@ -15,7 +15,7 @@ export interface RetentionReport {
 }
 
 /**
- * Erases the content of runs and deletes runs when their days are over, for `forMs` at most. Each stage gets half of
+ * Erases the content of runs and deletes runs at the end of their days, for `forMs` at most. Each stage gets half of
  * the time, and the unused time of the other. The next pass continues; passes of several processes share the work.
  * Stops between two batches when `signal` aborts.
  * @throws the first error of a scope, after the work on all others
@@ -59,7 +59,7 @@ async function pass(
         if (isUnavailable(error)) throw error;
         faults.push(error);
       }
-      // As long as the batch took, at most a second, so that others get to Postgres.
+      // Pauses as long as the batch took, at most a second, so that others get to Postgres.
       await sleep(Math.min(performance.now() - started, 1_000), undefined, { signal });
     }
     open = left;
@@ -72,7 +72,7 @@ interface Progress {
   readonly from: Date | undefined;
 }
 
-/** How many projects with retention of their own one pass serves. */
+/** Number of projects with their own retention that one pass serves. */
 const MAX_PROJECTS = 500;
 
 /**

@@ -12,13 +12,13 @@ export interface RetentionScope {
 
 export interface Batch {
   readonly done: number;
-  /** End of the last run that was examined. The next batch begins there. */
+  /** End of the last examined run. The next batch begins there. */
   readonly until: Date | undefined;
   /** True when more rows of the scope may be due. */
   readonly more: boolean;
 }
 
-/** Runs of one transaction. They take some ten milliseconds, so no writer waits long for their rows. */
+/** Number of runs in one transaction. They take some ten milliseconds, so no writer waits long for their rows. */
 const BATCH = 200;
 
 /**
@@ -60,8 +60,8 @@ function dueOfAll(days: Sql, from: Date | undefined): Sql {
 }
 
 /**
- * The same condition for the runs of one project. It compares rows, so that only the index of projects serves: a
- * planner with wrong statistics read the runs of all other projects.
+ * The condition of `dueOfAll` for the runs of one project. It compares rows, so that only the index of projects serves:
+ * a planner with wrong statistics read the runs of all other projects.
  */
 export function dueOf(projectId: Sql): typeof dueOfAll {
   return (days, from) => sql`finished_at is not null
@@ -73,7 +73,7 @@ function daysAgo(days: Sql): Sql {
   return sql`now() - ${days} * interval '1 day'`;
 }
 
-/** Returns for each stage, as an SQL expression, by how many seconds the oldest due run is late; 0 when none is due. */
+/** Returns the seconds by which the oldest due run of each stage is late, as an SQL expression; 0 when none is due. */
 export function retentionBacklog(rule: RetentionRule): Readonly<Record<Stage['name'], Sql>> {
   return { content: overdueSeconds(CONTENT, rule), runs: overdueSeconds(RUNS, rule) };
 }

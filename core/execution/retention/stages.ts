@@ -12,7 +12,7 @@ import { sql, type Db, type Sql } from '#lib/database/index.ts';
 /** One of the two stages of retention, erasing and deleting. Each has an index of the runs that still need it. */
 export interface Stage {
   readonly name: 'content' | 'runs';
-  /** SQL condition on runs for which this stage is next, written as its partial indexes have it. */
+  /** SQL condition on runs for which this stage is next, in the words of its partial indexes. */
   readonly next: Sql;
   /** The most days after its end that a run of any project is kept from this stage. */
   daysOfAll(rule: RetentionRule): number;

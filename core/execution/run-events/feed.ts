@@ -7,12 +7,12 @@ import { endLeases, renewLeases, takeLease, type StreamLease, type StreamLimits 
 import { createSnapshotReader, type RunSnapshot } from './snapshot.ts';
 import { createWatches, type RunCursor, type Watch } from './watches.ts';
 
-/** Serves one process's followers of runs. */
+/** Serves the followers of runs in one process. */
 export interface RunFeed {
   /**
    * Follows a run.
-   * @throws {AppError} `rate_limited` when the follower has its most streams open, `service_unavailable` when this
-   * process has
+   * @throws {AppError} `rate_limited` when the follower has reached its number of open streams, `service_unavailable`
+   * when this process has
    */
   follow(
     run: { readonly projectId: string; readonly id: string },
@@ -28,12 +28,12 @@ export interface RunFeed {
 }
 
 export interface Follower extends Pick<StreamLease, 'credential' | 'organizationId'> {
-  /** True if the text of the step under way is wanted too. */
+  /** True if the text of the running step is wanted too. */
   readonly wantsText: boolean;
 }
 
 export interface RunWatch extends Watch {
-  /** Reads the run with what follows this position. Concurrent followers share the read. */
+  /** Reads the run with its steps and texts after this position. Concurrent followers share the read. */
   read(from: RunCursor): Promise<RunSnapshot>;
   /** Tells whether the watch ended because the process stops. */
   isClosed(): boolean;
@@ -48,7 +48,7 @@ export interface RunFeedOptions {
 /** Pause between two looks, or as long as the last look took: looks take half of one connection's time at most. */
 const PAUSE_MS = 20;
 
-/** Pause while no follower waits. While some wait and nothing is committed, Postgres does the waiting. */
+/** Pause while no follower waits. While followers wait, Postgres waits for the next commit. */
 const IDLE_PAUSE_MS = 30;
 
 /** First and longest pause while Postgres is away. Each is twice as long as the one before. */

@@ -6,7 +6,7 @@ import type { TextPiece } from './snapshot.ts';
 import type { RunCursor } from './watches.ts';
 
 export interface StreamRequest {
-  /** Who follows: streams are counted by API key or session, and by organization. */
+  /** The follower: streams are counted by API key or session, and by organization. */
   readonly follower: Omit<Follower, 'wantsText'>;
   readonly lastEventId: string;
   /** Ends the stream. A `StreamEnd` is sent to the follower as the reason. */
@@ -78,7 +78,7 @@ export interface StreamEndEvent {
 
 /**
  * Yields the events of a run from `after` on: each observed state, each step in order once it is finished, the text of
- * the step under way, and the final state. They come from the tables, so a follower that reconnects misses none.
+ * the running step, and the final state. They come from the tables, so a follower that reconnects misses none.
  */
 async function* followRun(watch: RunWatch, after: RunCursor, signal: AbortSignal): AsyncGenerator<RunEvent> {
   let sent = after;
@@ -140,7 +140,7 @@ function readEventId(id: string): RunCursor {
   return { steps: Number(steps ?? 0), state: RUN_STATES.find((state) => state === name), text: NO_TEXT };
 }
 
-/** Reasons for which a stream ends before its run, each with the message to the follower. */
+/** Reasons for ending a stream before its run, each with the message to the follower. */
 const STREAM_ENDS = {
   access_ended: 'The credential of this stream may not read the run any more.',
   server_stopping: 'The server stops. Send Last-Event-ID to continue.',

@@ -1,13 +1,13 @@
 import { deleteBatch, sql, lockKey, transaction, type Database, type Db } from '#lib/database/index.ts';
 import { AppError } from '#lib/errors.ts';
 
-/** The record of an event stream, by which streams are counted over all replicas. */
+/** The record of an event stream, so that streams are counted over all replicas. */
 export interface StreamLease {
   readonly id: string;
   readonly organizationId: string;
   /** Id of the API key or session that opened it. */
   readonly credential: string;
-  /** The run whose text under way is wanted; null if none is. */
+  /** The run whose unfinished text is wanted; null for none. */
   readonly textOf: string | null;
 }
 
@@ -20,8 +20,8 @@ export interface StreamLimits {
 const LEASE = sql`interval '90 seconds'`;
 
 /**
- * Records a stream, unless its credential or organization has its most streams open over all replicas. Streams of one
- * organization open one after the other, so that a burst cannot exceed the limit.
+ * Records a stream, unless its credential or organization has reached its number of open streams over all replicas.
+ * Streams of one organization open one after the other, so that a burst cannot exceed the limit.
  * @throws {AppError} `rate_limited`
  */
 export function takeLease(database: Database, lease: StreamLease, limits: StreamLimits): Promise<void> {

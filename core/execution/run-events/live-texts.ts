@@ -2,10 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { deleteBatch, sql, storableJson, type Db } from '#lib/database/index.ts';
 import type { Log } from '#lib/log.ts';
 
-/** Passes the texts of model steps under way on to the followers of their runs. */
+/** Passes the texts of running model steps to the followers of their runs. */
 export interface LiveTexts {
   open(step: LiveStep): LiveText;
-  /** Passes no more texts on, and resolves when those of ended steps are deleted. */
+  /** Stops passing texts, and resolves when those of ended steps are deleted. */
   close(): Promise<void>;
 }
 
@@ -18,18 +18,18 @@ export interface LiveStep {
 }
 
 export interface LiveText {
-  /** Takes what returns the text so far. A response that begins again replaces it. */
+  /** Takes the function that returns the text so far. A response that begins again replaces it. */
   readonly onStream: (text: () => string) => void;
   readonly end: () => void;
 }
 
-/** Followers see a text within a second: this pause, the write, and a look of theirs. */
+/** Followers see a text within a second: this pause, the write, and their own look. */
 const EVERY_MS = 400;
 
 /** Longest piece in characters. A follower that comes late to a long text reads it in several. */
 const LONGEST_PIECE = 32_000;
 
-/** A step under way, with what its followers were told. */
+/** A running step, with the text already sent to its followers. */
 interface Open {
   readonly step: LiveStep;
   read: (() => string) | undefined;
@@ -44,8 +44,8 @@ interface Piece extends LiveStep {
 }
 
 /**
- * Looks at the steps under way at intervals and writes what they have said since, for followed runs only. The text of
- * other runs is not even read. A step that is over before the first look costs no statement.
+ * Looks at running steps at intervals and writes their new text, for followed runs only. The text of other runs is not
+ * even read. A step that is over before the first look costs no statement.
  */
 export function createLiveTexts({ database, log }: { readonly database: Db; readonly log: Log }): LiveTexts {
   const open = new Set<Open>();
@@ -125,7 +125,7 @@ function nextPieces(one: Open, text: string): Piece[] {
   return pieces;
 }
 
-/** Leaves out the first half of a character whose second half is not there. */
+/** Leaves out the first half of a character whose second half is missing. */
 function withoutHalf(text: string): string {
   return /[\uD800-\uDBFF]$/.test(text) ? text.slice(0, -1) : text;
 }

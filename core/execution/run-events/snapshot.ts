@@ -4,13 +4,15 @@ import { AppError } from '#lib/errors.ts';
 import { runColumns, stepColumns, type Run, type RunDetail } from '#core/execution/runs/index.ts';
 import { keyOf, type RunCursor } from './watches.ts';
 
-/** Reads a run with what follows a position. @throws {AppError} `run_not_found` */
+/** Reads a run with its steps and texts after a position. @throws {AppError} `run_not_found` */
 export type SnapshotReader = (request: SnapshotRequest) => Promise<RunSnapshot>;
 
-/** Snapshots of one read. Many small ones cost little more than one; more large ones would fill the memory. */
+/**
+ * Number of snapshots in one read. Many small ones cost little more than one; more large ones would fill the memory.
+ */
 const BATCH = 20;
 
-/** Reads at a time. With more than one, a large read delays no others; few use only a part of the pool. */
+/** Number of concurrent reads. More than one, so that a large read delays no others; few, to spare the pool. */
 const READS = 3;
 
 interface Waiting extends PromiseWithResolvers<RunSnapshot> {
@@ -75,13 +77,13 @@ export interface RunSnapshot {
   readonly run: Run;
   /** Steps in their order, at most `STEPS_AT_ONCE`. */
   readonly steps: RunDetail['steps'];
-  /** Pieces of the text of the step after these, when it is under way; at most `PIECES_AT_ONCE`. */
+  /** Pieces of the text of the next step, if it is running; at most `PIECES_AT_ONCE`. */
   readonly pieces: readonly TextPiece[];
   /** True when there may be more steps, or more pieces, than these. */
   readonly more: boolean;
 }
 
-/** A piece of the text of a model step under way. */
+/** A piece of the text of a running model step. */
 export interface TextPiece {
   /** Index of the step. */
   readonly index: number;

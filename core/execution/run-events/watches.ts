@@ -22,7 +22,7 @@ export interface Watch {
   changed(from: RunCursor): Promise<boolean>;
 }
 
-/** Position of a follower: the number of steps it has been sent, the last state, and a place in a text under way. */
+/** Position of a follower: the number of steps it has been sent, the last state, and a place in an unfinished text. */
 export interface RunCursor {
   readonly steps: number;
   readonly state: RunState | undefined;
@@ -113,7 +113,7 @@ async function nextCommit(db: Db, seen: string): Promise<string | undefined> {
 }
 
 /**
- * Finds the places that their runs have left: the next step is finished or has said more, or the state is another. A
+ * Finds the places that their runs have left: the next step has finished or has more text, or the state has changed. A
  * run in a step leaves its state together with the step, so most runs are not read.
  */
 async function findLeft(

@@ -68,7 +68,7 @@ function unfinished(state: 'cancelled' | 'skipped', reason: RunReason): RunEndin
   return { state, reason, errorMessage: reasonAsMessage(reason), result: null, failureClass: null };
 }
 
-/** Returns the error message of a run that ended for a reason about which nothing more exact is known. */
+/** Returns the error message of a run without a more exact one than its reason. */
 export function reasonAsMessage(reason: RunReason): string {
   return sentence(RUN_REASONS[reason]);
 }

@@ -1,6 +1,6 @@
 export { TRIGGERS, type Trigger } from '#core/foundation/engine/index.ts';
 
-/** Every state of a run. `skipped` is an occurrence that a policy passed over: it never runs. */
+/** Every state of a run. `skipped` is an occurrence that a policy excluded: it never runs. */
 export const RUN_STATES = ['queued', 'running', 'succeeded', 'failed', 'cancelled', 'skipped'] as const;
 export type RunState = (typeof RUN_STATES)[number];
 
@@ -16,7 +16,7 @@ export const RUN_TRANSITIONS = [
 
 export type EndState = Exclude<(typeof RUN_TRANSITIONS)[number]['to'], 'running'>;
 
-/** Tells whether nothing follows this state. */
+/** Tells whether the state is final. */
 export function isEndState(state: RunState): boolean {
   return RUN_TRANSITIONS.every(({ from }) => !from.some((before) => before === state));
 }
@@ -31,7 +31,7 @@ export function runStatesBefore(
   ).flatMap(({ from }) => [...from]);
 }
 
-/** Says why a run ended as it did, beyond its state: a closed list that users can switch on. */
+/** Reasons for the end of a run, beyond its state: a closed list that users can switch on. */
 export const RUN_REASONS = {
   // Skipped occurrences.
   overlap: 'the previous run of the routine was still going',
@@ -59,7 +59,7 @@ export const RUN_REASONS = {
   blocked_definition: 'a newer release wrote the definition, and this one cannot read all of it',
   blocked_variable: 'a placeholder of the instructions has no value',
   blocked_prompt_too_large: 'the rendered text or its variables passed their limits',
-  // Failed under way.
+  // Failed while running.
   timeout: 'the run took longer than limits.timeoutSeconds',
   max_steps: 'the run reached limits.maxSteps without finishing',
   max_total_tokens: 'the run reached limits.maxTotalTokens, or too little of it was left for a step',
@@ -91,7 +91,7 @@ export const RUN_REASONS = {
 } as const;
 export type RunReason = keyof typeof RUN_REASONS;
 
-/** Class of each failure: whose fault it is, which decides what follows. */
+/** Class of each failure: whose fault it is. The class decides the consequences. */
 export const FAILURE_CLASSES = {
   routine: 'counts towards `pauseAfterFailures`',
   provider: 'counts towards the breaker of the model account',
@@ -182,7 +182,7 @@ export const STEP_WARNINGS = {
 } as const;
 export type StepWarning = keyof typeof STEP_WARNINGS;
 
-/** Lists the reasons for which a webhook gets no event about the end of a run; users choose which apply. */
+/** Lists the reasons for withholding the event of a run's end from a webhook; users choose which apply. */
 export const WITHHELD = {
   no_change: 'the routine delivers changes, and the run brought none',
   not_failed: 'the routine delivers failures only',

@@ -10,7 +10,7 @@ import { readRun } from './queries.ts';
 import type { Run } from './run.ts';
 
 /**
- * Cancels a run. A queued run ends at once; a running one at its next step, or sooner where Temporal is up.
+ * Cancels a run. A queued run ends at once; a running one at its next step, or sooner if Temporal is up.
  * @throws {AppError} `run_not_found`, `run_not_cancellable`
  */
 export async function cancelRun(deps: EndDeps, projectId: string, id: string): Promise<Run> {
@@ -62,7 +62,7 @@ export async function stopRuns(deps: EndDeps, routineIds: readonly string[]): Pr
 }
 
 /**
- * Pauses a routine, and with `cancelRuns` cancels all its open runs too, also when it was paused before.
+ * Pauses a routine, and with `cancelRuns` cancels all its open runs too, even if it was paused before.
  * @throws {AppError} `routine_not_found`, `routine_archived`
  */
 export async function pauseWithRuns(

@@ -40,7 +40,7 @@ export async function endRun(deps: EndDeps, runId: string, ending: RunEnding): P
  * work of mailing its subscribers, and the webhook deliveries. Its statement has the CTEs `ended`, `calls` of model
  * connections, `routine` of routines, `breaker`, `follower` to `news` of notifications, `closed`. When a model failed,
  * the error of its last attempt becomes the run's error message, because it says more than the reason does. The caller
- * has locked the run with an earlier statement of the transaction; what follows happens after the commit.
+ * has locked the run with an earlier statement of the transaction; further consequences follow after the commit.
  * @returns undefined when the run had ended before; nothing is changed then
  */
 export async function recordEnd(
@@ -98,9 +98,9 @@ export const endedColumns = sql`id, project_id as "projectId", routine_id as "ro
   ${othersWait} as "othersWait", exists (select from news) as "isFollowed", routine_revision < 0 as "isProposed"`;
 
 /**
- * Records what follows the end of a run in the caller's transaction. After the commit it counts the run, admits the
- * next one, and starts the mails to its followers; a tick does what this process could not.
- * @param db no transaction where the run has neither data nor a webhook and pauses nothing: then nothing is written
+ * Records the consequences of a run's end in the caller's transaction. After the commit it counts the run, admits the
+ * next one, and starts the mails to its followers; a tick completes the rest.
+ * @param db no transaction if the run has neither data nor a webhook and pauses nothing: then nothing is written
  */
 export async function followEnd(deps: EndDeps, db: Db, ended: EndedRun, ending: RunEnding): Promise<void> {
   const { metrics, log, admission, work } = deps;

@@ -28,13 +28,15 @@ interface RunRequest {
   readonly retryOf?: string;
   /** Earliest start; null for at once. */
   readonly runAt?: Date | null;
-  /** The schedule's instant of the run that it repeats, where that run had one. */
+  /** The schedule's instant of the run that it repeats, if that run had one. */
   readonly standsFor?: Date | null;
-  /** Ids of the API keys and consents of assistants that cause it, separated by spaces; null for a person alone. */
+  /**
+   * Ids of the API keys and consents of assistants that cause the run, separated by spaces; null for a person alone.
+   */
   readonly startedBy: string | null;
-  /** True for a run that reads but does not write, and whose result is none of its routine. */
+  /** True for a run that reads but does not write, and whose result is not a result of its routine. */
   readonly rehearses?: boolean;
-  /** The version of a proposal, which it executes in place of the routine's own. */
+  /** The version of a proposal that the run executes in place of the routine's own. */
   readonly revision?: number;
 }
 
@@ -185,7 +187,7 @@ function refusalOf(found: { disabled: boolean; timely: boolean; held: number }):
   return new AppError('limit_reached', `At most ${MAX_HELD} runs of a project can wait for a start time.`);
 }
 
-/** Puts a manual run on record and starts its workflow. @throws {AppError} as `enqueueManualRun` does */
+/** Records a manual run and starts its workflow. @throws {AppError} as `enqueueManualRun` does */
 export async function startManualRun(deps: StartDeps, input: ManualRun): Promise<Run> {
   return startAdmitted(deps, await enqueueManualRun(deps, deps.database, input));
 }
@@ -209,7 +211,7 @@ export async function startAdmitted(deps: StartDeps, { run, startable }: Enqueue
 }
 
 /**
- * Puts a run that the service itself starts on record, in the caller's transaction; its workflow begins after it.
+ * Records a run that the service itself starts, in the caller's transaction; its workflow starts after the commit.
  * @throws {AppError} as `enqueueManualRun` does
  */
 export async function startLater(

@@ -14,8 +14,8 @@ export interface AskedFollowUp extends Pick<ManualRun, 'id' | 'projectId' | 'org
 }
 
 /**
- * Queues a run that answers a question about a result, by the version, the prompt and the limits of the run that had
- * it, and counts it against the month's allowance. All questions of a thread belong to the run that began it.
+ * Queues a run that answers a question about a result, with the version, the prompt and the limits of the run that has
+ * the result, and counts it against the month's allowance. All questions of a thread belong to the run that began it.
  * @throws {AppError} `run_not_found`, `run_not_finished`, `content_erased`, `run_without_result`, `routine_archived`,
  * `version_not_found`, `provider_disabled`, `allowance_exceeded`
  */
@@ -54,14 +54,14 @@ export async function startFollowUp(deps: StartDeps, input: AskedFollowUp): Prom
     from began left join run on true
   `;
   if (found === undefined) throw new AppError('run_not_found');
-  // Not inserted: an earlier attempt of this request did it, or something refuses it.
+  // Not inserted: an earlier attempt of this request did it, or an obstacle refuses it.
   const run = found.id === null ? await findRun(db, projectId, id) : found;
   if (run === undefined) throw refusalOf(found) ?? (await runsExceeded(db, input));
   deps.admission.nudge();
   return run;
 }
 
-/** Obstacles to a follow-up, as the statement finds them. */
+/** Obstacles to a follow-up that the statement finds. */
 interface Found {
   readonly routineState: string;
   readonly hasVersion: boolean;
@@ -77,9 +77,9 @@ function refusalOf({ routineState, hasVersion, hasPrompt, disabled }: Found): Ap
 }
 
 /**
- * Starts a run with the inputs of one that has ended, which rehearses a rehearsal and repeats a question.
- * @throws {AppError} `run_not_found`, `run_not_finished`, `content_erased` when its inputs are gone, and what
- * `startManualRun` and `startFollowUp` throw
+ * Starts a run with the inputs of an ended run. A repeated rehearsal is a rehearsal; a repeated follow-up asks again.
+ * @throws {AppError} `run_not_found`, `run_not_finished`, `content_erased` when its inputs are gone, and the errors of
+ * `startManualRun` and `startFollowUp`
  */
 export async function retryRun(deps: StartDeps, input: Omit<AskedFollowUp, 'message' | 'fenced'>): Promise<Run> {
   const run = await readRun(deps.database, input.projectId, input.runId);

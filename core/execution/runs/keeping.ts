@@ -6,8 +6,9 @@ import { runColumns, type Run } from './run.ts';
 export const MAX_PINNED = 1_000;
 
 /**
- * Keeps a run with its content beyond the retention of its project, or no longer. Erased content stays erased.
- * @throws {AppError} `run_not_found`, `allowance_exceeded` when the project has its most pinned runs
+ * Pins a run, so that it is kept with its content beyond the retention of its project, or unpins it. Erased content
+ * stays erased.
+ * @throws {AppError} `run_not_found`, `allowance_exceeded` when the project has reached its number of pinned runs
  */
 export function pinRun(
   database: Database,
@@ -16,7 +17,7 @@ export function pinRun(
 ): Promise<Run> {
   const { projectId, id, pinned } = input;
   return transaction(database, async (tx) => {
-    // One at a time in a project, so that two that count at the same moment cannot pass the limit together.
+    // One pin of a project at a time, so that two that count at once cannot exceed the limit together.
     if (pinned) await lockKey(tx, `ras:pin:${projectId}`);
     const found = await tx.row<Run & { was: boolean }>`
       with before as (
@@ -71,7 +72,7 @@ export function eraseTexts(tx: Db, runIds: readonly string[]): Promise<number> {
   `;
 }
 
-/** The fields that stay of a gate's verdict. Its error goes, since it may quote the routine's instructions. */
+/** The remaining fields of a gate's verdict. Its error is erased, since it may quote the routine's instructions. */
 const erasedGate = sql`jsonb_build_object(
   'at', gate->'at', 'changed', gate->'changed', 'failed', gate->'failed', 'reason', gate->'reason', 'error', null,
   'value', null, 'valueLength', gate->'valueLength', 'seen', null, 'call', jsonb_build_object(

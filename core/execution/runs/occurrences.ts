@@ -18,7 +18,7 @@ interface OccurrenceRow {
   readonly after_previous: boolean;
 }
 
-/** Lasting reasons. Consecutive occurrences that are skipped for the same one share a row. */
+/** Lasting reasons. Consecutive occurrences with the same lasting reason share a row. */
 const LASTING: readonly RunReason[] = [
   'overlap',
   'budget_exceeded',
@@ -77,7 +77,7 @@ export async function insertOccurrences(tx: Db, occurrences: readonly Occurrence
   return new Set(inserted.map(({ id }) => id));
 }
 
-/** How long a run of a backfill may wait for its turn, which comes after everything else. */
+/** The longest wait of a backfill's run, whose turn comes after everything else. */
 const QUEUE_FOR = sql`interval '7 days'`;
 
 /** A run of a backfill, and its instant of the schedule. */
@@ -91,7 +91,7 @@ interface OnRecord {
   readonly scheduledFor: Date;
   /** True when the instant has a scheduled or manual run that was not skipped, or when the gate saw no change. */
   readonly ran: boolean;
-  /** The backfill run of the instant, and the backfill that it belongs to. */
+  /** The backfill run of the instant, and its backfill. */
   readonly backfillRunId: string | null;
   readonly backfillId: string | null;
 }

@@ -8,8 +8,8 @@ import { cancelOpenRuns } from './replace.ts';
 
 /**
  * Opens a proposal for an active routine and starts the run that tries it. The response of an earlier attempt of the
- * same request may be lost: the proposal is then returned as it is.
- * @throws {AppError} what `proposeChange` and `enqueueManualRun` throw
+ * same request may be lost: the proposal is then returned unchanged.
+ * @throws {AppError} the errors of `proposeChange` and `enqueueManualRun`
  */
 export async function startProposal(
   deps: StartDeps & Parameters<typeof proposals.proposeChange>[0],

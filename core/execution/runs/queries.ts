@@ -58,7 +58,7 @@ export function newestRuns(db: Db, projectId: string, filter: RunFilter): Promis
 export function chosenBy(projectId: string, filter: RunFilter): { readonly column: Sql; readonly conditions: Sql } {
   const { routineId } = filter;
   const conditions = [
-    // Only an index of the owner can serve them.
+    // Only an index that begins with the owner serves these filters.
     ...(routineId === undefined
       ? [ownedBy(sql`project_id`, projectId)]
       : [sql`project_id = ${projectId}`, ownedBy(sql`routine_id`, routineId)]),
@@ -72,7 +72,7 @@ export function chosenBy(projectId: string, filter: RunFilter): { readonly colum
   return { column: routineId === undefined ? sql`project_id` : sql`routine_id`, conditions: join(conditions, ' and ') };
 }
 
-/** Literals and not parameters, so that the few runs in a rare state are read from their partial index. */
+/** Literals instead of parameters, so that Postgres reads the few runs in a rare state from their partial index. */
 const BY_STATE: Readonly<Record<RunState, Sql>> = {
   queued: sql`state = 'queued'`,
   running: sql`state = 'running'`,
@@ -82,7 +82,7 @@ const BY_STATE: Readonly<Record<RunState, Sql>> = {
   skipped: sql`state = 'skipped'`,
 };
 const BY_OUTCOME: Readonly<Record<Outcome, Sql>> = {
-  // Not `coalesce`: Postgres expects few matches of it, and then reads all rows.
+  // Without `coalesce`: with it Postgres would expect few matches, and read all rows.
   done: sql`state = 'succeeded' and (outcome is null or outcome = 'done')`,
   nothing_to_report: sql`outcome = 'nothing_to_report'`,
   partial: sql`outcome = 'partial'`,
@@ -210,7 +210,7 @@ const nearby = sql`
       and ${isWork(sql`o.trigger`)} and o.state = 'succeeded' and o.id > runs.id order by o.id limit 1) as after
   ) good) nearby`;
 
-/** Questions about one result that its page shows, the latest. */
+/** Number of the latest questions about a result that its page shows. */
 const MOST_FOLLOW_UPS = 50;
 
 async function listFollowUps(db: Db, { id, projectId }: Run): Promise<readonly Answer[]> {

@@ -3,10 +3,10 @@ import { AppError } from '#lib/errors.ts';
 import type { Page } from '#lib/paging.ts';
 import { stepColumns, stepColumnsWithout, type Step } from './run.ts';
 
-/** Characters of texts that one response has: a run may have a hundred times as many, which no process should hold. */
+/** Number of characters of texts in one response: a run may have a hundred times as many, too many for a process. */
 const MAX_TEXTS = 4_000_000;
 
-/** Steps read at a time; most runs have fewer. */
+/** Number of steps read at a time; most runs have fewer. */
 const AT_ONCE = 25;
 
 interface StepsOf {
@@ -41,7 +41,7 @@ export async function listSteps(
   return { steps, nextCursor: more ? String(steps.at(-1)?.index) : undefined };
 }
 
-/** Reads steps until there are enough of them, or of their texts; always one, if there is one. */
+/** Reads steps until their number or their texts suffice; at least one, if there is one. */
 async function readWithTexts(
   db: Db,
   of: StepsOf,

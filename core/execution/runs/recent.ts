@@ -7,7 +7,7 @@ import type { RunState } from '#core/execution/run-states/index.ts';
 /** Runs of one routine in a list of recent runs. */
 export const MAX_RECENT = 20;
 
-/** A recent run in a list: how it went, and when. */
+/** A recent run in a list: its end and its times. */
 export interface RecentRun {
   readonly id: string;
   readonly state: RunState;

@@ -45,7 +45,7 @@ export async function recordResult(tx: Db, run: EndedRun, result: ResultData | u
   const changes = compareWith(delivered, result.value, result.by);
   const withheld = hasWebhook ? withheldBy(deliver, { trigger, state, outcome, changes }) : 'no_webhook';
   const { against, unchangedRuns, ...kept } = changes;
-  // Take the clock and not the beginning of the transaction, which may have waited for the lock on the routine.
+  // Takes the clock, not the beginning of the transaction, which may have waited for the lock on the routine.
   await tx.run`
     update runs set data = ${storableJson(result.value)}::jsonb, changes = ${storableJson(kept)}::jsonb,
       compared_with = ${against}, compared_at = clock_timestamp(), unchanged_runs = ${unchangedRuns},
@@ -75,7 +75,7 @@ function withheldBy(deliver: Routine['deliver'], { trigger, state, outcome, chan
   return areNone(changes) ? 'no_change' : null;
 }
 
-/** Runs that are searched: where the receiver has missed more consecutive deliveries, everything is new to it again. */
+/** Number of runs searched: if the receiver has missed more consecutive deliveries, everything is new to it again. */
 const MAX_LOOKED_AT = 200;
 
 /**
@@ -151,7 +151,7 @@ function refused(message: string): AppError {
 }
 
 /**
- * Keeps with a run what a reader thinks of its result. The last writer is named; the audit log has them all.
+ * Stores a reader's opinion of a run's result. The last writer is named; the audit log has them all.
  * @throws {AppError} `run_not_found`, `run_not_finished`, `content_erased`
  */
 export function giveVerdict(

@@ -19,7 +19,7 @@ import type {
 } from '#core/execution/run-states/index.ts';
 
 export interface RunUsage extends Usage {
-  /** US dollars as a decimal string; null while no priced step is on record. */
+  /** US dollars as a decimal string; null while no priced step is recorded. */
   readonly costUsd: string | null;
 }
 
@@ -80,7 +80,7 @@ export interface Run extends RunOutcome {
   readonly cancelRequestedAt: Date | null;
   /** True when its owner keeps it beyond the retention of its project. */
   readonly pinned: boolean;
-  /** The time since which its texts are null and its variables empty. */
+  /** Time of the erasure of its texts and variables. */
   readonly contentErasedAt: Date | null;
 }
 
@@ -105,7 +105,7 @@ export interface Step {
   readonly text: string | null;
   /** Thinking that was taken out of the text. */
   readonly thinking: string | null;
-  /** The model server's own word; without a recorded response, the word of the last one that did not count. */
+  /** The model server's own word; without a recorded response, the word of the last rejected one. */
   readonly finishReason: string | null;
   readonly errorMessage: string | null;
   /** Null on a model step. */
@@ -133,7 +133,7 @@ export interface RunDetail extends Run, Nearby {
   readonly factsVersion: number | null;
   /** Null for a run that asked no gate. */
   readonly gate: GateVerdict | null;
-  /** Time that it has waited, or had waited when it began or ended; null for an occurrence passed over. */
+  /** Time waited until now, or until it began or ended; null for a skipped occurrence. */
   readonly queuedSeconds: number | null;
   /** Null unless it is queued, or waits for a budget. */
   readonly waitingFor: Wait | null;
@@ -160,7 +160,7 @@ export interface Answer {
   readonly createdAt: Date;
 }
 
-/** Returns the instant of the schedule for which a run was made; a backfill has a column of its own for it. */
+/** Returns the scheduled instant of a run; runs of a backfill have it in a column of their own. */
 export function scheduledFor(run: Sql): Sql {
   return sql`coalesce(${run}.scheduled_for, ${run}.stands_for)`;
 }

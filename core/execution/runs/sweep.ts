@@ -11,7 +11,7 @@ interface OpenRun {
   readonly cancelRequested: boolean;
 }
 
-/** Runs that one tick checks. Each costs a call to Temporal of a few milliseconds. */
+/** Number of runs that one tick checks. Each costs a call to Temporal of a few milliseconds. */
 const BATCH = 200;
 
 /**
@@ -58,7 +58,7 @@ async function check(deps: EndDeps, waiting: OpenRun[], signal: AbortSignal): Pr
   return settled;
 }
 
-/** Time after which a run that no step has ended as `timeout` counts as lost by the platform. */
+/** Time past its deadline after which the platform has lost a run that no step has ended as `timeout`. */
 const OVERDUE_MS = 120_000;
 const OVERDUE_MESSAGE = 'The engine lost the run: nothing ended it when its time was over.';
 
@@ -90,7 +90,7 @@ async function giveBack(database: Database, waiting: readonly OpenRun[]): Promis
   await database.run`update runs set checked_at = null where id = any(${ids})`;
 }
 
-/** Cancelled runs without a check since then, or with one a while ago. */
+/** Cancelled runs that were not checked since then, or not for a while. */
 const CANCELLED = sql`cancel_requested_at < now() - interval '5 seconds'
         and (checked_at is null or checked_at < cancel_requested_at or checked_at < now() - interval '50 seconds')
       order by cancel_requested_at`;
@@ -131,7 +131,7 @@ async function isStranded({ database, engine, admission }: EndDeps, runId: strin
   return buildIsGone(database, admission.rule.taskQueue, buildId);
 }
 
-/** Runs skipped in one round. The next tick continues. */
+/** Number of runs skipped in one round. The next tick continues. */
 const SKIPPED_AT_ONCE = 500;
 
 /** Skips runs that have waited longer than `limits.maxQueueSeconds` without beginning, admitted or not. */

@@ -8,22 +8,22 @@ import { sql, afterCommit, type Db } from '#lib/database/index.ts';
 import type { Admission } from '#core/execution/admission/index.ts';
 import { skip } from '#core/execution/run-states/index.ts';
 
-/** Why a queued run is no longer wanted: its routine was paused, changed or archived. */
+/** Reasons against running a queued run: its routine was paused, changed or archived. */
 type UnwantedReason = 'paused' | 'superseded' | 'archived';
 
 /**
- * Selects why a run that has not begun is no longer wanted; null when it is wanted. Reads `runs`, and its routine as
- * `r`. A scheduled run is wanted while its version is the proven one of an active routine; a manual run keeps its
- * version from the start.
+ * Selects the reason why a run that has not begun is no longer wanted; null when it is wanted. Reads `runs`, and its
+ * routine as `r`. A scheduled run is wanted while its version is the proven one of an active routine; a manual run
+ * keeps its version from the start.
  */
 export const unwantedReason = sql`case
   when runs.state <> 'queued' then null
   when r.state = 'archived' then 'archived'
   when runs.trigger <> 'schedule' then null
   when r.revision <> runs.routine_revision then 'superseded'
-  -- What fell due inside its window still runs when the window is over.
+  -- An occurrence that fell due inside the window still runs after its end.
   when r.state <> 'active' and (r.state, r.state_reason) is distinct from ('paused', ${SCHEDULE_ENDED}) then 'paused'
-  -- The allowance was used up after the occurrence was claimed; the later ones are passed over by then.
+  -- The allowance was used up after the occurrence was claimed; later ones are skipped before.
   when runs.model_connection_id is not null and ${notBeforeOf(sql`runs.model_connection_id`)} > now()
     then 'provider_unavailable'
 end`;

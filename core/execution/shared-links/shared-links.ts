@@ -11,11 +11,11 @@ import { assertWithinQuota } from '#lib/quota.ts';
 export interface SharedLink {
   readonly id: string;
   readonly runId: string;
-  /** Null where the account or the key is gone. */
+  /** Null if the account or the key is gone. */
   readonly createdBy: Author | null;
   readonly createdAt: Date;
   readonly expiresAt: Date;
-  /** How often the result was read by it, and when last. */
+  /** Number of views by this link, and the time of the last one. */
   readonly views: number;
   readonly lastSeenAt: Date | null;
 }
@@ -27,10 +27,10 @@ interface Place {
 
 export const LONGEST_DAYS = 90;
 
-/** Links of one result that hold at a time. */
+/** The most valid links of one result. */
 const MAX_LINKS = 20;
 
-/** Guesses of 256 bits fail without a limit; this one bounds the load that a network can cause. */
+/** Guesses of 256 bits fail even without a limit; this limit bounds the load that a network can cause. */
 const OPENINGS: ThrottleRule = { name: 'shared-link', limit: 60, windowSeconds: 60 };
 
 /** SQL condition on a link `l` and its project `p`. */
@@ -41,7 +41,7 @@ const columns = sql`l.id, l.run_id as "runId", l.created_at as "createdAt", l.ex
   ${authorJson({ createdBy: sql`l.created_by`, projectId: sql`l.project_id` })} as "createdBy"`;
 
 /**
- * Creates a link and returns its token, of which only the hash is kept.
+ * Creates a link and returns its token. Only the hash of the token is stored.
  * @throws {AppError} `sharing_disabled`, `run_not_found`, `run_not_finished`, `content_erased`, `run_without_result`,
  * `limit_reached`
  */
@@ -60,7 +60,7 @@ export function createSharedLink(
     const counted = sql`select from shared_links
       where run_id = ${runId} and project_id = ${projectId} and expires_at > now() and id <> ${id}`;
     await assertWithinQuota(tx, { counted, max: MAX_LINKS, what: 'links to one result' });
-    // The id exists where an earlier response was lost. Its token was seen by no one.
+    // The id exists already if an earlier response was lost; no one has seen its token.
     const link = await tx.row<SharedLink>`
       insert into shared_links as l (id, project_id, run_id, token_hash, created_by, expires_at)
       values (${id}, ${projectId}, ${runId}, ${hashOf(token)}, ${by.id}, now() + make_interval(days => ${days}::integer))
@@ -101,7 +101,7 @@ export function deleteSharedLink(
   });
 }
 
-/** A result as a link shows it: nothing of its prompt, its steps or its costs. */
+/** A result as a link shows it, without its prompt, steps and costs. */
 export interface SharedResult
   extends
     Pick<Run, 'state' | 'outcome' | 'outcomeSummary' | 'result' | 'data' | 'finishedAt'>,

@@ -29,7 +29,7 @@ import { runStatesBefore } from '#core/execution/run-states/index.ts';
 import type { GateVerdict } from '#core/execution/gate/index.ts';
 import { sql, type Db, type Sql } from '#lib/database/index.ts';
 
-/** A run as its model step sees it; a preview has one of a run that is never made. */
+/** The input of a model step; a preview has the input of a run that is never made. */
 export interface StepRun
   extends PromptRun, Attempt, Omit<Definition, keyof PromptRun | 'outcome' | 'limits' | 'resultSchema' | 'resultKey'> {
   readonly organizationId: string;
@@ -38,10 +38,10 @@ export interface StepRun
   /** Revision of the version that the run executes. */
   readonly revision: number;
   readonly routineState: string;
-  /** Says which field of the definition this release cannot read; else null. */
+  /** Names the field of the definition that this release cannot read; null if it can read all. */
   readonly blocked: string | null;
   readonly abnormalFactor: number | null;
-  /** Revisions with which its version was activated; runs that no person starts use them. */
+  /** Revisions that its activation fixed; runs that no person starts use them. */
   readonly activeSkills: SkillRevisions;
   readonly tools: readonly OfferedTool[];
   /** The rendered text, once the first step has recorded it. Later steps no longer read its sources. */
@@ -58,7 +58,7 @@ export interface StepRun
   /** Milliseconds since the first attempt at this step began. */
   readonly stepAgeMs: number;
   readonly totalTokens: number;
-  /** US dollars as a decimal string; null while no priced step is on record. */
+  /** US dollars as a decimal string; null while no priced step is recorded. */
   readonly costUsd: string | null;
   /** Milliseconds left of `limits.timeoutSeconds`, by the database's clock; not positive once the time is over. */
   readonly remainingMs: number;
@@ -172,7 +172,7 @@ export async function beginStep(
   };
 }
 
-/** Fields of a definition for a run that answers a question: any text will do, and it asks none itself. */
+/** Fields of a definition for a follow-up: it may return any text, and asks no questions. */
 const AS_TEXT = { outcome: 'optional', checks: [], resultSchema: null, resultKey: null, mayAsk: false } as const;
 
 /** Returns the fields that a run has of a definition, with the values that were given for its variables. */
@@ -196,7 +196,7 @@ export function definedFields(
   };
 }
 
-/** A run as the statement finds it, before its JSON is read. */
+/** A run as the statement reads it, before its JSON is parsed. */
 interface FoundRun extends Omit<
   StepRun,
   | keyof ReturnType<typeof definedFields>
@@ -219,7 +219,7 @@ interface FoundRun extends Omit<
   readonly transcriptSteps: readonly TranscriptStep[] | null;
 }
 
-/** Takes back an attempt that has to wait: it has sent nothing, so it does not count. */
+/** Takes back an attempt that must wait: it has sent nothing, so it does not count. */
 export function takeBackAttempt({ runId, index, attempt }: Attempt): Sql {
   return sql`
         update steps set attempt = attempt - 1

@@ -16,15 +16,15 @@ import {
 type HoldDeps = Pick<Core, 'database' | 'uiOrigin' | 'work'>;
 
 /**
- * Finds the standing rule by which a call of a held tool is made without a person; undefined where it is held. A call
- * that needs the result of another held one has to wait for that.
+ * Finds the standing rule that lets a call of a held tool through without a person; undefined if it is held. A call
+ * that needs the result of another held one always waits.
  */
 export async function ruleFor(db: Db, { tool, target }: ToolStep): Promise<rules.ToolRule | undefined> {
   if (target?.policy.state !== 'hold' || !isJsonObject(tool.input) || hasReference(tool.input)) return undefined;
   return rules.matchingRule(await rules.standingRules(db, target.policy), tool.input);
 }
 
-/** Refuses a call that is made at once and names an action of its run, whose result no one has yet. */
+/** Refuses a call that is made at once but refers to an action of its run, which has no result yet. */
 export async function refusedReference(
   db: Db,
   key: StepKey,
@@ -35,7 +35,7 @@ export async function refusedReference(
   return held.length === 0 ? undefined : judging.refused('reference_too_early');
 }
 
-/** Notes that a call goes out now by a standing rule, and counts it; neither happens without the other. */
+/** Notes a call under a standing rule before it is sent, and counts it, in one transaction. */
 export async function confirmByRule(
   { database }: HoldDeps,
   sending: Sending,
@@ -58,8 +58,8 @@ export async function confirmByRule(
 class RuleEnded extends Error {}
 
 /**
- * Holds a call for a person: the action and the end of the step are recorded together, so that a repeated step finds
- * its action. The model is told at once, and the run goes on.
+ * Holds a call for a person. The action and the end of the step are recorded together, so that a repeated step finds
+ * its action. The model is told at once, and the run continues.
  */
 export async function holdToolStep(
   deps: HoldDeps,
@@ -118,7 +118,7 @@ async function judgeHeld(step: ToolStep, held: ReadonlyMap<string, string>): Pro
   return { kind: 'held', ...referring };
 }
 
-/** What a run has asked for before, and what its model wrote beside the call. */
+/** Earlier requests of a run, and the model's text beside the call. */
 interface Before {
   readonly held: readonly { readonly id: string; readonly name: string }[];
   readonly text: string | null;

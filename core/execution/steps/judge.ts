@@ -45,14 +45,14 @@ export interface JudgedResponse {
   readonly patterns: Evidence['patterns'];
   /** The messages of the step: the model's own, refusals of its calls, and the next request of the service. */
   readonly messages: readonly ModelMessage[];
-  /** The calls that follow; none are made where the run ends. */
+  /** The calls that follow; none are made if the run ends. */
   readonly calls: Omit<CallPlan, 'messages'>;
   readonly warnings: readonly StepWarning[];
   /** US dollars as a decimal string; null if the model has no price. */
   readonly costUsd: string | null;
 }
 
-/** Decides what follows from a response and the recorded steps. It writes nothing. */
+/** Decides the consequence of a response and the recorded steps. It writes nothing. */
 export async function judgeResponse(
   { database }: { readonly database: Db },
   run: StepRun,
@@ -66,7 +66,7 @@ export async function judgeResponse(
   const warnings = responseWarnings(response, { sentTokens, isCallWritten: written !== undefined });
   const { messages, ...calls } = planToolCalls(response, run);
   const formed = await endingByForm(run, response, endingOf(run, { response, written, cutBy: granted.cutBy }));
-  // A response that could not be recorded would be paid for a second time.
+  // A response that cannot be recorded would have to be paid for again.
   const ending =
     formed.ending ?? (await persistently(() => endingByCost(database, run, { response, costUsd }), signal));
   const judged = { warnings, costUsd, calls };
@@ -81,7 +81,7 @@ export async function judgeResponse(
 
 interface Answered {
   readonly response: ModelResponse;
-  /** The tool whose call is written in the text of the response; undefined without one. */
+  /** The tool whose call the response contains as text; undefined without one. */
   readonly written: string | undefined;
   /** The limit that lowered the output of this step, if one did. */
   readonly cutBy: FailureReason | undefined;
@@ -133,7 +133,7 @@ function limitReached(run: StepRun, response: ModelResponse): FailureReason | un
 /** Length at which a summary is cut. */
 const SUMMARY_LENGTH = 500;
 
-/** The result is the one in the call, else the text beside it, else the text before the reminder, else the summary. */
+/** Takes the result from the call, else from the text beside it, the text before the reminder, or the summary. */
 function statedEnding(
   { outcome, summary, urgency, result: called, next }: Extract<Finish, { kind: 'stated' }>,
   { transcript }: StepRun,
@@ -147,17 +147,17 @@ function statedEnding(
   return { ...success(result), outcome, outcomeSummary, urgency, next };
 }
 
-/** The end of a run, once its result was checked against the form that the routine asks for. */
+/** The end of a run after the check of its result against the form that the routine asks for. */
 interface FormedEnding {
   /** Undefined when the run continues. */
   readonly ending: RunEnding | undefined;
-  /** Messages to the model when it has to send its result again. */
+  /** Messages to the model when it must send its result again. */
   readonly messages?: readonly ModelMessage[];
 }
 
 /**
- * Reads the data of a run that would succeed. A result of another form is requested once more if a step is left for it;
- * else the run fails. A run with nothing to report may leave its data out.
+ * Reads the data of a run that would succeed. If the result has another form, the model is asked once more, if a step
+ * is left for it; else the run fails. A run with nothing to report may leave its data out.
  */
 async function endingByForm(
   run: StepRun,
@@ -181,8 +181,8 @@ async function endingByForm(
 }
 
 /**
- * Returns the ending of a run that would succeed, by its tool calls and its routine's checks: a failed check makes it
- * fail. It reads the calls of earlier steps, which have ended and stay as they are.
+ * Judges a run that would succeed by its tool calls and its routine's checks, and returns its ending: a failed check
+ * makes it fail. It reads the calls of earlier steps, which have ended and stay as they are.
  */
 export async function endingByChecks(
   db: Db,
@@ -209,7 +209,7 @@ async function endingByTools(db: Db, run: StepRun, ending: RunEnding): Promise<R
   return { ...ending, outcome: 'partial', warnings: ['tools_failed'] };
 }
 
-/** Tokens below which an estimate is too rough to say that a prompt was cut. */
+/** With fewer tokens, an estimate is too rough to prove that a prompt was cut. */
 const WORTH_COMPARING = 1_000;
 
 function responseWarnings(
@@ -229,8 +229,8 @@ function responseWarnings(
 const LEAST_RUNS = 5;
 
 /**
- * Returns the ending of a run that would go on and has cost far more than its version's other runs: in dollars where
- * all of them have a price, else in tokens. A run below the floor, as nearly every run is, costs no statement.
+ * Returns the ending of a run that would continue and has cost far more than its version's other runs: in dollars if
+ * all of them have a price, else in tokens. Most runs stay below the floor and cost no statement.
  */
 async function endingByCost(
   db: Db,

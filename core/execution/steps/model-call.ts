@@ -39,12 +39,12 @@ export interface ModelCall extends GatewayCall {
 export interface ModelCaller {
   /** Longest duration of a call, after which it is aborted. */
   readonly timeoutMs: number;
-  /** @throws {ModelFailure}, {Stop} where an account cannot take it, or the signal's reason when it was aborted */
+  /** @throws {ModelFailure}, {Stop} if an account cannot take it, or the signal's reason when it was aborted */
   call(input: ModelCall): Promise<ModelResponse>;
   close(): Promise<void>;
 }
 
-/** The model step for which a call on an account is made. */
+/** The model step that makes a call on an account. */
 export interface AccountStep {
   readonly provider: string;
   readonly connection: ModelConnectionRef;

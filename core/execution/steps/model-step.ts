@@ -22,7 +22,7 @@ import { settleCutCall, tellAccountEmpty } from './unanswered-calls.ts';
 
 /**
  * Performs one model step of a run: it begins, prepares the call, reserves its cost, asks the model, and records the
- * response with everything that follows from it. A run that needs no tools is one such step.
+ * response with all consequences. A run that needs no tools is one such step.
  * @throws {ModelFailure} when the call failed
  */
 export async function performModelStep(
@@ -52,9 +52,9 @@ export async function performModelStep(
 }
 
 /**
- * Asks the model. The reservation of a call without a response is settled where it may be billed, and else released.
- * @throws {Stop} where its account cannot take the call, now or at all, or its response would not be used
- * @throws {ModelFailure} where the call failed
+ * Asks the model. The reservation of a call without a response is settled if the call may be billed, else released.
+ * @throws {Stop} if its account cannot take the call, now or at all, or its response would not be used
+ * @throws {ModelFailure} if the call failed
  */
 async function askModel(
   deps: StepsCore,
@@ -75,7 +75,7 @@ async function askModel(
     const mayBeBilled = isSent && !(error instanceof Stop);
     const isSettled = mayBeBilled && (await settleCutCall(deps, run, step, { error, isOver: deadline.isOver() }));
     if (!isSettled && granted.isHeld) {
-      // Where this fails, the lease of the reservation runs out.
+      // If this fails, the lease of the reservation runs out.
       await releaseAttempt(deps.database, run).catch(() => undefined);
     }
     if (!(error instanceof Stop) || error.consequence.kind !== 'waits') throw error;
@@ -86,12 +86,12 @@ async function askModel(
   }
 }
 
-/** A run that its provider's failures delayed has not been too slow itself. */
+/** A run that was delayed by failures of its provider was not too slow itself. */
 function timeOver({ providerFailures }: StepRun): RunEnding {
   return failure(providerFailures > 0 ? 'model_unreachable' : 'timeout');
 }
 
-/** Carries out what stopped a step, and returns the step's outcome. */
+/** Carries out a stop: waits, skips or ends the run. Returns the step's outcome. */
 async function carryOut(
   deps: StepsCore,
   { runId, index }: { readonly runId: string; readonly index: number },
@@ -120,7 +120,7 @@ async function endUnwanted(deps: EndDeps, runId: string): Promise<StepOutcome | 
   return { next: 'ended', state: 'skipped' };
 }
 
-/** Reads the outcome of a model step that is on record, or whose run has ended. */
+/** Reads the outcome of a model step that is recorded, or whose run has ended. */
 async function readOutcome(db: Db, runId: string, index: number): Promise<StepOutcome> {
   const found = await db.row<{ state: RunState; remainingMs: number | null }>`
     select state, ${runClock.remainingMs(sql`runs`)} as "remainingMs" from runs where id = ${runId}

@@ -43,8 +43,8 @@ async function recordVerdict(db: Db, runId: string, verdict: GateVerdict): Promi
 }
 
 /**
- * Skips a run whose gate saw no reason to wake the model. If the run before was skipped for the same reason, this one
- * takes over the occurrences that it accounts for, and the older row is deleted.
+ * Skips a run whose gate saw no reason to wake the model. If the previous run was skipped for the same reason, this run
+ * takes over its occurrences, and the older row is deleted.
  * @returns the verdict with which another attempt has woken the model; undefined when the run has ended, now or before
  */
 async function recordQuiet(

@@ -34,8 +34,8 @@ export interface PreparedStep extends PreparedOpening {
 }
 
 /**
- * Checks that a step may be made, asks the gate before the first, and puts the call of the model together.
- * @throws {Stop} where the run has to end, or waits for a sign-in
+ * Checks that a step may be made, asks the gate before the first, and assembles the call of the model.
+ * @throws {Stop} if the run must end, or waits for a sign-in
  */
 export async function prepareStep(deps: StepsCore, run: StepRun, deadline: Deadline): Promise<PreparedStep> {
   const { signal } = deadline;
@@ -72,8 +72,8 @@ function accountStepOf(run: StepRun, deadline: Deadline): AccountStep | undefine
 /**
  * Puts the transcript of a run into a call, so that both fit into the context window of the model.
  * @param call with the messages that come before the transcript
- * @returns the call with all its messages, and what counts its tokens, once
- * @throws {Stop} where the step is too long even so
+ * @returns the call with all its messages, and a function that counts its tokens, once
+ * @throws {Stop} if the step is still too long
  */
 async function fitCall(database: Database, run: StepRun, option: ModelOption, call: ModelCall) {
   const withMessages = (transcript: readonly ModelMessage[]) => ({
@@ -110,7 +110,7 @@ async function recordOmitted(db: Db, { runId, index }: StepRun, omitted: readonl
 }
 
 /**
- * Finds the model of a run that may continue with it.
+ * Finds the model of a run, and checks that the run may use it.
  * @throws {Stop} when the routine, its definition, the provider or the account does not allow it, and when no source
  * has the model
  */
@@ -152,7 +152,7 @@ export interface PreparedOpening extends Opening {
 /**
  * Renders the text of a run before its first step; later steps send the recorded text.
  * @param askGate called for its verdict when all other checks pass
- * @throws {Stop} when the run has to end, or waits for a sign-in, and the errors of `askGate`
+ * @throws {Stop} when the run must end, or waits for a sign-in, and the errors of `askGate`
  */
 export async function prepareOpening(
   deps: StepsCore,
@@ -202,6 +202,6 @@ async function assertConnected(deps: StepsCore, run: StepRun, signal: AbortSigna
     update runs set waits_since = now() from taken_back where id = taken_back.run_id and state = 'running'
   `;
   deps.admission.nudge();
-  // It wakes when its patience is over, before a sweep takes it for lost.
+  // The run wakes when its waiting time is over, before a sweep takes it for lost.
   throw Stop.waits(Math.min(delayAfter(stepAgeMs), patienceMs + 1_000));
 }

@@ -11,7 +11,7 @@ import { ModelFailure, Stop, type StepOutcome } from './stop.ts';
 
 /**
  * Records a model step with its consequences: the tool calls it asks for, the request for a better result, or the end
- * of the run. Where another attempt was faster or the run has ended meanwhile, only the usage is added.
+ * of the run. If another attempt was faster or the run has ended meanwhile, only the usage is added.
  * @throws {Stop} in that case, {ModelFailure} when the call is no longer valid, so that nothing was recorded
  */
 export async function recordStep(
@@ -26,7 +26,7 @@ export async function recordStep(
   deps.metrics.modelCost(step.option.modelId, costUsd);
   const text = { prompt, briefing, skillRevisions, factsVersion };
   const record: ModelStepRecord = { runId, index, attempt, ...text, response, messages, costUsd, warnings };
-  // A response that could not be recorded would be paid for a second time.
+  // A response that cannot be recorded would have to be paid for again.
   const recorded = await persistently(() => recordJudged(deps, run, record, judged), deadline.signal);
   if (recorded === undefined) throw Stop.overtaken();
   if (recorded === 'goes_on') {

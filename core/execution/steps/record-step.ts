@@ -19,7 +19,7 @@ export interface ModelStepRecord extends Attempt {
   readonly skillRevisions: SkillRevisions;
   readonly factsVersion: number | null;
   readonly response: ModelResponse;
-  /** The assistant's part of the transcript, with what the service adds to it. */
+  /** The assistant's part of the transcript, with the additions of the service. */
   readonly messages: readonly ModelMessage[];
   readonly costUsd: string | null;
   readonly warnings: readonly StepWarning[];
@@ -27,7 +27,7 @@ export interface ModelStepRecord extends Attempt {
 
 /**
  * Records a model step with its usage, its settlement, the run's new totals, its tool calls, and news of budgets.
- * @param then.spends the budgets of a run that goes on; undefined if it ends
+ * @param then.spends the budgets of a run that continues; undefined if it ends
  * @returns undefined, without any change, when the step had been recorded or the run had ended before
  */
 export async function recordModelStep(
@@ -49,7 +49,7 @@ export async function recordModelStep(
       select id, organization_id, routine_id from runs
       where id = ${runId} and state = 'running' and ${call === undefined ? sql`true` : callHolds(call)} for update
     ), step as (
-      -- The run's id is said twice: a plan that Postgres makes while the table is young finds a step by its index alone.
+      -- The run's id is repeated: a plan that Postgres makes while the table is young finds a step by its index alone.
       update steps set state = 'succeeded', error_message = null, text = ${storable(response.text)},
         messages = ${storableJson(messages)}::jsonb, finish_reason = ${response.finishReason},
         warnings = ${warningsJson(record)}::jsonb, ${addUsage(used, sql`usage_estimated`)}, finished_at = now()
@@ -85,7 +85,7 @@ function noteIfLimited(budgets: StepRun['budgets'] | undefined): Sql {
 /**
  * Records the last step of a run and its success in one statement, which is all that most runs need.
  * @param how.keepsSeen whether the run has acted on the value of its gate
- * @param how.isAlone true when nothing else follows: a run whose routine has a webhook by now is then left as it is
+ * @param how.isAlone true when nothing else follows: a run whose routine has a webhook by now is then left unchanged
  * @returns undefined, without any change, in that case, and when the step had been recorded or the run had ended before
  */
 export async function recordStepAndSuccess(
@@ -106,7 +106,7 @@ export async function recordStepAndSuccess(
         ))
       for update
     ), step as (
-      -- The run's id is said twice: a plan that Postgres makes while the table is young finds a step by its index alone.
+      -- The run's id is repeated: a plan that Postgres makes while the table is young finds a step by its index alone.
       update steps set state = 'succeeded', error_message = null, text = ${storable(response.text)},
         messages = ${storableJson(messages)}::jsonb, finish_reason = ${response.finishReason},
         warnings = ${warningsJson(record)}::jsonb, ${addUsage(used, sql`usage_estimated`)}, finished_at = now()
@@ -142,7 +142,7 @@ export async function settleLateResponse(tx: Db, record: ModelStepRecord, budget
   const { runId, response, index } = record;
   const { call } = response;
   const used = spentBy(record);
-  // A statement of its own: the next one sees what the last holder of the run recorded.
+  // A separate statement: the next one sees the writes of the run's last lock holder.
   await tx.row`select id from runs where id = ${runId} for update`;
   const settled = await tx.run`
     with counted as (
@@ -176,7 +176,7 @@ function warningsJson({ warnings }: ModelStepRecord): string | null {
 /**
  * Adds the usage of a call, as assignments for an update of `runs` or `steps`: to `input_tokens`,
  * `cached_input_tokens`, `output_tokens`, `reasoning_tokens` and `cost_usd`.
- * @param estimated the column that tells whether any of it was estimated
+ * @param estimated the column that tells whether any usage was estimated
  */
 export function addUsage({ usage, costUsd }: Spent, estimated: Sql): Sql {
   return sql`input_tokens = input_tokens + ${usage.inputTokens},

@@ -22,13 +22,13 @@ import { settleLostCalls } from './unanswered-calls.ts';
 export interface GrantedOutput {
   /** Undefined leaves the limit of the output to the provider. */
   readonly maxOutputTokens: number | undefined;
-  /** The reason with which the run ends if the model reaches that many tokens; set when a limit lowered them. */
+  /** Reason for ending the run if the model reaches that many tokens; set when a limit lowered them. */
   readonly cutBy: FailureReason | undefined;
-  /** True when something is held against a limit, which a call without a response has to release. */
+  /** True when the step has a reservation, which a call without a response must release. */
   readonly isHeld: boolean;
 }
 
-/** Output tokens that are reserved where neither the routine nor the model directory limits them. */
+/** Output tokens that are reserved if neither the routine nor the model directory limits them. */
 const DEFAULT_OUTPUT_TOKENS = 16_384;
 
 /** Output tokens for a model without figures. Servers refuse more than their window, and small ones may fill it. */
@@ -138,7 +138,7 @@ export function outputBound(option: ModelOption, inputTokens: number): number {
 
 /**
  * Locks the run before its step, as every other statement does. Not `for share`: the same statement changes a run that
- * has to wait, and two that share a lock would deadlock.
+ * must wait, and two statements that share a lock would deadlock.
  */
 function attemptUnderWay({ runId, index, attempt }: StepRun) {
   return sql`

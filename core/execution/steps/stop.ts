@@ -9,7 +9,7 @@ import {
 } from '#core/execution/run-states/index.ts';
 import { sql, storable, type Db } from '#lib/database/index.ts';
 
-/** The outcome of a model step as the workflow sees it: enough to take the next step, nothing private. */
+/** The outcome of a model step for the workflow: enough to take the next step, nothing private. */
 export type StepOutcome =
   | { readonly next: 'ended'; readonly state: RunState }
   /** The same step again after `delayMs`: other steps hold the budget that it needs. */
@@ -32,7 +32,7 @@ export type Consequence =
   | { readonly kind: 'ends'; readonly ending: RunEnding }
   /** The step is performed again, after this delay at the earliest. */
   | { readonly kind: 'waits'; readonly delayMs: number }
-  /** Another attempt has recorded the step, or the run has ended: the outcome is on record. */
+  /** Another attempt has recorded the step, or the run has ended: the outcome is recorded. */
   | { readonly kind: 'overtaken' };
 
 /**
@@ -90,7 +90,7 @@ export class ModelFailure extends Error {
   readonly reason: Extract<RunReason, `model_${string}`> | 'context_exceeded';
   /** True when the same call may succeed later. */
   readonly retryable: boolean;
-  /** True when the service itself gave up a call that was under way, so that its usage is never stated. */
+  /** True when the service itself gave up a running call, so that its usage is never stated. */
   readonly cutOff: boolean;
   /**
    * Ends the call on an account that was cut off, in the transaction that settles it: several attempts may get the same
@@ -176,7 +176,7 @@ export interface FailedAttempts {
 
 /**
  * Records on the step that an attempt failed and why, so that a run which is being retried shows the reason. Counts
- * nothing where another attempt has recorded the step or the run has ended; the next attempt finds that out.
+ * nothing if another attempt has recorded the step or the run has ended; the next attempt finds that out.
  */
 export async function recordFailedAttempt(
   db: Db,

@@ -17,7 +17,7 @@ export interface ToolStepEnd {
   readonly state: 'succeeded' | 'failed' | 'outcome_unknown';
   readonly errorMessage: string | null;
   readonly record: Partial<ToolRecord>;
-  /** True when the call took no time, so that no record of its beginning exists. */
+  /** True when the call took no time, so that its beginning was not recorded. */
   readonly madeNow?: true;
   /** The result of the call for the model. */
   readonly message: ModelMessage;
@@ -132,7 +132,7 @@ function failedEnd(tool: PendingTool, { error, uncertain, secrets }: Made<'faile
   };
 }
 
-/** Says to the model of a rehearsal what the answer of a call is. */
+/** Tells the model of a rehearsal which answer its call gets. */
 const REHEARSED = {
   schema:
     'Rehearsed: the call was checked and recorded, but not made, and nothing has changed. A made-up answer of the form that the tool declares stands in; none of its values is real.',
@@ -158,7 +158,7 @@ function toolMessage(tool: PendingTool, value: string, failed: boolean): ModelMe
   return { role: 'tool', content: [{ type: 'tool-result', toolCallId: tool.callId, toolName: tool.name, output }] };
 }
 
-/** Returns the arguments of a call for display, without these secrets and texts in the form of one. */
+/** Returns the arguments of a call for display, without these secrets and texts that look like one. */
 export function shownArguments(
   args: unknown,
   secrets: readonly string[],
@@ -167,7 +167,7 @@ export function shownArguments(
   return { arguments: cut(text, SHOWN_LENGTH), argumentsLength: text.length };
 }
 
-/** Characters of one result that a model is given. */
+/** The most characters of one result that a model gets. */
 const MODEL_TEXT_LENGTH = 64_000;
 
 function fenced(text: string, what = 'What the tool returned'): string {

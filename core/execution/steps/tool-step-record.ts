@@ -12,7 +12,7 @@ import type { StepState } from '#core/execution/run-states/index.ts';
 import { sql, storableJson, type Db } from '#lib/database/index.ts';
 import type { ToolStepEnd } from './tool-step-end.ts';
 
-/** The outcome of a call as the workflow sees it, which does not act on it. */
+/** The outcome of a call for the workflow, which does not act on it. */
 export type ToolStepOutcome = ToolStepEnd['state'] | 'skipped';
 
 export interface StepKey {
@@ -30,7 +30,7 @@ export interface ToolStep {
   readonly tool: PendingTool;
   /** The calls that this run has sent before under the same policy, including the gate's. */
   readonly earlierCalls: number;
-  /** Undefined where the policy or the connection is gone. */
+  /** Undefined if the policy or the connection is gone. */
   readonly target: ToolTarget | undefined;
 }
 
@@ -57,7 +57,7 @@ export async function readToolStep(db: Db, runId: string, index: number): Promis
   return { ...found, target: found.target === null ? undefined : targetOf(found.target) };
 }
 
-/** A call that goes out now, as it was judged. */
+/** A call that is about to be sent, with its judgement. */
 export interface Sending extends StepKey {
   readonly state: ToolStep['state'];
   readonly attempt: number;
@@ -65,8 +65,8 @@ export interface Sending extends StepKey {
 }
 
 /**
- * Notes that the call goes out now, so that a worker which finds the step knows that it may have been carried out. The
- * note is refused when step, run or policy have changed since the call was judged.
+ * Notes that the call is about to be sent, so that a later worker knows that it may have been carried out. The note is
+ * refused when step, run or policy have changed since the call was judged.
  */
 export async function confirmSending(
   db: Db,

@@ -74,7 +74,7 @@ export async function performToolStep(
   return end.state;
 }
 
-/** Runs in which the last answer of a tool is looked for. */
+/** Number of runs searched for the last answer of a tool. */
 const MOST_LOOKED_AT = 20;
 
 /** Finds the text of the last real answer of a tool to its routine; undefined once it is erased. */

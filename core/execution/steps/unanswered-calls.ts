@@ -75,7 +75,7 @@ async function isCutOff(db: Db, runId: string, call: ModelCall, { error, isOver 
 /** Calls settled at a time: as many as a few workers lose together. The next caller continues. */
 const BATCH = 500;
 
-/** Enough to make room for one step: waiting steps would otherwise settle the same hundreds as the sweep. */
+/** Limit for a waiting step: enough to make room for it, without settling the same hundreds as the sweep. */
 const BATCH_OF_WAITER = 20;
 
 /**
@@ -134,8 +134,7 @@ function inputOnly(inputTokens: number): Usage {
 /**
  * Adds the usage of a call without a response to its step, its run, the ledger and the totals, also after the end.
  * @param tx transaction that has locked the run
- * @param options.onAccount a call on an account is made once for all attempts, and one of them may have recorded its
- * response
+ * @param options.onAccount true for a call on an account: all attempts share it, and one may have recorded its response
  * @returns whether it was added; false when it is in the ledger already
  */
 async function settleUnanswered(tx: Db, spent: Spent, { onAccount }: { onAccount: boolean }): Promise<boolean> {
@@ -159,8 +158,8 @@ async function settleUnanswered(tx: Db, spent: Spent, { onAccount }: { onAccount
 const TOLD: ThrottleRule = { name: 'model-account-empty', limit: 1, windowSeconds: 24 * 60 * 60 };
 
 /**
- * Tells who pays that a model account has no money left: its owner by mail, the operator of a source by an error in the
- * log. Never throws, as the failure of the call is the error that matters.
+ * Informs the payer that a model account has no money left: its owner by mail, the operator of a source by an error in
+ * the log. Never throws, as the failure of the call is the error that matters.
  */
 export async function tellAccountEmpty(
   { database, log }: Pick<Core, 'database' | 'log'>,

@@ -43,10 +43,10 @@ const MARKS = new RegExp(
   'gim',
 );
 
-/** Characters after a mark in which the name of its tool is searched. */
+/** Number of characters after a mark that are searched for the name of its tool. */
 const REACH = 300;
 
-/** Marks that are looked at. */
+/** Number of marks that are examined. */
 const MOST_MARKS = 50;
 
 function inMarkup(text: string, names: ReadonlySet<string>): string | undefined {

@@ -40,7 +40,7 @@ export interface Backfill {
 /**
  * Creates all runs of a backfill, once its forecast is accepted, or none. Instants of earlier backfills are left out.
  * @throws {AppError} `routine_not_found`, `forecast_not_accepted`, `allowance_exceeded`, `limit_reached`,
- * `provider_disabled`, and what `planBackfill` throws
+ * `provider_disabled`, and the errors of `planBackfill`
  */
 export async function backfillRoutine(deps: BackfillDeps, by: Actor, input: BackfillInput): Promise<Backfill> {
   const { acceptForecast, organizationId, plan: planName, startedBy, ...rest } = input;

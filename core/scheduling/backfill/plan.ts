@@ -104,7 +104,7 @@ function pastInstants(routine: Routine, { from, to }: PastWindow, max: number): 
 }
 
 /**
- * Refuses a window that reaches into the future, or back before the oldest runs: what ran then is not known.
+ * Refuses a window that reaches into the future, or back before the oldest runs: earlier runs are unknown.
  * @throws {AppError} `invalid_request`
  */
 async function assertPast(

@@ -78,13 +78,14 @@ export interface Attention {
 /** Entries of each kind; one more is read. */
 const MOST = 20;
 const LIMIT = MOST + 1;
-/** How many failed runs are looked at, the newest first. */
+/** Number of the newest failed runs that are examined. */
 const MOST_FAILED_RUNS = 1_000;
 /** A budget needs attention once this share of it is spent. */
 const NEARLY_SPENT_PERCENT = 80;
 
 /**
- * Reads what needs attention in a project. Each statement reads an index, bounded by the routines of the project.
+ * Reads the entries that need attention in a project. Each statement reads an index, bounded by the routines of the
+ * project.
  * @param since failures before it are left out
  */
 export async function readAttention(
@@ -134,7 +135,7 @@ function stoppedRoutines(db: Db, projectId: string): Promise<StoppedRoutine[]> {
   `;
 }
 
-/** Finds failures that no success has followed. Routines that the service has stopped have entries of their own. */
+/** Finds failures without a later success. Routines that the service has stopped have entries of their own. */
 function failedRoutines(db: Db, projectId: string, since: Date): Promise<FailedRoutine[]> {
   return db.rows`
     with failed as (

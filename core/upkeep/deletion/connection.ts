@@ -10,7 +10,7 @@ import { transaction } from '#lib/database/index.ts';
 
 interface RemovedConnection {
   readonly connection: Connection;
-  /** Routines that went back to draft because they used it. */
+  /** Routines that returned to draft because they used it. */
   readonly routineIds: readonly string[];
 }
 

@@ -96,7 +96,7 @@ const ERASERS: readonly ((db: Db, projectIds: readonly string[], limit: number) 
 
 /**
  * Erases texts of people in deleted projects: skills, facts, versions, texts and addresses of routines, and webhook
- * bodies that name them. Texts that an open run needs stay until its end. After a crash the next call goes on.
+ * bodies that name them. Texts that an open run needs stay until its end. After a crash the next call continues.
  * @param limit the most rows that one statement erases
  * @returns `limit` when there may be more to erase
  */

@@ -5,7 +5,7 @@ import type { Result, ResultKind, Unread } from '#core/execution/results/index.t
 import { RUN_REASONS, type RunReason } from '#core/execution/run-states/index.ts';
 import { capitalized, cut, shownText, withoutUnseen } from '#lib/text.ts';
 
-/** How many results a digest looks at. It shows the latest of each routine. */
+/** Number of results that a digest examines. It shows the latest of each routine. */
 export const MOST_RESULTS = 100;
 /** How many routines a mail shows. Several projects share them. */
 const MOST_ROUTINES = 25;
@@ -37,7 +37,7 @@ interface DigestContent {
   readonly projects: number;
 }
 
-/** Writes the part of a digest about one project: new results, what needs attention, and how many had nothing new. */
+/** Writes the part of a digest about one project: new results, problems, and the number of results without news. */
 export function digestPart(content: DigestContent): MailPart {
   const { projectId, unread, attention } = content;
   const needs = attentionEntries(attention, projectId);
@@ -63,7 +63,7 @@ function newResults(content: DigestContent): MailSection {
   const { projectId, timezone, unread, results, projects } = content;
   const most = Math.max(Math.floor(MOST_ROUTINES / projects), FEWEST_ROUTINES);
   const grouped = [...Map.groupBy(results, ({ routineId }) => routineId).values()];
-  // As on Home, what is over is last.
+  // As on Home, replaced results come last.
   const isOver = ([latest]: readonly Result[]) => latest?.overtakenBy != null;
   const groups = [...grouped.filter((group) => !isOver(group)), ...grouped.filter(isOver)];
   const left = unread.worthReadingRoutines - Math.min(groups.length, most);

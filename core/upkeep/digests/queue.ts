@@ -8,7 +8,7 @@ import { dateIn } from '#lib/schedule/index.ts';
 import { digestPart, isNews, MOST_RESULTS } from './content.ts';
 import { nextDigest, type DigestSettings } from './settings.ts';
 
-/** Projects of one mail. The next tick mails a person who has more due at once again. */
+/** The most projects in one mail. If more are due, the next tick mails the person again. */
 const MOST_PROJECTS = 20;
 
 export async function queueResultDigests(db: Db): Promise<void> {

@@ -22,10 +22,10 @@ interface Told {
   readonly mail: MailSettings['to'] | null;
   readonly chats: readonly string[];
   readonly finishedAt: Date;
-  /** Null where it is only the data. */
+  /** Null if the result is only data. */
   readonly text: string | null;
   readonly data: unknown;
-  /** True when a question or a call of the run waits for a person, and of no earlier run. */
+  /** True when a question or held call of this run, not of an earlier one, waits for a person. */
   readonly waits: boolean;
 }
 
@@ -49,7 +49,7 @@ async function sendResult(tx: Db, runId: string): Promise<void> {
   const isNews = told.when === 'each' || result.kind !== 'unchanged';
   const about = { organizationId, projectId, routineId, runId };
   if (told.chats.length > 0 && (isNews || told.waits)) await enqueueChats(tx, { ...about, chatIds: told.chats });
-  // Mail about failures, and about what waits, is a setting of its own.
+  // Mail about failures, and about waiting questions and calls, is a setting of its own.
   if (told.mail !== null && isNews && result.kind !== 'failed')
     await mailResult(tx, { ...told, ...about, to: told.mail, result });
 }
@@ -107,7 +107,7 @@ function contentOf({
   const told = plainLines(text ?? dataInWords(data).join('\n'));
   const summary = result.outcomeSummary === null ? [] : plainLines(result.outcomeSummary);
   const lines = [...summary, ...told.slice(0, LINES_OF_MAIL), ...(told.length > LINES_OF_MAIL ? ['…'] : [])];
-  // A line that is new stands in the text already; what went away does not.
+  // An added line is already in the text; a removed line is not.
   const differences = entry.differences.filter(({ sign, text: line }) => sign !== '+' || !lines.includes(line));
   return {
     subject: `${entry.label}: ${entry.title}`,

@@ -10,7 +10,7 @@ import { CHECKS_TO_MAKE, MAX_CHECK_OUTPUT, type ModelCheck } from './checks.ts';
 export interface MadeCheck {
   readonly kind: ModelCheck['kind'];
   readonly state: 'passed' | 'failed' | 'not_made';
-  /** The response in words, the provider's own for a refusal; null for a check that was not made. */
+  /** Result in words: the provider's own for a refusal; null if the check was not made. */
   readonly words: string | null;
   readonly durationMs: number | null;
 }
@@ -31,7 +31,7 @@ export interface ModelTest {
   readonly costUsd: string | null;
 }
 
-/** A model that can be tested: one of a source. */
+/** A model of a source; only those can be tested. */
 export type TestedModel = ModelOption & { readonly served: ServedModel };
 
 export interface ModelTestDeps extends Pick<Core, 'database' | 'maxCostUsdPerOrganization' | 'metrics'> {
@@ -54,8 +54,8 @@ export function estimateTest(option: TestedModel): ModelTest {
 }
 
 /**
- * Tests a model: one short text, one tool call, one schema. It tests again what the organization learned about the
- * model before, since the server may have changed, and remembers the findings. Its usage counts towards the budgets.
+ * Tests a model: one short text, one tool call, one schema. It tests earlier lessons of the organization about the
+ * model again, since the server may have changed, and remembers the findings. Its usage counts towards the budgets.
  * @throws {AppError} `rate_limited`, `allowance_exceeded` when a budget leaves too little
  */
 export async function testModel(

@@ -18,8 +18,8 @@ interface Known {
 }
 
 /**
- * Measures at each scrape what waits in Postgres. Each figure reads a partial index, so its cost grows with the open
- * rows. Every process reports the same figures: take the maximum. While Postgres is down they are NaN, not wrong.
+ * Counts at each scrape the rows that wait in Postgres. Each figure reads a partial index, so its cost grows with the
+ * open rows. Every process reports the same figures: take the maximum. While Postgres is down they are NaN, not wrong.
  */
 export function watchBacklog(registry: Registry, database: Db, known: Known): void {
   // A scrape reads all gauges at once; they share one query.

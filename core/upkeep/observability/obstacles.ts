@@ -4,18 +4,18 @@ import type { Engine } from '#core/foundation/engine/index.ts';
 import { createCoalescer, oncePerObject } from '#lib/coalesce.ts';
 import { missingMigrations, schemaTooOld, type Db } from '#lib/database/index.ts';
 
-/** A probe gives up after a few seconds, so a silent Postgres counts as away sooner. */
+/** A Postgres that is silent for this long counts as away. A probe waits a little longer. */
 const PATIENCE_MS = 3_000;
 
 /** Obstacles that keep a process from its work, in words for an operator; undefined if there is none. */
 export interface Obstacles {
   /** Postgres is away, or its schema is too old. */
   readonly database: string | undefined;
-  /** Temporal is away: reads go on, and runs are accepted and wait. */
+  /** Temporal is away: reads continue, and runs are accepted and wait. */
   readonly temporal: string | undefined;
 }
 
-/** Looks for obstacles. Callers that ask while a look is under way share the next one. */
+/** Looks for obstacles. Callers that ask during a look share the next one. */
 export async function obstacles(
   deps: Pick<Core, 'database'> & { readonly engine: Pick<Engine, 'isHealthy'> },
 ): Promise<Obstacles> {

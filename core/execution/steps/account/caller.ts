@@ -47,7 +47,7 @@ export function createAccountCaller(deps: AccountCallerDeps): ModelCaller {
       const credential = await usable(modelCredentials.forCall(connection, { deadline: target.deadline, signal }));
       const response = await callWith(credential, deps, input, target);
       if (response !== undefined) return response;
-      // The provider refused the credential: try once more with a renewed one, if there is another.
+      // The provider refused the credential: try once more if a renewed one exists.
       const renewed = await usable(modelCredentials.refused(connection, credential.version, signal));
       if (renewed !== undefined) {
         const second = await callWith(renewed, deps, input, target);
@@ -181,7 +181,7 @@ function bodyOf(input: ModelCall, { tools }: AccountStep): RunBody {
   return {
     modelId,
     instructions,
-    // A message of thinking alone says nothing, and some providers refuse it.
+    // Leaves out a message with thinking alone: some providers refuse it.
     messages: messages.filter(({ content }) => content.length > 0).map((message) => ({ ...message })),
     tools: tools.map(({ name, description, inputSchema }) => ({
       name,

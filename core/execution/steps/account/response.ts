@@ -106,12 +106,12 @@ export async function recordFailure(
   return fromCallFailure(error);
 }
 
-/** No reset gives an account money, unlike an allowance that is used up. */
+/** A reset renews a used-up allowance, but gives an account no money. */
 function hasNoMoney({ details }: Pick<CallFailure, 'details'>): boolean {
   return details.status === 402 && details.resetAt == null;
 }
 
-/** Longest delay by which a provider can postpone a step. */
+/** The longest delay of a step that a provider can demand. */
 const MAX_RETRY_AFTER_MS = 5 * 60_000;
 
 /** Converts a sealed failure of the runtime into its consequence for the step. */
@@ -129,7 +129,7 @@ function fromCallFailure({ code, message, details }: CallFailure): ModelFailure 
     case 'rate_limited':
       return new ModelFailure('model_rate_limited', message, { retryable: true, retryAfterMs });
     case 'credential_refused':
-      // 403: the credential is good, but not for this.
+      // 403: the credential is valid, but does not permit this call.
       return details.status === 403
         ? new ModelFailure('model_refused', message, { retryable: false })
         : new ModelFailure('model_credential_refused', message, { retryable: false });
@@ -156,7 +156,7 @@ function fromCallFailure({ code, message, details }: CallFailure): ModelFailure 
 
 /** Converts an exchange without a sealed outcome into its consequence for the step. The call keeps its request id. */
 export function fromUnreachable({ reason, message, retryAfterMs }: RuntimeUnreachable): ModelFailure | Stop {
-  // Nothing was begun, and there may be room in a moment.
+  // The runtime has begun nothing, and may have room in a moment.
   if (reason === 'busy') return Stop.waits(retryAfterMs);
   return new ModelFailure('model_unreachable', message, { retryable: true });
 }
