@@ -35,8 +35,8 @@ export type Faults = Readonly<Record<string, readonly string[]>>;
  * The most files and lines of each room. A change that raises one gives its reason: docs/adr/0038-budgets-of-rooms.md.
  */
 const BUDGETS = {
-  core: { files: 465, lines: 55_000 },
-  lib: { files: 102, lines: 8_900 },
+  core: { files: 455, lines: 50_500 },
+  lib: { files: 102, lines: 8_800 },
   api: { files: 121, lines: 15_100 },
   activities: { files: 4, lines: 200 },
   workers: { files: 21, lines: 1_300 },
