@@ -100,8 +100,11 @@ function extend({ schema, fields }: NamedObject, base: Pick<NamedObject, 'name' 
   const more = { type, properties: Object.fromEntries(own), ...(demanded.length > 0 && { required: demanded }) };
   for (const keyword of Object.keys(schema)) Reflect.deleteProperty(schema, keyword);
   Object.assign(schema, rest, {
-    // Generators take a single part for another name of it.
-    allOf: [{ $ref: `#/components/schemas/${base.name}` }, fields.size === inherited.size ? {} : more],
+    // Generators take a single part for another name of it, and linters refuse an empty one.
+    allOf: [
+      { $ref: `#/components/schemas/${base.name}` },
+      fields.size === inherited.size ? { description: 'No other fields.' } : more,
+    ],
     ...(additionalProperties === false && { unevaluatedProperties: false }),
   });
 }
