@@ -12,7 +12,7 @@ import { explained } from '#test/support/plans.ts';
 import { startService, type Service } from './harness/service.ts';
 
 const CONNECTIONS = 16;
-/** So many that successive requests read different rows. */
+/** Number of routines that are read in turn, so that successive requests read different rows. */
 const IN_TURN = 100;
 
 const routineRead: Benchmark = {

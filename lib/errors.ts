@@ -1,6 +1,7 @@
 /**
- * The closed list of errors that a caller of the API can receive: code → HTTP status and default message. The reasons
- * for which a run fails are a list of their own, `RUN_REASONS` in `core/execution/runs`; those type an `ApplicationFailure`.
+ * Every error that a caller of the API can receive: code → HTTP status and default message. A run fails for other
+ * reasons: see `RUN_REASONS` in `core/execution/run-states`, whose names are the types of `ApplicationFailure`. (line 3 is
+ * 125 columns, over the width of 120)
  */
 export const ERRORS = {
   invalid_request: [400, 'The request is not valid.'],

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { empty, sql, type Sql } from './database/index.ts';
 import { AppError } from './errors.ts';
 
-/** Keepers of a routine or a skill other than people. */
+/** What may manage a routine or a skill in place of people. */
 export const MANAGERS = ['files'] as const;
 
 /** The name that programs give to a resource, unique in its project, and its keeper. Neither is part of its content. */

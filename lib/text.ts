@@ -39,6 +39,11 @@ export function unseenIn(text: string): string | undefined {
   return hexadecimal === undefined ? undefined : `U+${hexadecimal}`;
 }
 
+/** Writes a text so that HTML shows it as it is, also inside of an attribute. */
+export function escapedHtml(text: string): string {
+  return text.replaceAll(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+}
+
 /** Writes the invisible characters of a JSON text as escapes, which mean the same. */
 export function withUnseenEscaped(json: string): string {
   return json.replace(UNSEEN, (unseen) =>

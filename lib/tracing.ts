@@ -19,7 +19,7 @@ export interface SpanOptions {
 /** Distributed traces. Attributes are ids, models and counts; texts of people never become part of a trace. */
 export interface Tracing {
   readonly enabled: boolean;
-  /** Runs the work as a span, the parent of spans inside. An error marks the span and is rethrown. */
+  /** Runs the work in a span; spans opened inside become its children. An error marks the span and is rethrown. */
   span<T>(name: string, options: SpanOptions, work: (span: Span) => Promise<T>): Promise<T>;
   /** Records a span with known id and times. */
   record(span: RecordedSpan): void;

@@ -1,6 +1,7 @@
 /**
- * Entry: `npm run accounts:free -- ada@example.com` removes the second factor of a person who has lost it together with
- * the recovery codes. Exits with 1 when there is none.
+ * Removes the second factor of a person who has lost it together with the recovery codes:
+ * `npm run accounts:free -- ada@example.com`. Exits with 1 if no person has this address, or the person has no second
+ * factor.
  */
 import { freeAccount } from '#core/accounts/identity/index.ts';
 import { startingConfig } from '#lib/config/index.ts';

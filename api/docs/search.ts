@@ -1,5 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { escapedHtml } from '#lib/text.ts';
 import { FOLDER } from './documents.ts';
 
 /** A part of a document below one heading. */
@@ -31,7 +32,7 @@ export async function searchPage(query: string): Promise<string> {
 </head>
 <body>
 <form action="/docs/search" role="search">
-<label>Words <input type="search" name="q" value="${escaped(query)}" maxlength="200" autofocus></label>
+<label>Words <input type="search" name="q" value="${escapedHtml(query)}" maxlength="200" autofocus></label>
 <button>Search</button> <a href="/docs">API</a>
 </form>
 ${words.length === 0 ? '' : `<p>${count} ${found.length === 1 ? 'section' : 'sections'} with all words.</p>`}
@@ -76,12 +77,6 @@ function sectionsOf(file: string, text: string): Section[] {
 function marked(text: string, words: readonly string[]): string {
   const literal = words.map((word) => word.replaceAll(/[^\w\s]/g, String.raw`\$&`));
   const pattern = new RegExp(`(${literal.join('|')})`, 'i');
-  const parts = text.split(pattern).map(escaped);
+  const parts = text.split(pattern).map(escapedHtml);
   return parts.map((part, at) => (at % 2 === 1 ? `<mark>${part}</mark>` : part)).join('');
-}
-
-const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
-
-function escaped(text: string): string {
-  return text.replaceAll(/[&<>"]/g, (character) => ENTITIES[character] ?? '');
 }

@@ -98,7 +98,7 @@ const testEvent = z
 
 type SentType = EventType | typeof TEST_EVENT;
 
-/** Builds the part of the document about webhooks of a routine. */
+/** Builds the webhooks section of the OpenAPI document. */
 export function webhooks(): Record<SentType, ZodOpenApiPathItemObject> {
   const types: readonly SentType[] = [...EVENT_TYPES, TEST_EVENT];
   const described = types.map((type) => [type, { post: event(type) }]);

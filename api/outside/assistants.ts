@@ -244,8 +244,8 @@ async function send(ctx: Context, response: Response, { UI_ORIGIN: uiOrigin }: D
 }
 
 /**
- * Packs the signed query into one parameter for the dashboard's page: it repeats names, which a sign-in in between
- * would lose.
+ * Packs the signed query into one parameter for the dashboard's page. The query repeats names, and a sign-in on the way
+ * would drop the repeats.
  */
 function packed(location: string, page: string): string {
   const [address, query = ''] = location.split('?');

@@ -144,7 +144,7 @@ export async function letPass(population: Population): Promise<void> {
 const THRESHOLD = 'autovacuum_vacuum_threshold';
 const FACTOR = 'autovacuum_vacuum_scale_factor';
 
-/** Inserts scheduled runs of the project that wait. */
+/** Inserts queued scheduled runs into the project. */
 export async function enqueueScheduled(
   { database, projectId, organizationId }: Population,
   count: number,

@@ -176,7 +176,10 @@ export function placeboFor(skill: EvaluatedSkill, others: readonly EvaluatedSkil
   return nearest;
 }
 
-/** Reports the share of right answers of each arm with its interval, because worlds are few, and the model. */
+/**
+ * Reports the model and, for each arm, the share of right answers with its interval, which is wide because worlds are
+ * few.
+ */
 export function renderTrials(trials: readonly Trial[], model: string, gateway: string, what = 'worlds'): string {
   return [
     `Model: ${model} at ${gateway}; ${what} with a known truth, a third of them empty`,

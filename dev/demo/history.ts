@@ -215,7 +215,7 @@ function stepsOf(routine: MadeRoutine, told: Told): readonly StepRow[] {
   ];
 }
 
-/** As many characters as the first words of every prompt and the definitions of the tools. */
+/** Characters that every prompt begins with, those of the tool definitions included. */
 const PREAMBLE_AND_TOOLS = ' '.repeat(2_800);
 
 function modelStep(

@@ -29,7 +29,7 @@ const demoFile = z.object({
  * can show it.
  */
 export type Demo = DemoFile & {
-  /** What the user can do for the routines, or wait for; missing if they run by themselves. */
+  /** Tells the user how to get the routines running; missing if they run by themselves. */
   readonly leftToDo?: string;
   /** Resolves with a sentence when the first run has ended; missing if none was started. Never rejects. */
   readonly firstRun?: Promise<string>;

@@ -3,7 +3,6 @@ import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 /** The route label of a request without a declared route. */
 export const UNMATCHED_ROUTE = 'unmatched';
 
-/** Lists the parts of a tick. */
 export const TICK_PARTS = [
   'claim',
   'admission',

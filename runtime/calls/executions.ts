@@ -59,7 +59,10 @@ export interface ExecutionSettings {
   readonly log: Log;
 }
 
-/** Error of a call that has ended without its own outcome. */
+/**
+ * Error of a call that was stopped because no caller waits or the runtime ends: whether the provider did the work is
+ * unknown.
+ */
 const GIVEN_UP = new CallFailure('unknown_outcome');
 const FENCED = new CallFailure('fenced');
 

@@ -27,7 +27,7 @@ export interface Sessions {
 export interface SessionsSettings {
   /** Number of sessions that wait for a job. */
   readonly ahead: number;
-  /** Protocols for which they are prepared. */
+  /** Protocols to prepare sessions for. */
   readonly protocols: readonly Protocol[];
   readonly maxOutputBytes: number;
 }

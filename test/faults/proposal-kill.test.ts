@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { transaction } from '#lib/database/index.ts';
+import { lockWaits } from '#test/support/database.ts';
 import type { ApiClient } from '#test/support/client.ts';
 import { signUp } from '#test/support/people.ts';
 import { activeRoutine, runEnded } from '#test/support/routines.ts';
@@ -34,10 +35,7 @@ test('a worker killed between the proof of a change and its take-over: a tick of
     release();
     const run = await runEnded(key, opened.runId);
     expect(run).toMatchObject({ state: 'succeeded', routineRevision: -1 });
-    const waits = () => database.row`
-      select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
-    `;
-    await expect.poll(waits).toBeDefined();
+    await expect.poll(() => lockWaits(database)).toBeGreaterThan(0);
     await worker.end('SIGKILL');
   });
   const between = (await key.get(`/v1/routines/${id}`)).data;

@@ -1,7 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { inject } from 'vitest';
-import { openDatabase, type Database } from '#lib/database/index.ts';
+import { openDatabase, type Database, type Db } from '#lib/database/index.ts';
+
+/** Counts the connections of this database that wait for a lock. */
+export async function lockWaits(db: Db): Promise<number> {
+  const found = await db.row<{ count: number }>`
+    select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
+  `;
+  return found?.count ?? 0;
+}
 
 export interface TestDatabase {
   readonly url: string;

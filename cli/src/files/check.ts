@@ -9,7 +9,7 @@ import { inGroups, type RemoteProject } from './remote.ts';
 interface Compared {
   readonly remote: RemoteProject;
   readonly changes: readonly Change[];
-  /** Take over from another folder. */
+  /** True to take over resources that another folder manages. */
   readonly takeOver: boolean;
 }
 

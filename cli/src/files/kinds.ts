@@ -59,7 +59,7 @@ export function headWith({ kind, key, document }: Omit<LocalItem, 'faulty'>, set
   return overlaid({ ...settings.defaults, ...document.head }, key, settings);
 }
 
-/** Picks the content of a routine or skill of the API. */
+/** Picks the content fields of a routine or skill as the API returned it. */
 export function contentOfRemote(kind: KindName, remote: object, keyOfSkill: (reference: string) => string): Content {
   const all = fieldsOf(remote);
   const names = [...Object.keys(KINDS[kind].schema.properties ?? {}), 'instructions'];

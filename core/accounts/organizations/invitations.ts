@@ -44,7 +44,6 @@ export async function listInvitations(
   `;
 }
 
-/** Parts of the service that an invitation needs. */
 type InvitationDeps = Pick<Core, 'database' | 'uiOrigin'> & WithAccountMails;
 
 /**

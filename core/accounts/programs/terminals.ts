@@ -126,7 +126,7 @@ type TerminalError = 'authorization_pending' | 'slow_down' | 'access_denied' | '
 /** The key that a person approved for a terminal, or the error. */
 export type TerminalGrant = { readonly error: TerminalError; readonly reason: string } | ProgramKey;
 
-/** An API key of a project that a program gets, and loses again. */
+/** A project's API key that a program receives. It works until `expiresAt`. */
 export interface ProgramKey {
   readonly key: string;
   readonly projectId: string;

@@ -75,7 +75,10 @@ function readInput(input: unknown, rule: EndRule, now: Date): Finish {
 
 const HOUR_MS = 3_600_000;
 
-/** Reads the wishes of a run about later runs. @returns a text with the reason when they do not count */
+/**
+ * Reads what a run asks of later runs.
+ * @returns undefined if it asks nothing; the reason, as a text, if the request is refused
+ */
 function readNext(
   { final = false, nextNotBefore = null }: Readonly<Record<'final' | 'nextNotBefore', unknown>>,
   { mayComplete, mayPutOffHours }: EndRule,

@@ -6,7 +6,7 @@ export interface ErrorBody {
   readonly told: string;
   /** All words, including `type` and `code`. */
   readonly said: string;
-  /** Places in the request that it names as `param` or `loc`, such as `messages.2.reasoning_content`. */
+  /** Places in the request that the error names as `param` or `loc`, such as `messages.2.reasoning_content`. */
   readonly places: readonly string[];
 }
 

@@ -40,7 +40,7 @@ const BAD_ENDS: readonly (readonly [FinishClass, RegExp])[] = [
   ['broken', /error|insufficient|unavailable|overload|rate_?limit|quota|invalid|unexpected|too_many_tool_calls/],
 ];
 
-/** Returns the class of a finish reason, in any case and with any characters between its words. */
+/** Returns the class of a finish reason. Upper or lower case and the characters between its words do not matter. */
 export function finishClass(word: string): FinishClass {
   const name = word
     .replaceAll(/([a-z\d])([A-Z])/g, '$1_$2')
@@ -52,7 +52,7 @@ export function finishClass(word: string): FinishClass {
   return BAD_ENDS.find(([, words]) => words.test(name))?.[0] ?? 'unknown';
 }
 
-/** Tells whether a word says that its response is all that the model meant to say. */
+/** Tells whether a finish reason says that the response is complete. */
 export function isGoodEnd(word: string): boolean {
   const kind = finishClass(word);
   return kind === 'whole' || kind === 'calls';

@@ -183,7 +183,7 @@ function readPrices({ pricing }: Entry, info: Entry['model_info']): Prices | und
   return { input, output, cachedInput: isDearer ? null : cachedInput, ...(above && { above }) };
 }
 
-/** Where there are several tiers, the highest price applies from the first threshold. */
+/** Reads the price of the highest tier, which applies from the first threshold. */
 function readLongPrices(pricing: NonNullable<Entry['pricing']>): LongInputPrices | undefined {
   const { overrides = [], input_tiers: inputs = [], output_tiers: outputs = [] } = pricing;
   const [from, last] = [overrides[0]?.min_prompt_tokens, overrides.at(-1)];

@@ -45,7 +45,7 @@ export interface RunFilter {
 /** Reads one run more than the page has, to see whether another page follows. */
 export function newestRuns(db: Db, projectId: string, filter: RunFilter): Promise<RunSummary[]> {
   const { column, conditions } = chosenBy(projectId, filter);
-  // Only the values of a window show how much of the index it spans.
+  // How much of the index a window spans depends on its times, so such a query is planned for its own values.
   const isWindow = filter.since !== undefined || filter.until !== undefined;
   return db[isWindow ? 'plannedRows' : 'rows']<RunSummary>`
     select ${summaryColumns} from runs

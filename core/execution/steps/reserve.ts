@@ -110,7 +110,7 @@ export async function reserveStep(
       throw Stop.fails('max_total_tokens', runLimitInWords(run));
     case 'wait':
       if (run.patienceMs <= 0) throw Stop.fails('budget_exceeded', HELD);
-      // The reservations of workers that died make room.
+      // Release the reservations of workers that died, which makes room.
       await settleLostCalls(deps, signal, run);
       // The place of this run is free for another.
       if (!run.inLine) deps.admission.nudge();

@@ -1,4 +1,4 @@
-import { withoutLinks, withoutUnseen } from '#lib/text.ts';
+import { escapedHtml, withoutLinks, withoutUnseen } from '#lib/text.ts';
 import type { MailContent, MailEntry, MailSection } from './message.ts';
 
 /** A link at the end of a mail; it ends mails of this kind. */
@@ -55,7 +55,7 @@ export function accountPage(
     .map((each) =>
       /^https?:\/\/\S+$/.test(each)
         ? buttonTo(each, button ?? 'Continue')
-        : `<p style="margin:0 0 12px">${escaped(each)}</p>`,
+        : `<p style="margin:0 0 12px">${escapedHtml(each)}</p>`,
     );
   return pageOf({ subject, uiOrigin, inside });
 }
@@ -88,13 +88,13 @@ function htmlOf(
 ) {
   const { uiOrigin, stops } = places;
   const ends = stops.map(
-    ({ label, url }) => `<a class="muted" href="${escaped(url)}" style="color:#5b5b63">${escaped(label)}</a>`,
+    ({ label, url }) => `<a class="muted" href="${escapedHtml(url)}" style="color:#5b5b63">${escapedHtml(label)}</a>`,
   );
   return pageOf({
     subject,
     uiOrigin,
     inside: [
-      ...lines.map((line) => `<p style="margin:0 0 8px">${escaped(line)}</p>`),
+      ...lines.map((line) => `<p style="margin:0 0 8px">${escapedHtml(line)}</p>`),
       ...sections.map((section) => sectionAsHtml(section, uiOrigin)),
       ...(path === undefined ? [] : [buttonTo(`${uiOrigin}${path}`, button)]),
       ...(ends.length === 0
@@ -107,7 +107,7 @@ function htmlOf(
 }
 
 function buttonTo(url: string, label: string): string {
-  return `<p style="margin:20px 0 24px"><a class="button" href="${escaped(url)}" style="display:inline-block;background:#3d49c4;color:#ffffff;text-decoration:none;border-radius:6px;padding:12px 18px">${escaped(label)}</a></p>`;
+  return `<p style="margin:20px 0 24px"><a class="button" href="${escapedHtml(url)}" style="display:inline-block;background:#3d49c4;color:#ffffff;text-decoration:none;border-radius:6px;padding:12px 18px">${escapedHtml(label)}</a></p>`;
 }
 
 /**
@@ -122,12 +122,12 @@ function pageOf(page: { subject: string; uiOrigin: string; inside: readonly stri
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<title>${escaped(subject)}</title>
+<title>${escapedHtml(subject)}</title>
 <style>${DARK}</style>
 </head>
 <body class="page" style="margin:0;padding:0;background:#f6f6f7">
 <div class="sheet" style="max-width:600px;margin:0 auto;padding:28px 20px;background:#ffffff;color:#1d1d20;font:16px/1.5 system-ui,-apple-system,'Segoe UI',Roboto,sans-serif;overflow-wrap:anywhere">
-<p style="margin:0 0 18px;font-size:13px"><a class="muted" href="${escaped(`${uiOrigin}/`)}" style="color:#5b5b63;font-weight:600;text-decoration:none">${escaped(`${uiOrigin}/`)}</a></p>
+<p style="margin:0 0 18px;font-size:13px"><a class="muted" href="${escapedHtml(`${uiOrigin}/`)}" style="color:#5b5b63;font-weight:600;text-decoration:none">${escapedHtml(`${uiOrigin}/`)}</a></p>
 ${inside.join('\n')}
 </div>
 </body>
@@ -138,23 +138,23 @@ ${inside.join('\n')}
 function sectionAsHtml({ heading, path, entries, note }: MailSection, uiOrigin: string): string {
   const title =
     path === undefined
-      ? escaped(heading)
-      : `<a class="link" href="${escaped(`${uiOrigin}${path}`)}" style="color:#3540ad">${escaped(heading)}</a>`;
+      ? escapedHtml(heading)
+      : `<a class="link" href="${escapedHtml(`${uiOrigin}${path}`)}" style="color:#3540ad">${escapedHtml(heading)}</a>`;
   return `<h2 style="margin:26px 0 4px;font-size:17px;line-height:1.3">${title}</h2>
 ${entries.map((entry) => entryAsHtml(entry, uiOrigin)).join('\n')}
-${note === undefined ? '' : `<p class="muted" style="margin:10px 0 0;color:#5b5b63">${escaped(note)}</p>`}`;
+${note === undefined ? '' : `<p class="muted" style="margin:10px 0 0;color:#5b5b63">${escapedHtml(note)}</p>`}`;
 }
 
 function entryAsHtml(entry: MailEntry, uiOrigin: string): string {
   const { title, path, label, tone, facts, lines, differences } = entry;
-  const told = lines.map((line) => `<div>${escaped(line)}</div>`);
+  const told = lines.map((line) => `<div>${escapedHtml(line)}</div>`);
   const differing = differences.map(
     ({ sign, text }) =>
-      `<div><span class="${SIGNS[sign].tone}" style="color:${TONES[SIGNS[sign].tone]};font-family:ui-monospace,Menlo,monospace">${SIGNS[sign].shown}</span> ${escaped(text)}</div>`,
+      `<div><span class="${SIGNS[sign].tone}" style="color:${TONES[SIGNS[sign].tone]};font-family:ui-monospace,Menlo,monospace">${SIGNS[sign].shown}</span> ${escapedHtml(text)}</div>`,
   );
   return `<div class="rule" style="padding:12px 0;border-top:1px solid #e3e3e8">
-<div><a class="link" href="${escaped(`${uiOrigin}${path}`)}" style="color:#3540ad;font-weight:600">${escaped(title)}</a> <span class="${tone}" style="color:${TONES[tone]};font-weight:600">${escaped(label)}</span></div>
-<div class="muted" style="color:#5b5b63;font-size:13px">${escaped(facts)}</div>
+<div><a class="link" href="${escapedHtml(`${uiOrigin}${path}`)}" style="color:#3540ad;font-weight:600">${escapedHtml(title)}</a> <span class="${tone}" style="color:${TONES[tone]};font-weight:600">${escapedHtml(label)}</span></div>
+<div class="muted" style="color:#5b5b63;font-size:13px">${escapedHtml(facts)}</div>
 ${[...told, ...differing].join('\n')}
 </div>`;
 }
@@ -178,7 +178,3 @@ const DARK = `@media (prefers-color-scheme: dark) {
 .warn { color: #f0b95e !important }
 .bad { color: #ff9a90 !important }
 }`;
-
-function escaped(text: string): string {
-  return text.replaceAll(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
-}

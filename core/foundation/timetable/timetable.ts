@@ -49,8 +49,8 @@ function nextTimeOf(timing: Timing, after: Date): Date {
 }
 
 /**
- * Returns the time at which the schedule looks at an active routine for an occurrence; without one, the end of the
- * window.
+ * Returns when the scheduler next looks at an active routine: at the occurrence plus its jitter or, without an
+ * occurrence, at the end of the window.
  */
 export function timeFor(timing: Timing, occurrence: Date | undefined): Date {
   return occurrence === undefined ? overAt(timing) : withJitter(timing, occurrence);

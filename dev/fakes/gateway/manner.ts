@@ -53,7 +53,10 @@ type Refusals = Readonly<Partial<Record<RuleName, Refusal>>>;
 /** The error of most chat templates about roles that do not alternate. */
 export const ROLES = 'Conversation roles must alternate user/assistant/user/assistant/...';
 
-/** Refusals of every manner. No real server has them all, but each is the refusal of one, in its words. */
+/**
+ * Refusals that the fake gives in every manner. No real server gives all of them, but each is copied from one that
+ * does.
+ */
 const EVERYBODY: Refusals = {
   emptyMessages: {
     message:

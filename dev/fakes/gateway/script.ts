@@ -96,7 +96,7 @@ export const Behaviour = z.discriminatedUnion('kind', [
     headers: z.record(z.string(), z.string()).default({}),
     /** Length of the written pieces, which may end within a character. By default each part is one piece. */
     pieceBytes: z.int().positive().exactOptional(),
-    /** What happens to the connection after the answer. */
+    /** Fate of the connection after the answer. */
     ending: z.enum(['end', 'cut', 'stay']).default('end'),
   }),
   /** Writes until the client closes. */

@@ -1,4 +1,4 @@
-/** Entry: runs the payment processor on PAYMENTS_PORT, with three prices for sale. */
+/** Entry: runs the payment processor on PAYMENTS_PORT, with one price for each of the three paid plans. */
 import { assertPortFree } from '../../stack/ports.ts';
 import { LOCAL_PRICES, LOCAL_SECRET_KEY, LOCAL_WEBHOOK_SECRET } from './local.ts';
 import { startPaymentProcessor } from './server.ts';

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { ModelDialect, ModelSource } from '#lib/config/index.ts';
 import { errorCode } from '../error-code.ts';
 
-/** A source to ask, with the names of the variables that a person has set. */
+/** A source to ask for its models, with the words that name its settings in a remedy. */
 export interface Asked extends Pick<ModelSource, 'baseUrl' | 'apiKey' | 'dialect'> {
   /** Name of the variable for its key. */
   readonly keyPlace: string;

@@ -88,7 +88,10 @@ export async function replaceCustomer(deps: PaymentDeps, organizationId: string,
   return customer;
 }
 
-/** Tells whether a customer was deleted. A customer of another account of the processor was not. */
+/**
+ * Tells whether a customer was deleted. A customer that this account does not know (404) belongs to another account,
+ * and counts as not deleted.
+ */
 export async function isDeletedCustomer({ processor, watch }: ProcessorDeps, customer: string): Promise<boolean> {
   return callProcessor(watch, async () => {
     try {

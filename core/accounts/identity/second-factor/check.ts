@@ -72,7 +72,7 @@ export async function recordFactorEvent(
   }
 }
 
-/** The words of a mail to the person about such a change. */
+/** Mails that tell a person of a change to their second factor. */
 const FACTOR_MAILS: Readonly<Record<FactorEvent, { subject: string; text: string }>> = {
   'member.second_factor_added': {
     subject: 'A second factor was added to your account',

@@ -21,9 +21,8 @@ import { storedResponse, type AccountStep, type ModelCall, type ModelResponse } 
 import { ModelFailure, Stop } from '../stop.ts';
 
 /**
- * Reads the response of a session.
- * @param secret the call's credential, removed from the response in case the provider repeats it
- * @throws {ModelFailure} for a response whose finish reason says that it is not complete; its settlement ends the call
+ * @throws {ModelFailure} when the finish reason says that the response is incomplete; the transaction that settles the
+ * failure also ends the call
  */
 export function responseOf(input: ModelCall, result: RunResult, call: IssuedCall, secret: string): ModelResponse {
   const said = without(secret, result);

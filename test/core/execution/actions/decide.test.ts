@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { AT_ONCE, transaction, type Db } from '#lib/database/index.ts';
 import { approveAsked, codeOf as codeIn, enterAssistant, exchange } from '#test/support/assistants.ts';
 import { ApiClient, type Answer } from '#test/support/client.ts';
+import { lockWaits } from '#test/support/database.ts';
 import { changeActions, giveRole } from '#test/support/given.ts';
 import { signUp, type Person } from '#test/support/people.ts';
 import { startService, type Service } from '#test/support/service.ts';
@@ -33,13 +34,6 @@ function sessionOf({ session }: Person, { projectId } = person) {
 }
 
 const ISSUE = { name: 'create_issue', arguments: { title: 'Broken link', priority: 2 } };
-
-async function lockWaits(db: Db): Promise<number> {
-  const found = await db.row<{ count: number }>`
-    select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
-  `;
-  return found?.count ?? 0;
-}
 
 async function heldIssue(given: Partial<Parameters<typeof holdingRoutine>[2]> = {}, caller = client) {
   const routine = await holdingRoutine(caller, ['create_issue'], { url: tracker.url, ...given });

@@ -5,7 +5,7 @@ import { announceSlots, createAdmission, withdrawSlots } from '#core/execution/a
 import { AT_ONCE, sql, transaction, type Sql } from '#lib/database/index.ts';
 import { createLog } from '#lib/log.ts';
 import { plantRoutine, type Planted } from '#test/core/scheduling/planted.ts';
-import { createTestDatabase, type TestDatabase } from '#test/support/database.ts';
+import { createTestDatabase, lockWaits, type TestDatabase } from '#test/support/database.ts';
 import {
   EVERY,
   ago,
@@ -146,11 +146,7 @@ test('a run that is cancelled in the moment of its admission stays cancelled', a
   const admission = await transaction(database, async (tx) => {
     await changeRuns(tx, cancelled!, { state: 'cancelled' });
     const begun = admit(10);
-    const blocked = sql`
-      select count(*)::integer as count from pg_stat_activity
-      where datname = current_database() and wait_event_type = 'Lock'
-    `;
-    await expect.poll(() => database.row`${blocked}`).toEqual({ count: 1 });
+    await expect.poll(() => lockWaits(database)).toBe(1);
     return { begun };
   });
   expect(await admission.begun).toEqual([other]);

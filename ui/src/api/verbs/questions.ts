@@ -22,7 +22,7 @@ export const ANSWER = verb<{ readonly id: string; readonly answer: string }>()(
   },
 );
 
-/** What a run is told that gets no answer, so that it does not ask again. */
+/** Text that a run gets in place of an answer, so that it does not ask again. */
 const WITHOUT = 'Go on without an answer.';
 
 export const GO_ON = verb<Asked>()('post', '/v1/questions/{questionId}/answer', {

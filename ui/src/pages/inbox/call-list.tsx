@@ -172,7 +172,7 @@ const SOON_MS = 24 * 3_600_000;
 
 export interface ExpiryProps {
   readonly at: string;
-  /** What happens then: "rejected". */
+  /** State of the item after its time is over, such as "rejected". */
   readonly word: string;
 }
 
