@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { AT_ONCE, transaction, type Db } from '#lib/database/index.ts';
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
+import { AT_ONCE, transaction } from '#lib/database/index.ts';
 import { approveAsked, codeOf as codeIn, enterAssistant, exchange } from '#test/support/assistants.ts';
 import { ApiClient, type Answer } from '#test/support/client.ts';
 import { lockWaits } from '#test/support/database.ts';
@@ -57,32 +57,22 @@ test('two people who approve at once get the same answer, and the call is sent o
   expect(tracker.calls).toHaveLength(1);
 });
 
-test('an approved call that others still lock is sent as soon as the last of them lets go', async () => {
+test('each decision looks for calls to send at its end: a look passes over what another one still locks', async () => {
   const { action } = await heldIssue();
   const { database, work } = service.deps;
-  const lock = (tx: Db) => tx.run`select from actions where id = ${action.id} for update`;
-  const blocked = (count: number) => expect.poll(() => lockWaits(database)).toBe(count);
-  const [approved, others] = await transaction(database, async (tx) => {
-    await lock(tx);
-    const first = approve(client, action);
-    await blocked(1);
-    // What stands between the two gets the lock when the first approval is committed.
-    const between = transaction(database, async (inner) => {
-      await lock(inner);
-      await first;
-      await work.idle();
-      expect((await client.get(`/v1/actions/${action.id}`)).data.state).toBe('approved');
-    });
-    await blocked(2);
-    const second = approve(client, action);
-    await blocked(3);
-    return [first, Promise.all([between, second])] as const;
+  const nudge = vi.spyOn(work, 'nudge');
+  onTestFinished(() => nudge.mockRestore());
+  const answers = await transaction(database, async (tx) => {
+    await tx.run`select from actions where id = ${action.id} for update`;
+    const all = Array.from({ length: 4 }, () => approve(client, action));
+    await expect.poll(() => lockWaits(database)).toBe(all.length);
+    return { all };
   });
-  expect(await Promise.all([approved, others.then(([, each]) => each)])).toMatchObject([
-    { status: 200 },
-    { status: 200 },
-  ]);
+  expect((await Promise.all(answers.all)).map(({ status }) => status)).toEqual(answers.all.map(() => 200));
   await actionEnded(client, action.id);
+  // The end of the call looks once more, for those that refer to it.
+  const looks = nudge.mock.calls.filter(([name]) => name === 'actions');
+  expect(looks.length).toBeGreaterThanOrEqual(answers.all.length);
   expect(tracker.calls).toHaveLength(1);
 });
 
