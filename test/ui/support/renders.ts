@@ -1,19 +1,21 @@
 import type { Page } from 'playwright-core';
 
 export interface Renders {
-  /** Returns how many components were drawn since the last question. */
-  readonly since: () => Promise<number>;
+  /** Returns the components that were drawn since the last question, each by the beginning of its code. */
+  readonly since: () => Promise<string[]>;
 }
 
 /**
- * Counts the components that React draws, through the hook that it offers to developer tools in every build. Call it
+ * Records the components that React draws, through the hook that it offers to developer tools in every build. Call it
  * before the page is opened.
  */
-export async function countRenders(page: Page): Promise<Renders> {
+export async function recordRenders(page: Page): Promise<Renders> {
   await page.addInitScript(HOOK);
   return {
     since: () =>
-      page.evaluate<number>(`(() => { const drawn = window.drawnByReact; window.drawnByReact = 0; return drawn; })()`),
+      page.evaluate<string[]>(
+        `(() => { const drawn = window.drawnByReact; window.drawnByReact = []; return drawn; })()`,
+      ),
   };
 }
 
@@ -21,10 +23,14 @@ export async function countRenders(page: Page): Promise<Renders> {
 const HOOK = `(() => {
   const PERFORMED_WORK = 1;
   const COMPONENTS = new Set([0, 11, 14, 15]);
-  window.drawnByReact = 0;
+  window.drawnByReact = [];
+  // A memoized component, or one with a ref, holds its function in a property.
+  const codeOf = (type) => typeof type === 'function' ? String(type).slice(0, 120) : codeOf(type.type ?? type.render);
   const visit = (fiber) => {
     for (let each = fiber; each !== null; each = each.sibling) {
-      if (COMPONENTS.has(each.tag) && (each.flags & PERFORMED_WORK) !== 0) window.drawnByReact += 1;
+      if (COMPONENTS.has(each.tag) && (each.flags & PERFORMED_WORK) !== 0) {
+        window.drawnByReact.push(codeOf(each.type));
+      }
       if (each.alternate === null || each.alternate.child !== each.child) visit(each.child);
     }
   };

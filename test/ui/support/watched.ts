@@ -30,6 +30,9 @@ export async function watchPage(page: Page): Promise<Watched> {
   await page.exposeFunction('tellViolation', (text: string) => complaints.push(`policy: ${text}`));
   await page.addInitScript(`document.addEventListener('securitypolicyviolation', (event) =>
     window.tellViolation(event.violatedDirective + ' ' + event.blockedURI + ' ' + event.sourceFile))`);
+  // Those of a clock that a test installs are timers, which run also while the page is busy.
+  await page.addInitScript(`window.own = {
+    frame: requestAnimationFrame.bind(window), idle: requestIdleCallback.bind(window) }`);
   const loaded = watchRequests(page);
   const watched: Watched = {
     page,
@@ -58,14 +61,18 @@ export async function watchPage(page: Page): Promise<Watched> {
  */
 const IDLE = `(async () => {
   for (let round = 0; round < 2; round += 1) {
-    await new Promise((resolve) => requestAnimationFrame(resolve));
-    await new Promise((resolve) => requestIdleCallback(resolve, { timeout: 5_000 }));
+    await new Promise((resolve) => own.frame(resolve));
+    await new Promise((resolve) => own.idle(resolve, { timeout: 5_000 }));
   }
 })()`;
 
-/** Returns what waits until no request is open, and none follows from the last one. */
+/**
+ * Returns what waits until no request of the document is open, and none follows from the last one. The browser does not
+ * report the end of every request that a document leaves behind.
+ */
 function watchRequests(page: Page): () => Promise<void> {
   const open = new Set<Request>();
+  let opening: Request | undefined;
   let changes = 0;
   const change = (happen: (request: Request) => void) => (request: Request) => {
     if (request.url().endsWith('/events')) return;
@@ -74,11 +81,20 @@ function watchRequests(page: Page): () => Promise<void> {
   };
   page.on(
     'request',
-    change((request) => open.add(request)),
+    change((request) => {
+      open.add(request);
+      if (request.isNavigationRequest() && request.frame() === page.mainFrame()) opening = request;
+    }),
   );
   const ended = change((request) => open.delete(request));
   page.on('requestfinished', ended);
   page.on('requestfailed', ended);
+  page.on('framenavigated', (frame) => {
+    // An address that changes within a document asks for none, nor does an empty document.
+    if (frame !== page.mainFrame() || (opening === undefined && frame.url() !== 'about:blank')) return;
+    for (const request of open) if (request !== opening) open.delete(request);
+    opening = undefined;
+  });
   return async () => {
     await page.waitForLoadState();
     const stillOpen = () => [...open].map((request) => request.url());
