@@ -19,7 +19,6 @@ const STATES = [
   'closed',
 ] as const;
 
-/** Adds `actions` with its subcommands. */
 export function registerActions(program: Command, context: Context): void {
   const actions = program.command('actions').description('Look at held calls of tools, approve and reject them.');
   actions
@@ -101,7 +100,7 @@ function parsed(json: string): Record<string, unknown> {
     const value: unknown = JSON.parse(json);
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
   } catch {
-    // Invalid JSON gets the same error as another value.
+    // Invalid JSON gets the same error as JSON that is no object.
   }
   throw usageError('--arguments takes a JSON object.');
 }

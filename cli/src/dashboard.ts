@@ -5,7 +5,6 @@ import { withRoutine } from './find.ts';
 import { addressInUse } from './profiles/account.ts';
 import { jsonOf, request } from './request.ts';
 
-/** Adds `open`. */
 export function registerOpen(program: Command, context: Context): void {
   program
     .command('open')

@@ -94,7 +94,7 @@ const REMOVED = 'The demo was removed; `npm start -- --fresh` makes a new one.';
 const NO_MODEL = 'The demo is made by the next start with a model.';
 
 type DemoFile = z.output<typeof demoFile>;
-/** Stores the facts that the next start needs. A missing field is stored as absent. */
+/** Stores the facts that the next start needs. A field that is left out is stored as null, empty or false. */
 type Keep = (fields: Partial<DemoFile> & Pick<DemoFile, 'apiKey'>) => DemoFile;
 
 /** Makes the routines with their past, and lets them run if that costs nothing. */
