@@ -53,8 +53,8 @@ def data(response: Response[Any] | Envelope[T] | Failure | None) -> T:
 class Ras:
     """A client of the service, for one project.
 
-    Pass `client` to the functions in `routine_automation.generated.api`. Its calls are repeated after a failure that may
-    pass, and raise the errors of `routine_automation.errors`.
+    Pass `client` to the functions in `routine_automation.generated.api`. Its calls are repeated after a failure that
+    may pass, and raise the errors of `routine_automation.errors`.
     """
 
     def __init__(

@@ -13,7 +13,7 @@ from .generated.models import RoutinePausedEvent, RunEvent
 
 
 def verify(body: str | bytes, headers: Mapping[str, str], secrets: str | Sequence[str]) -> RunEvent | RoutinePausedEvent:
-    """Returns the event of a webhook that was signed within the last five minutes with the secret, or with one of several.
+    """Returns the event of a webhook that was signed in the last five minutes with the secret, or one of several.
 
     `body` is the raw body as it arrived. A body that was parsed and written again has other bytes and fails.
     """
