@@ -34,7 +34,7 @@ export interface Target {
   readonly atMost?: number;
 }
 
-/** A line of the table: a measurement, beside its baseline if there is one. */
+/** A line of the table: a measurement, and its baseline if it has one. */
 export interface Figure {
   readonly what: string;
   readonly unit: string;

@@ -157,8 +157,8 @@ export function messagesOf(
 }
 
 /**
- * Collects the text of a case that a report may take figures from: without the limits of the run, the marks of fences,
- * and the invented page that a skill shows as its sample.
+ * Collects the text of a case from which a report may take figures. Leaves out the limits of the run, the marks of
+ * fences, and the invented page that a skill shows as its sample.
  */
 export function figuresGiven(evalCase: EvalCase, skill: EvaluatedSkill | null): string {
   const { task, previous, data } = evalCase;

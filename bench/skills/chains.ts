@@ -26,7 +26,7 @@ export interface Judged {
    * the report.
    */
   readonly right: boolean;
-  /** Weeks from the change to the first report of it; null if there was no change, or no report. */
+  /** Weeks from the change to its first report; null without a change or without a report. */
   readonly delay: number | null;
   /** Number of repeated reports of the same change. */
   readonly repeats: number;
@@ -120,7 +120,7 @@ export function judgeChain({ changed, weeks }: Chain, answers: readonly string[]
   return { right, delay, repeats: again.length, falseAlarms, forgotten };
 }
 
-/** Reads the JSON object of an answer; null if there is none of the form asked for. */
+/** Reads the JSON object of an answer; null if no object has the requested form. */
 export function parsed(answer: string): z.output<typeof form> | null {
   const json = /\{\s*"read"[\s\S]*\}/.exec(answer)?.[0];
   try {

@@ -1,4 +1,4 @@
-/** The rules by which skills tell change from noise, as skills/gates.yaml has them. */
+/** The rules of skills/gates.yaml, by which skills distinguish a change from noise. */
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';

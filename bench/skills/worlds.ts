@@ -119,7 +119,7 @@ export function criesWolf(world: World, answer: string): boolean {
   );
 }
 
-/** Reads the last JSON object of an answer; null if there is none of the form asked for. */
+/** Reads the last JSON object of an answer; null if no object has the requested form. */
 function findingsOf(answer: string): z.output<typeof findings> | null {
   const json = /\{\s*"findings"[\s\S]*\}/.exec(answer)?.[0];
   try {

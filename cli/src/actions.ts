@@ -112,7 +112,7 @@ async function shown(context: Context, ids: readonly string[], held: Ras['action
   return read.map(({ id, digest }) => ({ id, digest }));
 }
 
-/** Shows what was decided of each call. If one was refused, the exit code says so. */
+/** Shows the decision about each call. If a decision was refused, the exit code is that of a failure. */
 function verdicts(context: Context, all: readonly Shape<'ActionVerdict'>[]): void {
   context.out.table(all, [
     { title: 'action', whole: true, value: ({ id }) => id },

@@ -22,8 +22,7 @@ const ONCE: ReadonlySet<OperationId> = new Set([
 ]);
 
 /**
- * Tells whether a call may be repeated after it may have been carried out: with `ifMatch` it would fail its own
- * condition.
+ * Tells whether a call may be repeated after it may have been carried out. With `ifMatch` the second call would fail.
  */
 export function isRepeatable(id: OperationId, { ifMatch, ifNoneMatch }: PutOptions): boolean {
   return !ONCE.has(id) && ifMatch === undefined && ifNoneMatch === undefined;

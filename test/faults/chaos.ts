@@ -14,7 +14,7 @@ export interface ChaosOptions {
   readonly clients: number;
   /** Longest time after the last kill in which nothing ends although work is left. */
   readonly stuckMs: number;
-  /** Time after which kills stop, whatever their number. */
+  /** Time after which kills stop, also if there were few. */
   readonly maxKillingMs?: number;
   readonly log: (line: string) => void;
   readonly onKill?: KillOptions['onKill'];

@@ -138,7 +138,7 @@ test('a response is recorded once, even if its record fails in a deadlock', asyn
   const held = await holding(service, totals, ada.projectId);
   release();
   await held.waiter();
-  // The session holds the run and waits for the totals: each side waits for the other until the service gives way.
+  // The service holds its run and waits for the totals. Now each waits for the other, until the service gives way.
   await held.holder.query('select from runs where id = $1 for update', [runId]);
   await held.letGo();
   await admin(`alter database ${name} reset deadlock_timeout`);

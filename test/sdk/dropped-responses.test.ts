@@ -50,7 +50,7 @@ test(
   },
 );
 
-/** Starts a proxy that cuts the connection instead of each fifth response, and in the middle of it by turns. */
+/** Starts a proxy that cuts each fifth response by turns: before its first byte, or in the middle. */
 async function startDroppingProxy(target: string) {
   let responses = 0;
   let dropped = 0;

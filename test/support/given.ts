@@ -108,7 +108,6 @@ export const removeConnections = remover<'id'>('connections');
 /** Lets questions expire. */
 export const changeQuestions = changer<'id' | 'expiresAt'>('questions');
 
-/** Deletes skills. */
 export const changeSkills = changer<'id' | 'deletedAt'>('skills');
 
 /** Changes policies of tools beyond what a discovery or a person may change. */

@@ -47,7 +47,7 @@ export interface Plan {
   readonly changes: readonly Change[];
 }
 
-/** Tells whether there is anything to do. */
+/** Tells whether a plan changes nothing. */
 export function isEmpty({ changes }: Plan): boolean {
   return changes.every(({ action }) => action === 'unchanged');
 }

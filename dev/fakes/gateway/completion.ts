@@ -132,7 +132,7 @@ function reasoningOf(reply: Reply, text: string | undefined, form: Form): object
   if (text === undefined) return {};
   switch (form.reasoning) {
     case 'extra_content':
-      // The first call carries the signature, if there is a call.
+      // The first call carries the signature if the reply has a call.
       return reply.calls.length > 0 ? {} : SIGNATURE;
     case 'reasoning_details':
       return {

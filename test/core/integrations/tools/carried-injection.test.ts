@@ -27,7 +27,7 @@ test(`${ATTACKS} texts that a tool got into one result, carried into the next ru
       const { routineId } = await routineWith(key, ['lookup'], {
         connection: { url: hostile.url('honest'), bearerToken: CREDENTIAL },
         routine: {
-          // The turn stands so far down that no report of the fixture repeats it.
+          // The turn is so far down that no report of the fixture repeats it.
           instructions: ['Read', 'the', 'page', 'and', 'report', '{{turn}}'].join('\n'),
           variables: { turn: '' },
           limits: { maxSteps: 6 },
