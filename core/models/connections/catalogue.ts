@@ -20,7 +20,7 @@ type CatalogueCore = Pick<AccountsCore, 'database' | 'log' | 'modelProviders' | 
 
 const CALL_MS = 30_000;
 
-/** The kinds of work that ask the providers of accounts. */
+/** Returns the kinds of queued work that ask the providers of accounts. */
 export function accountKinds(deps: CatalogueCore & AccountsCore): Kinds {
   return { revocation: revocationKind(deps), catalogue: catalogueKind(deps) };
 }
@@ -192,7 +192,7 @@ export async function listModelsOfAccount(
 /** Pause after which a catalogue that was queued and is still not fresh is queued again. */
 const PAUSE = sql`interval '5 minutes'`;
 
-/** Queues the catalogues that are no longer fresh. Accounts that cannot be used are passed over. */
+/** Queues the catalogues that are no longer fresh. Accounts that cannot be used are skipped. */
 async function queueStaleCatalogues(db: Db, providers: ModelProviders): Promise<void> {
   if (providers.enabled.length === 0) return;
   await db.run`

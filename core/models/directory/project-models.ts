@@ -15,7 +15,7 @@ export interface ProjectModels {
   list(projectId: string): Promise<ModelList>;
   /** Finds the option that a reference names; a model of an account needs no request to a source. */
   find(projectId: string, reference: ModelReference): Promise<ModelOption | undefined>;
-  /** Says why a reference finds nothing. */
+  /** Says why no model is found for a reference. */
   explainAbsence(reference: ModelReference): string | undefined;
   /** Returns the state of each source. */
   sources(): Promise<readonly SourceState[]>;

@@ -119,7 +119,7 @@ async function settleTurn(deps: AccountsCore, open: OpenProvider, turn: SignInAt
 
 const MAY_PASS: ReadonlySet<string> = new Set(['not_checked', 'provider_unavailable']);
 
-/** Asks the provider once. @returns undefined without tokens; the attempt then says why */
+/** Asks the provider once. @returns undefined without tokens; the attempt then records why */
 async function grantOf(
   deps: AccountsCore,
   { provider }: OpenProvider,
@@ -149,7 +149,7 @@ async function grantOf(
   return undefined;
 }
 
-/** RFC 8628, section 3.5. */
+/** Records why the provider gave no tokens (RFC 8628, section 3.5). */
 async function noTokens(
   { database, log }: AccountsCore,
   turn: SignInAttempt,
