@@ -124,7 +124,7 @@ async function revoke(
   authenticateClient(server.tokenEndpointAuthMethods, client, headers, body);
   const fetch = outbound.fetchWithin({ timeoutMs: TIMEOUT_MS, maxResponseBytes: MAX_ANSWER_BYTES });
   const url = server.revocationEndpoint;
-  // A redirect could take the token elsewhere.
+  // Refuse redirects, which could take the token elsewhere.
   const response = await fetch(url, { method: 'POST', headers, body, redirect: 'error' });
   await response.body?.cancel();
   return response.status;

@@ -29,14 +29,14 @@ type DiscoverCore = Pick<
 >;
 
 export interface Discovery extends Omit<DiscoveryCounts, 'retired'> {
-  /** Tools that were left out. */
+  /** Number of tools that were left out. */
   readonly skipped: number;
   /** The first tools that were left out, each with the reason. */
   readonly skippedTools: readonly SkippedTool[];
   /** Unreadable fields of tools that are listed without them. */
   readonly droppedFields: readonly SkippedTool[];
   readonly truncated: boolean;
-  /** The server's pages lead back to an earlier one, so later tools are unknown. */
+  /** True when the server's pages lead back to an earlier page, so that later tools are unknown. */
   readonly circular: boolean;
   readonly policies: readonly ToolPolicy[];
 }
@@ -62,7 +62,7 @@ const inTurn = createTurns(20);
 async function discover(deps: DiscoverCore, scope: DiscoveryScope, by: Actor): Promise<Discovery> {
   const { projectId, routineId, connectionId } = scope;
   const { database, emit } = deps;
-  // Read before the server is asked, which takes time. Locked only afterwards.
+  // Check the routine before the server is asked, which takes time. Lock it only afterwards.
   await transaction(database, (tx) => holdRoutine(tx, scope));
   const listed = await askServer(deps, scope);
   return transaction(database, async (tx) => {

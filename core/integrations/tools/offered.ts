@@ -31,7 +31,7 @@ export interface OfferedTool extends CallableTool {
   readonly inputSchema: Readonly<Record<string, unknown>>;
 }
 
-/** A selected tool before it has its name. */
+/** A selected tool that has no name yet. */
 interface Unnamed extends ProjectTool {
   readonly policyId: string;
   readonly clashes: boolean;
@@ -49,7 +49,7 @@ export interface CallableToolJson extends Unnamed {
 
 /**
  * Selects the tools that a run may use: enabled, and confirmed before the run began, so that nothing during a run
- * extends its rights. One JSON value, for a statement that also reads other things of the run.
+ * extends its rights. Returns one JSON value, for a statement that also reads other data of the run.
  */
 export function offeredToolsJson(run: { projectId: Sql; routineId: Sql; startedAt: Sql }): Sql {
   return sql`(
@@ -84,8 +84,9 @@ function enabled({ projectId, routineId }: { projectId: Sql; routineId: Sql }): 
 }
 
 /**
- * Names the tools of a run: the service's own tools of its version first, then the tools of its connections. A tool
- * with an invisible character in its definition is left out: discovery refuses it now, but older policies may have one.
+ * Names the tools of a run: first the service's own tools that the run's version has, then the tools of its
+ * connections. A tool with an invisible character in its definition is left out: discovery refuses it now, but older
+ * policies may have one.
  */
 export function offeredTools(confirmed: readonly OfferedToolJson[], rule: OwnToolRule): OfferedTool[] {
   const found = confirmed.filter(({ toolName: name, ...rest }) => unseenCharacter({ name, ...rest }) === undefined);

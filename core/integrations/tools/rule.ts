@@ -19,7 +19,7 @@ export interface ToolRule {
   readonly definitionHash: string;
   readonly conditions: readonly RuleCondition[];
   readonly expiresAt: Date | null;
-  /** The most calls that it lets through; null for no limit. */
+  /** Most calls that the rule lets through; null for no limit. */
   readonly maxUses: number | null;
   readonly uses: number;
   readonly createdBy: string | null;

@@ -113,9 +113,9 @@ export interface StoredGrant {
   readonly sealed: string | null;
   readonly version: number;
   readonly state: ConnectionState;
-  /** True when it is due for renewal, see `renewalMarginSeconds`. */
+  /** True when the tokens are due for renewal; see `renewalMarginSeconds`. */
   readonly expiring: boolean;
-  /** True when it has expired by the clock of the database. */
+  /** True when the access token has expired by the clock of the database. */
   readonly expired: boolean;
   /** The scopes that the provider named. */
   readonly scopes: readonly string[];
@@ -181,7 +181,7 @@ export async function dropLease(
 
 /**
  * Replaces these tokens by renewed ones.
- * @returns false when others were stored meanwhile
+ * @returns false when other tokens were stored meanwhile
  */
 export async function replaceGrant(
   db: Db,

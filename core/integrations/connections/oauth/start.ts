@@ -14,11 +14,11 @@ import { SignInError, type SignInDeps } from './sign-in.ts';
 import { discoveredTarget, managedTarget, type EarlierSignIn, type SignInTarget } from './target.ts';
 
 export interface SignInRequest extends Pick<FlowOwner, 'projectId' | 'userId' | 'sessionId' | 'provider'> {
-  /** Signs in to this connection again. */
+  /** Connection to sign in to again; undefined for a new one. */
   readonly connectionId: string | undefined;
-  /** The name of a new connection. */
+  /** Name of a new connection. */
   readonly name: string | undefined;
-  /** The address of a new connection to a tool server of the user's own. */
+  /** Address of a new connection to a tool server of the user's own. */
   readonly url: string | undefined;
   /** Client that the person registered at a discovered authorization server. */
   readonly client: { readonly id: string; readonly secret: string | undefined } | undefined;

@@ -19,7 +19,7 @@ type ChangeDeps = Pick<ConnectionsCore, 'connectionSecrets' | 'credentials' | 'd
 
 export interface ConnectionChange {
   readonly name?: string | undefined;
-  /** The same address with another query, for servers that take their key there. */
+  /** The same address with another query, for servers that take their key in the query. */
   readonly url?: string | undefined;
   /** Credentials that replace the present ones. */
   readonly credentials?: StaticCredentials | undefined;
@@ -112,7 +112,7 @@ async function tried({ outbound }: ChangeDeps, server: ToolServer, field: string
 
 interface Checked {
   readonly server: ServerInfo;
-  /** Assigns the columns that change. */
+  /** Assignments of the columns that change; empty if the address stays. */
   readonly address: Sql;
   readonly credentials: Sql;
 }
