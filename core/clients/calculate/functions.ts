@@ -84,7 +84,7 @@ function round(x: Decimal, places: Decimal | undefined): Decimal {
   if (!Number.isInteger(digits) || digits < 0 || digits > 12) {
     throw new CalculationError('round takes 0 to 12 places');
   }
-  // Half away from zero, as a reader would round; half-even is for the inner digits only.
+  // Round half away from zero, as a reader would. Half-even is only for inner digits.
   return x.round(digits, 1);
 }
 

@@ -37,8 +37,8 @@ export function createGatewayClient({ sources, timeoutMs, silenceMs }: GatewaySe
   // A model may think for minutes before its first byte; only silence and the call's own deadline limit it.
   const agent = new Agent({ headersTimeout: 0, bodyTimeout: 0, connectTimeout: 10_000 });
   const providers = new Map(sources.map((source) => [source.name, providerOf(source, agent, silenceMs)]));
-  // Models are kept, because a model builds its schemas when it is made, which costs more than the rest of a call. The
-  // directory limits their number.
+  // Models are cached: each builds its schemas when it is made, which costs more than the rest of a call. The directory
+  // limits their number.
   const models = new Map<string, ServedLanguageModel>();
   const habits = finishHabits();
   const keys = new Map(sources.map(({ name, apiKey }) => [name, apiKey]));
@@ -120,7 +120,7 @@ function finishHabits() {
   const given = new Set<string>();
   const keyOf = ({ source, modelId }: ServedModel) => `${source}\n${modelId}`;
   return {
-    /** Tells whether a response without a finish reason is whole. @param isCounted its server stated the usage */
+    /** Tells whether a response without a finish reason is whole. @param isCounted the server stated the usage */
     mayLackReason(served: ServedModel, memory: AbilityMemory, isCounted: boolean): boolean {
       const { finishReasons } = memory.known();
       return finishReasons === undefined ? isCounted && !given.has(keyOf(served)) : !finishReasons;
@@ -157,7 +157,7 @@ async function generate(
     tools: call.tools,
     ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
     ...(resultSchema === undefined ? {} : { output: textInForm(resultSchema) }),
-    // Strict mode would allow schemas only a part of the language.
+    // Strict mode would allow only a part of JSON Schema.
     providerOptions: {
       [PROVIDER]: { strictJsonSchema: false, abilities: { ...abilities }, ...(effort && { effort }) },
     },

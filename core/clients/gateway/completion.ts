@@ -10,7 +10,7 @@ import { wholeCalls } from './streamed-calls.ts';
 export type Refuse = (refused: {
   readonly body: string;
   readonly status: number;
-  /** The message when the error names no status. */
+  /** Message to use when the error names no status. */
   readonly message?: string | undefined;
   /** The finish reason of a response that does not count. */
   readonly finishWord?: string | undefined;
@@ -19,7 +19,7 @@ export type Refuse = (refused: {
   readonly usage?: unknown;
 }) => Refusal;
 
-/** Fields in which servers send the reasoning of a model, and in which some want it returned. */
+/** Fields in which servers send the reasoning of a model. Some servers want it returned in the same field. */
 export const REASONING_FIELDS = ['reasoning_content', 'reasoning', 'reasoning_details'] as const;
 
 /** Parts of a response that the model library does not read, kept in the field `beyond` of its body. */
@@ -88,7 +88,7 @@ export function readCompletion(body: unknown, refuse: Refuse): unknown {
   };
 }
 
-/** The library's word for a class. */
+/** The model library's finish reason for each class. */
 const WORD_OF: Readonly<Partial<Record<FinishClass, string>>> = {
   whole: 'stop',
   calls: 'tool_calls',
@@ -96,7 +96,7 @@ const WORD_OF: Readonly<Partial<Record<FinishClass, string>>> = {
   withheld: 'content_filter',
 };
 
-/** Returns the refusal of a fault: 502 when it names no status. */
+/** Returns the refusal for a fault. Its status is 502 if the fault names none. */
 export function refusedBy({ status, ...fault }: Fault) {
   const message = 'The model provider answered with an error.';
   return status === undefined ? { ...fault, status: 502, message } : { ...fault, status };
@@ -110,7 +110,7 @@ function wordOf({ finish_reason: reason, native_finish_reason: native }: JsonObj
   return word !== undefined && isGoodEnd(word) && isWorse ? hosts : word;
 }
 
-/** Returns the text of a content, which some servers and the library send in parts. */
+/** Returns the text of a content, which may be a list of parts. */
 export function textOf(content: unknown): string {
   if (typeof content === 'string') return content;
   const texts = jsonObjectsIn(content).map(({ text }) => text);

@@ -28,7 +28,7 @@ interface Details {
   readonly retryAfterMs?: number | undefined;
 }
 
-/** A call without a usable response. `message` quotes neither the request nor the response. */
+/** A call without a usable response. The message quotes neither the request nor the response. */
 export class GatewayFailure extends Error {
   override readonly name = 'GatewayFailure';
   readonly kind: GatewayFailureKind;

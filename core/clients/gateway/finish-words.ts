@@ -58,7 +58,7 @@ export function isGoodEnd(word: string): boolean {
   return kind === 'whole' || kind === 'calls';
 }
 
-/** Length at which a word is cut: it is shown on the step. */
+/** Length at which a finish reason is cut, because the step shows it. */
 const MAX_WORD = 60;
 
 /** Reads the server's own finish reason of a choice; undefined without one. Some servers write `null` as a text. */

@@ -10,7 +10,7 @@ export interface AbilityMemory {
   forget(learned: ModelAbilities): Promise<void>;
 }
 
-/** Requests beyond the first that one call makes for fields that were refused. */
+/** Most requests beyond the first that one call makes because fields were refused. */
 const MAX_LESSONS = 5;
 
 /** Learns from the refusals of one call. */
@@ -73,7 +73,8 @@ export function learnRefusals(input: GatewayCall, memory: AbilityMemory): Learni
       if (outputLeft !== undefined && (maxOutputTokens ?? Infinity) > outputLeft) {
         maxOutputTokens = outputLeft;
       } else if (lesson === undefined || isHeld(lesson, call().abilities ?? {})) {
-        // The server was replaced or upgraded, or refuses for another reason.
+        // The earlier lessons may be wrong by now, because the server was replaced or upgraded: repeat the request
+        // without them.
         if (isOverflow || dropped === known || Object.keys(known).length === 0) return false;
         if (refusal.status !== 400 && refusal.status !== 422) return false;
         drop();
@@ -84,7 +85,7 @@ export function learnRefusals(input: GatewayCall, memory: AbilityMemory): Learni
     },
     async keep(outputTokens) {
       const { outputLimit, ...others } = learned;
-      // A server that accepted the name of the limit and wrote more ignored the limit.
+      // A server that wrote more than the limit ignores the limit under its new name: forget that lesson.
       const isObeyed = outputTokens <= (maxOutputTokens ?? Infinity);
       const kept = outputLimit === undefined || !isObeyed ? others : learned;
       const forgotten = Object.fromEntries(Object.entries(dropped).filter(([name]) => !(name in kept)));

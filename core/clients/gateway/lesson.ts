@@ -44,7 +44,7 @@ export function lessonOf(status: number, { said, places }: ErrorBody, own: strin
 
 interface Named {
   readonly said: string;
-  /** The server's own words. */
+  /** The server's own words, without quotations of the request. */
   readonly own: string;
   /** Places that begin with a field of the request. */
   readonly places: readonly string[];
@@ -60,7 +60,7 @@ function rootOf(place: string): string {
  */
 function learnFrom(named: Named, sent: JsonObject): ModelAbilities | undefined {
   const { said, own, places } = named;
-  // A place is exact. The words decide only for a place among the messages.
+  // A place names its field exactly. The words count only without a place, or for places among the messages.
   const words = places.every((place) => rootOf(place) === 'messages') ? own : '';
   const isNamed = (field: string, pattern: RegExp) =>
     Object.hasOwn(sent, field) && (places.some((place) => rootOf(place) === field) || pattern.test(words));
@@ -71,7 +71,8 @@ function learnFrom(named: Named, sent: JsonObject): ModelAbilities | undefined {
   }
   const window = numberIn(WINDOW, own);
   if (window !== undefined) return window >= MIN_WINDOW ? { contextTokens: window } : undefined;
-  // A server that refuses only the number would otherwise accept the limit under a name that it ignores.
+  // Try the other name only if the server does not know this one. A server that refuses just the number would accept
+  // the limit under a name that it ignores.
   if (UNKNOWN_FIELD.test(said) || /max_completion_tokens/.test(own)) {
     if (isNamed('max_tokens', /max_tokens|max_completion_tokens/)) return { outputLimit: 'max_completion_tokens' };
     if (isNamed('max_completion_tokens', /max_completion_tokens/)) return { outputLimit: 'max_tokens' };
@@ -105,7 +106,7 @@ const MOST_OUTPUT =
   /(?:at most|max(?:_completion)?_tokens[`'"]? (?:must be less than or equal to|(?:must|can)(?:not| not) exceed|is \[1,)) [`'"]?(\d+)/i;
 const WINDOW = /maximum (?:context|model) length (?:is|of) (\d+)/i;
 
-/** No model is useful below these numbers: a smaller one is a mistake that would end every run. */
+/** No model is useful below these numbers: a smaller number is a mistake that would end every run. */
 const MIN_OUTPUT = 256;
 const MIN_WINDOW = 1_024;
 

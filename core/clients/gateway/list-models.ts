@@ -59,8 +59,8 @@ export interface SeenSource extends ModelSource {
 const OWN_SERVERS: ReadonlySet<ModelDialect> = new Set(['llama.cpp', 'vllm', 'ollama', 'lm-studio']);
 
 /**
- * Completes a source that the operator did not describe from its list: a server at a private address that calls itself
- * Ollama costs nothing. At a public address it may be a paid service.
+ * Completes a source that the operator did not describe, from the list of its server. A server at a private address
+ * that calls itself Ollama costs nothing. At a public address it may be a paid service.
  */
 export function seenSource(source: ModelSource, found: ModelDialect | undefined): SeenSource {
   const dialect = source.dialect === 'other' ? (found ?? 'other') : source.dialect;

@@ -11,10 +11,10 @@ import { collectStream } from './stream.ts';
 /** Limit of a response: a completion is text for a person, so a longer one is the provider's error. */
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 
-/** Number of bytes read of a refusal: its words come first. */
+/** Bytes that are read of a refusal. Its words come first. */
 const MAX_REFUSAL_BYTES = 64 * 1024;
 
-/** Listens to the response of the call within which the library sends a request. */
+/** Brings a call's stream listener to the `fetch` that the library calls. */
 export const streamListener = new AsyncLocalStorage<((text: () => string) => void) | undefined>();
 
 export interface GatewayFetchSettings {
@@ -50,7 +50,7 @@ export function gatewayFetch(settings: GatewayFetchSettings): typeof fetch {
     const isEventStream = String(headers['content-type']).includes('event-stream');
     const text = await readAnswer(bounded(body), { isEventStream, refuse, onStream });
     if (statusCode === 200 && text.trim() === '') throw brokenOff(false);
-    // A status that has no body refuses even an empty text.
+    // `Response` takes no text, not even an empty one, for a status that has no body.
     return new Response(text === '' ? null : text, { status: statusCode, headers: JSON_BODY });
   };
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the library calls it with an address and a text only
@@ -90,7 +90,7 @@ async function readAnswer(
 /** Matches the beginning of server-sent events: a field, or a comment. */
 const EVENTS = /^[\s\uFEFF]*(?:(?:data|event|id|retry)[ \t]*:|:)/;
 
-/** First characters that reveal the form of a body. */
+/** Number of characters at the start of a body that reveal its form. */
 const SHOWS_FORM = 8;
 
 async function startOf(body: AsyncIterable<Buffer>): Promise<{ head: Buffer[]; rest: AsyncIterator<Buffer> }> {
@@ -114,7 +114,7 @@ async function* resumed(head: readonly Buffer[], rest: AsyncIterator<Buffer>): A
   }
 }
 
-/** The library refuses a body that is not JSON. */
+/** Returns a body that is not JSON unchanged; the library refuses it. */
 function readBody(text: string, refuse: Refuse): string {
   const value = parseJson(text);
   return value === undefined ? text : JSON.stringify(readCompletion(value, refuse));
@@ -161,7 +161,7 @@ async function readStart(body: Dispatcher.ResponseData['body']): Promise<string>
       if (bytes >= MAX_REFUSAL_BYTES) break;
     }
   } catch {
-    // The status counts; the words that have arrived are shown.
+    // The status is enough for the refusal: show the words that have arrived.
   }
   return Buffer.concat(chunks).toString('utf8', 0, MAX_REFUSAL_BYTES);
 }

@@ -45,13 +45,13 @@ export async function collectStream(
   return stream.body();
 }
 
-/** Length of text between events that is read for an error. */
+/** Most characters of text between events that are read for an error. */
 const MAX_STRAY = 64 * 1024;
 
 /** A completion in the making, from chunks in all the forms that servers send. */
 class Collected {
   isDone = false;
-  /** True once the connection has ended: text without an end is not an event. */
+  /** True once the connection has ended. The beginning of an event is then no fault. */
   isOver = false;
   hasBegun = false;
   fault: Fault | undefined;
@@ -138,7 +138,7 @@ class Collected {
     this.hasBegun = true;
   }
 
-  /** Joins the pieces of one block, which have its index. */
+  /** Joins the pieces of one block, which share an index. */
   private addDetail(piece: JsonObject): void {
     this.hasBegun = true;
     const { index, type } = piece;

@@ -1,6 +1,5 @@
 import { isJsonObject, type JsonObject } from '#lib/json.ts';
 
-/** A tool call in a completion. */
 interface WholeCall {
   id?: string;
   readonly type: 'function';
@@ -74,7 +73,7 @@ export class StreamedCalls {
     const { index, id } = piece;
     const open = (id === undefined ? undefined : this.byId.get(id)) ?? this.openAt(piece);
     const isElsewhere = index !== null && this.byIndex.get(index) !== open;
-    // The server has repeated the whole call.
+    // The server repeats the whole call: nothing is new.
     if (!isElsewhere && open?.repeats(piece) === true) return;
     const call = open === undefined || open.isFollowedBy(piece, isElsewhere) ? this.begin(open, piece) : open;
     if (index !== null) this.byIndex.set(index, call);
@@ -108,7 +107,7 @@ class OpenCall {
   private readonly balance = new Balance();
   private readonly mayBeEcho: boolean;
 
-  /** @param mayBeEcho it began with only the name of the previous call, which some servers repeat at its end */
+  /** @param mayBeEcho the call began with only the name of the previous call, which some servers repeat at its end */
   constructor(mayBeEcho = false) {
     this.mayBeEcho = mayBeEcho;
   }
@@ -123,7 +122,7 @@ class OpenCall {
 
   /**
    * Tells whether a piece begins another call.
-   * @param isElsewhere its index is not the index of this call
+   * @param isElsewhere the piece's index is not the index of this call
    */
   isFollowedBy({ index, id, name, args }: Piece, isElsewhere: boolean): boolean {
     if (this.name === '' || (name === undefined && args.trim() === '')) return false;
@@ -193,5 +192,5 @@ class Balance {
   }
 }
 
-/** The signs that change a balance, and any other that is no white space as a run. */
+/** Matches the characters that change a balance, and runs of other characters that are no white space. */
 const SIGNS = /\\[\s\S]?|["{}[\]]|[^\s"{}[\]\\]+/g;

@@ -5,9 +5,9 @@ export interface SaidText {
 }
 
 export interface ThinkingHabits {
-  /** The server's template may have written the opening tag, so that a response begins inside its thinking. */
+  /** True if the server's template may have written the opening tag, so that a response begins inside its thinking. */
   readonly beginsInside?: boolean | undefined;
-  /** The response has reasoning in a field of its own: further blocks in its text are thinking too. */
+  /** True if the response has reasoning in a field of its own. Further blocks in its text are then thinking too. */
   readonly reasons?: boolean | undefined;
 }
 
@@ -65,7 +65,7 @@ export function saidSoFar(content: string, beginsInside = false): string {
 /** Matches the end of a text that may begin a tag, and the head of a channel. */
 const OPEN_END = /(?:<\|(?:start|channel)\|>(?:(?!<\|message\|>)[\s\S]){0,200}|[<[◁][^<>[\]\n]{0,110})$/;
 
-/** Tags at which blocks may begin; the limit bounds the cost of hostile texts. */
+/** Most tags at which blocks may begin, which bounds the cost of hostile texts. */
 const MOST_TAGS = 50;
 
 /** A tag that begins or ends thinking, or the line of a code fence. */
@@ -146,7 +146,7 @@ function loneClosing(tags: readonly Tag[], content: string): Tag | undefined {
   return endsLine && !isReport ? closing : undefined;
 }
 
-/** Removes blocks further down, and adds them to `taken`. An opening tag within a sentence is a quotation. */
+/** Removes later blocks of thinking, and adds them to `taken`. An opening tag within a sentence is a quotation. */
 function withoutLaterBlocks(
   { content, at, tags, next }: { content: string; at: number; tags: readonly Tag[]; next: number },
   taken: string[],
@@ -189,7 +189,7 @@ const CHANNELS = /^\s*(?:<\|start\|>\w*\s*)?<\|channel\|>/;
 const CHANNEL =
   /(?:<\|start\|>[^<]*)?<\|channel\|>\s*(\w+)[^<]*(?:<\|constrain\|>[^<]*)?<\|message\|>([\s\S]*?)(?:<\|end\|>|<\|return\|>|(?=<\|call\|>|<\|start\|>|<\|channel\|>)|$)/g;
 
-/** The same channels after a server has dropped the marks between them. */
+/** Matches the channels of gpt-oss when a server has dropped the marks between them. */
 const BARE_CHANNELS = /^\s*analysis(?=\S)([\s\S]*?)assistantfinal(?=\S)/;
 
 /** Reads the channels of gpt-oss if a server passes them on; undefined for any other text. A call stays unchanged. */

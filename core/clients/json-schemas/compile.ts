@@ -30,7 +30,7 @@ export interface ReadableSchema {
 
 /** A keyword of a schema that cannot be read. */
 export interface LeftOutPart {
-  /** In dotted form, like `properties.year.pattern`. */
+  /** Place in dotted form, like `properties.year.pattern`. */
   readonly place: string;
   readonly reason: string;
 }
@@ -41,7 +41,7 @@ export function compileSchema(schema: Readonly<Record<string, unknown>>): Schema
   if ('$async' in schema) throw new Error('asynchronous schemas are not supported');
   const { Dialect, meta } = dialectOf(schema['$schema']);
   void meta.validateSchema(schema, true);
-  // A new instance each time: in a shared one a schema could take the `$id` of another, or of the dialect itself.
+  // Make a new instance each time: in a shared one a schema could take the `$id` of another, or of the dialect itself.
   const ajv = formats.default(new Dialect({ ...OPTIONS, validateSchema: false }));
   const validate = ajv.compile(schema);
   return (value) => {
@@ -98,7 +98,7 @@ interface DialectSupport {
 const DRAFT_7 = supportFor(AjvDraft7);
 const DRAFT_2020 = supportFor(Ajv2020);
 
-/** 2020-12 unless the schema says otherwise, as MCP has it; older dialects are read as draft 7. */
+/** Returns the support for a dialect: 2020-12 without a name, as MCP has it, and draft 7 for older dialects. */
 function dialectOf(name: unknown): DialectSupport {
   return typeof name === 'string' && /draft-0[4-7]/.test(name) ? DRAFT_7 : DRAFT_2020;
 }

@@ -52,14 +52,14 @@ export function readLeniently(schema: JsonObject): ReadableSchema {
 }
 
 interface Manner {
-  /** Counts references as left out when a missing part would refuse more. */
+  /** Counts a keyword with references as left out, in case a definition that they refer to lost a part. */
   readonly distrustsRefs?: boolean;
   readonly dropsNames?: boolean;
 }
 
 function readRoot(root: JsonObject, { distrustsRefs = false, dropsNames = false }: Manner): ReadableSchema {
   const leftOut: LeftOutPart[] = [];
-  /** The places of lists of properties that lost one. */
+  /** Places of the keywords that lost a part. */
   const shortened = new Set<string>();
   const dialect = root['$schema'];
   const anchors = JSON.stringify(root);
@@ -127,7 +127,10 @@ function readRoot(root: JsonObject, { distrustsRefs = false, dropsNames = false 
     return {};
   }
 
-  /** Leaves out keywords about everything that other keywords do not cover, if those cover less now. */
+  /**
+   * Leaves out keywords that apply to the rest, such as `additionalProperties`, if the keywords beside them lost a
+   * part.
+   */
   function leaveOutStricter(read: Map<string, unknown>, at: string): void {
     const inside = at === '' ? '' : `${at}.`;
     for (const [keyword, others] of STRICTER) {
@@ -161,7 +164,7 @@ const VALUES: ReadonlySet<string> = new Set(['const', 'default']);
 const NAMES: ReadonlySet<string> = new Set(['$id', '$anchor', '$dynamicAnchor', '$dynamicRef', '$recursiveRef']);
 /** Keywords that refuse more when a schema in them allows more. */
 const NEGATING: ReadonlySet<string> = new Set(['not', 'oneOf', 'if']);
-/** Keywords that refuse more when one of these was left out. */
+/** Keywords that refuse more when one of the keywords listed with them was left out. */
 const STRICTER: readonly (readonly [string, readonly string[]])[] = [
   ['additionalProperties', ['properties', 'patternProperties']],
   ['unevaluatedProperties', ['properties', 'patternProperties', 'allOf', 'anyOf', 'oneOf', 'if', '$ref', 'dependent']],

@@ -32,9 +32,9 @@ export function unseenCharacter(
 }
 
 /**
- * Describes the fault of the `x-mcp-header` annotations of an input schema, or undefined: MCP 2026-07-28, "Custom
- * Headers from Tool Parameters". The MCP library sends the headers of schemas that pass; by the same rules it leaves
- * tools out, but only from lists that it pages through by itself.
+ * Describes the fault of the `x-mcp-header` annotations of an input schema (MCP 2026-07-28, "Custom Headers from Tool
+ * Parameters"); undefined without one. The MCP library sends the headers of schemas that pass. It leaves out tools by
+ * the same rules, but only from lists whose pages it reads by itself.
  */
 export function headerAnnotationFault(inputSchema: JsonObject): string | undefined {
   const names = new Set<string>();

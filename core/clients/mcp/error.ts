@@ -35,7 +35,7 @@ export class ToolServerError extends Error {
   readonly kind: ToolServerErrorKind;
   /** False only when it is certain that the server has not acted on the request. */
   readonly mayHaveArrived: boolean;
-  /** The server has answered this request with an error, so it knows the outcome. */
+  /** True when the server answered this request with an error, and so knows the outcome. */
   readonly isAnswer: boolean;
   /** The server's own words, if any: untrusted, for the model and the run's detail only. */
   readonly serverMessage: string | undefined;
@@ -67,7 +67,10 @@ export class ToolServerError extends Error {
   }
 }
 
-/** A request that is refused because it needs a sign-in has arrived, but the server has not acted on it. */
+/**
+ * Errors of requests that the server has not acted on. A request refused for lack of a sign-in arrives too, without
+ * effect.
+ */
 const NEVER_ARRIVED: ReadonlySet<ToolServerErrorKind> = new Set([
   'blocked',
   'unreachable',

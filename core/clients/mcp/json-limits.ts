@@ -38,8 +38,8 @@ export function limitJson(
 }
 
 /**
- * Match the end of a stretch of a string, and characters outside of strings that count or begin one: a native search,
- * because most bytes are text.
+ * Match the next character that matters inside and outside of a string. A native search is fast, and most bytes are
+ * text.
  */
 const WITHIN_STRING = /["\\\n\r]/g;
 const OUTSIDE = /["{[,]/g;

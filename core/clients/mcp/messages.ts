@@ -11,7 +11,7 @@ export interface Asked {
 /** Receives the parts of a response that the library does not see. */
 export interface Hold {
   result(value: unknown): void;
-  /** The error of the response names no request, so the library gets it with the id of this request. */
+  /** Called when the error of the response names no request: the library gets it with the id of this request. */
   unnamedError(): void;
 }
 
@@ -133,7 +133,7 @@ const PLACEHOLDERS: Readonly<Record<string, JsonObject>> = {
   ping: {},
 };
 
-/** Tells whether a request belongs to an open session, and does not open one. */
+/** Tells whether a request belongs to an open session and does not open a new one. */
 export function isOfSession({ method }: Asked): boolean {
   return method in PLACEHOLDERS;
 }
@@ -150,7 +150,7 @@ function readError(error: unknown): { code: number; message: string; data?: unkn
   };
 }
 
-/** JSON-RPC's code for an internal error, for an error without a code. */
+/** JSON-RPC's code for an internal error, used for an error without a code. */
 const UNSTATED = -32603;
 
 function isIdOf(asked: Asked, id: unknown): boolean {

@@ -8,7 +8,7 @@ import { isOfSession, type Asked, type Hold } from './messages.ts';
 import type { ToolServer } from './server.ts';
 import { createResponseWatch, type ResponseWatch } from './session-life.ts';
 
-/** The `fetch` under the MCP client, and facts that only it knows. */
+/** The `fetch` that the MCP client uses, and facts that only this `fetch` knows. */
 export interface ServerFetch {
   readonly fetch: typeof globalThis.fetch;
   readonly watch: ResponseWatch;
@@ -24,18 +24,21 @@ interface ResponseLimits extends JsonLimits {
   readonly bytes: number;
 }
 
-/** One page of tools, some hundreds of usual ones: the API checks it within 50 ms, also when each of them is wrong. */
+/**
+ * Limits of one page of tools, enough for some hundreds. The API checks a page within 50 ms, even if every tool is
+ * wrong.
+ */
 const LIST_LIMITS: ResponseLimits = { bytes: 2 * 1024 * 1024, objects: 5_000, values: 15_000 };
 /**
- * Bytes of one result with its framing; a model gets much less of it. Reading takes the worker less than a second even
- * when every part is faulty.
+ * Limits of one result with its framing; a model gets much less of it. Reading a result takes the worker less than a
+ * second, even if every part is faulty.
  */
 const RESULT_LIMITS: ResponseLimits = { bytes: 1024 * 1024, objects: 10_000, values: 50_000 };
 
 /**
- * Makes the `fetch` for one server: guarded, authenticated request by request, and limited in size by the kind of
+ * Makes the `fetch` for one server: it guards and authenticates each request, and limits its size by the kind of
  * request. A server that refuses the credentials has not carried the request out, so the request is repeated once with
- * others.
+ * other credentials.
  */
 export function createServerFetch({
   outbound,
@@ -118,7 +121,7 @@ export function createServerFetch({
       if (refusal === undefined) break;
       const { challenge, demandedScopes } = refusal;
       if (!isCredentialed(auth)) {
-        // A sign-in cannot help here: the session is gone, or the server is another one now.
+        // A sign-in cannot help here: the session is gone, or another server responds now.
         if (hasSession && response.status === 401) break;
         throw new ToolServerError('sign_in', { challenge });
       }
@@ -130,7 +133,8 @@ export function createServerFetch({
       response = await send(auth);
     }
     if (resumed && !response.ok) watch.notResumed();
-    // The client reads an error as text, and does not tell its caller when an event stream breaks off.
+    // Limit only good responses. The client reads an error as text, and does not notice when an event stream breaks
+    // off.
     if (!response.ok) return response;
     const limited = limitJson(response, limits, watch.ended);
     return answered === undefined ? limited : mendResponse(limited, answered, hold);
@@ -153,11 +157,11 @@ function jsonRpcRequest(body: RequestInit['body']): Asked | undefined {
 interface ServerRefusal {
   /** The `WWW-Authenticate` header (RFC 9728, section 5.1). */
   readonly challenge: string | undefined;
-  /** The scopes that otherwise good credentials would also need. Undefined in a plain 401. */
+  /** The scopes that a 403 demands; undefined for a 401. */
   readonly demandedScopes: readonly string[] | undefined;
 }
 
-/** 401, or 403 for a missing scope (RFC 6750, section 3.1). */
+/** Reads a refusal of credentials: a 401, or a 403 for a missing scope (RFC 6750, section 3.1). */
 function refusalOf(response: Response): ServerRefusal | undefined {
   const challenge = response.headers.get('www-authenticate') ?? undefined;
   if (response.status === 401) return { challenge, demandedScopes: undefined };

@@ -37,7 +37,7 @@ export interface ToolSession {
   ping(limits: CallLimits): Promise<void>;
   /** False once an error has ended the session. */
   isAlive(): boolean;
-  /** The values that authenticated its requests, in headers or in the query of its address. */
+  /** The values that authenticated requests of the session, in headers or in the query of the address. */
   secrets(): readonly string[];
   close(): Promise<void>;
 }

@@ -20,7 +20,7 @@ export interface Registration {
 
 /** A value that was read, with the names of the fields that were not readable. */
 export interface Read<T> {
-  /** Undefined without the one required field. */
+  /** Undefined if the one required field is missing. */
   readonly value: T | undefined;
   readonly dropped: readonly string[];
 }
