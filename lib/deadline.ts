@@ -5,7 +5,6 @@ export interface Deadline {
   /** Returns true when only the time limit ended the work. */
   isOver(): boolean;
   remainingMs(): number;
-  /** Stops the timer. */
   clear(): void;
 }
 

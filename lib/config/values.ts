@@ -30,8 +30,8 @@ export const secret = z
   .min(32, 'expected at least 32 characters');
 
 /**
- * Addresses and networks, with commas between them, or the word `none`. The text is only checked here; its users read
- * it.
+ * Addresses and networks, with commas between them, or the word `none`. The text is checked here and parsed where it is
+ * used.
  */
 export const networks = z.string().transform((text, context) => {
   if (text === 'none') return [];

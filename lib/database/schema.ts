@@ -18,8 +18,8 @@ export function migrationName(file: string): string {
 }
 
 /**
- * Lists the migrations of this release that the database lacks. It may have later ones, because a schema also serves
- * the previous release.
+ * Lists the migrations of this release that the database lacks. The database may have later ones, because a schema also
+ * serves the previous release.
  */
 export async function missingMigrations(db: Db): Promise<string[]> {
   const applied = new Set(await appliedMigrations(db));
@@ -51,7 +51,7 @@ export async function appliedMigrations(db: Db): Promise<string[]> {
 
 const UNDEFINED_TABLE = '42P01';
 
-/** Tells an operator that migrations are missing, and the remedy. */
+/** Tells an operator which migrations are missing, and the remedy. */
 export function schemaTooOld(missing: readonly string[]): string {
   const [first] = missing;
   const which = missing.length === 1 ? first : `${missing.length} migrations from ${first} on`;

@@ -31,7 +31,7 @@ export interface Answer {
   headers: Headers;
   /** Null if HTTP allows no body. Any other body must be read or cancelled. */
   body: ReadableStream<Uint8Array> | null;
-  /** Known once the body has ended. */
+  /** Tells whether the body was cut off, once it has ended. */
   isTruncated: () => boolean;
 }
 

@@ -16,9 +16,8 @@ interface ConnectorOptions {
 
 /**
  * Opens connections to permitted addresses only. A name is resolved once, here, and the socket gets exactly the
- * addresses that were checked, so a DNS response that changes afterwards changes nothing. Host header and TLS server
- * name keep the name.
- *
+ * addresses that were checked, so a DNS response that changes afterwards has no effect. Host header and TLS server name
+ * keep the name.
  * A pooled connection needs no second check: pools are kept per origin, the address of an open socket cannot change,
  * and a new socket comes through here again.
  */
@@ -69,8 +68,8 @@ async function resolveChecked(
   { lookup, allowPrivateNetwork }: ConnectorOptions,
 ): Promise<[Resolved, ...Resolved[]]> {
   const addresses = await lookupAll(hostname, lookup);
-  // One forbidden address refuses the host. No honest host mixes forbidden addresses with others: it is a sign of a
-  // rebinding attempt, and connecting to the other addresses would hide it.
+  // One forbidden address refuses the host. No honest host mixes forbidden addresses with others, which are a sign of a
+  // rebinding attempt. Connecting to the other addresses would hide it.
   if (!addresses.every((address) => isPermittedAddress(address, allowPrivateNetwork))) {
     throw notPublic(hostname);
   }
@@ -98,9 +97,7 @@ function dnsFailure(host: string, error: unknown): OutboundError {
   return new OutboundError('dns_failure', `the host has no address${reason}`, { host });
 }
 
-/**
- * Resolves a host name to all its addresses; rejects, or resolves to none, when it has no address.
- */
+/** Resolves a host name to all its addresses. A name without an address rejects, or resolves to an empty list. */
 export type Lookup = (hostname: string) => Promise<readonly string[]>;
 
 /**

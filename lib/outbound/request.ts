@@ -18,8 +18,8 @@ export interface OutboundRequestOptions {
    */
   onOverflow?: 'error' | 'truncate';
   /**
-   * Time for the body after the status, after which it is cut; a broken body is accepted too. Without it both fail the
-   * exchange.
+   * Time for the body after the status. A body that takes longer is cut, and a body that breaks is accepted. Without
+   * this time, both fail the exchange.
    */
   cutBodyAfterMs?: number;
   /**

@@ -11,7 +11,8 @@ export function checkedUrl(input: string | URL, allowPrivateNetwork: boolean): U
   if (text.length > MAX_URL_LENGTH) {
     throw new OutboundError('blocked_url', `a URL may have at most ${MAX_URL_LENGTH} characters`);
   }
-  // The parser silently drops or changes these characters, so a person would read another address than the called one.
+  // The parser silently drops or changes these characters, so a person would read an address that is not the called
+  // one.
   if (/[\s\\\p{Cc}]/u.test(text)) {
     throw new OutboundError('blocked_url', 'a URL may not contain spaces, backslashes or controls');
   }
@@ -74,8 +75,7 @@ const LOCAL_SUFFIXES: ReadonlySet<string> = new Set([
 
 /**
  * Ports of other protocols, so that no user makes the service speak to a mail or database server. The list is that of
- * https://fetch.spec.whatwg.org/#port-blocking, which `fetch` applies when connecting; this check applies it when
- * saving.
+ * https://fetch.spec.whatwg.org/#port-blocking. `fetch` applies it when connecting; this check applies it when saving.
  */
 // prettier-ignore
 const BLOCKED_PORTS: ReadonlySet<number> = new Set([

@@ -13,8 +13,8 @@ const TRUE_OR_IDS = 'expected true, false or a list of model ids';
 
 const options = z.strictObject({
   /**
-   * The request always asks for a stream; `plain` leaves out the request for usage at its end, if a provider refuses
-   * it.
+   * Every request asks for a stream. `plain` does not ask for the usage at the end, for a provider that refuses that
+   * field.
    */
   stream: z.enum(['with_usage', 'plain']).default('with_usage'),
   /** Fields that the provider does not accept in the request body. */
@@ -25,8 +25,8 @@ const options = z.strictObject({
     .regex(/^[A-Za-z][A-Za-z0-9_-]{0,20}$/, 'expected up to 21 letters, digits, - and _')
     .optional(),
   /**
-   * Models that accept a JSON Schema in the request, in OpenAI's form and not strictly: all of the list, or the ones
-   * with these ids.
+   * Models that accept a JSON Schema in the request, in OpenAI's form and not strictly: all models, or those with these
+   * ids.
    */
   structuredOutputs: z
     .union([z.boolean(), z.array(z.string().min(1)).min(1, TRUE_OR_IDS)], { error: TRUE_OR_IDS })
@@ -40,7 +40,7 @@ const api = z.strictObject({
   baseUrl,
   protocol: z.enum(PROTOCOLS),
   headers: safeHeaders.default({}),
-  /** A header that carries the claim of the ID token which names the account. */
+  /** Header that carries an ID token's claim, which names the account. */
   accountHeader: z.strictObject({ name: header, claim: z.string().min(1) }).optional(),
   /**
    * Requests that a session may make, among them the POST of a model step; by default the one request of the protocol.
@@ -87,7 +87,7 @@ const models = z.strictObject({
     .optional(),
 });
 
-/** Signs of a used-up allowance, which returns only after hours or days. */
+/** Signs of a used-up allowance, which comes back only after hours or days. */
 const limits = z.strictObject({
   /**
    * Values of any field in the error's body that mean a used-up allowance. Status 402 means it too when a reset is
@@ -102,7 +102,7 @@ const limits = z.strictObject({
 
 export const providerFile = z.strictObject({
   name: z.string().min(1).max(80),
-  /** The source of the other fields. */
+  /** Page that documents the other fields. */
   documentation: providerUrl,
   terms,
   billing: z.enum(['subscription', 'usage']),
@@ -111,7 +111,7 @@ export const providerFile = z.strictObject({
   verify,
   models,
   limits: limits.prefault({}),
-  /** Calls at a time on one account. */
+  /** Most calls at a time on one account. */
   concurrency: z.int().min(1).max(100).default(1),
 });
 

@@ -3,8 +3,8 @@ import { type ParsedSchedule, nextScheduledDay } from './parsed-schedule.ts';
 import { MINUTES_PER_DAY, MINUTES_PER_HOUR } from './wall-clock.ts';
 
 /**
- * Returns the delay of the routine of this id in milliseconds: whole seconds from 0 to `jitterSeconds`, always the same
- * for an id, and evenly spread over ids.
+ * Returns the delay of a routine in milliseconds: whole seconds from 0 to `jitterSeconds`, always the same for an id,
+ * and evenly spread over ids.
  */
 export function jitterMs(id: string, jitterSeconds: number): number {
   if (jitterSeconds === 0) return 0;

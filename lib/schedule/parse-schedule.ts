@@ -27,8 +27,8 @@ export function parseSchedule(expression: string, time = new Date(now())): Parse
 }
 
 /**
- * Reads a schedule that was accepted before. The eight years are not checked again: `0 0 * 2 1#5` can be
- * accepted the year before a leap year, fire, and then wait for 28 years.
+ * Reads a schedule that was accepted before. The eight years are not checked again: `0 0 * 2 1#5` can be accepted the
+ * year before a leap year, fire, and then wait for 28 years.
  */
 export function parseStoredSchedule(expression: string): ParsedSchedule {
   return parsed.memo(expression);
@@ -66,7 +66,7 @@ function refuseLongSteps(texts: FieldTexts): void {
 }
 
 function valueOf(text: string): number {
-  // Months begin with 1.
+  // Months are counted from 1.
   const [month = -1, weekday = -1] = NAMES.map((names) => names.indexOf(text.toLowerCase()));
   return month >= 0 ? month + 1 : weekday >= 0 ? weekday : Number(text);
 }

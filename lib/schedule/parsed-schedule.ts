@@ -1,6 +1,6 @@
 /** A schedule ready to compute occurrences from: immutable data, with sets of small numbers as bit masks. */
 export interface ParsedSchedule {
-  /** The text it was read from, trimmed. */
+  /** Trimmed text from which the schedule was read. */
   readonly expression: string;
   /** Minutes of the hour, ascending, 0-59. */
   readonly minutes: readonly number[];
@@ -19,7 +19,7 @@ export interface ScheduledDays {
   readonly months: number;
   /** Bits 1-31. */
   readonly daysOfMonth: number;
-  /** `L` in the day-of-month field. */
+  /** True for `L` in the day-of-month field. */
   readonly lastDayOfMonth: boolean;
   /** Bits 0 (Sunday) to 6. */
   readonly weekdays: number;
@@ -27,9 +27,9 @@ export interface ScheduledDays {
   readonly nthWeekday: number;
   /** `5L`: bits 0 (Sunday) to 6, only the last such weekday of the month. */
   readonly lastWeekdays: number;
-  /** The day-of-month field is not `*`. */
+  /** True if the day-of-month field is not `*`. */
   readonly byDayOfMonth: boolean;
-  /** The day-of-week field is not `*`. */
+  /** True if the day-of-week field is not `*`. */
   readonly byWeekday: boolean;
 }
 
@@ -76,7 +76,7 @@ function daysInMonth(year: number, month: number): number {
   return month === 2 && isLeap ? 29 : (MONTH_LENGTHS[month - 1] ?? 0);
 }
 
-/** 0 is Sunday, and 1970-01-01 was a Thursday. */
+/** Returns the day of the week, 0 for Sunday. 1970-01-01 was a Thursday. */
 function weekday(day: number): number {
   return (((day + 4) % 7) + 7) % 7;
 }

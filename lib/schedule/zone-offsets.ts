@@ -27,7 +27,7 @@ export function offsetSpanAt(timeZone: string, minute: number): OffsetSpan {
 // Measuring a block of a year costs about 0.5 ms and a look-up well under a microsecond, while one question to Intl
 // costs a microsecond. Measured blocks are plain numbers; formatters are not kept.
 const BLOCK_MINUTES = 365 * MINUTES_PER_DAY;
-// Each block begins earlier than its minutes, so that it includes a change whose repeated times reach into it.
+// Each block begins before its first minute, so that it includes a change whose repeated times reach into the block.
 const LEAD_IN = 3 * MINUTES_PER_DAY;
 const MAX_BLOCKS = 100;
 const MAX_ZONES = 1000;

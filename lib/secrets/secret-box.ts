@@ -22,7 +22,7 @@ export interface SecretBox {
   seal(plaintext: string, place: SecretPlace): string;
   /** @throws {SecretUnreadable} when the text was altered, moved, or sealed under a key that this process does not hold */
   open(sealed: string, place: SecretPlace): string;
-  /** Begins every text that is sealed under the current key. */
+  /** Beginning of every text that is sealed under the current key. */
   readonly currentPrefix: string;
 }
 

@@ -34,8 +34,8 @@ export async function currentBuildOf(
 }
 
 /**
- * Makes workflows start on this build from now on; without a build, on workers that have none. Open workflows stay on
- * their build.
+ * Makes new workflows start on this build or, without a build, on workers that have none. Open workflows stay on their
+ * build.
  * @throws the server's refusal while the build does not poll every task queue that the current one polls
  */
 export async function setCurrentBuild(
@@ -85,7 +85,7 @@ export async function openWorkflowsOf(client: Client, { deploymentName, buildId 
 
 const { INDEXED_VALUE_TYPE_KEYWORD } = proto.temporal.api.enums.v1.IndexedValueType;
 
-/** The names of the search attributes that workflows carry; all are keywords. */
+/** Names of the search attributes that workflows carry. All are keywords. */
 export const SEARCH_ATTRIBUTE_NAMES: readonly string[] = Object.values(SEARCH_ATTRIBUTE).map(({ name }) => name);
 
 /**
