@@ -114,7 +114,7 @@ async function limitComputing(thread: Worker, limitMs: number) {
   const before = await thread.cpuUsage();
   let timer = setTimeout(look, limitMs);
   async function look(): Promise<void> {
-    // A thread that has ended reports that by its own event.
+    // If the thread has ended, its own event reports that.
     const used = await thread.cpuUsage(before).catch(() => undefined);
     const leftMs = used === undefined ? 0 : limitMs - (used.user + used.system) / 1_000;
     if (leftMs <= 0) passed.abort();

@@ -14,7 +14,8 @@ const LONGEST_MS = 2_147_483_647;
 /** Starts a timer of `remainingMs`, combined with the caller's signal. */
 export function startDeadline(remainingMs: number, signal: AbortSignal): Deadline {
   const end = performance.now() + remainingMs;
-  // Not `AbortSignal.timeout`: its timer runs on after the end of the work, and keeps the whole async context alive.
+  // Do not use `AbortSignal.timeout`: its timer runs on after the end of the work, and keeps the whole async context
+  // alive.
   const clock = new AbortController();
   const timer = setTimeout(() => clock.abort(), Math.min(Math.max(remainingMs, 0), LONGEST_MS));
   return {

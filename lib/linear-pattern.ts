@@ -13,7 +13,6 @@ const MAX_SIZE = 5_000;
 /** Size times characters of a match that takes a few milliseconds. Longer matches run in another thread. */
 const QUICK_STEPS = 1_000_000;
 
-/** Time limit of one match. */
 const LIMIT_MS = 500;
 
 const thread = new BoundedThread<PatternJob, boolean>({

@@ -21,7 +21,7 @@ export const CLOSE_GRACE_MS = 20_000;
 const KEEP_ALIVE_MS = 65_000;
 
 /**
- * Lets a server listen. It never closes an idle connection before its client does.
+ * Lets a server listen. The server never closes an idle connection before its client does.
  * @returns the port: the requested one, or the system's choice for 0
  * @throws the error of the socket, such as `EADDRINUSE`
  */
@@ -47,8 +47,8 @@ const CLOSE_IDLE_EVERY_MS = 50;
 
 /**
  * Follows the connections of a server, from before it listens, so that it can be closed without cutting off a request.
- * @returns closes the server: it takes no new request, and the promise resolves when open ones have ended,
- *   or were cut off after `graceMs` (milliseconds; without end if left out)
+ * @returns a function that closes the server. The server takes no new request. The promise resolves when open requests
+ * have ended, or were cut off after `graceMs` (milliseconds; without end if left out)
  */
 export function gracefulClose(server: Server): (graceMs?: number) => Promise<void> {
   const sockets = new Set<Socket>();

@@ -1,4 +1,7 @@
-/** Lets work under one key run one after another, with a bounded queue; returns `undefined` when the queue is full. */
+/**
+ * Creates a function that runs work under one key one after another. The function returns `undefined` when its queue is
+ * full.
+ */
 export function createTurns(maxWaiting: number) {
   const queues = new Map<string, { last: Promise<unknown>; waiting: number }>();
 

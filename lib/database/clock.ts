@@ -37,7 +37,7 @@ export async function keepClock(database: Db, log: Log): Promise<{ stop(): void 
     }
     wasWrong = isWrong;
   };
-  // When the database is down, the clock is compared once it is back.
+  // If the database is down, a later attempt compares the clock.
   const attempt = () => compare().catch(() => undefined);
   await attempt();
   const timer = setInterval(() => void attempt(), EVERY_MS);
@@ -45,7 +45,10 @@ export async function keepClock(database: Db, log: Log): Promise<{ stop(): void 
   return { stop: () => clearInterval(timer) };
 }
 
-/** Returns by how much the clock is ahead, 0 for a small difference; undefined when the measurement is too inexact. */
+/**
+ * Returns the milliseconds by which the clock is ahead, 0 for a small difference; undefined when the measurement is too
+ * inexact.
+ */
 export function correctionMs({
   aheadMs,
   tookMs,

@@ -33,14 +33,14 @@ export const claimsSchema = z.strictObject({
   credentialVersion: z.int().min(0).nullable(),
   runId: id.nullable(),
   step: z.int().min(0).nullable(),
-  /** Deadline of the work itself. */
+  /** Deadline of the work itself, in Unix milliseconds. */
   deadline: z.int().min(0).nullable(),
   bodyHash: sha256,
 });
 
 export type Claims = z.output<typeof claimsSchema>;
 
-/** Limit of a message before it is signed and encrypted. */
+/** Most bytes of a message before it is signed and encrypted. */
 export const MAX_PLAINTEXT_BYTES = 4 * 1024 * 1024;
 
 /**

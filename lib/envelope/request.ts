@@ -100,7 +100,7 @@ export async function openRequest(
     if (sha256(body).toString('hex') !== claims.bodyHash) throw new EnvelopeError();
     return { claims, body: parseExact(body), credential, digest: sha256(envelope) };
   } catch {
-    // One error, made here: neither a message nor a cause may distinguish refusals.
+    // Make the error here: neither a message nor a cause may distinguish refusals.
     throw new EnvelopeError();
   }
 }

@@ -1,6 +1,6 @@
 declare global {
   interface JSON {
-    /** Makes a value that is written as the given text of a primitive (ECMAScript 2026). */
+    /** Makes a value that JSON writes as the given text of a primitive (ECMAScript 2026). */
     rawJSON(text: string): object;
     /** Gives the reviver the source text of a number (ECMAScript 2026). */
     parse(text: string, reviver: Reviver): unknown;
@@ -96,7 +96,6 @@ export function isTooLong(number: ExactNumber): boolean {
   return Math.max(digits.length, digits.length + exponent, -exponent) > MAX_DIGITS;
 }
 
-/** Tells whether a number has a fraction. */
 export function isFraction(number: ExactNumber): boolean {
   return decimalOf(number.source).exponent < 0;
 }

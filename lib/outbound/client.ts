@@ -11,12 +11,9 @@ export const USER_AGENT = 'routine-automation-service';
 export interface OutboundClientOptions {
   /** Allows http and private addresses, for local use. */
   allowPrivateNetwork: boolean;
-  /**
-   * Name resolution; by default DNS servers directly, or the operating system's with
-   * `allowPrivateNetwork`.
-   */
+  /** Resolves names. By default DNS servers are asked directly, and with `allowPrivateNetwork` the operating system. */
   lookup?: Lookup;
-  /** PEM certificates trusted instead of the usual authorities. */
+  /** PEM certificates that are trusted instead of the usual authorities. */
   ca?: string;
   /** `User-Agent` of requests without one. */
   userAgent?: string;

@@ -10,7 +10,7 @@ interface ConnectorOptions {
   allowPrivateNetwork: boolean;
   lookup: Lookup;
   connectTimeoutMs: number;
-  /** PEM certificates trusted instead of the usual authorities. */
+  /** PEM certificates that are trusted instead of the usual authorities. */
   ca?: string;
 }
 

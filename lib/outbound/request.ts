@@ -13,8 +13,7 @@ export interface OutboundRequestOptions {
   /** Limit after decompression. Default 1 MiB. */
   maxResponseBytes?: number;
   /**
-   * `error` (default) fails with `response_too_large`; `truncate` stops reading there and closes
-   * the connection.
+   * `error` (default) fails with `response_too_large`; `truncate` stops reading at the limit and closes the connection.
    */
   onOverflow?: 'error' | 'truncate';
   /**

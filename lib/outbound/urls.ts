@@ -48,7 +48,10 @@ function hostFault(url: URL, allowPrivateNetwork: boolean): string | undefined {
   return LOCAL_SUFFIXES.has(labels.at(-1) ?? '') ? 'the host is not a public name' : undefined;
 }
 
-/** `URL` has already turned every other spelling of an IPv4 address into four decimal numbers. */
+/**
+ * Returns the address of a host that is an IP literal. `URL` has already turned every spelling of an IPv4 address into
+ * four decimal numbers.
+ */
 function ipLiteral(hostname: string): string | undefined {
   const bare = hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
   return isIP(bare) === 0 ? undefined : bare;

@@ -10,7 +10,7 @@ import { type OffsetSpan, offsetSpanAt } from './zone-offsets.ts';
 //    So `30 1-3 * * *` runs once at 01:30, while `0 * * * *` and `*/15 * * * *` run every real hour and
 //    quarter, and `*/15 1 * * *` runs every quarter of both hours that are called one o'clock.
 // 3. Never: a local time that the clock skips is an occurrence at the first minute after the gap. All skipped times of
-//    one gap are one occurrence, and so is the first minute after the gap if the fields match it too.
+//    one gap are one occurrence. If the fields match that minute too, it is the same occurrence.
 //    So `30 2 * * *`, `*/5 2 * * *` and `0 */2 * * *` run once at 03:00 when 02:00-03:00 is skipped.
 // 4. Rule 3 does not apply to an every-hour schedule, which names no hour that could be missed: `7 * * * *`
 //    continues at 03:07 without a run at 03:00, which the schedule does not ask for. The exception is a date that is

@@ -17,7 +17,10 @@ export function maxJitterSeconds(schedule: ParsedSchedule): number {
   return (shortestInterval(schedule) * 60) / 2;
 }
 
-/** A clock change may bring two occurrences closer together; both have the same delay, so their order stays. */
+/**
+ * Returns the shortest interval of a schedule in minutes. A clock change may bring two occurrences closer together, but
+ * both have the same delay, so their order stays.
+ */
 function shortestInterval({ hours, minutes, days }: ParsedSchedule): number {
   const times = hours.flatMap((hour) => minutes.map((minute) => hour * MINUTES_PER_HOUR + minute));
   const first = times.at(0) ?? 0;

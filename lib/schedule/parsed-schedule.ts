@@ -7,7 +7,7 @@ export interface ParsedSchedule {
   /** Hours of the day, ascending, 0-23. */
   readonly hours: readonly number[];
   readonly days: ScheduledDays;
-  /** True when the hour field admits all 24 hours, however it is written. */
+  /** True when the hour field admits all 24 hours, in any spelling. */
   readonly everyHour: boolean;
   /** True when minute or hour is a wildcard or a step: a local time that occurs twice then counts twice. */
   readonly bothPasses: boolean;
@@ -58,7 +58,7 @@ export function nextScheduledDay(days: ScheduledDays, from: number, last: number
   return undefined;
 }
 
-/** Either day field is enough when both are restricted, as in every cron. */
+/** Tells whether the day fields match a day. Either field is enough when both are restricted, as in every cron. */
 function matchesDay(days: ScheduledDays, dayOfMonth: number, monthLength: number, dayOfWeek: number): boolean {
   const byDayOfMonth = has(days.daysOfMonth, dayOfMonth) || (days.lastDayOfMonth && dayOfMonth === monthLength);
   if (!days.byWeekday) return byDayOfMonth;

@@ -260,7 +260,7 @@ function datesOf(text: string, named: string | undefined, once: boolean): Meanin
   return { kind: 'dates', dates: dates.join(','), months: months.length === 0 ? '*' : months.join(','), once };
 }
 
-/** Days that each month always has. */
+/** Days of each month in a common year. */
 const LONGEST = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
 function daysBetween(from: string, to: string): number[] {

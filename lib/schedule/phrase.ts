@@ -230,7 +230,7 @@ function everySoOften(every: number, { window, minute, days }: Within): string |
   return `${minute} ${step === 1 ? (span ?? '*') : `${span ?? '*'}/${step}`} ${days}`;
 }
 
-/** Hourly runs include the last hour of a span; more frequent runs exclude it. */
+/** Returns the hour field for a span. Hourly runs include the last hour of a span; more frequent runs exclude it. */
 function hoursOf({ from, to }: Of<'window'>, every: number): string | Refusal {
   const [start, end] = [onTheClock(from, undefined), onTheClock(to, undefined)];
   if (start instanceof Refusal || end instanceof Refusal) return new Refusal('does not say from when to when exactly');

@@ -84,7 +84,7 @@ function firstChange(offsetAt: (minute: number) => number, low: number, high: nu
 function offsetReader(timeZone: string): (minute: number) => number {
   const format = new Intl.DateTimeFormat('en-US', { timeZone, timeZoneName: 'longOffset' });
   return (minute) => {
-    // "1/1/1930, GMT-00:44:30", or plain "GMT" for zero.
+    // The text ends in an offset like "GMT-00:44:30", or in plain "GMT" for zero.
     const text = format.format(minute * MS_PER_MINUTE);
     const match = /GMT(?:([+-])(\d\d):(\d\d)(?::(\d\d))?)?$/.exec(text);
     if (match === null) throw new RangeError(`no offset of ${timeZone} in "${text}"`);

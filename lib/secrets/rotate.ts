@@ -84,7 +84,7 @@ export function placeOf({ table, rowOf, sealedAs, column }: SealedColumn, keys: 
 export interface SealedColumn {
   readonly table: string;
   readonly column: string;
-  /** The primary key. */
+  /** Columns of the primary key. */
   readonly keys: readonly string[];
   /** Returns the `row` of a text's place. */
   readonly rowOf: (keys: Keys) => string;

@@ -70,7 +70,7 @@ export async function buildsOf({ workflowService, options }: Client, deploymentN
 export interface KnownBuild {
   readonly buildId: string;
   readonly isCurrent: boolean;
-  /** True when it has never been current. */
+  /** True when the build has never been current. */
   readonly isNew: boolean;
 }
 

@@ -50,14 +50,14 @@ export function finite(value: number): number {
   return value;
 }
 
-/** Writes a decimal without an exponent and without idle zeros, with at most `places` decimals. */
+/** Writes a decimal without an exponent and without trailing zeros, with at most `places` decimals. */
 export function shown(value: Decimal, places = 12): string {
   return new Decimal(value.round(places)).toFixed();
 }
 
 /**
  * Rounds the value of a statistical function to six significant digits.
- * @throws {CalculationError} as `finite` does
+ * @throws {CalculationError} when a double has overflowed
  */
 export function significant(value: number): number {
   return Number(finite(value).toPrecision(6));

@@ -8,7 +8,6 @@ export interface Value {
 
 type Args = readonly Decimal[];
 
-/** Applies a function of an expression by its name. */
 export function applyFunction(name: string, args: readonly Value[]): Value {
   const found = FUNCTIONS.get(name);
   if (found === undefined) {

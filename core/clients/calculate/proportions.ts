@@ -21,7 +21,7 @@ export function wilson(successes: number, total: number, confidence = 0.95): Int
 interface TwoProportions {
   readonly rateA: number;
   readonly rateB: number;
-  /** B minus A. */
+  /** Rate of B minus rate of A. */
   readonly difference: number;
   readonly interval: Interval;
   /** The difference as a share of A's rate; null if A's rate is 0. */

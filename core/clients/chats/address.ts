@@ -1,4 +1,4 @@
-/** Chats whose incoming webhooks can be posted to. */
+/** Chats that take messages at an incoming webhook. */
 export const CHAT_KINDS = ['slack', 'teams', 'discord', 'google_chat'] as const;
 export type ChatKind = (typeof CHAT_KINDS)[number];
 

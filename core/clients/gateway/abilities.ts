@@ -1,6 +1,6 @@
 import type { ModelDialect } from '#lib/config/index.ts';
 
-/** How much a model thinks before it writes. */
+/** Levels of thinking before a model writes. */
 export const EFFORTS = ['low', 'medium', 'high'] as const;
 export type Effort = (typeof EFFORTS)[number];
 
@@ -30,7 +30,7 @@ export interface ModelAbilities {
   readonly beginsInThinking?: boolean;
   /** True if whole responses give a finish reason. */
   readonly finishReasons?: boolean;
-  /** The field that says how much to think; `none` for a model that takes no effort. */
+  /** Field that sets the level of thinking; `none` for a model that takes no level. */
   readonly effort?: 'reasoning_effort' | 'reasoning' | 'chat_template_kwargs' | 'none';
   /** The most output tokens that the server named in a refusal. */
   readonly maxOutputTokens?: number;

@@ -96,7 +96,8 @@ function providerOf({ baseUrl, apiKey }: ModelSource, dispatcher: Agent, silence
     supportsStructuredOutputs: true,
     ...(apiKey === undefined ? {} : { apiKey }),
     fetch: gatewayFetch({ dispatcher, apiKey, silenceMs }),
-    // Abilities and effort come with each call as options, which the library would send.
+    // Abilities and effort come with each call as options. Remove them from the body, because the library would send
+    // them.
     transformRequestBody: ({ abilities = {}, effort, ...body }) => adaptRequest(body, abilities, effort),
     metadataExtractor: {
       extractMetadata: ({ parsedBody }) =>
@@ -207,7 +208,7 @@ function beyondOf(metadata: Readonly<Record<string, unknown>> | undefined): Beyo
   return isJsonObject(beyond) ? (beyond as unknown as Beyond) : { reasoning: {}, finishWord: null, hasUsage: false };
 }
 
-/** The run checks the text against the schema, so the library accepts any text. */
+/** Asks for text in a form. The run checks the text against the schema, so the library accepts any text. */
 function textInForm(schema: JsonObject) {
   const responseFormat = Promise.resolve(jsonSchema(withoutDialect(schema)).jsonSchema).then((json) => ({
     type: 'json' as const,

@@ -72,7 +72,7 @@ export function readCompletion(body: unknown, refuse: Refuse): unknown {
   const beyond: Beyond = { reasoning, finishWord: word ?? null, hasUsage };
   const read = { ...others, content: isRefused ? refusal : said };
   const last = calls.at(-1);
-  // A call that was cut before its first argument looks like a call without arguments.
+  // A call that was cut before its first argument looks like a call without arguments: make it unusable.
   if (kind === 'cut' && last?.function.arguments.trim() === '') last.function.arguments = '{';
   return {
     ...value,
@@ -119,7 +119,7 @@ export function textOf(content: unknown): string {
 
 type WholeCall = ReturnType<typeof wholeCalls>[number];
 
-/** Mistral requires ids of nine letters and digits. */
+/** Gives each call an id of its own. A new id has nine letters and digits, as Mistral requires. */
 function withOwnIds(calls: readonly WholeCall[]): WholeCall[] {
   const seen = new Set<string | undefined>([undefined]);
   return calls.map((call) => {
@@ -131,7 +131,7 @@ function withOwnIds(calls: readonly WholeCall[]): WholeCall[] {
 
 const WHOLE_NUMBER = /^\d{1,15}$/;
 
-/** Some gateways send token counts as decimal texts. */
+/** Turns token counts into numbers, because some gateways send them as decimal texts. */
 function withNumbers(usage: JsonObject): JsonObject {
   return Object.fromEntries(
     Object.entries(usage).map(([name, value]) => {

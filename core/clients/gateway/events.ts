@@ -40,7 +40,7 @@ export function readEvents(data: string, name?: string): readonly StreamEvent[] 
   return [eventOf(value, isError, name)];
 }
 
-/** Tells whether events of this name are errors, in any form. */
+/** Tells whether every event with this name is an error. */
 export function isErrorName(name: string | undefined): boolean {
   return name !== undefined && /^(?:error|exception)$/i.test(name.trim());
 }

@@ -15,7 +15,7 @@ const MAX_LESSONS = 5;
 
 /** Learns from the refusals of one call. */
 export interface Learning {
-  /** The call in its present form. */
+  /** Returns the call with the lessons so far. */
   call(): GatewayCall;
   /** Learns from a refusal. @returns whether the request is worth repeating */
   learn(refusal: Refusal | undefined): boolean;
@@ -95,7 +95,7 @@ export function learnRefusals(input: GatewayCall, memory: AbilityMemory): Learni
   };
 }
 
-/** The directory has added the learned abilities, so they are removed again. */
+/** Removes the learned abilities, which the directory has added. */
 function without(abilities: ModelAbilities, learned: ModelAbilities): ModelAbilities {
   return Object.fromEntries(Object.entries(abilities).filter(([name]) => !(name in learned)));
 }

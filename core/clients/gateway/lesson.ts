@@ -86,7 +86,7 @@ function learnFrom(named: Named, sent: JsonObject): ModelAbilities | undefined {
   const hasCalls = messages.includes('"tool_calls":');
   if (hasCalls && /(single|one|multiple|parallel) tool[-_ ]?calls?/i.test(words)) return { parallelToolCalls: false };
   if (isNamed('response_format', /response_?format|json_schema|structured[ _]outputs?/i)) {
-    // The words are about the schema in the field, or about the field itself.
+    // The words may be about the schema in the field, or about the field itself.
     const isSchema = CONTENT.test(named.said) || !UNKNOWN_FIELD.test(named.said);
     return isSchema ? { [schemaKey(sent['response_format'])]: false } : { structuredOutputs: false };
   }
@@ -120,7 +120,7 @@ function limitOf(sent: JsonObject): number | undefined {
   return typeof limit === 'number' ? limit : undefined;
 }
 
-/** vLLM and older models of OpenAI name the tokens that are left for the output. */
+/** Returns the tokens that are left for the output, which vLLM and older models of OpenAI name. */
 function outputLeftIn(words: string, sent: JsonObject): number | undefined {
   const limit = limitOf(sent);
   if (limit === undefined) return undefined;

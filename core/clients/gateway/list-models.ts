@@ -39,7 +39,7 @@ async function request(source: ModelSource, timeoutMs: number) {
   }
 }
 
-/** Anthropic lists twenty models a page by default. */
+/** Queries for a long page: Anthropic lists twenty models by default. */
 const PAGES: Partial<Record<ModelDialect, string>> = { anthropic: '?limit=1000' };
 
 function headersOf({ apiKey, dialect }: ModelSource): Record<string, string> {
@@ -50,7 +50,7 @@ function headersOf({ apiKey, dialect }: ModelSource): Record<string, string> {
     : { Authorization: `Bearer ${apiKey}` };
 }
 
-/** A source, with facts about its server from its list. */
+/** A source, completed by facts from its server's list. */
 export interface SeenSource extends ModelSource {
   /** True for a server of the operator's own, whose models cost nothing. */
   readonly local: boolean;

@@ -137,7 +137,7 @@ function readEntry(model: Entry): Omit<ListedModel, 'id'> {
   return {
     name: model.display_name ?? model.name ?? model.id,
     figures: {
-      // The loaded window first, then the largest possible one, and the training window last.
+      // Prefer the loaded window, then the largest possible one, then the training window.
       contextTokens:
         model.loaded_context_length ??
         model.context_length ??

@@ -79,7 +79,7 @@ const KEY_LIKE = /\b(?:sk|pk|rk|gsk|xai|AIza|key|hf)[-_][\w*.-]{6,}/g;
 /** A piece of this many characters that also occurs in the prompt counts as a quotation. */
 const QUOTE = 32;
 
-/** Converts any error of the model library into a failure. @param apiKey removed from the words of the server */
+/** Converts any error of the model library into a failure. @param apiKey key to remove from the server's words */
 export function toGatewayFailure(error: unknown, apiKey?: string): GatewayFailure {
   const ours = causeOf(error, GatewayFailure);
   if (ours !== undefined) return ours;
@@ -128,7 +128,7 @@ export function causeOf<T extends Error>(error: unknown, kind: new (...args: nev
   return causes(error).find((cause): cause is T => cause instanceof kind);
 }
 
-/** The library wraps the errors of this service's `fetch`. */
+/** Lists an error and its causes. The library wraps the errors of this service's `fetch`. */
 function causes(error: unknown): Error[] {
   const found: Error[] = [];
   for (let cause = error; cause instanceof Error && found.length < 10; cause = cause.cause) {
@@ -163,5 +163,5 @@ function kindOf(status: number): GatewayFailureKind {
   return status >= 400 && status < 500 && !PASSING.has(status) ? 'refused' : 'error';
 }
 
-/** Longest delay of a request that a server can ask for. */
+/** Longest delay that a server can request. */
 const MAX_RETRY_AFTER_MS = 5 * 60_000;

@@ -20,7 +20,7 @@ export const streamListener = new AsyncLocalStorage<((text: () => string) => voi
 export interface GatewayFetchSettings {
   readonly dispatcher: Dispatcher;
   readonly apiKey: string | undefined;
-  /** Longest silence of a response that is streamed; any other is silent until its end. */
+  /** Longest silence of a streamed response. Other responses are silent until their end. */
   readonly silenceMs: number;
 }
 
@@ -147,7 +147,7 @@ function fellSilent(): GatewayFailure {
 async function readWhole(body: AsyncIterable<Buffer>): Promise<string> {
   const chunks: Buffer[] = [];
   for await (const chunk of body) chunks.push(chunk);
-  // Removes a byte order mark, which is not JSON.
+  // The decoder removes a byte order mark, which is not JSON.
   return new TextDecoder().decode(Buffer.concat(chunks));
 }
 
@@ -192,7 +192,8 @@ export function adaptRequest(
     messages: Array.isArray(messages) ? adaptMessages(messages, abilities, tools) : messages,
     ...(limit === undefined || limitField === 'none' ? {} : { [limitField]: limit }),
     ...(effort === undefined ? {} : effortField(effort, abilities)),
-    // A grammar for the text leaves llama.cpp and vLLM no way to call a tool; Groq and Gemini refuse both together.
+    // Send no schema beside tools: a grammar for the text keeps llama.cpp and vLLM from calling tools, and Groq and
+    // Gemini refuse both together.
     ...(format === undefined || tools || !takesSchema(format, abilities) ? {} : { response_format: format }),
     ...(oneCall && abilities.parallelToolCallsField !== false ? { parallel_tool_calls: false } : {}),
     ...(streaming ? { stream: true } : {}),

@@ -62,7 +62,7 @@ export class StreamedCalls {
   private readonly byId = new Map<string, OpenCall>();
   private last: OpenCall | undefined;
 
-  /** Adds the pieces of one delta. @returns whether it contained any */
+  /** Adds the pieces of one delta. @returns whether there were any */
   add({ tool_calls: calls, function_call: old }: JsonObject): boolean {
     const pieces = piecesOf(calls, old);
     for (const piece of pieces) this.addPiece(piece);
@@ -82,7 +82,7 @@ export class StreamedCalls {
     call.add(piece);
   }
 
-  /** The call that a piece without a known id continues: the one with its index, else the last one. */
+  /** Returns the call that a piece without a known id continues: the call with its index, else the last one. */
   private openAt({ index, name }: Piece): OpenCall | undefined {
     if (index === null) return this.last;
     return this.byIndex.get(index) ?? (name === undefined ? this.last : undefined);

@@ -30,7 +30,7 @@ export function withoutThinking(content: string, habits: ThinkingHabits = {}): S
     if (first?.kind !== 'open' || first.from !== afterSpace(content, at)) break;
     const end = closingOf(tags, next, content);
     const closing = tags[end];
-    // Thinking that was cut before its end does not count as text either.
+    // Thinking that was cut off does not count as text either.
     if (closing === undefined) return { text: '', thinking: [...taken, content.slice(first.from)].join('\n') };
     taken.push(content.slice(first.to, closing.from));
     at = closing.to;
@@ -50,7 +50,7 @@ export function withoutThinking(content: string, habits: ThinkingHabits = {}): S
 
 /**
  * Returns the visible part of an unfinished text: without open thinking and without half a tag. Text that may have
- * begun inside thinking is shown until a closing tag proves that it had.
+ * begun inside thinking is shown until a closing tag proves that it is thinking.
  */
 export function saidSoFar(content: string, beginsInside = false): string {
   if (/^\s*a[a-z]{0,7}$|^\s*analysis(?=\S)(?![\s\S]*assistantfinal\S)/.test(content)) return '';
@@ -79,10 +79,10 @@ interface Tag {
 /** The tags that open and close thinking. */
 const FORMS: readonly (readonly [string, string])[] = [
   ...['think|thinking', 'thoughts?', 'reasoning'].map(
-    // Qwen, DeepSeek, Seed, Gemini and others; some put a name space before the name.
+    // Tags of Qwen, DeepSeek, Seed, Gemini and others; some put a name space before the name.
     (name) => [`<(?:\\w{2,10}:)?(?:${name})(?:\\s[^<>\\n]{0,100})?>`, `</(?:\\w{2,10}:)?(?:${name})>`] as const,
   ),
-  // Mistral, Kimi, Gemma 4, MedGemma, Command A and OpenThinker.
+  // Tags of Mistral, Kimi, Gemma 4, MedGemma, Command A and OpenThinker.
   ['\\[think\\]', '\\[/think\\]'],
   ['◁think▷', '◁/think▷'],
   ['<\\|channel>(?:thought|thinking|analysis)\\b', '<channel\\|>'],
@@ -165,7 +165,7 @@ function withoutLaterBlocks(
     if (closing === undefined) continue;
     taken.push(content.slice(tag.to, closing.from));
     text += content.slice(from, tag.from);
-    // A line that the block has filled is removed with it.
+    // Remove the whole line if the block has filled it.
     from = beginsLine(content, tag.from) ? afterSpace(content, closing.to) : closing.to;
   }
   return text + content.slice(from);

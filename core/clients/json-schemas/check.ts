@@ -97,8 +97,8 @@ interface Verdict {
 }
 
 /**
- * Verdicts by project and hash of the schema. A refusal is kept too, so that its time is spent once, and expires after
- * a while. A value of one project cannot make a schema unusable for another.
+ * Verdicts by project and hash of the schema. Refusals are kept too, so that their time is spent once, and expire after
+ * a while. Because each project has its own, a value of one cannot make a schema unusable for another.
  */
 const verdicts = new LRUCache<string, Verdict>({ max: 5_000, ttl: 10 * 60_000 });
 

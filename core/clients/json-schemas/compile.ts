@@ -50,7 +50,7 @@ export function compileSchema(schema: Readonly<Record<string, unknown>>): Schema
   };
 }
 
-/** Explains why a keyword cannot be read; undefined when it can, judged without the rest of the schema. */
+/** Explains why a keyword cannot be read; undefined when it can. The rest of the schema is not considered. */
 export function keywordFault(
   dialect: unknown,
   { keyword, value, type }: { readonly keyword: string; readonly value: unknown; readonly type?: unknown },
@@ -83,7 +83,7 @@ const OPTIONS = {
   logger: false,
   // A property called `constructor` exists when the value has it, and not because every object inherits one.
   ownProperties: true,
-  // Nested references that are inlined would multiply the code.
+  // Inlining nested references would multiply the code.
   inlineRefs: false,
   // Ajv's own optimizer takes three quarters of the time, which does not pay for checks that run a few times.
   code: { optimize: false, regExp: linearPattern },
@@ -91,7 +91,9 @@ const OPTIONS = {
 
 interface DialectSupport {
   readonly Dialect: new (options: typeof OPTIONS & { validateSchema?: boolean }) => Ajv;
-  /** Checks schemas themselves; shared, because compiling a dialect's own schema takes longer than most. */
+  /**
+   * Checks schemas themselves. The instance is shared, because compiling a dialect's own schema takes longer than most.
+   */
   readonly meta: Ajv;
 }
 

@@ -2,7 +2,7 @@ import { isJsonObject, JSON_POINTER, valueAt, type JsonObject } from '#lib/json.
 import { cut } from '#lib/text.ts';
 import { compileSchema, keywordFault, type LeftOutPart, type ReadableSchema } from './compile.ts';
 
-/** Keywords that hold a schema, or a list of them. */
+/** Keywords whose value is a schema, or a list of schemas. */
 export const SUBSCHEMAS = [
   'items',
   'prefixItems',
@@ -21,7 +21,7 @@ export const SUBSCHEMAS = [
   'then',
   'else',
 ];
-/** Keywords that hold schemas by name. */
+/** Keywords whose value has schemas by name. */
 export const NAMED_SUBSCHEMAS = [
   'properties',
   'patternProperties',
@@ -44,7 +44,7 @@ export function readLeniently(schema: JsonObject): ReadableSchema {
     void compileSchema(read.schema);
     return read;
   } catch {
-    // Names of schemas can contradict each other; references by their place need none.
+    // Names of schemas can contradict each other. References by place need no names, so drop the names.
     const unnamed = readRoot(schema, { distrustsRefs: true, dropsNames: true });
     void compileSchema(unnamed.schema);
     return unnamed;

@@ -108,7 +108,7 @@ export function wordsInBody({ data: { text } }: SdkHttpError): string | undefine
   return typeof text === 'string' ? statedError(text)?.words : undefined;
 }
 
-/** Version negotiation wraps the error of the transport. */
+/** Finds this service's error among the causes, because version negotiation wraps the error of the transport. */
 function causeOf(error: unknown): ToolServerError | AppError | undefined {
   for (let each = error; each instanceof Error; each = each.cause) {
     if (each instanceof ToolServerError || each instanceof AppError) return each;

@@ -3,7 +3,7 @@ import { ToolServerError } from './error.ts';
 /** Limits of the JSON of one response. */
 export interface JsonLimits {
   readonly objects: number;
-  /** Members of objects, items of lists, and the objects and lists themselves. */
+  /** Number of members, items, objects and lists together. */
   readonly values: number;
 }
 
@@ -54,7 +54,7 @@ function createCounter(): (chunk: Uint8Array) => JsonLimits {
   let objects = 0;
   let values = 0;
   return ({ buffer, byteOffset, byteLength }) => {
-    // Read bytes as characters: in UTF-8 the syntax of JSON is never part of another character.
+    // Read bytes as characters: in UTF-8, no byte of JSON's syntax is part of another character.
     const text = Buffer.from(buffer, byteOffset, byteLength).toString('latin1');
     for (let at = 0; at < text.length;) {
       if (isEscaped) {

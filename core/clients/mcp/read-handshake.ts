@@ -33,7 +33,7 @@ export function readDiscovery(result: unknown): unknown {
 const UNSTATED_VERSION = '2025-03-26';
 const SERVER_INFO = 'io.modelcontextprotocol/serverInfo';
 
-/** A server that does not state its capabilities is asked for its tools. */
+/** Reads whether a server has tools. A server that does not state its capabilities is asked for its tools. */
 function readCapabilities(capabilities: unknown): JsonObject {
   if (!isJsonObject(capabilities)) return { tools: {} };
   return 'tools' in capabilities && capabilities['tools'] !== false ? { tools: {} } : {};

@@ -16,7 +16,7 @@ export interface ServerFetch {
   held(this: void): unknown;
   /** True when the error of the latest request has no id, so that it proves nothing about the request. */
   isUnnamed(this: void): boolean;
-  /** Values that authenticated requests, to be removed from everything that is recorded. */
+  /** Values that authenticated requests. They are removed from everything that is recorded. */
   secrets(this: void): readonly string[];
 }
 
@@ -185,7 +185,7 @@ function scopesOf(text = ''): string[] {
 
 /** The most scopes that a person would look through. */
 const MAX_SCOPES = 50;
-/** RFC 6749, section 3.3. */
+/** A scope (RFC 6749, section 3.3). */
 const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]{1,200}$/;
 
 /**

@@ -68,8 +68,8 @@ export function createSessionLife(): SessionLife {
 }
 
 /**
- * Notices that the result of a request can no longer arrive: its response has ended without it, or its stream could not
- * be resumed. The MCP client would wait for ever.
+ * Notices that the result of a request can no longer arrive, because the response has ended without it or the stream
+ * could not be resumed. The MCP client would wait for ever.
  */
 export interface ResponseWatch {
   /** Called when a request has been sent. */

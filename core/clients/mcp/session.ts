@@ -132,8 +132,8 @@ export async function openToolSession(
       await request(callLimits, (options) =>
         client.callTool(
           { name, arguments: { ...args } },
-          // Without the output schema: the library would run its patterns against the result without a time limit; the
-          // caller checks the result within one.
+          // Leave out the output schema: the library would run its patterns against the result without a time limit.
+          // The caller checks the result within one.
           { ...options, toolDefinition: { name, inputSchema: { ...inputSchema, type: 'object' } } },
         ),
       );
@@ -160,7 +160,10 @@ function lostSession({ sessionId }: StreamableHTTPClientTransport, error: unknow
   return new ToolServerError('session_lost', { serverMessage: wordsInBody(error) });
 }
 
-/** The request may have been carried out although the response does not name it. */
+/**
+ * Makes the error of a response without an id. The request may have been carried out although the response does not
+ * name it.
+ */
 function unnamed(error: unknown): unknown {
   if (!ProtocolError.isInstance(error)) return error;
   return new ToolServerError('protocol', { isAnswer: false, serverMessage: wordsOf(error) });

@@ -77,7 +77,7 @@ export function createToolSessions(deps: { readonly outbound: Pick<OutboundClien
     },
   });
   const discoveries = new LRUCache<string, PriorDiscovery>({ max: MAX_DISCOVERIES, ttl: DISCOVERY_MS });
-  /** Hashes of definitions by tool, under holder and version of the server. */
+  /** Hashes of definitions by tool, for each holder and version of a server. */
   const lists = new LRUCache<string, ReadonlyMap<string, string>>({
     maxSize: MAX_REMEMBERED,
     sizeCalculation: ({ size }) => size + 1,
@@ -131,7 +131,7 @@ export function createToolSessions(deps: { readonly outbound: Pick<OutboundClien
     async lease({ server, version, holder }, limits, { fresh = false } = {}) {
       const bound = `${holder} ${version}`;
       const kept = fresh ? undefined : take([bound, version]);
-      // Another session may lead to another server, whose tools are unknown.
+      // Forget the list, because another session may lead to another server, whose tools are unknown.
       if (kept === undefined) lists.delete(bound);
       const { session, reused } =
         kept === undefined ? await open(version, server, limits, fresh) : { session: kept, reused: true };

@@ -29,7 +29,7 @@ export function isFromIssuer(
 export function shownIssuer(issuer: string): string {
   const url = URL.parse(issuer);
   if (url === null || !/^https?:$/.test(url.protocol)) return 'something that is no address';
-  // Returned as it was written, because the difference may be the slash.
+  // Return the issuer as it was written, because the difference may be the slash.
   const plain = `${url.origin}${url.pathname}`;
   return (plain === `${issuer}/` ? issuer : plain).slice(0, 200);
 }

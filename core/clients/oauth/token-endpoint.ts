@@ -180,7 +180,7 @@ function errorOf(status: number, body: unknown, refusals = GRANT_REFUSED): Token
   return new TokenError(isAnswer ? 'answered' : 'unknown', error, { status });
 }
 
-/** RFC 6749, section 5.2, and the words of GitHub and Slack for the same. */
+/** Errors that refuse a grant: those of RFC 6749, section 5.2, and the words of GitHub and Slack for the same. */
 const GRANT_REFUSED: readonly string[] = [
   'invalid_grant',
   'bad_verification_code',

@@ -86,7 +86,7 @@ const MAX_ANSWER_BYTES = 64 * 1024;
 
 /**
  * Revokes the tokens of a deleted connection at their issuer (RFC 7009): the refresh token, which takes the access
- * tokens with it, else the access token. Tried once. The result is logged without the provider's words.
+ * tokens with it, else the access token. Tries once, and logs the result without the provider's words.
  */
 export async function revokeGrant(
   deps: RevocationDeps,

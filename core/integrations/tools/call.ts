@@ -61,7 +61,7 @@ const CALL_TIMEOUT_MS = 120_000;
 const PREPARE_TIMEOUT_MS = 30_000;
 
 /**
- * Makes a call once: judges it, lets the caller confirm it on its record, and sends it. A tool that differs from its
+ * Makes a call once: judges it, lets the caller confirm and record it, and sends it. A tool that differs from its
  * confirmed definition is disabled.
  * @param confirm records that the call is sent now under this policy, unless the facts of the decision have changed;
  * `secrets` authenticate the call and are removed from the record
@@ -126,7 +126,7 @@ export interface LiveTool {
   readonly definition: ToolDefinition;
   readonly hash: string;
   readonly lease: LeasedSession;
-  /** True if the run has listed the tool before, without a new request. */
+  /** True if the tool comes from an earlier list of the run. */
   readonly isRemembered: boolean;
 }
 
@@ -185,8 +185,8 @@ function mayPass(error: unknown, lease: LeasedSession | undefined): boolean {
 const PASSING: ReadonlySet<ToolServerErrorKind> = new Set(['unreachable', 'broken', 'session_lost']);
 
 /**
- * Sends an allowed call. It is prepared and sent once more on another session when the server was not reached, or when
- * the server forgot the session and a second call does no harm.
+ * Sends an allowed call. The call is prepared and sent once more on another session when the server was not reached, or
+ * when the server forgot the session and a second call does no harm.
  */
 async function send(
   deps: ToolCallDeps,
@@ -226,7 +226,7 @@ function failedCall(
   error: unknown,
   { secrets, uncertain }: Pick<FailedCall, 'secrets' | 'uncertain'>,
 ): FailedCall | RefusedCall {
-  // The credentials are made before the request, so nothing was sent.
+  // The credentials are read before the request is made, so nothing was sent.
   if (error instanceof AppError) return refused('connection_unusable');
   if (!(error instanceof ToolServerError)) throw error;
   return { kind: 'failed', error, uncertain, secrets };

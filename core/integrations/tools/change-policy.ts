@@ -106,7 +106,9 @@ function assertThere({ vanishedAt }: ToolPolicy): void {
 
 type Limits = Pick<PolicyChange, 'maxCallsPerRun' | 'argumentSchema'>;
 
-/** One schema in place of another may allow anything, so it never counts as stricter. */
+/**
+ * Tells whether limits are stricter. One schema in place of another may allow anything, so it never counts as stricter.
+ */
 function isStricter(before: Limits, after: Limits): boolean {
   const calls = after.maxCallsPerRun ?? Number.POSITIVE_INFINITY;
   return (

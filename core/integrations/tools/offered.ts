@@ -3,7 +3,7 @@ import { sql, type Sql } from '#lib/database/index.ts';
 import { readableNow, type ProjectTool } from './queries.ts';
 import { ownDefinition, ownTools, type OwnToolName, type OwnToolRule } from './own-tools.ts';
 
-/** A tool as the model knows it. A built-in one has neither policy nor connection. */
+/** A tool as the model knows it. A built-in tool has neither policy nor connection. */
 export interface CallableTool {
   /** Unique in the run; at most 64 letters, digits, `_` and `-`, as providers require. */
   readonly name: string;
@@ -110,13 +110,15 @@ function ofOwn(name: OwnToolName, rule: OwnToolRule): CallableTool {
   return { name, policyId: null, connectionId: null, connectionName: null, toolName: name, description };
 }
 
-/** A tool of the service keeps its name, because skills and briefings use it. */
+/**
+ * Names a tool of a connection. A tool of the service keeps its name in a clash, because skills and briefings use it.
+ */
 function nameFor(
   tool: { readonly toolName: string; readonly policyId: string },
   clashes: boolean,
   own: readonly string[],
 ): string {
   const plain = tool.toolName.replaceAll(/[^a-zA-Z0-9_-]/g, '_').slice(0, 64);
-  // The whole id, because another server could choose a name that ends in a part of it.
+  // Add the whole id, because another server could choose a name that ends in a part of it.
   return clashes || own.includes(plain) ? `${plain.slice(0, 64 - 27)}_${tool.policyId.slice('pol_'.length)}` : plain;
 }

@@ -58,7 +58,7 @@ export const STATED_OUTCOMES = ['done', 'nothing_to_report', 'partial', 'could_n
 /** Urgency of reading a result, in the opinion of the model that wrote it. */
 export const URGENCIES = ['none', 'normal', 'high'] as const;
 
-/** Tool by which a run states its outcome. A call of it ends the run or is refused. */
+/** Tool by which a run states its outcome. A call of the tool ends the run or is refused. */
 export const FINISH = 'finish';
 
 /** Fields of a routine that decide the parameters of `finish`. */

@@ -98,7 +98,7 @@ export function revokeRule(
   });
 }
 
-/** Finds the rules that stand for the confirmed definition of a policy, the oldest first. */
+/** Finds the rules that apply to the confirmed definition of a policy, the oldest first. */
 export function standingRules(
   db: Db,
   { id, projectId, confirmedHash }: Pick<ToolPolicy, 'id' | 'projectId' | 'confirmedHash'>,

@@ -167,7 +167,7 @@ export interface PendingTool extends ToolRecord {
   readonly rejected: boolean;
 }
 
-/** A call of a response that will not be made, with the error. */
+/** A call of a response, with the error if the call will not be made. */
 export type PlannedCall = PendingTool & { readonly error: string | null };
 
 export const SHOWN_LENGTH = 16_000;

@@ -31,7 +31,7 @@ export interface IssuedCall {
 
 export type Issue =
   | { readonly kind: 'issued'; readonly call: IssuedCall }
-  /** The account already has its most calls at a time. */
+  /** The account already has as many calls as it may have at a time. */
   | { readonly kind: 'busy' }
   /** The account may not be used: it is not ready, its provider is off, or its owner is no longer a member. */
   | { readonly kind: 'unusable' }
@@ -200,7 +200,7 @@ export async function expireCalls(db: Db): Promise<void> {
 /**
  * Ends the calls that an account has under way, in the transaction that takes the account away: their responses are no
  * longer recorded.
- * @returns them, for `cancelAtRuntime` after the commit
+ * @returns the calls, for `cancelAtRuntime` after the commit
  */
 export async function endOpenCalls(
   tx: Db,

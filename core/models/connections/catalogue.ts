@@ -33,7 +33,7 @@ function catalogueKind(deps: CatalogueCore): RequestKind | undefined {
   const { modelRuntime: runtime } = deps;
   if (runtime === undefined) return undefined;
   return {
-    // The runtime takes eight calls at a time, and calls of runs matter more.
+    // Leave room for others: the runtime takes eight calls at a time, and calls of runs matter more.
     batch: 2,
     waitsMs: [],
     attempt: ({ key, payload }, signal) => refresh(deps, runtime, { id: key, ...inProject.parse(payload) }, signal),
@@ -124,7 +124,6 @@ export interface CatalogueModel {
   readonly contextTokens: number | null;
 }
 
-/** Seconds for which a catalogue is fresh. */
 const FRESH_SECONDS = 15 * 60;
 
 /** Replaces the catalogue of an account, in the caller's transaction. */

@@ -117,7 +117,7 @@ export async function adoptRevocations(db: Db): Promise<void> {
 
 const MINUTE_MS = 60_000;
 
-/** Waits between attempts: a minute, then twice that, at most an hour. */
+/** Waits between attempts: a minute, then twice as long each time, at most an hour. */
 const WAITS_MS = Array.from({ length: 30 }, (_, index) => MINUTE_MS * Math.min(2 ** index, 60));
 
 /**

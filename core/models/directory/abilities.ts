@@ -19,7 +19,7 @@ export interface AbilityStore {
 
 const FRESH_MS = 60_000;
 
-/** An upgrade of a server brings abilities, so each lesson is tested again after a week. */
+/** An upgrade may give a server new abilities, so each lesson is tested again after a week. */
 const IS_OLD = sql`learned_at < now() - interval '7 days'`;
 
 interface Learned extends ServedModel {

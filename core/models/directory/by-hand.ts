@@ -29,7 +29,7 @@ const FRESH_MS = 5_000;
 
 interface Entered extends ServedModel {
   readonly organizationId: string;
-  /** Null in the one row of an organization that has entered none. */
+  /** Null in the only row of an organization that has entered no figures. */
   readonly figures: SomeFigures | null;
 }
 

@@ -139,7 +139,6 @@ export interface CacheSettings {
   readonly timeoutMs?: number;
 }
 
-/** Time for which a list is fresh. */
 const FRESH_MS = 60_000;
 const RETRY_AFTER_FAILURE_MS = 5_000;
 

@@ -35,7 +35,7 @@ type Letter = (typeof SLOT_LETTER)[ProviderSlot];
 export type ModelProviderSettings = ProviderSettings &
   Readonly<Partial<Record<`MODEL_PROVIDER_${Exclude<Letter, 'C'>}_CLIENT_${'ID' | 'SECRET'}`, string | undefined>>>;
 
-/** Reads the connected providers that are enabled on this side. @throws naming every error of a provider file */
+/** Reads the connected providers that are enabled here. @throws naming every error of a provider file */
 export function loadModelProviders(settings: ModelProviderSettings): ModelProviders {
   const enabled = [...loadProviderFiles(settings).values()].map((loaded) => ({
     ...loaded,

@@ -154,7 +154,7 @@ export async function keepRuntimeLease(deps: KeeperDeps, signal: AbortSignal): P
       held = await renew(deps);
       if (!held) deps.log.warn('a provider runtime other than the leased one responds');
     } catch (err) {
-      // Log the outage once, however long it lasts.
+      // Log an outage once, even if it lasts.
       if (held) deps.log.warn({ err }, 'the lease on the provider runtime was not renewed');
       held = false;
     }

@@ -54,7 +54,7 @@ export function metadataOf(server: AuthorizationServer): AuthorizationServerMeta
   };
 }
 
-/** Describes the client in the form of the library. */
+/** Describes the client in the form of the MCP client library. */
 export function clientInformationOf(client: OAuthClient): OAuthClientInformationMixed {
   return {
     client_id: client.id,
@@ -138,7 +138,10 @@ async function metadataFor(
   return metadata;
 }
 
-/** A tool server of the 2025-03-26 specification is its own authorization server; its issuer may have a path. */
+/**
+ * Reads the metadata at a tool server of the 2025-03-26 specification, which is its own authorization server. Its
+ * issuer may have a path.
+ */
 async function ownMetadata(
   fetch: typeof globalThis.fetch,
   url: string,

@@ -58,7 +58,7 @@ export async function insertFlow(
 export interface Presented {
   readonly state: string;
   readonly userId: string;
-  /** Session of the browser. Only the session that began a sign-in can end it. */
+  /** Session of the browser. Only the session that began a sign-in can end the sign-in. */
   readonly sessionId: string;
   /** Name of the callback that received the return. */
   readonly callback: string;

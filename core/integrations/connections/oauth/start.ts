@@ -27,7 +27,7 @@ export interface SignInRequest extends Pick<FlowOwner, 'projectId' | 'userId' | 
 export interface StartedSignIn {
   /** The page that the person's browser goes to next. */
   readonly authorizationUrl: string;
-  /** Host of that page, to be checked before a person types a password there. */
+  /** Host of the authorization page, to be checked before a person types a password there. */
   readonly host: string;
   readonly redirectUri: string;
   readonly expiresAt: Date;
@@ -83,7 +83,10 @@ function newDraft({ providers }: SignInDeps, request: SignInRequest): Connection
   return draftConnection({ ...draft, to: { url } });
 }
 
-/** Each provider has a callback of its own, so a connection cannot change its provider. */
+/**
+ * Checks that a repeated sign-in is at the connection's provider. Each provider has a callback of its own, so a
+ * connection cannot change its provider.
+ */
 function assertSameKind(request: SignInRequest, draft: ConnectionDraft): void {
   const provider = draft.kind === 'managed' ? draft.provider : TOOL_SERVER;
   if (provider !== request.provider) {

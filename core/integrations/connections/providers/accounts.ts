@@ -135,7 +135,6 @@ export async function verifyCredential(
   return { kind: 'good', accountLabel: accountLabel(accounts), server: null };
 }
 
-/** Tries a credential at a tool server. */
 export async function verifyAtToolServer(
   outbound: OutboundClient,
   url: string | null,

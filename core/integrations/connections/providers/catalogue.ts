@@ -152,7 +152,7 @@ export const providerFile = z
     documentation: url,
     auth: z.discriminatedUnion('kind', [oauth, discovery, apiKey]),
     accounts: accounts.nullable(),
-    /** MCP over Streamable HTTP; null if the provider runs none. */
+    /** Address of the tool server (MCP over Streamable HTTP); null if the provider runs none. */
     toolServer: url.nullable(),
   })
   .refine(({ toolServer, auth }) => auth.kind !== 'discovery' || toolServer !== null, {

@@ -53,7 +53,7 @@ function createStaticSource({ database, connectionSecrets }: CredentialDeps): Cr
   return {
     async headers(connection) {
       if (connection.auth === 'none') return {};
-      // The state does not matter: a server that refused the credentials once may accept them again.
+      // Use the credentials in every state: a server that refused them once may accept them again.
       const { credentials } = await readSealedCredentials(database, connection);
       if (credentials === null) throw new AppError('connection_not_ready');
       return headersOf(staticCredentials.parse(connectionSecrets.open(connection.id, credentials)));

@@ -71,7 +71,7 @@ export interface ConnectionSecrets {
   seal(connectionId: string, credentials: object): string;
   /** @throws when the text was altered, belongs to another connection, or is sealed under an unknown key */
   open(connectionId: string, sealed: string): unknown;
-  /** Seals the query of a connection's address in the same way. */
+  /** Seals the query of a connection's address, as `seal` seals credentials. */
   sealQuery(connectionId: string, query: string): string;
   /** @throws as `open` does */
   openQuery(connectionId: string, sealed: string): string;

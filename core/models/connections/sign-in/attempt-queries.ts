@@ -123,7 +123,7 @@ async function expireOwn(db: Db, { projectId, userId }: Pick<AttemptOwner, 'proj
 }
 
 function ended(state: AttemptState, error: SignInFailureReason | null): Sql {
-  // A browser may open the return of a successful sign-in again.
+  // Keep the state of a successful sign-in, because a browser may open the return again.
   const stateHash = state === 'succeeded' ? sql`state_hash` : sql`null`;
   return sql`state = ${state}, error = ${error}, sealed = null, state_hash = ${stateHash}, polling_until = null,
     ended_at = now()`;

@@ -12,7 +12,7 @@ import { readModelConnection } from '../store/queries.ts';
 import { SignInFailure } from './failure.ts';
 import type { TriedCredential } from './try-credential.ts';
 
-/** An account that was tried, about to be stored. */
+/** A tried account that is about to be stored. */
 export interface TriedAccount {
   /** Id for a new connection. */
   readonly id: string;
@@ -44,7 +44,7 @@ export function keepAccount(
   return transaction(deps.database, async (tx) => {
     await holdProject(tx, projectId);
     await holdMembership(tx, account);
-    // Two sign-ins of a person to the same new account make one row.
+    // Take turns, so that two sign-ins of a person to the same new account make one row.
     await lockKey(tx, `model account ${account.projectId} ${account.ownerId} ${account.provider.slot}`);
     const id = await idFor(tx, account);
     const sealed = sealCredential(deps.secrets, id, account.credential);
@@ -86,8 +86,8 @@ const MAX_EVER = 10_000;
 
 /**
  * Finds the connection that a person may sign in to again.
- * @throws {AppError} `connection_not_found`, `owner_required`, `connection_not_ready` of a revoked one,
- *   `invalid_request`
+ * @throws {AppError} `connection_not_found`, `owner_required`, `connection_not_ready` for a revoked one,
+ * `invalid_request`
  */
 async function readOwnConnection(
   db: Db,
