@@ -1,7 +1,7 @@
 export const DEFAULT_TASK_QUEUE = 'routines';
 
 /**
- * Names the queue of webhook attempts. It has its own slots, so that receivers that hang cannot take those of model
+ * Names the queue of webhook attempts. It has slots of its own, so that slow receivers cannot take those of model
  * steps.
  */
 export function webhookTaskQueue(taskQueue: string): string {

@@ -3,7 +3,7 @@ import type { Attributes } from '@opentelemetry/api';
 export interface Span {
   set(attributes: Attributes): void;
   /**
-   * W3C Trace Context `traceparent` (section 3.2) of this span, for a process that continues the trace; undefined when
+   * `traceparent` of this span (W3C Trace Context, section 3.2), for a process that continues the trace; undefined when
    * off.
    */
   readonly traceparent: string | undefined;

@@ -1,7 +1,4 @@
-/**
- * Creates a function that runs work under one key one after another. The function returns `undefined` when its queue is
- * full.
- */
+/** Creates a function that runs work one after another for each key, and returns `undefined` when the queue is full. */
 export function createTurns(maxWaiting: number) {
   const queues = new Map<string, { last: Promise<unknown>; waiting: number }>();
 

@@ -22,10 +22,7 @@ const PAYMENT = {
   STRIPE_API_URL: true,
 } as const;
 
-/**
- * Demands from each process only the variables that it uses: a worker signs no sessions, and a migration needs no
- * Temporal.
- */
+/** Lists the variables that each process uses: a worker signs no sessions, and a migration needs no Temporal. */
 const roleSchemas = {
   api: configSchema,
   worker: configSchema.omit({ BETTER_AUTH_SECRET: true, SCHEDULER_SECRET: true }),

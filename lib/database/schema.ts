@@ -26,10 +26,7 @@ export async function missingMigrations(db: Db): Promise<string[]> {
   return (await migrationFiles()).map(migrationName).filter((name) => !applied.has(name));
 }
 
-/**
- * Says that the database was made before 0.1.0, the first release, whose migrations were different; undefined
- * otherwise.
- */
+/** Says that the database was made before the first release, 0.1.0, with other migrations; undefined otherwise. */
 export async function madeBeforeFirstRelease(db: Db): Promise<string | undefined> {
   const applied = await appliedMigrations(db);
   const [first = ''] = await migrationFiles();

@@ -10,10 +10,7 @@ import { now } from '../clock.ts';
 const ACCEPT_SECONDS = 60;
 const SKEW_SECONDS = 60;
 
-/**
- * Thrown for an envelope that cannot be opened, is too old or is meant for another instance. The error never tells
- * which.
- */
+/** Thrown for an envelope that cannot be opened, is too old or is for another instance. It never tells which. */
 export class EnvelopeError extends Error {
   override readonly name = 'EnvelopeError';
 

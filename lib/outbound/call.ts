@@ -35,10 +35,7 @@ export interface Answer {
   isTruncated: () => boolean;
 }
 
-/**
- * Makes one call within its limits. Rejects with `OutboundError`, or with the reason of the caller's
- * signal.
- */
+/** Makes one call within its limits. Rejects with `OutboundError`, or with the reason of the caller's signal. */
 export async function call(request: OutboundRequest, limits: CallLimits, context: CallContext): Promise<Answer> {
   const { signal, release } = startTimeLimit(request.url.host, limits.timeoutMs, limits.signal);
   if (!request.headers.has('user-agent')) request.headers.set('user-agent', context.userAgent);

@@ -25,8 +25,7 @@ export function createGuardedConnector(options: ConnectorOptions): buildConnecto
   const connect = buildConnector({
     allowH2: false,
     autoSelectFamily: true,
-    // Time before the next address is tried. Node's default of 250 milliseconds gives up on every address of a far
-    // host.
+    // Time before the next address is tried. Node's default of 250 ms gives up on every address of a far host.
     autoSelectFamilyAttemptTimeout: 2_000,
     rejectUnauthorized: true,
     timeout: options.connectTimeoutMs,

@@ -47,10 +47,7 @@ const NEVER_SENT: ReadonlySet<OutboundErrorCode> = new Set([
   'tls_error',
 ]);
 
-/**
- * Turns an error of the connection phase (TCP or TLS handshake) into an `OutboundError`. Nothing of the request was
- * sent yet.
- */
+/** Turns an error of the TCP or TLS handshake into an `OutboundError`. Nothing of the request was sent yet. */
 export function connectFault(error: unknown, host: string, isTls: boolean): OutboundError {
   if (error instanceof OutboundError) return error;
   const code = codeOf(error);

@@ -53,10 +53,7 @@ const CONNECTION_HEADERS = [
   'upgrade',
 ];
 
-/**
- * Sends headers and body in one packet, because all bytes are known here. `fetch` would write the body after the
- * headers.
- */
+/** Sends headers and body in one packet, because all bytes are known. `fetch` would write the body later. */
 function sendingWhole(body: Uint8Array, dispatcher: Dispatcher): Dispatcher {
   return dispatcher.compose((dispatch) => (options, handler) => dispatch({ ...options, body }, handler));
 }

@@ -49,10 +49,7 @@ export const oauthAuth = z
     authorizationParameters: parameters.default({}),
     /** `paste`: the person copies the final address, for a provider that allows no other redirect. */
     redirect: z.enum(['callback', 'paste']).default('callback'),
-    /**
-     * Address registered at the provider. No server needs to answer it, because the person copies it when the sign-in
-     * ends.
-     */
+    /** Address registered at the provider. No server needs to answer it, because the person copies it at the end. */
     redirectUri: z.url({ protocol: /^https?$/ }).optional(),
     pkce: z.literal('S256').default('S256'),
     /** True if the callback names the client id to use from then on. */

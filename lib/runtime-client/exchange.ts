@@ -71,8 +71,7 @@ export async function exchange(
     const issuer = purpose === 'hello' ? null : audience;
     const open = createFrameOpener({ keys, digest, issuer, requestId });
     let last: FrameContent | undefined;
-    // Read to the end: a connection with an unread response would be closed, and the next call would need a new
-    // handshake.
+    // Read to the end: closing a connection with an unread response would cost the next call a new handshake.
     for await (const line of linesOf(response.body as AsyncIterable<Buffer>, MAX_ENVELOPE_BYTES)) {
       last = (await open(line)).content;
       silence.restart();
@@ -177,10 +176,7 @@ export class RuntimeUnreachable extends Error {
   override readonly name = 'RuntimeUnreachable';
   readonly reason: UnreachableReason;
   readonly retryAfterMs: number | undefined;
-  /**
-   * Seconds by which the runtime's clock is ahead of Postgres, after a refused call. From a minute on, it refuses all
-   * calls.
-   */
+  /** Seconds by which the runtime's clock is ahead of Postgres. From a minute on, it refuses all calls. */
   readonly clockAheadSeconds: number | undefined;
 
   constructor(

@@ -4,8 +4,8 @@ import { PATTERNS, type DayPart, type Meaning } from './phrase-patterns.ts';
 import type { ClockTime } from './phrase-values.ts';
 
 /**
- * Result of reading a sentence for its schedule. `phrase` has the words that were read; `why` continues a sentence
- * about them.
+ * Result of reading a sentence for its schedule. `phrase` is the part that was read; `why` continues a sentence about
+ * it.
  */
 export type PhraseReading =
   | { readonly kind: 'read'; readonly schedule: string; readonly phrase: string }

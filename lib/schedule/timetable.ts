@@ -22,10 +22,7 @@ export function nextInTimetable(timetable: Timetable, after: Date): Date | undef
   return minute === Infinity ? undefined : dateOf(minute);
 }
 
-/**
- * Returns the next occurrences strictly after `after`, in order: `count` of them, or fewer before the end of the
- * window.
- */
+/** Returns the next `count` occurrences strictly after `after`, in order; fewer at the end of the window. */
 export function nextTimes(timetable: Timetable, after: Date, count: number): Date[] {
   const dates: Date[] = [];
   let minute = nextTimetableMinute(timetable, minuteAfter(after));

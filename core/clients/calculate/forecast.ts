@@ -89,8 +89,7 @@ function scored(
   let widest = 0;
   const half = forecast.map((_, step) => {
     const squares = tests.map(({ errors }) => (errors[step] ?? 0) ** 2);
-    // Never make a farther forecast more certain than a nearer one, even if the errors of a few cut-offs happen to be
-    // smaller.
+    // Never make a farther forecast more certain than a nearer one, even if the errors of few cut-offs suggest it.
     widest = Math.max(widest, 1.28 * Math.sqrt(meanOf(squares)));
     return widest;
   });

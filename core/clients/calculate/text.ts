@@ -57,10 +57,7 @@ interface ListDiff {
   readonly duplicates: { readonly earlier: number; readonly later: number };
 }
 
-/**
- * Compares two lists as sets of lines, in the lists' order. White space at the ends and Unicode composition do not
- * count.
- */
+/** Compares two lists as sets of lines, in the lists' order. White space at the ends and Unicode form do not count. */
 export function diffLists(earlier: readonly string[], later: readonly string[], ignoreCase: boolean): ListDiff {
   const before = keyed(earlier, ignoreCase);
   const after = keyed(later, ignoreCase);

@@ -71,10 +71,7 @@ function lookUp(providerId: string, modelId: string): ListedFigures {
 
 type Quoted = number | { readonly base: number; readonly tiers: readonly { readonly price: number }[] };
 
-/**
- * Returns the price of one token from a quoted price for a million. `of` selects the tier: 0 for the first, -1 for the
- * last.
- */
+/** Returns the price of one token from a price for a million. `of` selects the tier: 0 is the first, -1 the last. */
 function perToken(quoted: Quoted, of: 0 | -1): string {
   const all = typeof quoted === 'object' ? [quoted.base, ...quoted.tiers.map(({ price }) => price)] : [quoted];
   return new Big(all.at(of) ?? 0).div(1_000_000).toFixed();

@@ -63,10 +63,7 @@ function eventOf(value: unknown, isError: boolean, name: string | undefined): St
   return isChunk(value) ? { kind: 'chunk', chunk: value } : PASS;
 }
 
-/**
- * Makes the fault of a text that is not JSON. A broken chunk contains only the model's own text, so its fault has no
- * body.
- */
+/** Makes the fault of a text that is not JSON. A broken chunk has only the model's own text: its fault has no body. */
 export function textFault(text: string): Fault {
   if (/^[{[][\s\S]{0,2000}"choices"/.test(text)) return { body: '', status: undefined };
   return { body: text, status: statusInWords(text.slice(0, 200)) };

@@ -19,10 +19,7 @@ export interface Learning {
   call(): GatewayCall;
   /** Learns from a refusal. @returns whether the request is worth repeating */
   learn(refusal: Refusal | undefined): boolean;
-  /**
-   * Remembers the lesson after a request that follows it was accepted, and forgets lessons that this request did not
-   * need.
-   */
+  /** Remembers the lesson after a request that follows it was accepted, and forgets lessons that were not needed. */
   keep(outputTokens: number): Promise<void>;
 }
 
@@ -73,8 +70,7 @@ export function learnRefusals(input: GatewayCall, memory: AbilityMemory): Learni
       if (outputLeft !== undefined && (maxOutputTokens ?? Infinity) > outputLeft) {
         maxOutputTokens = outputLeft;
       } else if (lesson === undefined || isHeld(lesson, call().abilities ?? {})) {
-        // The earlier lessons may be wrong by now, because the server was replaced or upgraded: repeat the request
-        // without them.
+        // The server may have been replaced or upgraded since the earlier lessons: repeat the request without them.
         if (isOverflow || dropped === known || Object.keys(known).length === 0) return false;
         if (refusal.status !== 400 && refusal.status !== 422) return false;
         drop();

@@ -17,10 +17,7 @@ export interface Lesson {
  */
 const REFUSING: ReadonlySet<number> = new Set([400, 404, 415, 422, 500, 501]);
 
-/**
- * The wordings of OpenAI, llama.cpp, vLLM, LiteLLM, Mistral, Anthropic, Gemini and Ollama for a prompt that is too
- * long.
- */
+/** Words of OpenAI, llama.cpp, vLLM, LiteLLM, Mistral, Anthropic, Gemini and Ollama for a prompt that is too long. */
 const OVERFLOW =
   /exceed_context_size|context_length_exceeded|context[ _-]?(length|size|window)|maximum (model|sequence|prompt) length|(prompt|input)[^.]{0,40} (is )?too (long|large)|too many (input )?tokens|token count[^.]{0,40}exceeds|exceeds? the (available|maximum) context/i;
 

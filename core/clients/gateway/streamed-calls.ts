@@ -7,10 +7,7 @@ interface WholeCall {
   readonly extra_content?: unknown;
 }
 
-/**
- * Reads the calls of an unstreamed message: some servers send arguments as an object, or the single call of the old
- * API.
- */
+/** Reads the calls of an unstreamed message. Some servers send objects as arguments, or the old API's single call. */
 export function wholeCalls({ tool_calls: calls, function_call: old }: JsonObject): WholeCall[] {
   return piecesOf(calls, old).map((piece) => {
     const call = new OpenCall();

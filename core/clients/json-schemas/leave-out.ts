@@ -127,10 +127,7 @@ function readRoot(root: JsonObject, { distrustsRefs = false, dropsNames = false 
     return {};
   }
 
-  /**
-   * Leaves out keywords that apply to the rest, such as `additionalProperties`, if the keywords beside them lost a
-   * part.
-   */
+  /** Leaves out keywords for the rest, such as `additionalProperties`, if the keywords beside them lost a part. */
   function leaveOutStricter(read: Map<string, unknown>, at: string): void {
     const inside = at === '' ? '' : `${at}.`;
     for (const [keyword, others] of STRICTER) {

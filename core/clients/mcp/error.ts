@@ -67,10 +67,7 @@ export class ToolServerError extends Error {
   }
 }
 
-/**
- * Errors of requests that the server has not acted on. A request refused for lack of a sign-in arrives too, without
- * effect.
- */
+/** Errors after which the server has not acted on the request, such as a refusal that asks for a sign-in. */
 const NEVER_ARRIVED: ReadonlySet<ToolServerErrorKind> = new Set([
   'blocked',
   'unreachable',

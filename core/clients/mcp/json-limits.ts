@@ -37,10 +37,7 @@ export function limitJson(
   return new Response(counted, { status, statusText, headers });
 }
 
-/**
- * Match the next character that matters inside and outside of a string. A native search is fast, and most bytes are
- * text.
- */
+/** Match the next character that matters, inside and outside of a string. A native search passes the others quickly. */
 const WITHIN_STRING = /["\\\n\r]/g;
 const OUTSIDE = /["{[,]/g;
 

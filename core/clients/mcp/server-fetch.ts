@@ -24,10 +24,7 @@ interface ResponseLimits extends JsonLimits {
   readonly bytes: number;
 }
 
-/**
- * Limits of one page of tools, enough for some hundreds. The API checks a page within 50 ms, even if every tool is
- * wrong.
- */
+/** Limits of one page, enough for hundreds of tools. The API checks it within 50 ms, even if every tool is wrong. */
 const LIST_LIMITS: ResponseLimits = { bytes: 2 * 1024 * 1024, objects: 5_000, values: 15_000 };
 /**
  * Limits of one result with its framing; a model gets much less of it. Reading a result takes the worker less than a
@@ -133,8 +130,7 @@ export function createServerFetch({
       response = await send(auth);
     }
     if (resumed && !response.ok) watch.notResumed();
-    // Limit only good responses. The client reads an error as text, and does not notice when an event stream breaks
-    // off.
+    // Limit only good responses: the client reads an error as text, and does not notice a broken event stream.
     if (!response.ok) return response;
     const limited = limitJson(response, limits, watch.ended);
     return answered === undefined ? limited : mendResponse(limited, answered, hold);

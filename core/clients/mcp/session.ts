@@ -160,10 +160,7 @@ function lostSession({ sessionId }: StreamableHTTPClientTransport, error: unknow
   return new ToolServerError('session_lost', { serverMessage: wordsInBody(error) });
 }
 
-/**
- * Makes the error of a response without an id. The request may have been carried out although the response does not
- * name it.
- */
+/** Makes the error of a response without an id. The request may have been carried out nevertheless. */
 function unnamed(error: unknown): unknown {
   if (!ProtocolError.isInstance(error)) return error;
   return new ToolServerError('protocol', { isAnswer: false, serverMessage: wordsOf(error) });

@@ -24,8 +24,7 @@ export interface ModelRuntime {
    */
   requireProvider(provider: ProviderRef): Promise<void>;
   /**
-   * Tells within a second and a half whether the runtime takes work, so that a list does not wait for a runtime that
-   * hangs.
+   * Tells whether the runtime takes work, within a second and a half, so that no list waits for a runtime that hangs.
    */
   status(provider: ProviderRef): Promise<RuntimeStatus>;
   close(): Promise<void>;

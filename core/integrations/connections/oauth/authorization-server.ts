@@ -33,10 +33,7 @@ export const oauthClient = z.strictObject({
   id: z.string(),
   secret: z.string().optional(),
   authMethod: z.string().optional(),
-  /**
-   * True for a client that a person entered, which outlives the sign-in. Any other client is chosen again at each
-   * sign-in.
-   */
+  /** True for a client that a person entered: it outlives the sign-in. Each sign-in chooses any other client again. */
   given: z.boolean(),
 });
 export type OAuthClient = z.output<typeof oauthClient>;

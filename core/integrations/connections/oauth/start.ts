@@ -122,10 +122,7 @@ async function earlierSignIn(deps: SignInDeps, connection: Connection): Promise<
   return { issued, scopes: stored.scopes, demandedScopes: stored.demandedScopes };
 }
 
-/**
- * Returns the address of the authorization request (RFC 6749, section 4.1.1), and the verifier of its challenge (RFC
- * 7636).
- */
+/** Returns the address of the authorization request (RFC 6749, section 4.1.1) and its verifier (RFC 7636). */
 export async function authorizationRequest(
   { server, client, scope, resource, parameters }: SignInTarget,
   redirectUri: string,

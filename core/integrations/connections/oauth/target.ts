@@ -122,7 +122,6 @@ async function challengeOf(outbound: OutboundClient, url: string): Promise<strin
     if (error.isDenial) return error.challenge;
     throw refusal(error);
   }
-  // A server that accepts a request without credentials may still demand a sign-in for its tools, and say so in its
-  // metadata.
+  // A server that accepts this request may still demand a sign-in for its tools, and say so in its metadata.
   return undefined;
 }

@@ -68,8 +68,7 @@ function textAt(item: unknown, path: string): string | undefined {
 }
 
 /**
- * Result of a call: `rejected` when the provider does not know the credential, `forbidden` when the credential lacks
- * the right.
+ * Result of a call: `rejected` for a credential that the provider does not know, `forbidden` for one without the right.
  */
 type ProviderResult =
   | { readonly kind: 'answered'; readonly body: unknown }

@@ -151,10 +151,7 @@ export function takeTurn(db: Db, { id, projectId }: SignInAttempt): Promise<Sign
   `;
 }
 
-/**
- * Gives the turn back; `slowDown` makes every later interval five seconds longer, `pause` only the next one twice as
- * long.
- */
+/** Gives the turn back. `slowDown` makes all later intervals five seconds longer, `pause` doubles the next one. */
 export async function endTurn(
   db: Db,
   { id, projectId }: SignInAttempt,

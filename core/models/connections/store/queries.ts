@@ -122,10 +122,7 @@ async function mailOwner(
   });
 }
 
-/**
- * Returns a statement, for a common table expression, that records the use of an account. `from` has one row for each
- * use.
- */
+/** Returns a statement, for a common table expression, that records a use of the account for each row of `from`. */
 export function useAccount(id: string, { isNewRun, from }: { readonly isNewRun: Sql; readonly from: Sql }): Sql {
   return sql`
     update model_connections set last_used_at = now(), run_count = run_count + case when ${isNewRun} then 1 else 0 end
