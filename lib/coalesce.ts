@@ -52,7 +52,7 @@ export function createCoalescer<T>(): (key: string, work: (callers: number) => P
 }
 
 /**
- * Returns a function that computes its result once for each object and keeps it as long as the object lives. It serves
+ * Returns a function that computes its result once for each object and keeps it as long as the object lives. Use it for
  * results of immutable objects that many callers need.
  */
 export function oncePerObject<T extends object, R>(compute: (object: T) => R): (object: T) => R {

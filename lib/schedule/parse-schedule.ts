@@ -10,8 +10,8 @@ import { now } from '../clock.ts';
  * Reads a schedule that is about to be accepted: five cron fields (names, lists, ranges, steps, `L`,
  * `5L`, `5#2`; day of month and day of week are a union when both are restricted) or one of
  * `@hourly`, `@daily`, `@midnight`, `@weekly`, `@monthly`, `@yearly`, `@annually`.
- * @throws {ScheduleError} when it cannot be read, has a step that leads out of its field, never fires, or fires next more
- * than eight years after `time`
+ * @throws {ScheduleError} when it cannot be read, has a step that leads out of its field, never fires, or first fires
+ * more than eight years after `time`
  */
 export function parseSchedule(expression: string, time = new Date(now())): ParsedSchedule {
   const schedule = parseStoredSchedule(expression);

@@ -113,8 +113,8 @@ type ServedLanguageModel = Exclude<LanguageModel, string>;
 const PROVIDER = 'gateway';
 
 /**
- * Learns from complete responses which models give no finish reason. The database remembers only these; each process
- * notices by itself that a model gives one.
+ * Learns from complete responses which models give no finish reason. The database remembers only those models; each
+ * process notices by itself that a model gives one.
  */
 function finishHabits() {
   const given = new Set<string>();

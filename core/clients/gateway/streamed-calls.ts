@@ -70,7 +70,7 @@ export class StreamedCalls {
     const { index, id } = piece;
     const open = (id === undefined ? undefined : this.byId.get(id)) ?? this.openAt(piece);
     const isElsewhere = index !== null && this.byIndex.get(index) !== open;
-    // The server repeats the whole call: nothing is new.
+    // The server repeats the whole call: skip the piece.
     if (!isElsewhere && open?.repeats(piece) === true) return;
     const call = open === undefined || open.isFollowedBy(piece, isElsewhere) ? this.begin(open, piece) : open;
     if (index !== null) this.byIndex.set(index, call);

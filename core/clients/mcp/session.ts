@@ -24,7 +24,7 @@ export interface ToolSession {
   readonly server: ServerInfo;
   /** The protocol of the server, so that the next session can begin without asking. */
   readonly discovery: PriorDiscovery;
-  /** True when the server remembers the session: it gave out an id, as servers of 2025 may. */
+  /** True when the server remembers the session under an id that it gave out, as servers of 2025 may. */
   readonly stateful: boolean;
   /** One page of the server's tools, read now and never from a cache. */
   listTools(cursor: string | undefined, limits: CallLimits): Promise<ToolPage>;

@@ -62,10 +62,7 @@ const OF_ANOTHER_PROTOCOL: ReadonlySet<ToolServerErrorKind> = new Set([
 
 export function createToolSessions(deps: { readonly outbound: Pick<OutboundClient, 'fetchWithin'> }): ToolSessions {
   const ending = new Set<Promise<void>>();
-  /**
-   * Idle sessions by the key of those who may take them: run and connection, or the connection alone for a session that
-   * is not bound to a run.
-   */
+  /** Idle sessions by run and connection, or by the connection alone for a session that is not bound to a run. */
   const idle = new LRUCache<ToolSession, string>({
     max: MAX_IDLE,
     ttl: IDLE_MS,

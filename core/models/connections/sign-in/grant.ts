@@ -107,7 +107,7 @@ function assertScopes(provider: ModelProvider, granted: string | undefined): voi
   }
 }
 
-/** Owner of an account by its verified ID token; all null without one. */
+/** Owner of an account by its verified ID token. All fields are null without one. */
 export interface AccountIdentity {
   readonly accountId: string | null;
   readonly accountLabel: string | null;

@@ -63,7 +63,7 @@ export function keepAccount(
 }
 
 /**
- * Checks that a person may connect an account: a new one if the project has room, or again a connection of their own.
+ * Checks that a person may connect an account: a new one while the project has room, or a named one of their own.
  * @throws {AppError} `limit_reached`, and those of `readOwnConnection`
  */
 export async function checkMayConnect(
