@@ -59,7 +59,7 @@ interface Manner {
 
 function readRoot(root: JsonObject, { distrustsRefs = false, dropsNames = false }: Manner): ReadableSchema {
   const leftOut: LeftOutPart[] = [];
-  /** Places of the keywords that lost a part. */
+  /** Places of the keywords that were left out or lost a part. */
   const shortened = new Set<string>();
   const dialect = root['$schema'];
   const anchors = JSON.stringify(root);
@@ -87,7 +87,7 @@ function readRoot(root: JsonObject, { distrustsRefs = false, dropsNames = false 
       NEGATING.has(keyword) && isLoosened
         ? 'a part of it was left out'
         : keyword === '$ref' && !isResolved(value)
-          ? 'what it refers to is not there'
+          ? 'its target does not exist'
           : dropsNames && NAMES.has(keyword)
             ? 'the names of its schemas contradict each other'
             : keywordFault(dialect, { keyword, value: kept, type: schema['type'] });

@@ -25,7 +25,7 @@ export const TOOL_SERVER_ERRORS = {
   malformed: 'the answer of the server does not follow MCP',
   protocol: 'the server refused the request',
   session_lost: 'the server no longer knows the session',
-  input_required: 'the tool wants to ask a person, and a run has none',
+  input_required: 'the tool wants to ask a person, but no person takes part in a run',
   cancelled: 'the call was cancelled',
 } as const;
 export type ToolServerErrorKind = keyof typeof TOOL_SERVER_ERRORS;

@@ -15,7 +15,7 @@ const SLOT = 'provider-c';
 
 export interface KeyInput extends AttemptOwner {
   readonly apiKey: string;
-  /** The connection that gets the key in place of its present one. */
+  /** The connection that gets the key in place of its present one; null without one. */
   readonly connectionId: string | null;
   /** Label of the account; by default the end of the key. */
   readonly label: string | null;
