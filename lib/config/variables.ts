@@ -172,7 +172,7 @@ export type Variable = keyof typeof variables;
 /** The variables of a process that are set. */
 export type Present = Partial<Record<string, string>>;
 
-/** Payment is on if all of these variables are set and off if none is. Only some of them are refused. */
+/** Payment is on if all of these variables are set, and off if none is. Any other choice is refused. */
 export const BILLING_VARIABLES = [
   'STRIPE_SECRET_KEY',
   'STRIPE_WEBHOOK_SECRET',

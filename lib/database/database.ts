@@ -140,7 +140,7 @@ const followUps = new WeakMap<Db, (() => void)[]>();
 
 /**
  * Calls `work` after the commit of the transaction and never after a rollback. Calls it at once when `db` is no
- * transaction. A lower subject can so trigger work that its callers do not know. `work` must not throw.
+ * transaction. So a lower subject can trigger work that its callers do not know. `work` must not throw.
  */
 export function afterCommit(db: Db, work: () => void): void {
   const following = followUps.get(db);
@@ -174,7 +174,7 @@ export function isTransient(error: unknown): boolean {
 const TRANSIENT_CODES: ReadonlySet<string> = new Set(['40001', '40P01', '55P03', '57014']);
 
 // Admin shutdown, crash shutdown, cannot connect now, too many connections, a primary that has become a replica, and
-// faults of the socket itself. The connection is then closed.
+// faults of the socket itself. A connection with any of these errors is closed.
 const UNAVAILABLE_CODES: ReadonlySet<string> = new Set([
   '57P01',
   '57P02',

@@ -41,8 +41,8 @@ function cleanedJson(value: unknown): string {
 export const AT_ONCE = sql`date_trunc('milliseconds', now())`;
 
 /**
- * Compares the owner of rows so that only an index that begins with the owner puts them in order; `order by` begins
- * with `column` too. With `=`, Postgres would leave the owner out of the order. If one owner has most of the rows, it
+ * Compares the owner of rows so that only an index that begins with the owner gives the order. The `order by` must
+ * begin with `column`. With `=`, Postgres would leave the owner out of the order: if one owner has most of the rows, it
  * would then use the index of all ids and, for an owner with few rows, read past all others.
  */
 export function ownedBy(column: Sql, owner: Sql | string): Sql {

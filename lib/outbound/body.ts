@@ -8,7 +8,7 @@ export interface BodyLimit {
   maxBytes: number;
   /** Behaviour at the limit: `error` fails; `truncate` ends the body and closes the connection. */
   onOverflow: 'error' | 'truncate';
-  /** Called once, in every case. */
+  /** Called once, also when the body fails or is cancelled. */
   onEnd: (end: BodyEnd) => void;
 }
 

@@ -41,7 +41,7 @@ export interface OutboundClient {
 
 /**
  * Creates the client for every call to an address from a user or another server: https to public addresses only, with
- * limits on time and size. A request with a body is sent only once, and again only to follow a redirect within the
+ * limits on time and size. A request with a body is sent once, and sent again only to follow a redirect within the
  * origin.
  */
 export function createOutboundClient(options: OutboundClientOptions): OutboundClient {

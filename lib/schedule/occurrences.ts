@@ -58,7 +58,7 @@ export function occurrencesBetween(
   return summarize(next, { after, until, cap });
 }
 
-/** Counts the occurrences that `next` finds: the first minute at or after another, or `Infinity` without one. */
+/** Counts occurrences. `next` returns the first minute at or after another, `Infinity` when there is none. */
 export function summarize(
   next: (from: number) => number,
   { after, until, cap }: { readonly after: Date; readonly until: Date; readonly cap: number },

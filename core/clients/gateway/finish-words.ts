@@ -27,8 +27,8 @@ const GOOD_ENDS: Readonly<Record<string, FinishClass>> = {
 };
 
 /**
- * Words of finish reasons that are no good ends; the first match counts. A `context_canceled` or
- * `context_deadline_exceeded` of Go is about a connection; every other context is the window of the model.
+ * Words of bad finish reasons; the first match counts. A `context_canceled` or `context_deadline_exceeded` of Go is
+ * about a connection; every other context is the window of the model.
  */
 const BAD_ENDS: readonly (readonly [FinishClass, RegExp])[] = [
   [

@@ -81,7 +81,7 @@ export function learnRefusals(input: GatewayCall, memory: AbilityMemory): Learni
     },
     async keep(outputTokens) {
       const { outputLimit, ...others } = learned;
-      // A server that wrote more than the limit ignores the limit under its new name: forget that lesson.
+      // A server that wrote more than the limit ignores the limit under its new name: do not keep that lesson.
       const isObeyed = outputTokens <= (maxOutputTokens ?? Infinity);
       const kept = outputLimit === undefined || !isObeyed ? others : learned;
       const forgotten = Object.fromEntries(Object.entries(dropped).filter(([name]) => !(name in kept)));

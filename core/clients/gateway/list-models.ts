@@ -39,7 +39,7 @@ async function request(source: ModelSource, timeoutMs: number) {
   }
 }
 
-/** Queries for a long page: Anthropic lists twenty models by default. */
+/** Queries for long pages: Anthropic lists twenty models by default. */
 const PAGES: Partial<Record<ModelDialect, string>> = { anthropic: '?limit=1000' };
 
 function headersOf({ apiKey, dialect }: ModelSource): Record<string, string> {

@@ -33,7 +33,7 @@ const LIST_LIMITS: ResponseLimits = { bytes: 2 * 1024 * 1024, objects: 5_000, va
 const RESULT_LIMITS: ResponseLimits = { bytes: 1024 * 1024, objects: 10_000, values: 50_000 };
 
 /**
- * Makes the `fetch` for one server: it guards and authenticates each request, and limits its size by the kind of
+ * Makes the `fetch` for one server. It guards and authenticates each request, and limits the response by the kind of
  * request. A server that refuses the credentials has not carried the request out, so the request is repeated once with
  * other credentials.
  */
