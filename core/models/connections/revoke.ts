@@ -12,7 +12,7 @@ interface Revocation {
   readonly connectionId: string;
   readonly by: Actor;
   readonly reason: RevokedReason;
-  /** Number of routines that were paused with the account, for the audit record. */
+  /** Number of routines that were paused with the account. */
   readonly pausedRoutines: number;
 }
 
