@@ -12,7 +12,10 @@ const DAY = 24 * HOUR;
 /** Scope that yields a refresh token. Each assistant needs one, because it works while its person is away. */
 const OFFLINE = 'offline_access';
 
-/** Project of a request before a person has chosen one. An earlier consent never counts for it. */
+/**
+ * Stands for the project until a person has chosen one. No consent names this project, so the person is asked every
+ * time.
+ */
 const NONE = 'none';
 
 /** The session of the person who decides, and the chosen project; undefined for a refusal. */
@@ -65,13 +68,13 @@ export function assistantProvider(settings: AuthSettings): BetterAuthPlugin {
     scopes: [...SCOPES, OFFLINE],
     grantTypes: ['authorization_code', 'refresh_token'],
     disableJwtPlugin: true,
-    // The row of the resource is made by the first request, because at start Postgres may be away.
+    // Postgres may be away at start, so the first request makes the row of the resource.
     enforcePerClientResources: false,
     allowDynamicClientRegistration: registersClients,
     allowUnauthenticatedClientRegistration: registersClients,
     accessTokenExpiresIn: HOUR,
     refreshTokenExpiresIn: 30 * DAY,
-    // A repeated request gets the same response: the first was lost, or two workers asked.
+    // A repeated request gets the same response, because the first may be lost, or two workers of an assistant may ask.
     refreshTokenReuseInterval: 30,
     prefix: {
       opaqueAccessToken: tokenPrefix(productTag, 'access'),

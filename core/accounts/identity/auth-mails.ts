@@ -27,7 +27,8 @@ export function createAuthMails(options: { db: Db; accountMails: AccountMails; u
    * show whether there is an account.
    */
   async function send(to: string, subject: string, button: string, lines: readonly string[]): Promise<void> {
-    // Each kind has a count of its own, so that strangers cannot use up the mails that let the owner in.
+    // Each kind of mail is counted separately, so that strangers cannot use up the mails that the owner needs to sign
+    // in.
     if ((await throttle(db, MAILS, `${subject} ${to}`)) !== undefined) return;
     await accountMails.queue(db, { to, subject, text: `${lines.join('\n\n')}\n`, button, seconds: LINK_SECONDS });
   }
@@ -69,7 +70,7 @@ export function createAuthMails(options: { db: Db; accountMails: AccountMails; u
 const NOT_YOU =
   'If it was not you, change your password, end the other sessions in your settings, and tell the people who run this service.';
 
-/** A bare path would lead to this API, which has no pages. */
+/** Makes a link lead back to the dashboard; a bare path would lead to this API, which has no pages. */
 function leadingBack(link: string, uiOrigin: string): string {
   const url = new URL(link);
   const to = url.searchParams.get('callbackURL') ?? '/';

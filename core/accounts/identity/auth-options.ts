@@ -110,7 +110,7 @@ export function authOptions(settings: AuthSettings) {
     rateLimit: {
       enabled: true,
       customRules: {
-        // Counted with other attempts at the account; a known browser has a count of its own.
+        // This service counts sign-ins itself, by account and browser.
         '/sign-in/email': false,
         '/delete-user': { window: 10, max: 3 },
         '/reset-password': { window: 10, max: 10 },

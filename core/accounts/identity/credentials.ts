@@ -37,7 +37,7 @@ export async function authenticateKey(db: Db, tag: string, presented: string): P
   const { count, resetSeconds: reset, ...credential } = shared;
   return {
     ...credential,
-    // The use of the key is recorded once for all of them.
+    // Only the first of the requests records the use of the key.
     stale: credential.stale && place === 0,
     use: { count: count - callers + place + 1, resetSeconds: reset },
   };

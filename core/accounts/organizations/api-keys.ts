@@ -157,7 +157,7 @@ export interface RevokedKey {
 
 /**
  * Revokes the API keys that a person made in an organization.
- * @param role their present role: keys that it could make stay; undefined for a person who leaves
+ * @param role their present role; keys that this role could make stay. Undefined for a person who leaves
  */
 export function revokeKeysOf(tx: Db, by: Actor, member: Member, role?: Role): Promise<RevokedKey[]> {
   const { organizationId, userId } = member;
@@ -183,7 +183,7 @@ export function revokeKeysOfProject(
   return revoke(tx, by, organizationId, sql`project_id = ${projectId}`);
 }
 
-/** Each job makes a key, and ended keys count against the limit until they are deleted. */
+/** Deletes keys that ended a week ago: each job makes a key, and ended keys count against the limit. */
 async function forgetKeysOfTrust(tx: Db, trustId: string): Promise<void> {
   await tx.run`
     delete from api_keys where id in (

@@ -132,8 +132,8 @@ export function listOrganizations(db: Db, userId: string, page: Page): Promise<O
 export type PaidPlan = 'starter' | 'pro' | 'scale';
 
 /**
- * Returns an SQL expression: the plan that a row of `organizations` has paid for. It ends at the end of the paid time
- * without a tick or the processor.
+ * Returns an SQL expression: the plan that a row of `organizations` has paid for. The plan ends with the paid time by
+ * itself, even while neither scheduler nor payment processor works.
  */
 export function paidPlanOf(organization: Sql): Sql {
   return sql`(case when ${organization}.paid_until > now() then ${organization}.paid_plan end)`;

@@ -19,7 +19,8 @@ const projectColumns = sql`
 `;
 
 /**
- * Lists the projects of all the person's organizations, or of one of them. An organization of others gives no projects.
+ * Lists the projects of all the person's organizations, or of one of them. An organization that the person does not
+ * belong to has none.
  */
 export function listProjects(
   db: Db,

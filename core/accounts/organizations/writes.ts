@@ -49,7 +49,6 @@ export async function writeProject(
   `;
 }
 
-/** The access that an organization has paid for. */
 export interface PaidAccess {
   readonly plan: PaidPlan;
   readonly until: Date;

@@ -39,7 +39,8 @@ export async function listAssistants(db: Db, projectId: string): Promise<Assista
 }
 
 /**
- * Ends access with the next request: a person's own, or as owner or admin the access of others.
+ * Ends the access of an assistant: its next request is refused. Members may end the access that they gave; owners and
+ * admins may end any.
  * @throws {AppError} `assistant_not_found`, `forbidden`
  */
 export async function disconnectAssistant(
@@ -133,7 +134,7 @@ interface TokenDeps {
  * Ends the access of an assistant whose refresh token returns after the time for repeated requests: one of its two
  * holders stole it. The access ends in the token's project alone; the library would end all access that the person
  * gave.
- * @returns whether it was such a token
+ * @returns true if the token was returned in this way
  */
 export function endReusedGrant({ database, config }: TokenDeps, presented: Presented): Promise<boolean> {
   return transaction(database, async (tx) => {
@@ -192,9 +193,9 @@ const isOfConsent = sql`
 `;
 
 /**
- * Deletes unused sign-ins of terminals an hour after they expire, so that a late person gets a message; expired tokens;
- * unused clients; and consents that have no token an hour after they were given: their assistants ask again. Each
- * deletes at most `limit` rows and returns how many.
+ * Deletes unused sign-ins of terminals, unused clients, expired tokens, and consents without a token, whose assistants
+ * ask again. Sign-ins are kept for an hour after they expire, so that a late person gets a message. Each function
+ * changes at most `limit` rows and returns how many.
  */
 export const forgetPrograms: readonly ((db: Database, limit: number) => Promise<number>)[] = [
   (db, limit) =>
@@ -207,7 +208,7 @@ export const forgetPrograms: readonly ((db: Database, limit: number) => Promise<
   forgetClients,
   (db, limit) => deleteBatch(db, { table: 'oauth_access_tokens', ...expired, limit }),
   (db, limit) => deleteBatch(db, { table: 'oauth_refresh_tokens', ...expired, limit }),
-  // The response to an exchange contains tokens, and serves no request after its time.
+  // A stored response to an exchange contains tokens, and after its time no request needs it.
   (db, limit) => db.run`
     update oauth_refresh_tokens set rotation_replay_response = null where id = any(array(
       select id from oauth_refresh_tokens

@@ -75,7 +75,7 @@ export async function readTerminalSignIn(db: Db, userId: string, userCode: strin
 }
 
 /**
- * Approves a terminal, which then fetches its API key of a project itself.
+ * Approves a terminal, which then fetches an API key of the project itself.
  * @throws {AppError} of `readTerminalSignIn`, and `forbidden` for scopes that this person may give no key
  */
 export async function approveTerminalSignIn(
@@ -102,7 +102,7 @@ export async function approveTerminalSignIn(
 }
 
 /**
- * Refuses the terminal, which gets the refusal.
+ * Refuses a terminal: its next request for the key gets `access_denied`.
  * @throws {AppError} of `readTerminalSignIn`
  */
 export async function denyTerminalSignIn(db: Db, userId: string, userCode: string): Promise<TerminalSignIn> {
@@ -145,7 +145,7 @@ interface Waiting extends Access {
 
 /**
  * Redeems a device code: makes the API key that a person approved, in their name, and forgets the code in the same
- * transaction, so that it counts once. The person's rights are checked again.
+ * transaction, so that the code works once. The person's rights are checked again.
  */
 export async function redeemTerminalSignIn(
   database: Database,

@@ -125,15 +125,15 @@ export async function requestSync(db: Db, organizationId: string): Promise<void>
   `;
 }
 
-/** Assignments that request another sync of a customer. */
+/** SQL assignments that request another sync of a customer. */
 export const requested = sql`sync_requested = sync_requested + 1,
   requested_at = case when sync_requested > sync_done then requested_at else now() end, next_attempt_at = ${AT_ONCE}`;
 
 interface PortalVisit {
   readonly customer: string;
-  /** Address to which the portal returns. */
+  /** Address to which the portal sends the person back. */
   readonly back: string;
-  /** A change of the subscription to confirm at once. */
+  /** Change of the subscription that the portal asks to confirm as soon as it opens. */
   readonly update?: {
     readonly subscription: string;
     readonly item: string;

@@ -18,7 +18,8 @@ const EVENTS_BACK_SECONDS = 26 * 3_600;
 const EVENTS_MINUTE = 17;
 
 /**
- * Reconciles payments in the scheduler's tick: each minute, with missed events each hour. Does nothing without payment.
+ * Reconciles payments each minute, in the scheduler's tick, and fetches missed events each hour. Does nothing without
+ * payment.
  */
 export async function keepPaymentsInStep(
   { database, payment }: { readonly database: Database; readonly payment: Payment },
