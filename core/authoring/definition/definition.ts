@@ -11,7 +11,7 @@ import { HELD_CALLS, limits, LIMIT_PARTS } from './limits.ts';
 import { BUILT_IN_VARIABLES } from './placeholders.ts';
 import { checks } from './results.ts';
 
-/** Routines may have variables of these names, which became built-ins later. */
+/** Names that became built-ins later, so older routines may have variables with them. */
 const LATER: ReadonlySet<string> = new Set(['actions', 'answers']);
 const reserved: readonly string[] = BUILT_IN_VARIABLES.filter((name) => !LATER.has(name));
 
@@ -62,7 +62,7 @@ const model = z
 
 const MAX_REFERENCE_LENGTH = 80;
 
-/** References of another length belong to no skill and are refused as unknown. */
+/** A reference of another length belongs to no skill, so it is refused as an unknown skill. */
 const skillReference = z
   .string()
   .refine((reference) => reference.length >= 1 && reference.length <= MAX_REFERENCE_LENGTH, {

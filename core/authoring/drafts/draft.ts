@@ -100,7 +100,7 @@ export async function draftRoutine(deps: DraftDeps, { from, timezone, ...where }
   const words = contentWords(plain.instructions);
   return complete({
     madeBy: drafted === undefined ? 'words' : 'model',
-    // A name without a word of the task says only when the routine runs, or nothing.
+    // A name that shares no word with the task says nothing about it, so a plain name replaces it.
     name: [...contentWords(made.name)].some((word) => words.has(word)) ? made.name : plain.name,
     instructions: made.instructions,
     skills: made.skills,
@@ -114,7 +114,7 @@ export async function draftRoutine(deps: DraftDeps, { from, timezone, ...where }
   });
 }
 
-/** The choices of a model, of words or of a blueprint for a draft. */
+/** The part of a draft that a model, the words of the sentence or a blueprint decides. */
 interface Chosen {
   readonly name: string;
   readonly instructions: string;

@@ -62,7 +62,7 @@ export function writeFacts(
   });
 }
 
-/** How many of the newest versions are always kept. */
+/** The newest versions that are always kept. */
 export const KEPT_FACTS = 100;
 
 /** Looks for old versions only after so many changes, because that reads the runs of all routines with facts. */

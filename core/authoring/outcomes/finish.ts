@@ -4,7 +4,7 @@ import { FINISH, STATED_OUTCOMES, URGENCIES } from '#core/integrations/tools/ind
 import { isJsonObject } from '#lib/json.ts';
 import type { Urgency } from './checks.ts';
 
-/** A run's wishes for the runs after it. */
+/** Requests of a run to the runs after it. */
 export interface NextRuns {
   /** True if no run should follow. */
   readonly final: boolean;
@@ -22,11 +22,11 @@ export interface EndRule {
 interface Call {
   readonly name: string;
   readonly input: unknown;
-  /** True when its arguments could not be read. The model knows. */
+  /** True when the arguments could not be read. The model gets an error for such a call. */
   readonly invalid: boolean;
 }
 
-/** Meaning of a response for the end of a run that is offered `finish`. */
+/** The statement of a response about the end of its run. */
 export type Finish =
   | {
       readonly kind: 'stated';
@@ -43,7 +43,10 @@ export type Finish =
   | { readonly kind: 'refused'; readonly why: string }
   | { readonly kind: 'absent' };
 
-/** Tells whether a response ends the run: only a single call of `finish` that has everything the routine requires. */
+/**
+ * Tells whether a response ends the run. It does by a single call of `finish`, with everything that the routine
+ * requires.
+ */
 export function readFinish(calls: readonly Call[], rule: EndRule, now = new Date()): Finish {
   const finish = calls.find(({ name, invalid }) => name === FINISH && !invalid);
   if (finish === undefined) return { kind: 'absent' };
@@ -110,7 +113,7 @@ function jsonText(result: unknown): string {
   }
 }
 
-/** Reminds a model, once, to state its outcome. The step before stores the reminder. */
+/** Reminds a model, once, to state its outcome. The reminder is part of the stored transcript. */
 export const REMINDER = {
   role: 'user',
   content: [

@@ -8,7 +8,7 @@ import { routineStatesBefore } from './states.ts';
  * CTE, `routine`, returns `name`, `webhook_url`, `webhook_failed_at`, `deliver`, `state_reason`, and `paused`: whether
  * this run paused it.
  * @param end.ownFault whether a failure is the routine's own. Failures of others neither count nor clear the count
- * @param end.next the wishes of a successful run about later runs, which count for a scheduled run of the present
+ * @param end.next what a successful run asks of later runs; it applies if the run was scheduled and of the present
  * version
  * @param end.warnings missing tools or texts of a success; a success without its tools neither counts nor clears the
  * count

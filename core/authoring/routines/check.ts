@@ -25,20 +25,23 @@ export interface RoutineChecks {
   readonly outbound: Pick<OutboundClient, 'urlFault'>;
 }
 
-/** Fields that a change does not touch: a new fault in them does not block a new name. */
+/** Parts that a change leaves alone: a later fault in them does not block the change. */
 interface Untouched {
   /** Skill references that were attached before. The skills may be deleted by now. */
   readonly attached?: readonly string[];
   /** Lengths of custom skills whose texts are not written yet, by reference; they replace the stored lengths. */
   readonly skillLengths?: ReadonlyMap<string, number>;
-  /** False when instructions, variables, skills and facts do not change: a skill may have grown since. */
+  /**
+   * False when instructions, variables, skills and facts do not change. Their length is then not checked, because a
+   * skill may have grown since.
+   */
   readonly textChanged?: boolean;
   readonly scheduleChanged?: boolean;
-  /** False when the model does not change: later findings about it then block nothing. */
+  /** False when the model does not change. Later findings about the model then block nothing. */
   readonly modelChanged?: boolean;
 }
 
-/** One rule of a routine; it throws its refusals. A collection of all faults passes it the earlier ones. */
+/** Checks one rule and throws an error if it is broken. `found` has the earlier errors when all are collected. */
 export type SaveCheck = (found: readonly AppError[]) => unknown;
 
 /** Throws the first refusal. @throws {AppError} */
@@ -159,7 +162,7 @@ function checkOverridable({ overridable, variables }: RoutineFields): void {
   if (faults.length > 0) throw invalid(faults, 'invalid_variable');
 }
 
-/** The values of a run at their greatest length. */
+/** Returns the built-in values of a run at their greatest length. */
 function builtInsOf({ name }: RoutineFields) {
   const now = new Date(0).toISOString();
   const carried = ' '.repeat(MAX_CARRIED_LENGTH + FENCE_LENGTH);
@@ -204,7 +207,7 @@ export async function checkNotifications(
   throw invalid([{ path: 'resultsTo.chats', message: `not a chat of the project: ${unknown.join(', ')}` }]);
 }
 
-/** @throws {AppError} `invalid_gate` when it may not be asked */
+/** @throws {AppError} `invalid_gate` when the gate may not be asked */
 export async function checkGate(...asked: Parameters<typeof gateFault>): Promise<void> {
   const fault = await gateFault(...asked);
   if (fault !== undefined) throw invalid([fault], 'invalid_gate');

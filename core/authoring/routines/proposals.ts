@@ -27,7 +27,7 @@ export type DropReason = keyof typeof DROP_REASONS;
 export interface Proposal {
   readonly id: string;
   readonly routineId: string;
-  /** The run that tries it. */
+  /** The run that tries the change. */
   readonly runId: string;
   /** `taken` once the routine has the change. */
   readonly state: (typeof PROPOSAL_STATES)[number];

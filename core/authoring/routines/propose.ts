@@ -42,7 +42,7 @@ export interface ProposedChange {
   readonly id: string;
   readonly routineId: string;
   readonly projectId: string;
-  /** The id of the run that tries it. */
+  /** The id of the run that tries the change. */
   readonly runId: string;
   readonly patch: RoutinePatch;
   readonly expectedVersions: readonly number[] | undefined;

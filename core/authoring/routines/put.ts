@@ -59,7 +59,7 @@ export function putRoutine(
 /**
  * Finds all faults that saving these fields would report, and writes nothing. With a known key the fields are checked
  * as a change of that routine, otherwise as a new routine.
- * @param input.skillLengths lengths of custom skills that are to be written before, by reference
+ * @param input.skillLengths lengths, by reference, of custom skills that will be written first
  */
 export async function findRefusals(
   deps: SaveDeps,

@@ -156,7 +156,7 @@ export async function lockUsersOfConnection(tx: Db, projectId: string, connectio
 }
 
 export interface RoutineFilter {
-  /** A part of the name, in any case. */
+  /** A part of the name; upper or lower case does not matter. */
   readonly q: string | undefined;
   readonly state: RoutineState | undefined;
   readonly stateChangedBy: 'service' | 'person' | undefined;

@@ -101,9 +101,9 @@ export function changeChecks(
       modelChanged: !isDeepStrictEqual(changed.model, seen.model),
     }),
     (found) => hasTimes(found) && checkTiming(database, changed, seen),
-    // A tool that was disabled since does not block a new name.
+    // A tool that was disabled since does not block a change of other fields.
     () => patch.gate !== undefined && checkGate(database, deps, { projectId, routineId }, patch.gate),
-    // A person who has left since blocks no other change.
+    // A person who has left since does not block a change of other fields.
     () =>
       (patch.notifications !== undefined || patch.resultsTo !== undefined) &&
       checkNotifications(deps, projectId, changed),
@@ -200,7 +200,7 @@ export function applyPatch(before: RoutineFields, patch: RoutinePatch): RoutineF
 
 /**
  * Replaces the webhook secret. Both secrets sign for 24 hours, so that a receiver can switch without losing a delivery.
- * @param input.force drops the previous secret when an earlier rotation is not over yet
+ * @param input.force drops the previous secret while an earlier rotation is not over
  * @throws {AppError} `routine_not_found`, `routine_archived`, `webhook_not_configured`, `rotation_in_progress`
  */
 export async function rotateWebhookSecret(

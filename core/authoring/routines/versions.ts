@@ -24,7 +24,7 @@ export function insertVersions(origin: VersionOrigin): Sql {
   `;
 }
 
-/** How many versions of a routine are kept: a program can change it ten times a second. */
+/** The most versions of a routine that are kept: a program can change a routine ten times a second. */
 export const KEPT_VERSIONS = 200;
 
 /** Deletes the oldest versions of routines with a new one, except versions that open runs need. */

@@ -124,7 +124,7 @@ export async function findCustomSkills(db: Db, projectId: string, ids: readonly 
   `;
 }
 
-/** Finds the same without reading their instructions. */
+/** Finds the same skills as `findCustomSkills`, without their instructions. */
 export async function findCustomSummaries(
   db: Db,
   projectId: string,

@@ -31,7 +31,7 @@ export interface ToolHint {
   readonly name: string;
   readonly title?: string | null | undefined;
   readonly description?: string | null | undefined;
-  /** The name of the connection that it comes from. */
+  /** The name of the tool's connection. */
   readonly connection?: string | null | undefined;
 }
 

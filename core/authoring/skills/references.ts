@@ -4,7 +4,7 @@ import type { SkillCatalogue } from './catalogue.ts';
 import { findCustomSkills, findCustomSummaries } from './custom.ts';
 import { findProvenSkills, type SkillRevisions } from './revisions.ts';
 
-/** A skill as a run appends it to its prompt. */
+/** A skill in the form in which a run adds it to the prompt. */
 export interface AttachedSkill {
   readonly reference: string;
   readonly name: string;

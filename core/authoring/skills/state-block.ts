@@ -49,7 +49,7 @@ export function cutKeepingState(result: string, limit: number): string {
   const tail = blocks.length === 0 ? '' : `\n\n${blocks.join('\n\n')}`;
   const note = '\n\n[cut here]';
   const head = limit - tail.length - note.length;
-  // Blocks that would fill the prompt are not state, so the beginning of the result is kept instead.
+  // Blocks that take more than half of the room would push out the result, so its beginning is kept without them.
   if (head < limit / 2) return result.slice(0, limit);
   return `${cut(result, head)}${note}${tail}`;
 }
