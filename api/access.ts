@@ -11,9 +11,9 @@ export type AuthKind =
   | 'session'
   /** A signed-in person with an active project. */
   | 'project-session'
-  /** A signed-in person with an active project, for their own accounts; a key cannot act as the owner. */
+  /** A signed-in person with an active project, who manages their own accounts. A key cannot act as the owner. */
   | 'owner-session'
-  /** The same person returning from a provider. The sign-in names the project. */
+  /** A signed-in person who returns from a provider. The sign-in at the provider names the project. */
   | 'returning-owner'
   /** A bearer key, or a signed-in person with an active project. */
   | 'key-or-session'
@@ -42,7 +42,7 @@ export interface ProjectAccess {
   readonly plan: Plan;
   readonly actor:
     | { readonly kind: 'key'; readonly keyId: string; readonly scopes: readonly Scope[] }
-    /** An assistant over MCP, by the consent of a person for whom it acts. */
+    /** An assistant over MCP, which acts for a person with their consent. */
     | {
         readonly kind: 'assistant';
         readonly grantId: string;
@@ -68,12 +68,12 @@ export function credentialId({ actor }: ProjectAccess): string {
   return actor.kind === 'key' ? actor.keyId : actor.grantId;
 }
 
-/** Returns the credential of a program, which may not decide about actions of its own runs; null for a person. */
+/** Returns the credential of a program; null for a person. A program may not decide about actions of its own runs. */
 export function programOf(access: ProjectAccess): string | null {
   return access.actor.kind === 'session' ? null : credentialId(access);
 }
 
-/** Tells whether the caller may write routines: only then may their values for a run act as instructions. */
+/** Tells whether the caller may write routines. Only then may values that they give a run act as instructions. */
 export function mayWriteRoutines({ actor }: ProjectAccess): boolean {
   return actor.kind === 'session' || actor.scopes.includes('routines:write');
 }

@@ -17,7 +17,7 @@ export interface Core {
   readonly database: Database;
   readonly emit: Emit;
   readonly engine: Engine;
-  /** Starts due work that a transaction has queued: a kind of work, `deliveries`, `actions` or `proposals`. */
+  /** Starts work that a transaction has queued: `deliveries`, `actions`, `proposals`, or one kind of the work queue. */
   readonly work: Nudges;
   readonly outbound: OutboundClient;
   /** Seals secrets in rows. */

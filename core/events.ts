@@ -11,13 +11,12 @@ export interface Events {
   readonly 'routine.changed': Routines;
   /** A person has taken routines off their schedules. */
   readonly 'routine.paused': Routines;
-  /** Proposed changes are dropped, so their runs prove nothing. */
+  /** Proposed changes are dropped, so their runs prove nothing any more. */
   readonly 'proposal.dropped': Routines & { readonly runIds: readonly string[] };
   /** A routine has taken over a proposed change as this revision; the run that tried it is the proof. */
   readonly 'proposal.taken': { readonly projectId: string; readonly runId: string; readonly revision: number };
-  /** Routines are archived, for good. */
   readonly 'routine.archived': Routines;
-  /** The service has taken routines off their schedules, as their model account is gone. */
+  /** The service has taken routines off their schedules, because their model account is gone. */
   readonly 'routine.paused_by_service': { readonly paused: readonly PausedRoutine[] };
   /** The tools that a routine could call by itself have changed: a material change of the routine. */
   readonly 'tools.changed': ChangedTools;
@@ -41,7 +40,7 @@ export interface PausedRoutine {
 /** The routines whose tools have changed; the transaction has locked them. */
 export interface ChangedTools extends Routines {
   readonly projectId: string;
-  /** Shown on the routine; null when a person made the change on the routine itself. */
+  /** Text that the routine shows; null when a person made the change on the routine itself. */
   readonly reason: string | null;
   /** The author of the change; the service itself when it found the change. */
   readonly by: Actor;

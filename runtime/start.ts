@@ -117,7 +117,7 @@ export async function startRuntime(
       draining = true;
       const closed = server.close();
       await executions.drain(DRAIN_MS);
-      // Their last frames are being sent. A silent caller could otherwise keep the process open for ever.
+      // Last frames are being sent. A silent caller is cut off: it would keep the process open for ever.
       const cut = setTimeout(() => server.cut(), LAST_FRAMES_MS);
       await closed;
       clearTimeout(cut);

@@ -8,10 +8,10 @@ export interface HealthServer {
 
 /** Readiness of a worker, as its probe reports it. */
 export interface Readiness {
-  /** Obstacles to its work, in words; empty when it is ready. */
+  /** Obstacles to the work, in words; empty when the worker is ready. */
   readonly obstacles: readonly string[];
   readonly buildId: string | null;
-  /** True when new runs start on it. A worker of an earlier build is ready too, to end its own runs. */
+  /** True when new runs start on the worker. A worker of an earlier build is ready too, to end its own runs. */
   readonly takesRuns: boolean;
 }
 
@@ -24,7 +24,7 @@ export async function serveHealth(
   { host, port }: { host: string; port: number },
 ): Promise<HealthServer> {
   let asked: Promise<Readiness> | undefined;
-  // Probes that come during a look share its result.
+  // Probes that come during a check share its result.
   const look = () =>
     (asked ??= readiness().finally(() => {
       asked = undefined;

@@ -19,7 +19,7 @@ export interface Patience {
  * Repeats an attempt while Temporal cannot be reached: after a power cut everything starts at once, and a worker that
  * gave up would have to be started by hand.
  * @returns undefined when `signal` was aborted first; a running attempt is abandoned
- * @throws an error that waiting does not mend: such as a missing certificate file or an unknown namespace
+ * @throws an error that waiting does not mend, such as a missing certificate file or an unknown namespace
  */
 export async function untilReached<Result>(
   attempt: () => Promise<Result>,

@@ -1,6 +1,6 @@
 import type { ActivityOptions } from '@temporalio/common';
 
-/** Two heartbeats, sent every 3 s, may be missing before the worker counts as dead. */
+/** Time without a heartbeat after which a worker counts as dead. Heartbeats come every 3 s, so two may be lost. */
 const HEARTBEAT_TIMEOUT = '10s';
 
 /**
@@ -9,7 +9,7 @@ const HEARTBEAT_TIMEOUT = '10s';
  */
 const MAX_ATTEMPTS = 60;
 
-/** The step ends the run itself at its deadline. This grace is for a worker that cannot. */
+/** Time after the deadline of a run in which the step itself ends the run. Temporal ends it if the worker cannot. */
 const GRACE_MS = 30_000;
 
 /**
@@ -59,7 +59,7 @@ function msUntil(deadline: number): number {
   return Math.max(deadline - Date.now(), 1);
 }
 
-/** Policy of the write that ends a run. It retries for long, because without that write the run would never end. */
+/** Policy of the write that ends a run. The write is retried for long, because the run would never end without it. */
 export const concludePolicy: ActivityOptions = {
   startToCloseTimeout: '30s',
   retry: {

@@ -8,7 +8,7 @@ import {
 } from '@temporalio/workflow';
 import { TRACE_HEADER } from '#lib/temporal/names.ts';
 
-/** Sinks that report the end of a traced workflow to the worker's process. `spanId` is the parent of its activities. */
+/** Sinks that report the end of a traced workflow to the worker. `spanId` is the parent of the activities' spans. */
 export interface TracingSinks extends Sinks {
   tracing: { ended(span: { parent: string; spanId: string; failed: boolean }): void };
 }

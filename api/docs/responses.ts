@@ -109,7 +109,7 @@ export const failure = z
   })
   .meta({ id: 'Failure' });
 
-/** One response for every error, so that a generated client has one type for them. */
+/** One response for all errors, so that a generated client has one type for them. */
 const ANY_FAILURE: ZodOpenApiResponseObject = {
   id: 'Failure',
   description:

@@ -7,7 +7,7 @@ import { createTurns } from '#lib/turns.ts';
 /** A key that a caller presents, from a client address. */
 export interface KeyAttempt {
   readonly address: string;
-  /** The presented key; empty when it does not have the form of one. */
+  /** The presented key; empty when the text does not have the form of a key. */
   readonly presented: string;
 }
 
@@ -19,9 +19,9 @@ export interface KeyAttempts {
   lookUp<T>(attempt: KeyAttempt, find: () => Promise<T | undefined>): Promise<T | undefined>;
 }
 
-/** Keys that this process has accepted, which are looked up without limits. */
+/** The most accepted keys that this process remembers and looks up without limits. */
 const MAX_KNOWN = 10_000;
-/** New keys from one address that wait for their look-up. */
+/** The most new keys from one address that wait for their look-up. */
 const MAX_WAITING = 1_000;
 
 /**

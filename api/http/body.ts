@@ -29,7 +29,7 @@ interface Exchange {
 
 /**
  * Reads the body, up to `limit` bytes.
- * @throws {AppError} `body_too_large`, before reading where the length is announced
+ * @throws {AppError} `body_too_large`, without reading anything if the announced length is too large
  */
 export async function readBody({ req: request, res }: Exchange, limit = MAX_BODY_BYTES): Promise<Buffer> {
   const announced = Number(request.headers['content-length'] ?? 0);

@@ -13,7 +13,7 @@ export function listReply<Row extends { readonly id: string }, Item>(
   return { data: items.map(present), nextCursor };
 }
 
-/** Tells whether an operation gives its list in pages. */
+/** Tells whether an operation returns a list in pages. */
 export function isPaged({ query }: RouteSpec): boolean {
   return query instanceof z.ZodObject && 'cursor' in query.shape;
 }

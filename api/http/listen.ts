@@ -24,7 +24,7 @@ export async function listen(
   );
   // Above this number Node drops headers silently. The limit below refuses them.
   server.maxHeadersCount = 2 * MAX_HEADERS;
-  // `100 Continue` is sent when the body is needed, which is after authentication.
+  // `100 Continue` is not sent here but when the body is read, after authentication.
   server.on('checkContinue', handler);
   server.on('checkExpectation', handler);
   server.on('clientError', refuseMalformed({ 'X-Content-Type-Options': 'nosniff' }));

@@ -36,10 +36,7 @@ function codeOf(issue: z.core.$ZodIssue): ErrorCode | undefined {
   return issue.code === 'custom' ? (issue.params?.['code'] as ErrorCode | undefined) : undefined;
 }
 
-/**
- * Describes a fault in plain words when the schema has none, because people read them next to the fields of a form.
- * Undefined keeps the library's words.
- */
+/** Describes a fault for people, who read the text next to the field of a form. Undefined keeps the library's words. */
 function plainWords(issue: z.core.$ZodRawIssue): string | undefined {
   switch (issue.code) {
     case 'too_small':

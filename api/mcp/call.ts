@@ -75,7 +75,7 @@ interface Context {
   readonly wait?: Wait | undefined;
 }
 
-/** Performs the operation of a tool. Its arguments are one object, and each goes to its place in the request. */
+/** Performs the operation of a tool. Each argument goes to its place in the request: path, query or body. */
 async function performed(tool: RouteTool, given: Arguments, context: Context): Promise<Performed> {
   const { caller, deps, wait } = context;
   const { spec } = tool.route;

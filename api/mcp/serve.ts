@@ -151,7 +151,10 @@ const SERVER = {
   version: '1.0.0',
 };
 
-/** Clients of 2025 name themselves in a message that a server without sessions does not remember. */
+/**
+ * The name of a client, in the meta of each request. Clients of 2025 name themselves only in a first message, which a
+ * server without sessions does not remember.
+ */
 const named = z.object({ [CLIENT_INFO_META_KEY]: z.object({ name: z.string() }).optional() });
 
 function said({ text, structured }: WrittenAnswer): CallToolResult {

@@ -7,7 +7,7 @@ import { startBroker } from './broker.ts';
 import { CODE_ROOT, READABLE } from './command.ts';
 import type { Sandbox } from './sandbox.ts';
 
-/** Barriers that Node's permission model has too. Only bubblewrap has the others. */
+/** Barriers that Node's permission model has too. The others need bubblewrap. */
 const EXPECTED_OF_PROCESS = new Set(['broker answers', 'environment is empty']);
 
 const walls = z.record(z.string(), z.boolean());

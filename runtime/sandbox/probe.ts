@@ -1,4 +1,4 @@
-/** Runs in a sandbox at the start of the runtime and prints which of its walls work. */
+/** Runs in a sandbox at the start of the runtime and prints the barriers that work. */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { createConnection } from 'node:net';

@@ -6,7 +6,7 @@ const BURST_SECONDS = 1;
 /** Share of one core that a session may use permanently: several times the need of a long response. */
 const SHARE = 0.05;
 const INTERVAL_MS = 250;
-/** The same after a session was stopped. A call of the same time may have to wait this long. */
+/** Interval of the checks while a session with lowered priority runs. Other calls may have to wait this long. */
 const PULSE_MS = 10;
 /** Unit of times in /proc, the same on every Linux that Node runs on. */
 const TICKS_PER_SECOND = 100;
@@ -19,7 +19,7 @@ export interface Throttle {
 interface Watched {
   /** Processor time left, in seconds: a token bucket that may be overdrawn. */
   left: number;
-  /** Processor time used at the last look, and the time of the look. */
+  /** Processor time used until the last check, and the time of that check. */
   used: number;
   at: number;
   isStopped: boolean;
@@ -60,7 +60,7 @@ async function hold(pid: number, watched: Watched): Promise<void> {
   const used = seconds.reduce((sum, each) => sum + each, 0);
   const now = performance.now();
   const gained = ((now - watched.at) / 1_000) * SHARE;
-  // When a process ends, its seconds leave the sum.
+  // The sum may shrink, because it loses the seconds of a process that ends.
   const spent = Math.max(used - watched.used, 0);
   const left = Math.min(watched.left + gained, BURST_SECONDS) - spent;
   // On a busy machine the checks are late, so time used meanwhile counts only in part.
@@ -68,7 +68,7 @@ async function hold(pid: number, watched: Watched): Promise<void> {
   watched.used = used;
   watched.at = now;
   const isStopped = watched.left < 0;
-  // Repeated at each check, because new processes may have started.
+  // The signal is repeated at each check, because new processes may have started.
   if (isStopped) signalAll(family, 'SIGSTOP');
   else if (watched.isStopped) signalAll(family, 'SIGCONT');
   watched.isStopped = isStopped;
@@ -96,7 +96,7 @@ function signalAll(pids: readonly number[], signal: NodeJS.Signals): void {
     try {
       process.kill(pid, signal);
     } catch {
-      // It has ended.
+      // The process has ended.
     }
   }
 }

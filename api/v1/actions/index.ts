@@ -185,7 +185,7 @@ async function verdictsOf<T extends { readonly id: string }>(
   }));
 }
 
-/** Who decides: the tenant, and the credential of a program, which may have started the run. */
+/** Returns the tenant that decides, with the credential of a program, which may not decide about its own runs. */
 function deciderOf(access: ProjectAccess) {
   const { projectId, organizationId } = access;
   return { projectId, organizationId, credential: programOf(access) };

@@ -66,7 +66,7 @@ function authenticatesOnce({ bearerToken, headers: given = {} }: CredentialField
   return bearerToken === undefined || !Object.keys(given).some((each) => AUTHORIZATION.test(each));
 }
 
-/** The same condition as JSON Schema, for readers of the document. */
+/** The condition of `authenticatesOnce` as JSON Schema, for readers of the document. */
 const AUTHENTICATES_ONCE = {
   not: {
     required: ['bearerToken', 'headers'],
