@@ -6,7 +6,7 @@ import { withHeartbeat } from './heartbeat.ts';
 
 export interface WebhookActivities {
   /**
-   * Makes one attempt of a due delivery, then starts others that wait for its slot.
+   * Makes one attempt of a due delivery. The slot is free afterwards, so other deliveries are started.
    * @returns the state of the delivery; `not_due` when another attempt has it
    */
   attemptDelivery(input: { deliveryId: string }): Promise<AttemptOutcome>;
@@ -35,7 +35,7 @@ export interface ActionActivities {
   sendAction(input: { actionId: string; attempt: number }): Promise<SendOutcome>;
 }
 
-/** Creates the activity of approved actions, which is served from the same queue. */
+/** Creates the activity of approved actions, which the webhook task queue serves too. */
 export function createActionActivities(deps: SendActionDeps): ActionActivities {
   return {
     sendAction: ({ actionId: id, attempt }) =>

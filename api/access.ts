@@ -23,7 +23,7 @@ export type AuthKind =
   | 'scheduler-secret'
   /** Anyone, from a page of the user interface. */
   | 'ui-origin'
-  /** The payment processor, by its signature over the raw body. */
+  /** The payment processor, recognized by its signature over the raw body. */
   | 'stripe-signature';
 
 export interface SessionAccess {
@@ -78,7 +78,7 @@ export function mayWriteRoutines({ actor }: ProjectAccess): boolean {
   return actor.kind === 'session' || actor.scopes.includes('routines:write');
 }
 
-/** The protocol of a call that is not plain HTTP, and the name that its client gave. */
+/** For a call that is not plain HTTP: the protocol, and the name that the client gave. */
 export type Via = NonNullable<Actor['via']>;
 
 /** A caller with an id: a person or a key. */
@@ -88,7 +88,7 @@ export type ActorOf<A extends AuthKind> = A extends 'none' | 'scheduler-secret' 
   ? Actor
   : Caller;
 
-/** Returns the caller as audit events name them. */
+/** Returns the caller in the form in which audit events name actors. */
 export function actorOf(access: AccessOf<AuthKind>, address: string): Actor {
   if (access === undefined || 'clientAddress' in access || 'event' in access) {
     return { ...SYSTEM, address };

@@ -16,7 +16,7 @@ export interface Call {
   readonly clientAddress: string;
   /** Set for a call that does not come by HTTP. */
   readonly via?: Via;
-  /** Path with its values, which scopes idempotency keys. */
+  /** Path with the values of its parameters. An idempotency key counts for one path only. */
   readonly path: string;
   readonly params: Readonly<Record<string, unknown>>;
   readonly query: Readonly<Record<string, unknown>>;

@@ -2,9 +2,8 @@ import type { Actor } from '#core/foundation/audit/index.ts';
 import type { Db } from '#lib/database/index.ts';
 
 /**
- * Lists the events that inform subjects above the emitting one, which it cannot call. `handlersOf` in
- * `core/services.ts` lists the handlers. A subject above the others calls them directly, and so does one that needs a
- * value in return.
+ * Lists the events by which a subject informs subjects above it, which it cannot call. `handlersOf` in
+ * `core/services.ts` lists the handlers. A subject calls those below it directly.
  */
 export interface Events {
   /** The work of routines has changed: they have a new revision and are drafts without a proof run. */
@@ -13,12 +12,12 @@ export interface Events {
   readonly 'routine.paused': Routines;
   /** Proposed changes are dropped, so their runs prove nothing any more. */
   readonly 'proposal.dropped': Routines & { readonly runIds: readonly string[] };
-  /** A routine has taken over a proposed change as this revision; the run that tried it is the proof. */
+  /** A routine has taken over a proposed change as this revision. The run that tried the change is the proof. */
   readonly 'proposal.taken': { readonly projectId: string; readonly runId: string; readonly revision: number };
   readonly 'routine.archived': Routines;
   /** The service has taken routines off their schedules, because their model account is gone. */
   readonly 'routine.paused_by_service': { readonly paused: readonly PausedRoutine[] };
-  /** The tools that a routine could call by itself have changed: a material change of the routine. */
+  /** The tools that a routine may call by itself have changed, which is a material change of the routine. */
   readonly 'tools.changed': ChangedTools;
 }
 

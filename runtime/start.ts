@@ -135,7 +135,7 @@ export async function startRuntime(
 /** Time to connect, and to the first byte. A model that reasons for long begins its response earlier. */
 const CONNECT_MS = 10_000;
 const FIRST_BYTE_MS = 120_000;
-/** Limit of a response: a hundred thousand tokens, each in an event of its own. */
+/** The most bytes of a response: a hundred thousand tokens, each in a separate event. */
 const MAX_RESPONSE_BYTES = 32 * 1024 * 1024;
 
 export interface ProviderClient {

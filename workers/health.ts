@@ -6,7 +6,7 @@ export interface HealthServer {
   close(): Promise<void>;
 }
 
-/** Readiness of a worker, as its probe reports it. */
+/** Readiness of a worker, in the form that the probe reports. */
 export interface Readiness {
   /** Obstacles to the work, in words; empty when the worker is ready. */
   readonly obstacles: readonly string[];

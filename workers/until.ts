@@ -40,7 +40,7 @@ export async function untilReached<Result>(
 
 /** Statuses of a server that refuses: INVALID_ARGUMENT, NOT_FOUND, PERMISSION_DENIED, UNAUTHENTICATED. */
 const REFUSALS: ReadonlySet<number> = new Set([3, 5, 7, 16]);
-/** The same statuses in the text of a native error, which has no field for them. */
+/** Matches these statuses in the text of a native error, which has no field for them. */
 const REFUSAL = /Status \{ code: (InvalidArgument|NotFound|PermissionDenied|Unauthenticated)/;
 
 function isUnreachable(err: unknown): boolean {

@@ -84,7 +84,7 @@ async function bundleName(): Promise<string> {
       hash.update(`${folder}/${file}\0`).update(await readFile(`${ROOT}${folder}/${file}`));
     }
   }
-  // The options of the bundler are in this file.
+  // This file is hashed too, because it has the options of the bundler.
   hash.update(await readFile(fileURLToPath(import.meta.url)));
   const lock = await readFile(`${ROOT}package-lock.json`).catch(() => Buffer.alloc(0));
   return `workflow-bundle.${hash.update(lock).digest('hex').slice(0, 24)}.js`;

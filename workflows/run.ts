@@ -82,7 +82,7 @@ export interface WebhookDeliveryInput {
  */
 export async function webhookDelivery({ deliveryId }: WebhookDeliveryInput): Promise<string> {
   const { attemptDelivery } = proxyActivities<WebhookActivities>({
-    // Attempts have slots of their own: receivers that hang for 20 s must not take those of model steps.
+    // Attempts have slots of their own, so that receivers that hang for 20 s do not take the slots of model steps.
     taskQueue: webhookTaskQueue(workflowInfo().taskQueue),
     startToCloseTimeout: '40s',
     heartbeatTimeout: '10s',
@@ -94,7 +94,7 @@ export async function webhookDelivery({ deliveryId }: WebhookDeliveryInput): Pro
 
 export interface HeldActionInput {
   readonly actionId: string;
-  /** Number of this workflow among those of the action. */
+  /** Number of this workflow among the workflows of the action. */
   readonly attempt: number;
 }
 

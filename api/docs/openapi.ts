@@ -56,7 +56,7 @@ export function buildOpenApi(routes: readonly Route[], { for: audience = 'all', 
   const named = withNamedSchemas(withSharedParameters(exact));
   if (audience === 'all') return withoutUnused(named);
   const { webhooks: _, ...lean } = withoutUnused(withSharedParts(withLeanSchemas(named)));
-  // The schemas of events stay, because generators that remove schemas only used by webhooks would miss them.
+  // The schemas of events stay, because some generators drop schemas that only webhooks use.
   return lean;
 }
 
@@ -105,8 +105,8 @@ type Document = ReturnType<typeof createDocument>;
 const SHARED_FROM = 3;
 
 /**
- * Moves parameters that operations share into `components`, each under its own name. The most used form of a name keeps
- * it; the others are numbered.
+ * Moves parameters that operations share into `components`, each under its own name. Of several forms of a name, the
+ * one used most keeps the name and the others are numbered.
  */
 function withSharedParameters(document: Document): Document {
   const operations = Object.values(document.paths ?? {})

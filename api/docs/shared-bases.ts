@@ -21,8 +21,8 @@ const MANY_FIELDS = 8;
 const MUCH = 1_000;
 
 /**
- * Writes objects with many fields in common as extensions: of a smaller one if the larger has all of its fields, else of
- * a new object with the common ones.
+ * Makes objects with many common fields extend another object: the smaller one if the larger has all of its fields,
+ * else a new object with the common fields.
  */
 export function shareBases(schemas: Schemas): void {
   const objects = Object.entries(schemas)

@@ -72,12 +72,12 @@ function tooMany(seconds: number): AppError {
   });
 }
 
-/** Returns the obstacles of this process, from `look` or from its last result. */
+/** Returns the obstacles of this process: from `look`, or the last result of `look`. */
 export type Readiness = (address: string, look: () => Promise<Obstacles>) => Promise<Obstacles>;
 
-/** Checks that one address can cause in a minute, far above the needs of an orchestrator and its load balancers. */
+/** Checks that one address can cause in a minute: far more than an orchestrator and load balancers need. */
 const LOOKS_PER_MINUTE = 120;
-/** Age up to which a probe's response is served again, for probes that come every five seconds. */
+/** Age up to which a result is served again. Probes usually come every five seconds. */
 const GOOD_FOR_MS = 5_000;
 
 /**

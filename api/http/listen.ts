@@ -22,7 +22,7 @@ export async function listen(
     },
     handler,
   );
-  // Above this number Node drops headers silently. The limit below refuses them.
+  // Node silently drops headers above this number; `strictHttp` refuses requests with more than half as many.
   server.maxHeadersCount = 2 * MAX_HEADERS;
   // `100 Continue` is not sent here but when the body is read, after authentication.
   server.on('checkContinue', handler);

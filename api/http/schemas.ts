@@ -127,8 +127,8 @@ export const personId = z
   .meta({ description: 'Id of a person.', example: EXAMPLE.person });
 
 /**
- * Parameters with which an authorization server sends a browser back (RFC 6749, section 4.1.2). Servers add their own,
- * which are ignored, so these belong in a schema that is not strict.
+ * Parameters with which an authorization server sends a browser back (RFC 6749, section 4.1.2). Servers add others,
+ * which are ignored, so the schema with these parameters must not be strict.
  */
 export const returnedFields = {
   state: z.string().min(1).max(200).meta({ description: 'Our state, returned.' }),

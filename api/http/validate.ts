@@ -62,7 +62,7 @@ function received(input: unknown): string {
   return `, got ${named(Array.isArray(input) ? 'array' : typeof input)}`;
 }
 
-/** Returns a type with its article: `record` and `int` are the schema's words, not JSON's. */
+/** Returns the name of a JSON type with its article. `record` and `int` are words of the schema library. */
 function named(type: string): string {
   const name = { record: 'object', int: 'whole number' }[type] ?? type;
   return /^[aeiou]/.test(name) ? `an ${name}` : `a ${name}`;

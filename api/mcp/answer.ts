@@ -21,7 +21,7 @@ export interface Answer {
   readonly notes: readonly string[];
 }
 
-/** An answer as the client gets it. */
+/** An answer in the form that the client gets. */
 export interface WrittenAnswer {
   readonly text: string;
   readonly structured?: Record<string, unknown>;
@@ -64,7 +64,7 @@ const LIMITS = [
 /** The most characters of an answer. A longer one exceeds the token limit in any language. */
 const MAX_CHARACTERS = 80_000;
 const ROOM_OF_BEGINNING = 8_000;
-/** Characters that a value costs in addition to its own: commas, the placeholder, its line in a fence. */
+/** Characters that a text costs in addition to its own, for commas, the placeholder and a line in the fence. */
 const AROUND_TEXT = 50;
 const AROUND_VALUE = 5;
 

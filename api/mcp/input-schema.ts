@@ -10,7 +10,7 @@ export interface JsonSchema {
  * patterns, examples, inner fields), and its error explains them.
  */
 export function inputSchemaOf(schema: z.ZodType, { isChange = false } = {}): ObjectSchema {
-  // The first part of a schema that transforms its input describes the request.
+  // If a schema transforms its input, its first part describes the request.
   const sent = schema instanceof z.ZodPipe ? schema.def.in : schema;
   const full: JsonSchema = z.toJSONSchema(sent, { io: 'input', unrepresentable: 'any' });
   const { properties, required } = shortened(full, {
@@ -86,7 +86,7 @@ function joined(choices: readonly JsonSchema[], { isChange }: Within): JsonSchem
   if (first === undefined || second === undefined || others.length > 0) return { anyOf: choices };
   if (second['type'] !== 'null') return { anyOf: choices };
   if (!isChange) return first;
-  // A list of types would be shorter, but some clients refuse it.
+  // `anyOf` is used, because some clients refuse the shorter list of types.
   const { description, ...value } = first;
   return { ...(description !== undefined && { description }), anyOf: [value, { type: 'null' }] };
 }

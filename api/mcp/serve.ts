@@ -80,15 +80,15 @@ export function mcp(deps: Deps): Middleware {
 
 interface McpRequest extends Omit<Caller, 'via'> {
   readonly toolsets: readonly Toolset[];
-  /** Set for a run of this service, which could otherwise start or change routines and drive itself for ever. */
+  /** True for a run of this service, which could otherwise start or change routines and so run without end. */
   readonly readsOnly: boolean;
   readonly clientName: string | undefined;
   readonly userAgent: string;
 }
 
 /**
- * Refuses a page of another origin, which could otherwise reach a server on its visitor's machine (MCP, Streamable
- * HTTP).
+ * Refuses requests from pages of other origins, which could otherwise reach a server on a visitor's machine (MCP,
+ * Streamable HTTP).
  */
 function assertOwnOrigin(ctx: Context, { config }: Deps): void {
   const origin = ctx.get('origin');

@@ -6,14 +6,14 @@ import { routes } from '../routes.ts';
 import { gist, inputSchemaOf, type JsonSchema } from './input-schema.ts';
 import { argumentWords, TOOL_WORDS } from './words.ts';
 
-/** A tool as `tools/list` has it (MCP, revision 2026-07-28). */
+/** A tool in the form of `tools/list` (MCP, revision 2026-07-28). */
 export interface ToolDefinition {
   readonly name: string;
   readonly description: string;
   readonly inputSchema: JsonSchema & { readonly type: 'object' };
   /** Set when programs decide by the outcome. */
   readonly outputSchema?: JsonSchema & { readonly type: 'object' };
-  /** Hints that differ from a client's defaults. A tool that only reads needs neither of the last two. */
+  /** Hints that differ from a client's defaults. The second and third are for tools that change something. */
   readonly annotations: {
     readonly readOnlyHint?: true;
     readonly destructiveHint?: boolean;

@@ -85,7 +85,10 @@ const previewSchedule = route({
   return { data: { ...shown, times, jitterSeconds } };
 });
 
-/** @throws {AppError} `invalid_request` unless one of both is given, `invalid_schedule` for words that are not read */
+/**
+ * @throws {AppError} `invalid_request` unless exactly one of schedule and words is given, `invalid_schedule` for words
+ * that cannot be read
+ */
 function scheduleOf({
   schedule,
   words,

@@ -46,7 +46,7 @@ export async function startBroker(socketPath: string): Promise<Broker> {
       response.writeHead(403).end();
       return;
     }
-    // One model step is one request.
+    // The job is used up, because one model step makes one request.
     job = undefined;
     void serve(request, response, taken);
   });

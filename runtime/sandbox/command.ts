@@ -89,7 +89,7 @@ export function bubblewrapCommand({
       ...bind(socketPath, SOCKET_INSIDE),
       ...words('--chdir /app'),
       ...(seccompFd === undefined ? [] : words(`--seccomp ${seccompFd}`)),
-      // This must be the last of all mounts.
+      // The remount must follow all mounts.
       ...words('--remount-ro / --'),
       // bubblewrap sets no limits. RLIMIT_DATA counts every private page, so Buffers too, unlike V8's own limit.
       ...words(`${PRLIMIT} --core=0 --nofile=256 --cpu=60 --data=${MEMORY_BYTES}`),

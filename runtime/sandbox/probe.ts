@@ -8,7 +8,7 @@ const [socketPath = ''] = process.argv.slice(2);
 
 const found = {
   'broker answers': await brokerAnswers(),
-  // oxlint-disable-next-line node/no-process-env -- that it is empty is what is looked at; bubblewrap itself sets PWD
+  // oxlint-disable-next-line node/no-process-env -- the probe checks that it is empty; bubblewrap sets PWD
   'environment is empty': Object.keys(process.env).every((name) => name === 'PWD'),
   'no network': await connectFails('1.1.1.1', 443),
   'no loopback': await connectFails('127.0.0.1', 22),

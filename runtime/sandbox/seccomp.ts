@@ -97,7 +97,7 @@ const EAFNOSUPPORT = 97;
 
 const CLONE_THREAD = 0x0001_0000;
 const AF_UNIX = 1;
-/** `prlimit` limits data, and neither a shared map nor one that grows downwards counts as data. */
+/** Flags of `mmap` that are refused, because `prlimit` does not count shared maps and maps that grow downwards. */
 const MAP_SHARED = 0x01;
 const MAP_GROWSDOWN = 0x100;
 

@@ -14,7 +14,7 @@ interface Waiting {
 export interface SessionOutcome {
   /** Output of the session; undefined when it was too long. */
   readonly output: string | undefined;
-  /** Failure of the provider, as the session's broker saw it. */
+  /** Failure of the provider that the session's broker saw. */
   readonly failure: ReturnType<Broker['failure']>;
 }
 

@@ -1,9 +1,9 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { setPriority } from 'node:os';
 
-/** Processor time that a session may use at once: several times that of its start and a model step. */
+/** Seconds of processor time that a session may use at once, several times what its start and a model step need. */
 const BURST_SECONDS = 1;
-/** Share of one core that a session may use permanently: several times the need of a long response. */
+/** Share of one core that a session may use permanently, several times what a long response needs. */
 const SHARE = 0.05;
 const INTERVAL_MS = 250;
 /** Interval of the checks while a session with lowered priority runs. Other calls may have to wait this long. */
@@ -28,9 +28,9 @@ interface Watched {
 
 /**
  * Limits each session to a second of processor time and then a twentieth of a core, so that a captured session that
- * computes without end does not slow the others; the limit of `prlimit` ends it after a minute. Processes above the
- * limit are stopped, and continue with the lowest priority. A control group with a quota would do the same but needs
- * rights that the runtime should not have. On systems other than Linux it does nothing.
+ * computes without end does not slow the others. After a minute of processor time the limit of `prlimit` ends the
+ * session. Processes above the limit are stopped, and continue with the lowest priority. A control group with a quota
+ * would do the same but needs rights that the runtime should not have. On systems other than Linux it does nothing.
  */
 export function createThrottle(): Throttle {
   const sessions = new Map<number, Watched>();
@@ -53,7 +53,7 @@ export function createThrottle(): Throttle {
   };
 }
 
-/** Stops a session that has used more than its share, and continues it when it has time again. */
+/** Stops a session that has used more than its share, and continues it when its share has grown again. */
 async function hold(pid: number, watched: Watched): Promise<void> {
   const family = await familyOf(pid);
   const seconds = await Promise.all(family.map(processorSeconds));

@@ -6,7 +6,7 @@ import { openModel, type SessionJob } from './model.ts';
 /** Output of a session, one line on its standard output. The runtime does not trust it. */
 export type SessionAnswer = { readonly result: unknown } | { readonly failure: Classified };
 
-/** Performs one model step: a stream from the provider, one neutral result. */
+/** Performs one model step: reads a stream of the provider and returns one result, the same for all protocols. */
 export async function runStep(job: SessionJob, fetch: typeof globalThis.fetch): Promise<SessionAnswer> {
   const idle = startIdleClock(job.idleMs);
   const namespace = job.options.toolNamespace ?? '';

@@ -57,7 +57,7 @@ export function createLease(
   };
 }
 
-/** The highest epoch under which this instance was ever called, as stored. */
+/** The stored epoch: the highest under which this instance was ever called. */
 export interface Epoch {
   readonly instanceId: string;
   current(): number;

@@ -26,7 +26,7 @@ interface Consenting {
 
 const consenting = new AsyncLocalStorage<Consenting>();
 
-/** Runs `work` of the library with this session as the caller and this project on the rows that it stores. */
+/** Runs `work`, a call of the library: the session is the caller, and stored rows get the project. */
 export function consentingAs<T>(decision: Consenting, work: () => Promise<T>): Promise<T> {
   return consenting.run(decision, work);
 }
@@ -89,7 +89,7 @@ export function assistantProvider(settings: AuthSettings): BetterAuthPlugin {
     },
     schema: TABLES,
   });
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- its types do not hold to `exactOptionalPropertyTypes`
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the library's types ignore `exactOptionalPropertyTypes`
   return plugin as BetterAuthPlugin;
 }
 

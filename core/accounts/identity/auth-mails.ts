@@ -2,10 +2,10 @@ import { throttle, type ThrottleRule } from '#core/foundation/rate-limits/index.
 import type { Db } from '#lib/database/index.ts';
 import type { AccountMails } from '#core/foundation/outbox/index.ts';
 
-/** Limits mails of one kind to one address that strangers can cause. */
+/** Limits the mails that strangers can cause, by kind of mail and address. */
 const MAILS: ThrottleRule = { name: 'mail', limit: 5, windowSeconds: 60 * 60 };
 
-/** Lifetime of the links of these mails. */
+/** Lifetime of the links in mails about accounts. */
 export const LINK_SECONDS = 60 * 60;
 const DAY_SECONDS = 24 * LINK_SECONDS;
 
@@ -18,7 +18,7 @@ export interface AuthMails {
   factorEvent(to: string, event: { subject: string; text: string }): Promise<void>;
 }
 
-/** @param options.uiOrigin where people sign in */
+/** @param options.uiOrigin origin of the dashboard, where people sign in */
 export function createAuthMails(options: { db: Db; accountMails: AccountMails; uiOrigin: string }): AuthMails {
   const { db, accountMails, uiOrigin } = options;
 

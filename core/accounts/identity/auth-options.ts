@@ -14,7 +14,7 @@ import { SLOW_HASHES, twoAtATime, type PasswordHashes } from './passwords.ts';
 
 export interface AuthSettings {
   readonly database: Database;
-  /** Origin of this API, for cookies and links; never taken from the Host header. */
+  /** Origin of this API, for cookies and links. The Host header is never used for them. */
   readonly publicUrl: string;
   readonly uiOrigin: string;
   readonly secret: string;
@@ -70,8 +70,8 @@ export function authOptions(settings: AuthSettings) {
     secret,
     trustedOrigins: [settings.uiOrigin],
     telemetry: { enabled: false },
-    // Unexpected errors reach this service's error handling. A faulty request of an assistant leads its person to a
-    // page with an explanation.
+    // Unexpected errors are thrown to this service's error handling. After a faulty request of an assistant, its person
+    // gets a page with an explanation.
     onAPIError: { throw: true, errorURL: `${settings.uiOrigin}/authorize` },
     logger: authLogger(log),
     hooks: authHooks({ database, signUp: settings.signUp, browsers, endPrograms: settings.endPrograms, log }),

@@ -15,7 +15,7 @@ export interface Guess {
   readonly account: string;
   /** Address (IPv4) or network (64 bits of IPv6) that belongs to one caller. */
   readonly network: string;
-  /** Id of the browser when it was signed in to this account before. */
+  /** Id of a browser that was signed in to this account before; undefined for others. */
   readonly browserId: string | undefined;
 }
 
@@ -108,7 +108,7 @@ export interface BrowserCookie {
 }
 
 export interface KnownBrowsers {
-  /** Returns the id of the browser when its cookie says that it was signed in to the account before. */
+  /** Returns the id of a browser whose cookie proves an earlier sign-in to the account. */
   recognize(account: string, cookieOf: (name: string) => string | null): Promise<string | undefined>;
   /** Makes the cookie of a browser. A known browser keeps its id, and so its count. */
   remember(account: string, browserId?: string): Promise<BrowserCookie>;

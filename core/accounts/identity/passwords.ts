@@ -34,8 +34,8 @@ export function goFirst(): void {
 }
 
 /**
- * Computes at most two hashes at a time in this process, so that guessing takes no thread that others need. Strangers
- * wait in one line; callers whose attempts are limited wait in another one, which is served first.
+ * Computes at most two hashes at a time in this process, so that password guessing leaves threads for other work.
+ * Strangers wait in one line; callers whose attempts are limited wait in another one, which is served first.
  * @throws {APIError} `service_unavailable` when the line is full, in the form of the library
  */
 export function twoAtATime(hashes: PasswordHashes): PasswordHashes {
@@ -72,9 +72,9 @@ async function wait(line: (() => void)[]): Promise<void> {
 }
 
 /**
- * The ten thousand most common passwords of at least ten characters, the minimum here, in lower case: those of
- * `@zxcvbn-ts/language-common` 4.1.3 (MIT) and Django 5.2 (BSD), and after them those of the OWASP SecLists (10 million
- * password list; CC BY-SA 3.0, by Daniel Miessler and Jason Haddix), in its order.
+ * The ten thousand most common passwords of at least ten characters, the minimum here, in lower case. Sources:
+ * `@zxcvbn-ts/language-common` 4.1.3 (MIT), Django 5.2 (BSD), and then the OWASP SecLists (10 million password list; CC
+ * BY-SA 3.0, by Daniel Miessler and Jason Haddix) in their order.
  */
 const FILE = new URL('../../../lib/secrets/common-passwords.txt', import.meta.url);
 

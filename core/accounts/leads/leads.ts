@@ -4,7 +4,7 @@ import { deleteBatch, sql, transaction, type Database, type Db } from '#lib/data
 import { AppError } from '#lib/errors.ts';
 import { newId } from '#lib/ids.ts';
 
-/** A business enquiry, as a person without an account sends it. */
+/** A business enquiry of a person without an account. */
 interface Lead {
   readonly name: string;
   readonly email: string;

@@ -112,7 +112,7 @@ export async function projectsToErase(db: Db): Promise<string[]> {
 /**
  * Records that these projects are empty. A project is recorded only once late writes are impossible, so that they are
  * erased too.
- * @returns how many are done
+ * @returns how many were recorded
  */
 export function markErased(db: Db, ids: readonly string[]): Promise<number> {
   return db.run`

@@ -7,15 +7,15 @@ import { findClient, isRedirectOf, shownName, type AssistantClient } from './cli
 import { mailApproval, type Access } from './mail.ts';
 import { includeWriting } from './terminals.ts';
 
-/** A request of an assistant, as the deciding person sees it. */
+/** An assistant's request, with the facts that the deciding person sees. */
 export interface AskedConsent {
   readonly clientId: string;
   readonly clientName: string;
-  /** Host, or scheme of an app, that gets the code. */
+  /** Host that gets the code, or the scheme of an app. */
   readonly redirectHost: string;
   /** True if the operator has entered the client. */
   readonly isVerified: boolean;
-  /** The scopes of this service that it requests. */
+  /** The requested scopes of this service. */
   readonly scopes: readonly Scope[];
 }
 

@@ -29,7 +29,7 @@ const columns = sql`
   g.created_at as "createdAt", g.last_used_at as "lastUsedAt"
 `;
 
-/** Lists the assistants of a project, of all its people, the latest first. */
+/** Lists the assistants that people have connected to a project, the latest first. */
 export async function listAssistants(db: Db, projectId: string): Promise<AssistantGrant[]> {
   const found = await db.rows<AssistantGrant & { clientName: string | null }>`
     select ${columns} from oauth_consents g join oauth_clients c on c.client_id = g.client_id
@@ -100,7 +100,11 @@ async function forget(tx: Db, which: Sql): Promise<void> {
   await tx.run`delete from oauth_refresh_tokens where ${which}`;
 }
 
-/** Deletes consents with their tokens and records it. @param which condition on consents `g` @returns how many */
+/**
+ * Deletes consents with their tokens, and records each deletion.
+ * @param which condition on consents `g`
+ * @returns how many
+ */
 async function endGrants(tx: Db, which: Sql, { by, because }: Ending): Promise<number> {
   const ended = await tx.rows<{ projectId: string; userId: string; clientId: string; name: string | null }>`
     select g.reference_id as "projectId", g.user_id as "userId", g.client_id as "clientId", c.name
@@ -119,7 +123,7 @@ async function endGrants(tx: Db, which: Sql, { by, because }: Ending): Promise<n
   return ended.length;
 }
 
-/** A refresh token as a client presents it. */
+/** A refresh token that a client presents. */
 interface Presented {
   readonly token: string;
   readonly clientId: string;
@@ -158,8 +162,8 @@ const LOOK_MS = 50;
 const LOOKS = 60;
 
 /**
- * Tells whether another request exchanged this token a moment ago, so that its response serves this one too. Waits
- * while that response is being made.
+ * Tells whether another request exchanged this token a moment ago, so that the same response serves both. Waits until
+ * that response is complete.
  */
 export async function isExchangedNow(
   { database, config }: TokenDeps,

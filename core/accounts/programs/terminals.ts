@@ -8,7 +8,7 @@ import { AppError } from '#lib/errors.ts';
 import { newId } from '#lib/ids.ts';
 import { mailApproval, type Access } from './mail.ts';
 
-/** A terminal that waits for a person's consent, as the person sees it (RFC 8628). */
+/** A terminal that waits for a person's consent, with the facts that the person sees (RFC 8628). */
 export interface TerminalSignIn {
   /** Name that the terminal gave itself, which proves nothing. */
   readonly host: string;

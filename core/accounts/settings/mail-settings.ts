@@ -38,7 +38,7 @@ function isUnique(list: readonly string[]): boolean {
   return new Set(list).size === list.length;
 }
 
-/** Mail settings as a caller sends them. */
+/** Mail settings in requests. */
 export const mailSettings = z
   .strictObject({
     on: z

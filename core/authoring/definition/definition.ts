@@ -47,7 +47,7 @@ const model = z
     provider: z.enum(MODEL_PROVIDERS),
     connectionId: z.string().max(64).nullable().default(null),
     modelId: z.string().min(1).max(300),
-    // Left out if it is not set, so that a release without the field can read the routine.
+    // An effort that is not set is left out, so that a release without the field can read the routine.
     effort: z.enum(EFFORTS).optional().meta({
       description:
         'How much the model thinks before it writes, for a model with `abilities.effort` (`GET /v1/models`); if left out, the model decides. Calls on a personal account send none.',

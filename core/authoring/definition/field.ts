@@ -9,7 +9,7 @@ export interface Said {
   readonly unit?: string;
   /** Shown in the empty field. */
   readonly placeholder?: string;
-  /** The words for each value of a choice. */
+  /** Label and help for each value of a choice. */
   readonly choices?: Readonly<Record<string, Pick<Said, 'label' | 'help'>>>;
 }
 
@@ -17,7 +17,7 @@ export interface Said {
  * One field of a routine, declared once: requests, responses, storage and the dashboard are made from the declaration.
  */
 export interface Field<S extends z.ZodType = z.ZodType> extends Said {
-  /** The field in the request that creates a routine, with its default; one without a default is required. */
+  /** The field in the request that creates a routine, with its default. A field without a default is required. */
   readonly schema: S;
   /** The field in responses, if it differs by more than the default. */
   readonly shown?: z.ZodType;
@@ -38,7 +38,7 @@ export interface Field<S extends z.ZodType = z.ZodType> extends Said {
   readonly told?: (value: any) => string | undefined;
 }
 
-/** A field with columns of its own: one of its name, or one for each of its parts. */
+/** A field that is stored in a column with its name, or in a column for each of its parts. */
 export interface Setting extends Field {
   readonly column?: Column;
   readonly parts?: Readonly<Record<string, Column>>;

@@ -44,7 +44,7 @@ export function promptRoom(parts: PromptParts): number | undefined {
   return room < 0 ? undefined : room;
 }
 
-/** Refuses a routine whose text would be too large. @throws {AppError} `invalid_request` naming the field */
+/** Refuses a routine whose text would be too large. @throws {AppError} `invalid_request` that names the field */
 export function checkTextLimits(parts: PromptParts): void {
   if (variablesLength(parts.variables) > MAX_VARIABLES_LENGTH) {
     const message = `the values are longer than ${MAX_VARIABLES_LENGTH} characters together`;

@@ -45,7 +45,7 @@ export interface Blueprint extends Readonly<z.output<typeof blueprint>> {
 
 const FILE = fileURLToPath(new URL('blueprints.yaml', import.meta.url));
 
-/** Reads and checks all blueprints, once, when the process starts. @throws naming the first broken one */
+/** Reads and checks all blueprints, once, when the process starts. @throws an error that names the first broken one */
 export async function loadBlueprints({ find }: Pick<SkillCatalogue, 'find'>): Promise<readonly Blueprint[]> {
   const all = z.array(blueprint).parse(parseYaml(await readFile(FILE, 'utf8')));
   return all.map((each) => {
@@ -65,7 +65,7 @@ export async function loadBlueprints({ find }: Pick<SkillCatalogue, 'find'>): Pr
   });
 }
 
-/** Fills the slots of a blueprint. @throws {AppError} `invalid_request` naming the blueprint or each faulty slot */
+/** Fills the slots of a blueprint. @throws {AppError} `invalid_request` that names the blueprint or each faulty slot */
 export function fillBlueprint(
   blueprints: readonly Blueprint[],
   id: string,

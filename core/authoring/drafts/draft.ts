@@ -16,7 +16,7 @@ export interface DraftDefinition {
   readonly name: string;
   readonly instructions: string;
   readonly variables: Readonly<Record<string, string>>;
-  /** Null if the sentence names no time, or one with several readings. */
+  /** Null if the sentence names no time, or a time with several meanings. */
   readonly schedule: string | null;
   readonly timezone: string;
   /** Null if the project has no model. */

@@ -7,7 +7,7 @@ const COMMON = new Set(
   ),
 );
 
-/** Returns the words of a text that carry its subject, in any script. */
+/** Returns the words of a text that say something about its subject, in any script. */
 export function contentWords(text: string): Set<string> {
   const words = [...SEGMENTS.segment(text.toLowerCase())]
     .filter(({ isWordLike }) => isWordLike === true)

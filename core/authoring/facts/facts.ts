@@ -65,7 +65,7 @@ export function writeFacts(
 /** The newest versions that are always kept. */
 export const KEPT_FACTS = 100;
 
-/** Looks for old versions only after so many changes, because that reads the runs of all routines with facts. */
+/** Changes between two searches for old versions. A search reads the runs of all routines with facts. */
 const FORGET_EVERY = 20;
 
 /**

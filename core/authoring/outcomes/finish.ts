@@ -33,7 +33,7 @@ export type Finish =
       /** Undefined if the routine requires none. */
       readonly outcome: (typeof STATED_OUTCOMES)[number] | undefined;
       readonly summary: string;
-      /** Undefined if the model states none, or an unknown one: no result is refused for it. */
+      /** Undefined if the model states none. An unknown urgency is dropped, because no result is refused for it. */
       readonly urgency: Urgency | undefined;
       /** JSON text of the result; null when the call has none. */
       readonly result: string | null;

@@ -57,7 +57,7 @@ function fault(issue: string): ReadData {
   return { ok: false, issue };
 }
 
-/** Asks a model for its result again: in the response to its last call, which needs one, or in a user message. */
+/** Asks a model for its result again, in a user message or in the response that its last tool call needs. */
 export function repairRequest(
   issue: string,
   calls: readonly { readonly callId: string; readonly name: string }[],

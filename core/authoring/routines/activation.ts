@@ -35,7 +35,7 @@ export interface RoutineDetail extends Routine, Pick<ProvenRoutine, 'proposal'> 
   readonly activation: Activation;
   readonly callableTools: readonly HintedTool[];
   readonly warnings: readonly RoutineWarning[];
-  /** Skills of an active routine with a newer text than its scheduled runs take; empty if there are none. */
+  /** Skills of an active routine that have a newer text than its scheduled runs take. */
   readonly skillsBehind: readonly SkillBehind[];
   /** The project's facts when they are newer than the facts of an active routine's scheduled runs; else null. */
   readonly factsBehind: FactsBehind | null;
@@ -48,7 +48,7 @@ export interface FactsBehind {
   readonly newest: number;
 }
 
-/** Reads a routine, whether it can be activated, and its warnings. @throws {AppError} `routine_not_found` */
+/** Reads a routine with its warnings, and whether it can be activated. @throws {AppError} `routine_not_found` */
 export async function readRoutineDetail(
   deps: WarningDeps & { readonly database: Db },
   input: { projectId: string; organizationId: string; plan: Plan; id: string },

@@ -76,8 +76,8 @@ export async function activateTexts(tx: Db, routine: Routine, { skills, facts }:
 }
 
 /**
- * Records on their versions which of these runs are proof, in the transaction that deletes the runs. Versions are
- * locked in one order, because two such transactions may meet on them.
+ * Records on the versions of routines which of these runs are proof, in the transaction that deletes the runs. Versions
+ * are locked in one order, because two such transactions may meet on them.
  */
 export async function keepProofs(tx: Db, runIds: readonly string[]): Promise<void> {
   await tx.run`

@@ -31,7 +31,7 @@ export interface Proposal {
   readonly runId: string;
   /** `taken` once the routine has the change. */
   readonly state: (typeof PROPOSAL_STATES)[number];
-  /** Reason for dropping it; null otherwise. */
+  /** Reason for dropping the proposal; null otherwise. */
   readonly reason: DropReason | null;
   readonly createdAt: Date;
   readonly endedAt: Date | null;
@@ -117,7 +117,7 @@ export async function dropProposals(
   });
 }
 
-/** Closes a proposal that was taken over. Its version is deleted: the routine has the same one under a new number. */
+/** Closes a proposal that was taken over, and deletes its version: the routine has the same one under a new number. */
 export async function closeTaken(
   tx: Db,
   { projectId, routineId, revision }: { projectId: string; routineId: string; revision: number },

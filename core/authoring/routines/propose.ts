@@ -76,7 +76,7 @@ export async function proposeChange<T>(
   const started = await transaction(deps.database, async (tx) => {
     const before = await lockRoutine(tx, projectId, routineId);
     assertProposable(before, expectedVersions);
-    // Another request changed the routine after it was checked: start again.
+    // Start again, because another request changed the routine after it was checked.
     if (before.version !== seen.version) return undefined;
     const fields = applyPatch(before, patch);
     if (definitionForm.differences(before, fields).length === 0) {
@@ -165,7 +165,7 @@ async function settle(deps: SettleDeps, tx: Db, proof: EndedProof): Promise<void
   if (refusal !== undefined) return drop(refusal);
   const settings = settingsPatch.parse(open.settings);
   const { value, blocked } = definitionForm.read(open.definition);
-  // A newer release wrote the change, and will take it over.
+  // A newer release wrote the change and will take it over, because this one cannot read all fields.
   if (blocked !== null) return;
   const fields = { ...applyPatch(before, withoutUndefined(settings)), ...value };
   const nextRunAt = nextTimeAfterSave(before, fields, await databaseTime(tx));

@@ -90,5 +90,5 @@ function differing(before: Routine, fields: RoutineFields): Partial<RoutineField
   return Object.fromEntries(Object.entries(stored).filter(([name, value]) => !isDeepStrictEqual(value, given[name])));
 }
 
-/** Zeros at the ends of a decimal number that do not change its value. */
+/** Matches leading and trailing zeros that do not change the value of a decimal number. */
 const ZEROS = /^0+(?=\d)|\.0+$|(?<=\.\d*[1-9])0+$/g;

@@ -82,7 +82,7 @@ interface Checked {
   readonly skillLengths?: ReadonlyMap<string, number>;
 }
 
-/** Lists the checks of a change; fields that it does not touch are not checked. */
+/** Lists the checks of a change. Unchanged fields are not checked. */
 export function changeChecks(
   deps: SaveDeps,
   { seen, patch, skillLengths = new Map() }: Pick<Checked, 'skillLengths'> & { seen: Routine; patch: RoutinePatch },
@@ -142,7 +142,7 @@ export async function patchRoutine(
   const saved = await transaction(deps.database, async (tx) => {
     const before = await lockRoutine(tx, projectId, id);
     assertPatchable(before, expectedVersions);
-    // Another request changed the routine after it was checked: start again.
+    // Start again, because another request changed the routine after it was checked.
     if (before.version !== seen.version) return undefined;
     const fields = applyPatch(before, patch);
     const webhookSecret = await giveFirstSecret(deps, tx, before, fields);
@@ -152,7 +152,7 @@ export async function patchRoutine(
       fields,
       version: material ? input.origin : undefined,
       nextRunAt: nextTimeAfterSave(before, fields, await databaseTime(tx)),
-      // Saving the URL, even unchanged, declares that its receiver works again.
+      // A person who saves the URL, even unchanged, says that the receiver works again.
       rearmWebhook: patch.webhookUrl !== undefined,
       drift: driftOf(before, fields, { managedBy: patch.managedBy, isPut: input.isPut === true }),
       by: input.by.id,
@@ -173,7 +173,7 @@ export type RoutinePatch = Partial<Omit<RoutineFields, 'limits' | 'budget' | 'no
   readonly notifications?: Partial<RoutineFields['notifications']>;
 };
 
-/** Gives a routine that gets its first webhook URL a secret, and returns it. */
+/** Creates the webhook secret of a routine that gets its first webhook URL, and returns the secret. */
 export async function giveFirstSecret(
   { webhookSecrets }: Pick<SaveDeps, 'webhookSecrets'>,
   tx: Db,
@@ -226,7 +226,7 @@ export async function rotateWebhookSecret(
 
 export function assertPatchable(routine: Routine, expected: readonly number[] | undefined): void {
   if (routine.state === 'archived') throw new AppError('routine_archived');
-  // This release would drop the fields that only a newer one knows.
+  // This release would drop the fields that only a newer release knows.
   if (routine.blocked !== null) throw new AppError('definition_unreadable', routine.blocked);
   if (expected?.includes(routine.version) === false) throw new AppError('precondition_failed');
 }

@@ -66,7 +66,7 @@ export function createSealedWebhookSecrets(box: SecretBox): SealedWebhookSecrets
   };
 }
 
-// The previous secret is sealed to the same place, so that a rotation can move the text from column to column in SQL.
+// Both secrets are sealed to the same place, so that a rotation can move a sealed text between columns in SQL.
 function place(row: string): SecretPlace {
   return { table: 'routines', row, column: 'webhook_secret' };
 }

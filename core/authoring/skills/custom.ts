@@ -22,7 +22,7 @@ export interface CustomSkill extends ExternalName {
   readonly updatedAt: Date;
 }
 
-/** A custom skill as lists show it. */
+/** A custom skill in lists, without its instructions. */
 interface CustomSkillSummary extends Omit<CustomSkill, 'instructions'> {
   /** The length of the instructions in UTF-16 code units, as the limits count it. */
   readonly length: number;

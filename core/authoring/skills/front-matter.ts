@@ -14,7 +14,10 @@ export const SUGGESTED_SCHEDULES: Readonly<Record<Scheduled, string>> = {
   quarterly: '0 7 1 1,4,7,10 *',
 };
 
-/** Returns the schedule to suggest for a skill: for one-off work the schedule of its check, null without one. */
+/**
+ * Returns the schedule to suggest for a skill. For one-off work this is the schedule of its check; null without a
+ * check.
+ */
 export function suggestedSchedule({ cadence, check }: Cadences): string | null {
   const scheduled = cadence === 'on-demand' ? check : cadence;
   return scheduled === null ? null : SUGGESTED_SCHEDULES[scheduled];
@@ -44,7 +47,7 @@ export const frontMatter = z
     cadence: z.enum(CADENCES),
     /** How often the small check of a one-off skill is worth a run; null without one. */
     check: z.enum(SCHEDULED).nullable().default(null),
-    /** Slugs of skills that were folded into this one. Routines that name them use it. */
+    /** Slugs of skills that were folded into this skill. Routines that name such a slug use this skill. */
     formerly: z.array(z.string().regex(SLUG)).default([]),
     /** Day on which a person last checked the text against its sources. */
     checked: z.iso.date(),

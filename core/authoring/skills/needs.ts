@@ -1,4 +1,4 @@
-/** Closed vocabulary of the data that skills need, with the words that identify a tool for it. */
+/** All kinds of data that skills may need, each with the words by which a tool for it is recognized. */
 const WORDS = {
   web: 'web browse browser fetch url crawl crawler scrape serp search http lighthouse pagespeed webpage website websites',
   'search-console': 'searchconsole gsc webmaster semrush ahrefs keyword keywords serp rank ranking',
@@ -26,7 +26,7 @@ export type Need = keyof typeof WORDS;
 
 export const NEEDS = Object.keys(WORDS).filter((name): name is Need => Object.hasOwn(WORDS, name));
 
-/** Facts about a tool that are known before it is called. */
+/** Facts about a tool that are known before the first call. */
 export interface ToolHint {
   readonly name: string;
   readonly title?: string | null | undefined;

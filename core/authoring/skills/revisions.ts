@@ -64,7 +64,7 @@ export interface SkillBehind {
   readonly newest: number;
 }
 
-/** Finds the skills that have a newer revision than the activated one. */
+/** Finds the skills with a newer revision than the routine's scheduled runs take. */
 export async function skillsBehind(
   db: Db,
   projectId: string,
@@ -106,7 +106,7 @@ export function revisionsInUse(db: Db, skill: { projectId: string; id: string })
 /** The newest revisions of a skill that are always kept. */
 export const KEPT_REVISIONS = 100;
 
-/** Looks for old revisions only after so many changes, because that reads the runs of the routines with the skill. */
+/** Changes between two searches for old revisions. A search reads the runs of the routines with the skill. */
 const FORGET_EVERY = 20;
 
 /**

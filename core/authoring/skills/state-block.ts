@@ -1,6 +1,6 @@
 import { cut } from '#lib/text.ts';
 
-/** Values that a skill leaves for its next run: a fenced block ```` ```state <slug> ```` of `key: value` lines. */
+/** Values that a skill leaves for the next run, in a fenced block ```` ```state <slug> ```` of `key: value` lines. */
 export interface StateBlock {
   readonly slug: string;
   readonly entries: ReadonlyMap<string, string>;

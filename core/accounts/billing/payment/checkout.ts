@@ -44,7 +44,7 @@ export interface CheckoutInput {
 
 export interface Checkout {
   readonly url: string;
-  /** `portal` for an organization that has a subscription, as it must never get a second one. */
+  /** `portal` for an organization that has a subscription, which must not get a second one. */
   readonly kind: 'checkout' | 'portal';
 }
 

@@ -29,9 +29,9 @@ export function fetchSubscriptions(
 }
 
 /**
- * Returns an organization's customer. The customer is created when first needed, and stored before any other request to
- * the processor. The processor keeps the first response to an idempotency key, errors included: an attempt that failed
- * has used up its key, and an attempt that was cut off is repeated under the same key.
+ * Returns an organization's customer. A new customer is stored before any other request to the processor. The processor
+ * keeps the first response to an idempotency key, errors included: an attempt that failed has used up its key, and an
+ * attempt that was cut off is repeated under the same key.
  * @throws {AppError} the errors of `callProcessor`
  */
 export async function ensureCustomer(
@@ -118,7 +118,7 @@ export const oldestUnsynced = sql`coalesce((
   where sync_requested > sync_done and customer_id is not null
 ), 0)::float8`;
 
-/** Requests a sync of one organization; does nothing when it is no customer. */
+/** Requests a sync of one organization; does nothing when the organization is no customer. */
 export async function requestSync(db: Db, organizationId: string): Promise<void> {
   await db.run`
     update billing_customers set ${requested} where organization_id = ${organizationId} and customer_id is not null
@@ -197,7 +197,7 @@ export async function visitPortal(
   }
 }
 
-/** Pages of the dashboard from which a checkout can be begun, and to which it returns. */
+/** Pages of the dashboard at which a checkout can begin, and to which the browser returns. */
 const RETURN_PATHS: Readonly<Record<string, string>> = {
   billing: '/settings/billing',
   pricing: '/pricing',

@@ -6,7 +6,7 @@ import type { Payment } from './payment.ts';
 import { callProcessor, type PaymentDeps } from './processor.ts';
 import { syncOrganization } from './sync.ts';
 
-/** Customers of one reconciliation. The next one begins with those that have waited longest. */
+/** Customers of one reconciliation. The next reconciliation begins with those that have waited longest. */
 const BATCH = 50;
 
 /**

@@ -12,7 +12,7 @@ const CHALLENGE_SECONDS = 5 * 60;
 
 const COOKIE = 'passkey';
 
-/** The signature of a passkey, as the browser writes it in JSON. */
+/** The signature of a passkey, in the JSON that a browser writes. */
 export const passkeyAssertion = z.object({
   id: z.string().max(1_400),
   rawId: z.string(),

@@ -17,7 +17,7 @@ import {
 } from './passkey-check.ts';
 import { findSecondFactor } from './store.ts';
 
-/** A new passkey, as the browser writes it in JSON. */
+/** A new passkey, in the JSON that a browser writes. */
 export const newPasskey = passkeyAssertion.extend({
   response: z.object({ clientDataJSON: z.string(), attestationObject: z.string() }),
 });
