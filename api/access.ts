@@ -19,7 +19,7 @@ export type AuthKind =
   | 'key-or-session'
   /** A signed-in person who owns the organization of the active project. */
   | 'org-owner-session'
-  /** `X-Scheduler-Secret`. */
+  /** A program that knows the secret for `X-Scheduler-Secret`. */
   | 'scheduler-secret'
   /** Anyone, from a page of the user interface. */
   | 'ui-origin'

@@ -142,7 +142,7 @@ export interface JsonRoute {
 export interface StreamInput {
   /** The `Last-Event-ID` header, or empty. */
   readonly lastEventId: string;
-  /** Aborted at the end of the stream. A `StreamEnd` as its reason is sent to the caller. */
+  /** Aborts at the end of the stream. If the reason is a `StreamEnd`, it is sent to the caller. */
   readonly signal: AbortSignal;
 }
 

@@ -187,8 +187,8 @@ const NO_BEARER = 'Send the API key as a bearer token: `Authorization: Bearer <k
 const CHALLENGE = { 'WWW-Authenticate': 'Bearer' };
 
 /**
- * Tells whether the caller's credential would be accepted now, without counting a request. While Postgres is away it
- * waits, until `signal` aborts.
+ * Tells whether the caller's credential would be accepted now, without counting a request. Waits while Postgres is
+ * away, until `signal` aborts.
  */
 export function isStillAllowed(
   access: AccessOf<AuthKind>,

@@ -31,7 +31,7 @@ export interface ObjectSchema {
 
 interface Within {
   readonly defs: JsonSchema;
-  /** Levels of a schema: fields are described at the first and shown down to the third. */
+  /** Level within the schema. Fields have descriptions at the first level, and are shown down to the third. */
   readonly depth: number;
   /** True in the schema of a change, where null clears a field. Elsewhere a field is left out instead. */
   readonly isChange: boolean;

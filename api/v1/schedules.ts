@@ -11,7 +11,6 @@ import { SCHEDULE_LIMITS, scheduleFields } from '#core/authoring/definition/inde
 
 const tag = 'Schedules';
 
-/** Times that a preview shows. */
 const PREVIEWED = 5;
 
 const preview = z
@@ -106,7 +105,7 @@ function scheduleOf({
   throw invalid([{ path: 'words', message }], 'invalid_schedule');
 }
 
-/** The weeks that a month touches. */
+/** Six weeks, the most that a month touches. */
 const MAX_DAYS = 42;
 const MAX_OCCURRENCES = 2_000;
 

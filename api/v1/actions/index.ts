@@ -64,7 +64,6 @@ const readAction = route({
   return { data: presentDetail(found), headers: tagOf(found) };
 });
 
-/** Errors of one decision. */
 const decisionErrors = ['own_action', 'action_closed', 'action_differs', 'action_not_allowed', 'action_waits'] as const;
 
 const approveAction = route({

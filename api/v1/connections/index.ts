@@ -81,8 +81,8 @@ const createConnection = route({
 });
 
 /**
- * Refuses this service itself with a clear error: routines that call it could run for ever, and `/mcp` would refuse
- * them.
+ * Refuses the address of this service with a clear error: routines that call it could run for ever, and `/mcp` would
+ * refuse them.
  */
 function assertElsewhere(url: string, { config }: Deps): void {
   const isOwn = originOf(url) === originOf(config.PUBLIC_URL);

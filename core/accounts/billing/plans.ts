@@ -17,7 +17,7 @@ export interface PlanRule {
   readonly billingConfigured: boolean;
   /** The plan of every organization on a self-hosted service. */
   readonly defaultPlan: Plan;
-  /** The operator's own bound on an organization's runs at a time. Default none. */
+  /** The operator's limit of an organization's runs at a time. No limit by default. */
   readonly runsAtATime?: number | undefined;
 }
 

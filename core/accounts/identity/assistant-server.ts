@@ -9,7 +9,7 @@ import type { AuthSettings } from './auth-options.ts';
 const HOUR = 60 * 60;
 const DAY = 24 * HOUR;
 
-/** Scope that yields a refresh token. Each assistant needs one, because it works while its person is away. */
+/** Scope that yields a refresh token. Each assistant needs such a token, because it works while its person is away. */
 const OFFLINE = 'offline_access';
 
 /**
@@ -36,7 +36,7 @@ export function mcpResource(publicUrl: string): string {
   return `${publicUrl}/mcp`;
 }
 
-/** Makes the row of the resource, which the library requires. */
+/** Makes the row of the resource `/mcp`, which the library requires. */
 export async function ensureMcpResource(db: Db, publicUrl: string): Promise<void> {
   const resource = mcpResource(publicUrl);
   await db.run`
@@ -45,7 +45,7 @@ export async function ensureMcpResource(db: Db, publicUrl: string): Promise<void
   `;
 }
 
-/** Returns the prefix that tells tokens from API keys. It is not part of the hash. */
+/** Returns the prefix by which tokens differ from API keys. The hash of a token is made without the prefix. */
 export function tokenPrefix(productTag: string, kind: 'access' | 'refresh'): string {
   return `${productTag}_${kind === 'access' ? 'at' : 'rt'}_`;
 }

@@ -18,7 +18,7 @@ import {
 import { goFirst, NOT_CHECKED } from './passwords.ts';
 import { findSecondFactor } from './second-factor/store.ts';
 
-/** Who may sign up: everyone, people with an invitation, or no one. */
+/** People who may sign up: everyone, only those with an invitation, or no one. */
 export type SignUpMode = 'open' | 'invited' | 'closed';
 
 interface AuthRules {
@@ -170,7 +170,7 @@ export function authHooks(rules: AuthRules) {
       const isRefused = returned instanceof APIError && returned.statusCode >= 400;
       const errorCode = isRefused ? (returned.body?.code ?? String(returned.status)).toLowerCase() : undefined;
       const guess = await guessOf(ctx);
-      // The last owner of an organization is refused only after the right password.
+      // The last owner of an organization is refused after a right password, so the attempt counts as right.
       if (guess !== undefined && (errorCode === undefined || errorCode === 'last_owner')) {
         await acceptGuess(database, guess);
         if (guess.kind === 'password') await remember(ctx, guess);

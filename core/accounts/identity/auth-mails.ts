@@ -61,7 +61,7 @@ export function createAuthMails(options: { db: Db; accountMails: AccountMails; u
         `${uiOrigin}/sign-in`,
         'If it was not you, do nothing.',
       ]),
-    // Not limited: no stranger can cause this mail, and it must arrive.
+    // This mail is not limited: no stranger can cause it, and it must arrive.
     factorEvent: (to, { subject, text }) =>
       accountMails.queue(db, { to, subject, text: `${text}\n\n${NOT_YOU}\n`, seconds: DAY_SECONDS }),
   };

@@ -26,7 +26,7 @@ export interface AuthSettings {
   readonly registersClients?: boolean;
   /** Organizations that one person may found. */
   readonly maxOrganizations: number;
-  /** Mails about accounts; undefined without a mail server, and then no address is verified. */
+  /** Mails about accounts; undefined without a mail server, which leaves addresses unverified. */
   readonly mails: AuthMails | undefined;
   /** Takes a person out of all their organizations, before their account is deleted. @throws {AppError} `last_owner` */
   readonly leaveOrganizations: (userId: string) => Promise<void>;
@@ -59,7 +59,7 @@ function cookiePrefix(options: { publicUrl: string; productTag: string }): strin
   return `${options.publicUrl.startsWith('https:') ? '__Host-' : ''}${options.productTag}`;
 }
 
-/** Builds the options alone; the drift test compares them with our migrations. */
+/** Builds the options of the library, which a test compares with this service's migrations. */
 export function authOptions(settings: AuthSettings) {
   const { database, mails, publicUrl, maxOrganizations, secret, log } = settings;
   const browsers = createKnownBrowsers({ secret, cookiePrefix: cookiePrefix(settings) });

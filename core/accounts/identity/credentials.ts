@@ -182,7 +182,8 @@ function ofSession({ sessionId, userId, projectId }: Extract<Standing, { kind: '
 }
 
 /**
- * SQL condition: the person of a sign-in is in its project, with the second factor that the organization demands.
+ * SQL condition: the person who signed in is a member for the project, with the second factor that the organization
+ * demands.
  * @param signIn alias of a row with `project_id` and `user_id`
  */
 export function isStillMember(signIn: Sql): Sql {

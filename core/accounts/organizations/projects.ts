@@ -51,7 +51,7 @@ export async function findProject(db: Db, key: { userId: string; id: string }): 
   return admitted(found, 'project_not_found');
 }
 
-/** The most projects of an organization, which bounds every list. */
+/** The most projects of an organization. This bounds every list. */
 const MAX_PROJECTS = 200;
 
 /** The most projects that an organization ever has: the rows of deleted ones are kept. */
@@ -100,7 +100,7 @@ async function assertRoomForProject(
   });
 }
 
-/** The owners of a new project get mail about its failures until it has other settings. */
+/** Mail settings of a new project: its owners get mail about failures. */
 const MAIL_OF_NEW = JSON.stringify({ on: ['failed', 'paused'], to: 'owners' });
 
 /** Inserts a project. An id that exists belongs to an earlier attempt of the same request: that project is returned. */

@@ -22,7 +22,6 @@ export async function writeOrganization(
   `;
 }
 
-/** Writes the settings of a project. */
 export async function writeProject(
   tx: Db,
   id: string,

@@ -16,7 +16,7 @@ interface CiDeps {
   readonly outbound: Pick<OutboundClient, 'request' | 'fetchWithin'>;
 }
 
-/** Long enough for an `apply` that proves routines, and short in case a log shows the key. */
+/** Lifetime of a key: long enough for an `apply` that proves routines, and short in case a log shows the key. */
 const KEY_MINUTES = 60;
 
 const EXCHANGES: ThrottleRule = { name: 'ci-token', limit: 120, windowSeconds: 60 };

@@ -8,7 +8,7 @@ import { assertWithinQuota } from '#lib/quota.ts';
 import { mailApproval } from './mail.ts';
 import { includeWriting } from './terminals.ts';
 
-/** Jobs of a CI system that get a short-lived API key for an ID token of their own (OpenID Connect). */
+/** A rule by which jobs of a CI system get a short-lived API key for their ID token (OpenID Connect). */
 export interface CiTrust {
   readonly id: string;
   readonly name: string;

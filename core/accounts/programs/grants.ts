@@ -93,7 +93,7 @@ interface Ending {
   readonly because: string;
 }
 
-/** Deletes the consent first: without it no token is valid, not even a token that is being issued. */
+/** Deletes the consent first, because without a consent no token is valid, not even a token that is being issued. */
 async function forget(tx: Db, which: Sql): Promise<void> {
   await tx.run`delete from oauth_consents where ${which}`;
   await tx.run`delete from oauth_access_tokens where ${which}`;
@@ -135,10 +135,10 @@ interface TokenDeps {
 }
 
 /**
- * Ends the access of an assistant whose refresh token returns after the time for repeated requests: one of its two
- * holders stole it. The access ends in the token's project alone; the library would end all access that the person
- * gave.
- * @returns true if the token was returned in this way
+ * Ends the access of an assistant whose refresh token is used again after the time for repeated requests: one of the
+ * token's two holders is a thief. The access ends in the token's project alone; the library would end all access that
+ * the person gave.
+ * @returns true if the token was used again in this way
  */
 export function endReusedGrant({ database, config }: TokenDeps, presented: Presented): Promise<boolean> {
   return transaction(database, async (tx) => {

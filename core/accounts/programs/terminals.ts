@@ -87,7 +87,7 @@ export async function approveTerminalSignIn(
   const found = await readTerminalSignIn(database, by.id, userCode);
   await transaction(database, async (tx) => {
     await holdProject(tx, projectId);
-    // `createApiKey` checks again. This check tells the person now.
+    // `createApiKey` checks the role too, but later. This check tells the person now.
     if (includeWriting(scopes)) await assertAdmin(tx, { organizationId, userId: by.id });
     await decide(
       tx,

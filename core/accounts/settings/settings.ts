@@ -22,7 +22,7 @@ import {
 } from './retention.ts';
 import { assertRecipients, mailIn, storedMail, type MailSettings } from './mail-settings.ts';
 
-/** Spending limits; null for no limit. */
+/** Spending limits; null means no limit. */
 export interface Budget {
   /** Input and output tokens per calendar day, UTC. */
   readonly maxTokensPerDay: number | null;

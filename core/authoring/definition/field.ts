@@ -7,7 +7,7 @@ export interface Said {
   readonly help?: string;
   /** Unit of the number: "steps", "seconds". */
   readonly unit?: string;
-  /** Shown in the empty field. */
+  /** Text shown in the empty field. */
   readonly placeholder?: string;
   /** Label and help for each value of a choice. */
   readonly choices?: Readonly<Record<string, Pick<Said, 'label' | 'help'>>>;
@@ -44,7 +44,7 @@ export interface Setting extends Field {
   readonly parts?: Readonly<Record<string, Column>>;
 }
 
-/** How a value is stored in a column. */
+/** The storage of a value in a column. */
 export interface Column {
   /** Name of the column, if it is not the name of the field. */
   readonly name?: string;
@@ -104,7 +104,7 @@ export function shownOf<T extends Fields>(fields: T): { [K in keyof T]: Shown<T[
   };
 }
 
-/** Leaves out the fields that are too long for lists. */
+/** Returns the fields that are short enough for lists. */
 export function shortFields<T extends Fields>(fields: T) {
   const short = Object.entries(fields).filter(([, { long }]) => long === undefined);
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- fromEntries forgets which fields are left

@@ -104,7 +104,7 @@ export async function isDeletedCustomer({ processor, watch }: ProcessorDeps, cus
   });
 }
 
-/** Lists the organizations that are customers. */
+/** Lists the ids of the organizations that are customers. */
 export async function listCustomers(db: Db): Promise<string[]> {
   const found = await db.rows<{
     id: string;
@@ -168,7 +168,8 @@ export async function openPortal(
 }
 
 /**
- * Opens the portal of an organization. It depends on no launch switch: a customer must always be able to cancel.
+ * Opens the portal of an organization. No launch switch closes the portal, because a customer must always be able to
+ * cancel.
  * @throws {AppError} `billing_account_missing` when the organization is no customer, and as `callProcessor`
  */
 export async function visitPortal(

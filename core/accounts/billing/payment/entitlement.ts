@@ -14,7 +14,7 @@ export function isLive({ status }: Pick<Subscription, 'status'>): boolean {
 /** A stored subscription: the fields for access and presentation, without payer and address. */
 export interface Subscription {
   readonly id: string;
-  /** Status in the processor's words, from an open list. */
+  /** Status in the processor's words, which may be new ones. */
   readonly status: string;
   readonly priceId: string | null;
   /** Null for a price that this service does not sell. */
@@ -72,7 +72,7 @@ export function readSubscription(
   };
 }
 
-/** Lists the items of a subscription at this service's prices, with the plan of each. */
+/** Lists the items of a subscription that have one of this service's prices, with the plan of each. */
 export function ownItems(
   prices: PriceList,
   { items }: Stripe.Subscription,

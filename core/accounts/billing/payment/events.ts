@@ -64,7 +64,7 @@ export function verifyEvent(
 }
 
 /**
- * Records a verified event. Only its customer is used, to request a sync: order, age and content of events do not
+ * Records a verified event. The event only names the customer to sync, so order, age and content of events do not
  * matter. The event's id and the request are written in one transaction.
  * @returns the organization to sync; undefined for a repeated event, and for an event about no organization here
  */

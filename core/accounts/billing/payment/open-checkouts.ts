@@ -53,7 +53,7 @@ async function takeTurn(db: Db, organizationId: string): Promise<number> {
   }
 }
 
-/** Makes the error for a caller whose organization opens another checkout. */
+/** Makes the error for a caller whose organization is opening another checkout. */
 export function checkoutUnderWay(): AppError {
   return new AppError('service_unavailable', 'Another checkout is being opened; try again.', { 'Retry-After': '5' });
 }

@@ -26,7 +26,7 @@ export function createFactorCheck({ database, secrets, mails, log }: AuthSetting
     await mails?.factorEvent(email, FACTOR_MAILS[event]);
   }
 
-  /** Uses up a code or a recovery code. Returns false for a wrong one, which counts against the account. */
+  /** Uses up a code or a recovery code. Returns false for a wrong code, which counts against the account. */
   async function accept(user: FactorOwner, given: FactorProof, headers: Headers | undefined): Promise<boolean> {
     const guess = guessByPerson('second-factor', user.id);
     await assertMayGuess(database, guess);

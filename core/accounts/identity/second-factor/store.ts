@@ -33,7 +33,7 @@ export function findSecondFactor(db: Db, userId: string): Promise<SecondFactor |
  * @returns the secret; undefined if the person has a second factor already
  */
 export async function beginSecondFactor(db: Db, secrets: SecretBox, userId: string): Promise<string | undefined> {
-  // 160 bits, as RFC 4226 recommends.
+  // A secret of 160 bits, as RFC 4226 recommends.
   const secret = new Secret({ size: 20 }).base32;
   const sealed = secrets.seal(secret, placeOf(userId));
   const kept = await db.run`
