@@ -56,7 +56,7 @@ export type Handlers = {
   readonly [Name in keyof Events]: readonly ((tx: Db, event: Events[Name]) => Promise<unknown>)[];
 };
 
-/** Creates the emitter. It looks up the handlers at each event, because they emit events themselves. */
+/** Creates the emitter. The handlers are looked up at each event, because they emit events themselves. */
 export function createEmit(handlers: () => Handlers): Emit {
   return async (tx, name, event) => {
     for (const handle of handlers()[name]) await handle(tx, event);

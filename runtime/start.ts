@@ -41,8 +41,8 @@ const LAST_FRAMES_MS = 2_000;
 
 /**
  * Starts the provider runtime.
- * @param options.leaseMs time for which it works without another envelope; default 30 seconds
- * @throws when its state is in use, a provider file is wrong, the sandbox has gaps, or a session could read its files
+ * @param options.leaseMs time for which the runtime works without another envelope; default 30 seconds
+ * @throws when the state is in use, a provider file is wrong, the sandbox has gaps, or a session could read its files
  */
 export async function startRuntime(
   config: ConfigOf<'runtime'>,

@@ -27,7 +27,7 @@ export async function keepAnnounced(
   while (!signal.aborted) {
     try {
       await announceSlots(database, { ...worker, takesRuns: await standing.refresh() });
-      // Admits waiting runs too that another process should have started.
+      // This also starts waiting runs that another process should have started.
       admission.nudge();
     } catch (err) {
       log.warn({ err }, 'the slots of this worker could not be announced');

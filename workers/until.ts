@@ -9,7 +9,7 @@ const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 10_000;
 
 export interface Patience {
-  /** Address at which Temporal is expected. */
+  /** Address of Temporal. */
   readonly address: string;
   readonly log: Log;
   readonly signal: AbortSignal;

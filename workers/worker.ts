@@ -20,16 +20,16 @@ export interface WorkerSettings {
   readonly connection: NativeConnection;
   readonly namespace: string;
   readonly taskQueue: string;
-  /** Steps of runs at a time. Each model call may hold one for minutes. */
+  /** The most steps of runs at a time. Each model call may take such a slot for minutes. */
   readonly concurrency: number;
-  /** Workflow tasks at a time; each is a few milliseconds of CPU. Default 40. */
+  /** The most workflow tasks at a time, each of a few milliseconds of CPU. Default 40. */
   readonly workflowConcurrency?: number;
   /** Workflows kept in memory between their tasks. Default: as many as fit into the heap. */
   readonly maxCachedWorkflows?: number | undefined;
   readonly shutdownGraceSeconds: number;
-  /** Build of this release. Without one, all workers of the queues share all workflows. */
+  /** Build of this release. Without a build, all workers of the queues share all workflows. */
   readonly build?: Build | undefined;
-  /** Withdraws the slots at once when the process is told to stop. */
+  /** Aborts when the process is told to stop. The slots are then withdrawn at once. */
   readonly stopping?: AbortSignal;
   readonly deps: WorkerDeps;
 }

@@ -34,7 +34,7 @@ export async function workflowBundle(log?: Pick<Log, 'warn'>): Promise<WorkflowB
 }
 
 /**
- * Bundles the workflow code ahead, for processes that cannot write.
+ * Bundles the workflow code before the start, for processes that cannot write.
  * @returns path of the bundle, the only one in its folder
  */
 export async function buildWorkflowBundle(): Promise<string> {

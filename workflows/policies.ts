@@ -4,8 +4,8 @@ import type { ActivityOptions } from '@temporalio/common';
 const HEARTBEAT_TIMEOUT = '10s';
 
 /**
- * Bridges an outage of Postgres of some minutes. The maximum stops a permanent error, which would otherwise loop until
- * the run's timeout.
+ * Enough attempts for an outage of Postgres of some minutes. A permanent error stops here, and not only at the run's
+ * timeout.
  */
 const MAX_ATTEMPTS = 60;
 
@@ -13,9 +13,9 @@ const MAX_ATTEMPTS = 60;
 const GRACE_MS = 30_000;
 
 /**
- * Returns the policy of a model step. It is retried while its error may be temporary, after the provider's own delay if
- * there is one, until the activity marks the error as final. The first step waits for a slot without a limit, because
- * the run's clock starts with it; the limit of later ones includes their wait.
+ * Returns the policy of a model step. The step is retried, after the provider's own delay if there is one, until the
+ * activity marks the error as final. The first step waits for a slot without a limit, because the run's clock starts
+ * with it. The limit of later steps includes their wait.
  */
 export function modelStepPolicy(
   { timeoutSeconds, deadline }: { timeoutSeconds: number; deadline: number | undefined },
@@ -72,8 +72,8 @@ export const concludePolicy: ActivityOptions = {
 };
 
 /**
- * Policy of an approved action. It is retried only when its worker died or could not write; the record then decides
- * whether the call may be made.
+ * Policy of an approved action. The action is retried only when its worker died or could not write. The record then
+ * decides whether the call may be made.
  */
 export const heldActionPolicy: ActivityOptions = {
   startToCloseTimeout: '5m',
@@ -81,7 +81,7 @@ export const heldActionPolicy: ActivityOptions = {
   retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '30s', maximumAttempts: 10 },
 };
 
-/** The policy of the scheduler's activities. They are not retried: the next minute is the retry. */
+/** The policy of the scheduler's activities. The activities are not retried: the next minute is the retry. */
 export const tickPolicy: ActivityOptions = {
   startToCloseTimeout: '5m',
   scheduleToStartTimeout: '1m',

@@ -16,9 +16,9 @@ export interface TracingSinks extends Sinks {
 const { tracing } = proxySinks<TracingSinks>();
 
 /**
- * Carries a trace from the start of a workflow to its activities. No part of OpenTelemetry runs in the sandbox. Without
- * the header, which is missing when tracing is off, it does nothing. Replay ignores headers, so tracing may be switched
- * on and off while workflows are open.
+ * Carries a trace from the start of a workflow to its activities. No part of OpenTelemetry runs in the sandbox. Nothing
+ * is traced without the header, which is missing when tracing is off. Replay ignores headers, so tracing may be
+ * switched on and off while workflows are open.
  */
 // oxlint-disable-next-line eslint-js/no-restricted-syntax -- the SDK's own type of the function gives it its parameters' types
 export const interceptors: WorkflowInterceptorsFactory = () => {

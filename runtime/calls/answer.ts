@@ -26,7 +26,7 @@ export interface CallDeps extends ExecuteDeps {
 
 const cancelBody = z.strictObject({ requestId: z.string().min(1).max(200) });
 
-/** Answers an opened envelope: at once, or when its work has ended. */
+/** Answers an opened envelope, at once or when its work has ended. */
 export function answer(request: OpenedRequest, deps: CallDeps): Begun {
   const { claims } = request;
   if (claims.purpose === 'hello') {

@@ -10,7 +10,7 @@ import { openFrameStream } from './frame-stream.ts';
 
 export interface RuntimeServer {
   readonly port: number;
-  /** Takes no more connections; resolves when the open ones have ended. */
+  /** Takes no more connections, and resolves when the open connections have ended. */
   close(): Promise<void>;
   /** Cuts the remaining connections, some of which may never have sent a request. */
   cut(): void;
@@ -132,7 +132,10 @@ function answerOrUndefined(opened: OpenedRequest, deps: ListenerDeps): Begun | u
   }
 }
 
-/** Reads the body up to the size of an envelope. @returns undefined when it is larger or incomplete */
+/**
+ * Reads the body up to the size of an envelope.
+ * @returns `too_large` or `broken` for a body that is larger or incomplete
+ */
 async function readEnvelope(request: IncomingMessage): Promise<{ readonly text: string } | 'too_large' | 'broken'> {
   // A body with a larger announced length is refused before it is read.
   if (Number(request.headers['content-length'] ?? 0) > MAX_ENVELOPE_BYTES) return 'too_large';

@@ -31,7 +31,7 @@ export interface BrokerJob {
  */
 export interface Broker {
   assign(job: BrokerJob): void;
-  /** Classifies the provider's response outside of the session; undefined while it is good. */
+  /** Classifies the provider's response outside of the session; undefined for a good response. */
   failure(): Classified | undefined;
   close(): Promise<void>;
 }

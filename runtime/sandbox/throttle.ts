@@ -86,7 +86,7 @@ async function familyOf(pid: number): Promise<number[]> {
 async function processorSeconds(pid: number): Promise<number> {
   const stat = await read(`/proc/${pid}/stat`);
   if (stat === undefined) return 0;
-  // The name, in brackets, may hold spaces; the fields after it begin with the third.
+  // The second field, a name in brackets, may contain spaces, so the fields are split after it.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return (Number(fields[14 - 3]) + Number(fields[15 - 3])) / TICKS_PER_SECOND;
 }
@@ -110,7 +110,7 @@ const LOWEST = 19;
 
 /**
  * Gives the processes of a session the lowest priority. Linux shares the processor between threads and, with
- * `autogroup`, between terminal sessions; each sandbox is one, so both are lowered.
+ * `autogroup`, between terminal sessions. Each sandbox is such a session, so both priorities are lowered.
  * @param family a process and its descendants
  * @returns false when it must be tried again
  */
@@ -134,7 +134,7 @@ async function lowerGroup(pid: number | undefined): Promise<boolean> {
     await writeFile(`/proc/${pid}/autogroup`, String(LOWEST));
     return true;
   } catch (error) {
-    // The kernel accepts ten such changes a second from ordinary users.
+    // The kernel refuses more than ten such changes a second from ordinary users.
     return !(error instanceof Error && 'code' in error && error.code === 'EAGAIN');
   }
 }

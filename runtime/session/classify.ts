@@ -2,7 +2,7 @@ import type { FailureCode, FailureDetails } from '#lib/envelope/bodies.ts';
 import { isAccountEmpty } from '#lib/provider-file/account-empty.ts';
 import { valueAt, valuesAt } from '#lib/provider-file/protocols.ts';
 
-/** Why the provider gave no result, from the closed list. */
+/** The failure of a provider, by a code of the closed list. */
 export interface Classified {
   readonly code: FailureCode;
   readonly details: FailureDetails;

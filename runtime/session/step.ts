@@ -109,7 +109,7 @@ function toolSet(tools: SessionJob['tools'], namespace: string): ToolSet {
   );
 }
 
-/** Requests a text by a JSON Schema. The run checks the text, so the library accepts any. */
+/** Requests a text in the form of a JSON Schema. The library accepts any text, because the run checks it. */
 function structuredOutput(schema: SessionJob['resultSchema']) {
   if (schema === undefined) return {};
   const responseFormat = Promise.resolve(jsonSchema({ ...schema }).jsonSchema).then((json) => ({

@@ -30,7 +30,7 @@ const check = z
   ])
   .meta({ id: 'ResultCheck' });
 
-/** The conditions that code checks when a run would succeed. */
+/** The checks that code makes before a run counts as succeeded. */
 export const checks = z
   .array(check)
   .max(10)

@@ -88,7 +88,7 @@ export function storedForm<T extends Fields>(fields: T): DefinitionForm<ValuesOf
 /** The functions for all material fields. */
 export const definitionForm = storedForm(DEFINITION);
 
-/** Lists everything that is material for a routine, by the names that a comparison of two versions uses. */
+/** Names of everything material in a routine, as a comparison of two versions lists them. */
 export const VERSION_FIELDS = [...definitionForm.names, 'tools'] as const;
 export type VersionField = (typeof VERSION_FIELDS)[number];
 

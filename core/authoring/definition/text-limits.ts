@@ -37,7 +37,7 @@ function promptLength(parts: PromptParts): number {
   return filledLength(instructions, variables, builtIns) + sum(sections) + form + factsLength;
 }
 
-/** Returns the characters left for a run's text; undefined when it or its variables exceed their limits. */
+/** Returns the characters left for a run's text; undefined when the text or the variables exceed their limits. */
 export function promptRoom(parts: PromptParts): number | undefined {
   if (variablesLength(parts.variables) > MAX_VARIABLES_LENGTH) return undefined;
   const room = MAX_PROMPT_LENGTH - promptLength(parts);

@@ -19,7 +19,7 @@ export interface DraftDefinition {
   /** Null if the sentence names no time, or a time with several meanings. */
   readonly schedule: string | null;
   readonly timezone: string;
-  /** Null if the project has no model. */
+  /** Model of the routine; null if the project has no model. */
   readonly model: ModelReference | null;
   readonly skills: readonly string[];
 }
@@ -43,7 +43,7 @@ export interface Draft {
   readonly blueprints: readonly Named[];
   /** Routines of the project that seem to do something similar. */
   readonly similar: readonly Named[];
-  /** Usage of the request to the model; null without one. */
+  /** Usage of the requests to the model; null if no model was asked. */
   readonly spent: ModelDraft['spent'];
 }
 
@@ -141,7 +141,7 @@ function whenAsked(when: PhraseReading): string[] {
   return [`When shall it run?${why}`];
 }
 
-/** Drafts without a model: the sentence unchanged, and the skill that fits its words best. */
+/** Makes a draft without a model, from the unchanged sentence and the skill that fits its words best. */
 function byWords(sentence: string, reading: PhraseReading, { skills }: OwnLists): DraftedFields {
   const phrase = reading.kind === 'read' ? reading.phrase : '';
   const whole = sentence.replaceAll(/\s+/g, ' ').trim();

@@ -116,7 +116,7 @@ function withoutFiller(draft: DraftedFields, subject: ReadonlySet<string>, skill
   const fitting = new Set(bestMatches(subject, skills, (each) => each).map(({ reference }) => reference));
   const questions = [...new Set(draft.questions)].filter((text) => /[?？؟;]$/u.test(text) && isPhrase(text));
   return {
-    // A sentence in another language contains none of the listed words.
+    // A sentence in another language than the skills fits none of them, so the choice of the model stays.
     skills: fitting.size === 0 ? draft.skills : draft.skills.filter((reference) => fitting.has(reference)),
     questions,
     assumptions: [...new Set(draft.assumptions)].filter((text) => isPhrase(text) && !draft.questions.includes(text)),

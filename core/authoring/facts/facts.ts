@@ -7,9 +7,9 @@ import { findLineChanges } from '#lib/line-changes.ts';
 /** The longest text, in Unicode code points as schemas count them. */
 export const MAX_FACTS = 24_000;
 
-/** One version of the project's text for its routines. */
+/** The facts of a project, a text for its routines, in one version. */
 export interface Facts {
-  /** Counts the changes; 0 before the first text. */
+  /** Number of changes; 0 before the first text. */
   readonly version: number;
   readonly text: string;
   readonly createdBy: Author | null;

@@ -15,7 +15,10 @@ export interface ChangeCounts {
   readonly changed: number;
 }
 
-/** The difference between two results. Applied to the items of the earlier one, it gives the items of the later one. */
+/**
+ * The difference between two results. The items of the earlier result, changed in this way, are the items of the later
+ * one.
+ */
 export interface Changes {
   /** The key by which items were matched; null if the data was compared as a whole. */
   readonly by: ResultKey | null;

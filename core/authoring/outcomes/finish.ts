@@ -79,8 +79,8 @@ function readInput(input: unknown, rule: EndRule, now: Date): Finish {
 const HOUR_MS = 3_600_000;
 
 /**
- * Reads what a run asks of later runs.
- * @returns undefined if it asks nothing; the reason, as a text, if the request is refused
+ * Reads the requests of a run to later runs.
+ * @returns undefined if there are none; the reason, as a text, if the requests are refused
  */
 function readNext(
   { final = false, nextNotBefore = null }: Readonly<Record<'final' | 'nextNotBefore', unknown>>,
@@ -102,7 +102,7 @@ function readNext(
 
 const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:\d{2})$/i;
 
-/** Models often send a result as JSON text already. */
+/** Returns the result as JSON text. Models often send such a text themselves. */
 function jsonText(result: unknown): string {
   if (typeof result !== 'string') return JSON.stringify(result, null, 2);
   try {

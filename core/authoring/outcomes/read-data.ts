@@ -101,7 +101,7 @@ function asksForText({ role, content }: ModelMessage): boolean {
   return role === 'user' && typeof content === 'string' && content.startsWith(REPAIR);
 }
 
-/** Tells whether the next step repairs a result that was written as text. It needs no tools. */
+/** Tells whether the next step repairs a result that was written as text. Such a step needs no tools. */
 export function repairsText(transcript: readonly ModelMessage[]): boolean {
   const last = transcript.at(-1);
   return last !== undefined && asksForText(last);

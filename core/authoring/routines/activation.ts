@@ -11,8 +11,8 @@ import type { Routine } from './routine.ts';
 import { routineWarnings, type RoutineWarning, type WarningDeps } from './warnings.ts';
 
 /**
- * Reasons against an activation. Each is the code of its error, except `own_variables_required`: all successful runs
- * had other variables, and the error is `successful_run_required`.
+ * Reasons against an activation. Each is the code of the error, except `own_variables_required`, for which the error is
+ * `successful_run_required`: all successful runs had other variables.
  */
 export const ACTIVATION_REASONS = [
   'successful_run_required',
@@ -26,7 +26,7 @@ export const ACTIVATION_REASONS = [
 export interface Activation {
   /** True when activation would be accepted now. */
   readonly ready: boolean;
-  /** The latest manual run that has succeeded with the present version. */
+  /** Id of the latest manual run that has succeeded with the present version. */
   readonly proofRunId: string | null;
   readonly reason: (typeof ACTIVATION_REASONS)[number] | null;
 }
@@ -41,7 +41,7 @@ export interface RoutineDetail extends Routine, Pick<ProvenRoutine, 'proposal'> 
   readonly factsBehind: FactsBehind | null;
 }
 
-/** Versions of the facts of a project; null for none. */
+/** Versions of a project's facts; null for no facts. */
 export interface FactsBehind {
   readonly activated: number | null;
   readonly proven: number | null;

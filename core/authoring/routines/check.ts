@@ -64,9 +64,9 @@ export async function refusalsOf(checks: readonly SaveCheck[]): Promise<AppError
 }
 
 /**
- * Lists the checks beyond the request's schema. A change is checked as the whole routine that it makes. They throw
- * `invalid_request`, `invalid_schedule`, `invalid_timezone`, `invalid_variable`, `invalid_webhook_url`,
- * `invalid_skill`, `invalid_model` and `models_unavailable`.
+ * Lists the checks that a schema of the request cannot make. A change is checked as the whole routine that it makes.
+ * The checks throw `invalid_request`, `invalid_schedule`, `invalid_timezone`, `invalid_variable`,
+ * `invalid_webhook_url`, `invalid_skill`, `invalid_model` and `models_unavailable`.
  */
 export function routineChecks(
   db: Db,
@@ -182,7 +182,7 @@ function builtInsOf({ name }: RoutineFields) {
   };
 }
 
-/** More than the length of the marks, the announcement and the heading of a fenced text. */
+/** Length that the marks, the announcement and the heading of a fenced text never exceed. */
 const FENCE_LENGTH = 500;
 
 function checkEnds({ outcome, mayComplete, mayPutOffHours }: RoutineFields): void {
@@ -214,8 +214,8 @@ export async function checkGate(...asked: Parameters<typeof gateFault>): Promise
 }
 
 /**
- * Returns the reason why a gate may not be asked. It may ask a public address, or a confirmed tool of this routine that
- * only reads and takes the arguments. Each run checks again.
+ * Returns the reason why a gate may not be asked. A gate may ask a public address, or a confirmed tool of this routine
+ * that only reads and takes the arguments. Each run checks this again.
  */
 export async function gateFault(
   db: Db,

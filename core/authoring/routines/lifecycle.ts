@@ -19,7 +19,9 @@ export interface ActivationInput {
   readonly organizationId: string;
   readonly plan: Plan;
   readonly id: string;
-  /** Judges a routine that could be activated. It may send a request, so it runs before the row is locked. */
+  /**
+   * Judges a routine that could be activated. The judgement may send a request, so it comes before the row is locked.
+   */
   readonly judge?: (routine: ProvenRoutine) => Promise<AppError | undefined>;
 }
 
@@ -79,7 +81,7 @@ async function takeNewerTexts(tx: Db, by: Actor, routine: Routine): Promise<Rout
 }
 
 /**
- * Takes a routine out of the archive, as a draft with its history. One that is not archived stays unchanged.
+ * Takes a routine out of the archive, as a draft with its history. A routine that is not archived stays unchanged.
  * @throws {AppError} `routine_not_found`, `limit_reached`, `external_key_taken` when another routine has taken its key
  */
 export async function restoreRoutine(
@@ -150,7 +152,7 @@ export async function retireRoutines(
 
 /**
  * Returns routines to draft as new versions with their present tools; their waiting scheduled runs are skipped. The
- * audit log records each that loses its schedule.
+ * audit log records each routine that loses its schedule.
  */
 export async function takeNewTools(
   { emit }: Pick<Core, 'emit'>,

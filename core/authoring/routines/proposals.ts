@@ -8,7 +8,7 @@ import { insertVersions } from './versions.ts';
 
 export const PROPOSAL_STATES = ['open', 'taken', 'dropped'] as const;
 
-/** Reasons for dropping a proposal: a closed list that users can switch on. */
+/** Reasons for dropping a proposal: a closed list, on which clients can switch. */
 export const DROP_REASONS = {
   run_failed: 'its run failed',
   run_cancelled: 'its run was cancelled',
@@ -68,7 +68,10 @@ export function insertProposal(
   `;
 }
 
-/** Reads the latest proposal of a routine. @throws {AppError} `proposal_not_found` when it has another id */
+/**
+ * Reads the latest proposal of a routine.
+ * @throws {AppError} `proposal_not_found` when the latest proposal has another id
+ */
 export async function readProposal(
   db: Db,
   { projectId, routineId, id }: { readonly projectId: string; readonly routineId: string; readonly id: string },

@@ -115,7 +115,8 @@ function hasTimes(found: readonly AppError[]): boolean {
 }
 
 /**
- * Changes a routine. A material change is a new version: the routine returns to draft, its waiting runs are skipped.
+ * Changes a routine. A material change is a new version: the routine returns to draft, and its waiting runs are
+ * skipped.
  * @throws {AppError} `routine_not_found`, `routine_archived`, `definition_unreadable`, `precondition_failed`,
  * `external_key_taken`, and the errors of `changeChecks`
  */
@@ -134,7 +135,7 @@ export async function patchRoutine(
   },
 ): Promise<SavedRoutine> {
   const { id, projectId, patch, expectedVersions } = input;
-  // Read before the row is locked: checks may call the gateway, and no transaction waits for HTTP.
+  // The checks come before the row is locked: they may call the gateway, and no transaction waits for HTTP.
   const seen = await readRoutine(deps.database, projectId, id);
   assertPatchable(seen, expectedVersions);
   await assertChecks(changeChecks(deps, { seen, patch }));
@@ -253,11 +254,9 @@ export async function restoreVersion(
   });
 }
 
-/**
- * The most routines of a project that are not archived, five times as many as any plan keeps active; and the most that
- * a project ever has, because archived routines are kept.
- */
+/** The most routines of a project that are not archived: five times as many as any plan keeps active. */
 const MAX_ROUTINES = 5_000;
+/** The most routines that a project ever has: archived routines are kept. */
 const MAX_EVER = 50_000;
 
 /** Checks that the project has room for another routine. @throws {AppError} `limit_reached` */

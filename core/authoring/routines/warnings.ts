@@ -34,8 +34,8 @@ export interface WarningDeps {
 }
 
 /**
- * Warns of skills that are deleted or lack data of the routine's tools, of missing facts, of reading texts of strangers
- * and acting elsewhere, of a comparison with a run that has lost its content, and of an odd schedule.
+ * Warns of skills that are deleted or lack data of the routine's tools, of missing facts, of tools that together let
+ * strangers act through a routine, of comparisons with a run that has lost its content, and of odd schedules.
  */
 export async function routineWarnings(
   db: Db,
@@ -76,7 +76,7 @@ async function factsMissing(db: Db, { facts, projectId }: Routine): Promise<Rout
   return [{ code: 'facts_missing', message }];
 }
 
-/** Occurrences among which the longest interval of a schedule is searched. */
+/** Number of occurrences between which the longest interval of a schedule is searched. */
 const LOOKED_AT = 6;
 
 /** Warns when runs are further apart than content is kept, so that nothing is left to compare with. */

@@ -44,9 +44,9 @@ export interface RoutineChange {
   readonly isProven?: true;
   /** The next time of the schedule; a change that makes a draft clears it. */
   readonly nextRunAt: Date | null;
-  /** Starts deliveries again after a 410 has stopped them. */
+  /** True to start deliveries again that a 410 has stopped. */
   readonly rearmWebhook: boolean;
-  /** Sets, removes or keeps the mark that the routine differs from its files. */
+  /** Change of the mark that the routine differs from its files: set, removed or kept. */
   readonly drift: ReturnType<typeof driftOf>;
   /** Id of the person or the API key. */
   readonly by: string | null;

@@ -138,7 +138,7 @@ export async function findCustomSummaries(
 }
 
 /**
- * Changes the given fields of a custom skill. Another name or text is a new revision, which scheduled runs take only
+ * Changes the given fields of a custom skill. A changed name or text makes a new revision. Scheduled runs take it only
  * after a manual run and an activation of their routine.
  * @throws {AppError} `skill_not_found`, `precondition_failed`, `external_key_taken`
  */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { NEEDS } from './needs.ts';
 
-/** How often a skill, or the small check of a one-off skill, can be scheduled. */
+/** Intervals at which a skill, or the small check of a one-off skill, can be scheduled. */
 export const SCHEDULED = ['daily', 'weekly', 'monthly', 'quarterly'] as const;
 export const CADENCES = [...SCHEDULED, 'on-demand'] as const;
 type Scheduled = (typeof SCHEDULED)[number];
@@ -45,7 +45,7 @@ export const frontMatter = z
     /** Abilities that the routine's tools should offer; empty for a skill that needs no tools. */
     needs: z.array(z.enum(NEEDS)),
     cadence: z.enum(CADENCES),
-    /** How often the small check of a one-off skill is worth a run; null without one. */
+    /** Interval at which the small check of a one-off skill is worth a run; null without a check. */
     check: z.enum(SCHEDULED).nullable().default(null),
     /** Slugs of skills that were folded into this skill. Routines that name such a slug use this skill. */
     formerly: z.array(z.string().regex(SLUG)).default([]),

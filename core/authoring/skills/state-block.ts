@@ -36,7 +36,7 @@ export function stateBlocks(text: string): StateBlock[] {
   return [...found.values()];
 }
 
-/** Returns the keys that a skill's own text asks for, in order; empty when it shows no block with its slug. */
+/** Returns the keys that a skill's own text asks for, in order; empty when the text shows no block with the slug. */
 export function stateKeys(instructions: string, slug: string): string[] {
   const block = stateBlocks(instructions).find((each) => each.slug === slug);
   return block === undefined ? [] : [...block.entries.keys()];
