@@ -58,7 +58,7 @@ export async function countedKey(ctx: Context, deps: Deps) {
   assertWithinLimit(ctx, key.use, deps);
   if (key.stale) {
     touchApiKey(deps.database, key.keyId).catch((err: unknown) =>
-      deps.log.warn({ err, keyId: key.keyId }, 'could not note the use of a key'),
+      deps.log.warn({ err, keyId: key.keyId }, 'the use of a key could not be recorded'),
     );
   }
   return key;

@@ -54,7 +54,7 @@ export function strictHttp(ctx: Context, next: Next): Promise<void> {
   }
   const coding = headers['transfer-encoding'];
   if (coding !== undefined && coding.toLowerCase() !== 'chunked') {
-    throw new AppError('invalid_request', 'The only transfer coding is chunked.');
+    throw new AppError('invalid_request', 'No transfer coding other than chunked is accepted.');
   }
   return next();
 }

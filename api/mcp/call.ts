@@ -115,7 +115,7 @@ async function endedRun(runId: string, seconds: number, context: Context): Promi
   const wait: Wait = async (until) => {
     await until(AbortSignal.any([signal, AbortSignal.timeout(seconds * 1_000)]));
     if (!signal.aborted && !(await isStillAllowed(access, READ_RUN.route.spec, context.deps, signal))) {
-      throw new AppError('authentication_required', 'Access was taken back meanwhile.');
+      throw new AppError('authentication_required', 'Your access was taken back during the wait.');
     }
   };
   const patient = { ...context, wait: seconds === 0 ? undefined : wait };

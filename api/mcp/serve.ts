@@ -47,7 +47,7 @@ export function mcp(deps: Deps): Middleware {
     const { access, clientName } = await authenticateAssistant(ctx, deps);
     const isRoutine = ctx.get('user-agent') === USER_AGENT;
     if (isRoutine && !deps.config.MCP_FROM_ROUTINES) {
-      throw new AppError('forbidden', 'Routines of this service may not call it.');
+      throw new AppError('forbidden', 'Routines of this service may not call the service itself.');
     }
     if (ctx.method !== 'POST') {
       throw new AppError('method_not_allowed', undefined, { Allow: 'POST' });

@@ -194,7 +194,7 @@ const signUpBody = z.object({ email: z.string(), invitation: z.string().optional
 
 const SIGN_UP_REFUSALS = {
   sign_up_closed: 'No one can sign up here.',
-  invitation_required: 'Signing up needs an invitation of this address.',
+  invitation_required: 'To sign up, you need an invitation to this address.',
 } as const;
 
 /** The response is the same whether or not the address has an account, so it does not reveal accounts. */

@@ -40,7 +40,7 @@ async function parse(db: Db, oauthQuery: string) {
   const redirectUri = query.get('redirect_uri') ?? '';
   const client = await findClient(db, query.get('client_id') ?? '');
   if (client === undefined || !isRedirectOf(client, redirectUri)) {
-    throw new AppError('attempt_not_found', 'No assistant that is known here asks for this.');
+    throw new AppError('attempt_not_found', 'The request comes from no assistant that is registered here.');
   }
   if (!(Number(query.get('exp')) * 1_000 > Date.now())) {
     throw new AppError('attempt_expired', 'The request has expired; begin again in the assistant.');

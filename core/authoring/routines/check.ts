@@ -188,7 +188,7 @@ const FENCE_LENGTH = 500;
 function checkEnds({ outcome, mayComplete, mayPutOffHours }: RoutineFields): void {
   if (outcome === 'required' || (!mayComplete && mayPutOffHours === null)) return;
   const path = mayComplete ? 'mayComplete' : 'mayPutOffHours';
-  throw invalid([{ path, message: 'is stated with the outcome of a run, so that outcome has to be required' }]);
+  throw invalid([{ path, message: 'needs a required outcome, because runs state both together' }]);
 }
 
 /** Checks members, chats and the address of a monitor. @throws {AppError} `invalid_request` */

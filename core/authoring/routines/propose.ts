@@ -80,7 +80,7 @@ export async function proposeChange<T>(
     if (before.version !== seen.version) return undefined;
     const fields = applyPatch(before, patch);
     if (definitionForm.differences(before, fields).length === 0) {
-      throw invalid([{ path: 'patch', message: 'changes nothing that a run would show; use PATCH' }]);
+      throw invalid([{ path: 'patch', message: 'a proposal must change what runs do; save other changes by PATCH' }]);
     }
     const settings = Object.fromEntries(Object.entries(patch).filter(([name]) => name in SETTINGS));
     const opened = await insertProposal(tx, before, { id, runId, fields, settings, by });
