@@ -17,7 +17,7 @@ export interface Readiness {
 
 /**
  * Serves the probes of an orchestrator: `GET /health` while the process lives, and `GET /ready`, which is 503 while it
- * cannot work. It has no authentication, so its address and port must not be public.
+ * cannot work. The probes have no authentication, so address and port must not be public.
  */
 export async function serveHealth(
   readiness: () => Promise<Readiness>,

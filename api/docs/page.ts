@@ -64,7 +64,7 @@ export function docs(config: Pick<Config, 'PUBLIC_URL' | 'PRODUCT_TAG'>): Middle
   };
 }
 
-/** A document as sent. */
+/** A document in the form in which it is sent. */
 interface Described {
   readonly plain: string;
   readonly compressed: Buffer;

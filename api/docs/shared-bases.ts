@@ -100,8 +100,7 @@ function extend({ schema, fields }: NamedObject, base: Pick<NamedObject, 'name' 
   const more = { type, properties: Object.fromEntries(own), ...(demanded.length > 0 && { required: demanded }) };
   for (const keyword of Object.keys(schema)) Reflect.deleteProperty(schema, keyword);
   Object.assign(schema, rest, {
-    // There are always two parts, none of them empty: generators take a single part for an alias, and linters refuse an
-    // empty one.
+    // Two parts, neither empty: generators take a single part for an alias, and linters refuse an empty one.
     allOf: [
       { $ref: `#/components/schemas/${base.name}` },
       fields.size === inherited.size ? { description: 'No other fields.' } : more,

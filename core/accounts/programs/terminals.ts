@@ -18,9 +18,9 @@ export interface TerminalSignIn {
 }
 
 interface TerminalCodes {
-  /** Known to the terminal alone. */
+  /** Code that only the terminal knows. */
   readonly deviceCode: string;
-  /** Shown to the person: `ABCD-EFGH`. */
+  /** Code that the terminal shows to the person: `ABCD-EFGH`. */
   readonly userCode: string;
 }
 

@@ -129,7 +129,7 @@ function placeOf(userId: string): SecretPlace {
   return { table: 'second_factors', row: userId, column: 'secret' };
 }
 
-/** The code has 120 bits: beyond 112 a plain hash is enough (NIST SP 800-63B, section 3.1.2.2). */
+/** Makes a code of 120 bits. From 112 bits on a plain hash is enough (NIST SP 800-63B, section 3.1.2.2). */
 function newRecoveryCode(): string {
   const letters = new Secret({ size: 15 }).base32.toLowerCase();
   return letters.match(/.{4}/g)?.join('-') ?? letters;
