@@ -33,10 +33,7 @@ export async function workflowBundle(log?: Pick<Log, 'warn'>): Promise<WorkflowB
   }
 }
 
-/**
- * Bundles the workflow code before the start, for processes that cannot write.
- * @returns path of the bundle, the only one in its folder
- */
+/** Bundles the workflow code for processes that cannot write. @returns path of the bundle, alone in its folder */
 export async function buildWorkflowBundle(): Promise<string> {
   const name = await bundleName();
   const path = await keep(BUILT, name, await bundle());

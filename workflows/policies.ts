@@ -3,10 +3,7 @@ import type { ActivityOptions } from '@temporalio/common';
 /** Time without a heartbeat after which a worker counts as dead. Heartbeats come every 3 s, so two may be lost. */
 const HEARTBEAT_TIMEOUT = '10s';
 
-/**
- * Enough attempts for an outage of Postgres of some minutes. A permanent error stops here, and not only at the run's
- * timeout.
- */
+/** Enough for some minutes without Postgres. A permanent error ends here and not only at the run's timeout. */
 const MAX_ATTEMPTS = 60;
 
 /** Time after the deadline of a run in which the step itself ends the run. Temporal ends it if the worker cannot. */

@@ -24,10 +24,7 @@ export function isOurs(schema: z.core.$ZodType, text: string): boolean {
   return isClosed ? schema.safeParse(text).success : (OURS.get(schema)?.takes(text) ?? false);
 }
 
-/**
- * Returns the schema of a word from a list that may grow. Other words are valid too, because a newer release may have
- * written them.
- */
+/** Returns the schema of a word from a list. Other words are valid too: a newer release may have written them. */
 export function wordOf(list: Readonly<Record<string, unknown>> | readonly string[]) {
   const words = new Set(Array.isArray(list) ? list : Object.keys(list));
   return ours(z.string(), (word) => words.has(word));

@@ -86,10 +86,7 @@ interface McpRequest extends Omit<Caller, 'via'> {
   readonly userAgent: string;
 }
 
-/**
- * Refuses requests from pages of other origins, which could otherwise reach a server on a visitor's machine (MCP,
- * Streamable HTTP).
- */
+/** Refuses pages of other origins, which could reach a server on a visitor's machine (MCP, Streamable HTTP). */
 function assertOwnOrigin(ctx: Context, { config }: Deps): void {
   const origin = ctx.get('origin');
   if (!['', config.UI_ORIGIN, new URL(config.PUBLIC_URL).origin].includes(origin)) {

@@ -23,10 +23,7 @@ interface LeaseOptions {
   readonly leaseMs?: number;
 }
 
-/**
- * Creates a lease.
- * @param onLost called when work under lower epochs than `below` must end
- */
+/** @param onLost called when work under lower epochs than `below` must end */
 export function createLease(
   stored: Epoch,
   onLost: (below: number) => void,

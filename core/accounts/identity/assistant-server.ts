@@ -12,10 +12,7 @@ const DAY = 24 * HOUR;
 /** Scope that yields a refresh token. Each assistant needs such a token, because it works while its person is away. */
 const OFFLINE = 'offline_access';
 
-/**
- * Stands for the project until a person has chosen one. No consent names this project, so the person is asked every
- * time.
- */
+/** Stands for the project until a person has chosen one. No consent names it, so the person is asked every time. */
 const NONE = 'none';
 
 /** The session of the person who decides, and the chosen project; undefined for a refusal. */

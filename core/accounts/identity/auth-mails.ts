@@ -27,8 +27,7 @@ export function createAuthMails(options: { db: Db; accountMails: AccountMails; u
    * show whether there is an account.
    */
   async function send(to: string, subject: string, button: string, lines: readonly string[]): Promise<void> {
-    // Each kind of mail is counted separately, so that strangers cannot use up the mails that the owner needs to sign
-    // in.
+    // Each kind of mail is counted separately, so that strangers cannot use up the mails that let the owner sign in.
     if ((await throttle(db, MAILS, `${subject} ${to}`)) !== undefined) return;
     await accountMails.queue(db, { to, subject, text: `${lines.join('\n\n')}\n`, button, seconds: LINK_SECONDS });
   }

@@ -41,10 +41,7 @@ export interface Auth {
 
 const decided = z.object({ url: z.string() });
 
-/**
- * Sets up better-auth (email and password) over this service's tables. A person who signs in and has no organization
- * gets one.
- */
+/** Sets up better-auth (email and password). A person who signs in and has no organization gets one. */
 export function createAuth(settings: AuthSettings): Auth {
   // The library checks addresses by zod's own pattern, which refuses top-level domains of other scripts.
   z.regexes.email.test = (address) => EMAIL_PATTERN.test(address);

@@ -18,10 +18,7 @@ const projectColumns = sql`
   p.id, p.organization_id as "organizationId", p.name, p.is_demo as "isDemo", p.created_at as "createdAt"
 `;
 
-/**
- * Lists the projects of all the person's organizations, or of one of them. An organization that the person does not
- * belong to has none.
- */
+/** Lists the projects of all the person's organizations, or of one; none for an organization of others. */
 export function listProjects(
   db: Db,
   input: { userId: string; organizationId: string | undefined; page: Page },

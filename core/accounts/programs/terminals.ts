@@ -101,10 +101,7 @@ export async function approveTerminalSignIn(
   return found;
 }
 
-/**
- * Refuses a terminal: its next request for the key gets `access_denied`.
- * @throws {AppError} of `readTerminalSignIn`
- */
+/** Refuses a terminal: its next request for a key gets `access_denied`. @throws {AppError} of `readTerminalSignIn` */
 export async function denyTerminalSignIn(db: Db, userId: string, userCode: string): Promise<TerminalSignIn> {
   const found = await readTerminalSignIn(db, userId, userCode);
   await decide(db, userCode, sql`state = 'denied', decided_by = ${userId}`);

@@ -13,9 +13,7 @@ export interface Said {
   readonly choices?: Readonly<Record<string, Pick<Said, 'label' | 'help'>>>;
 }
 
-/**
- * One field of a routine, declared once: requests, responses, storage and the dashboard are made from the declaration.
- */
+/** One field of a routine, declared once: requests, responses, storage and the dashboard are made from it. */
 export interface Field<S extends z.ZodType = z.ZodType> extends Said {
   /** The field in the request that creates a routine, with its default. A field without a default is required. */
   readonly schema: S;

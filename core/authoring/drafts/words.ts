@@ -24,10 +24,7 @@ export interface Described {
   readonly description: string;
 }
 
-/**
- * Returns the candidates that fit the words, the best first. A match in a name counts more the fewer words the name
- * has.
- */
+/** Returns the candidates that fit the words, the best first. A match counts most in a name of few words. */
 export function bestMatches<T>(words: ReadonlySet<string>, all: readonly T[], describe: (each: T) => Described): T[] {
   const scored = all.map((each) => {
     const described = describe(each);

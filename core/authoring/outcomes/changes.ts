@@ -15,10 +15,7 @@ export interface ChangeCounts {
   readonly changed: number;
 }
 
-/**
- * The difference between two results. The items of the earlier result, changed in this way, are the items of the later
- * one.
- */
+/** The difference between two results, from which the later items can be computed from the earlier ones. */
 export interface Changes {
   /** The key by which items were matched; null if the data was compared as a whole. */
   readonly by: ResultKey | null;

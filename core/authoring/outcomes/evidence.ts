@@ -32,10 +32,7 @@ export function countCalls(db: Db, runId: string): Promise<CallCount[]> {
   `;
 }
 
-/**
- * Tells whether a run called tools of a connection and none of these calls succeeded: each failed, was refused or has
- * an unknown end.
- */
+/** Tells whether a run called tools of some connection, and none of these calls succeeded. */
 export async function lacksConnection(db: Db, runId: string): Promise<boolean> {
   const found = await db.row`
     select 1 from steps
@@ -45,10 +42,7 @@ export async function lacksConnection(db: Db, runId: string): Promise<boolean> {
   return found !== undefined;
 }
 
-/**
- * Searches a result for the patterns of the checks. The search takes time, so it runs before the transaction that ends
- * the run.
- */
+/** Searches a result for the patterns of checks. This takes time, so it is done before the run's last transaction. */
 export async function findPatterns(
   { projectId, checks }: { readonly projectId: string; readonly checks: readonly ResultCheck[] },
   result: string,

@@ -43,10 +43,7 @@ export type Finish =
   | { readonly kind: 'refused'; readonly why: string }
   | { readonly kind: 'absent' };
 
-/**
- * Tells whether a response ends the run. It does by a single call of `finish`, with everything that the routine
- * requires.
- */
+/** Tells whether a response ends the run: it must call `finish` alone and once, with everything that is required. */
 export function readFinish(calls: readonly Call[], rule: EndRule, now = new Date()): Finish {
   const finish = calls.find(({ name, invalid }) => name === FINISH && !invalid);
   if (finish === undefined) return { kind: 'absent' };
@@ -78,10 +75,7 @@ function readInput(input: unknown, rule: EndRule, now: Date): Finish {
 
 const HOUR_MS = 3_600_000;
 
-/**
- * Reads the requests of a run to later runs.
- * @returns undefined if there are none; the reason, as a text, if the requests are refused
- */
+/** Reads the requests of a run to later runs. @returns undefined for none; a text with the reason for a refusal */
 function readNext(
   { final = false, nextNotBefore = null }: Readonly<Record<'final' | 'nextNotBefore', unknown>>,
   { mayComplete, mayPutOffHours }: EndRule,

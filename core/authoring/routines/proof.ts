@@ -2,10 +2,7 @@ import type { SkillRevisions } from '#core/authoring/skills/index.ts';
 import { ownedBy, sql, type Db } from '#lib/database/index.ts';
 import type { Routine } from './routine.ts';
 
-/**
- * SQL condition on runs `p`: a manual run that succeeded, with all its tools and the present version of a row of
- * `routines`.
- */
+/** SQL condition on runs `p`: a manual run of the present version of a `routines` row succeeded, with all its tools. */
 const succeeded = sql`${ownedBy(sql`p.routine_id`, sql`routines.id`)} and p.project_id = routines.project_id
           and p.routine_revision = routines.revision and p.trigger = 'manual' and p.state = 'succeeded'
           and p.warnings = '{}'`;

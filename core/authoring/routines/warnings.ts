@@ -140,9 +140,7 @@ function gateOf({ gate, instructions }: Pick<Routine, 'gate' | 'instructions'>):
   return [{ inWords: `its gate at ${new URL(gate.url).host}`, policyId: null, connectionId: null }];
 }
 
-/**
- * Tells whether a tool may read text of strangers. Its name decides where the server does not declare an open world.
- */
+/** Tells whether a tool may read text of strangers. Its name decides if the server does not declare an open world. */
 function readsStrangers({ toolName, hints, connectionId }: KnownTool): boolean {
   if (connectionId === null || !reads({ toolName, hints })) return false;
   if (typeof hints.openWorld === 'boolean') return hints.openWorld;

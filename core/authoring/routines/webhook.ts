@@ -33,10 +33,7 @@ export async function writeWebhookSecret(
   `;
 }
 
-/**
- * Marks a webhook as failed after a 410, unless the routine has another URL.
- * @returns true if the webhook was marked
- */
+/** Marks a webhook as failed after a 410, unless the routine has another URL. @returns true if it was marked */
 export async function markWebhookGone(
   tx: Db,
   webhook: { routineId: string; projectId: string; webhookUrl: string | null },

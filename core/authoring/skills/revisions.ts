@@ -2,10 +2,7 @@ import { authorJson, type Author } from '#core/foundation/audit/index.ts';
 import { sql, type Db } from '#lib/database/index.ts';
 import type { Page } from '#lib/paging.ts';
 
-/**
- * Revisions of a run's custom skills, by skill id. Null for a run from before there were revisions, which used the
- * first texts.
- */
+/** Revisions of a run's custom skills, by skill id. Null for an old run from before revisions, which used the first. */
 export type SkillRevisions = Readonly<Record<string, number>> | null;
 
 /** A text that a custom skill has or had. */

@@ -17,10 +17,7 @@ const EVENTS_BACK_SECONDS = 26 * 3_600;
 /** Minute of each hour at which missed events are fetched. */
 const EVENTS_MINUTE = 17;
 
-/**
- * Reconciles payments each minute, in the scheduler's tick, and fetches missed events each hour. Does nothing without
- * payment.
- */
+/** Reconciles payments in each tick, and fetches missed events each hour. Does nothing without payment. */
 export async function keepPaymentsInStep(
   { database, payment }: { readonly database: Database; readonly payment: Payment },
   signal: AbortSignal,

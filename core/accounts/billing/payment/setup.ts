@@ -49,10 +49,7 @@ async function ensurePlan(stripe: Stripe, plan: PaidPlan, productName: string) {
   return { product: product.id, price: price.id };
 }
 
-/**
- * Configures the portal: upgrades take effect at once, downgrades and cancellations at the end of the period. Nothing
- * can be paused.
- */
+/** Configures the portal: upgrades take effect at once, downgrades and cancellations at the end of the period. */
 async function ensurePortal(stripe: Stripe, products: readonly { product: string; price: string }[]): Promise<string> {
   const features: Stripe.BillingPortal.ConfigurationCreateParams.Features = {
     customer_update: { enabled: true, allowed_updates: ['address', 'name', 'email', 'tax_id'] },
