@@ -65,7 +65,8 @@ const LONGEST_QUEUE_SECONDS = 604_800;
 const DELIVERY_TIMEOUT = '1h';
 
 /**
- * A request waits for Temporal this long and then continues without it: the row is stored, and a tick does the rest.
+ * Longest time that a request waits for Temporal. The request then continues: the row is stored, and a tick does the
+ * rest.
  */
 const DEADLINE_MS = 3_000;
 
@@ -96,8 +97,8 @@ export function createEngine(client: Client, taskQueue: string): Engine {
           workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
           args: [{ runId: run.id, timeoutSeconds: run.timeoutSeconds }],
           staticSummary: `${run.trigger} run of ${run.routineId}`,
-          // The last bound: a run may wait twice, for its first step and for a budget. The sweep settles a run that
-          // is stuck, and ends its workflow, long before.
+          // Temporal's own last bound. A run may wait twice, for its first step and for a budget. The sweep settles a
+          // stuck run and ends its workflow long before.
           workflowExecutionTimeout: `${2 * LONGEST_QUEUE_SECONDS + run.timeoutSeconds + 3_600}s`,
           priority: { fairnessKey: run.organizationId },
           typedSearchAttributes: new TypedSearchAttributes([

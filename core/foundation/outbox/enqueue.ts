@@ -65,7 +65,7 @@ export async function enqueuePing(tx: Db, ping: MessageSubject & { readonly url:
   `;
 }
 
-/** Records an event for a mail that has no recipient. */
+/** Records a mail as cancelled, for example because it has no recipient. */
 export async function recordUnaddressed(
   tx: Db,
   mail: MessageSubject & { readonly kind: MessageKind },

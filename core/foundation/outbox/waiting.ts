@@ -57,7 +57,7 @@ export async function recordSending(tx: Db, { key, attempt }: WorkItem, outcome:
   `;
 }
 
-/** Due time that hides a message from the previous release, which sends every message that is due in its row. */
+/** Due time that hides a message from the previous release, which sends every due row of `outbox`. */
 export const NOT_THERE = sql`'infinity'::timestamptz`;
 
 /** The kind of work that sends a message, by its row of `outbox`. */

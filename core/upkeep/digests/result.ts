@@ -49,12 +49,12 @@ async function sendResult(tx: Db, runId: string): Promise<void> {
   const isNews = told.when === 'each' || result.kind !== 'unchanged';
   const about = { organizationId, projectId, routineId, runId };
   if (told.chats.length > 0 && (isNews || told.waits)) await enqueueChats(tx, { ...about, chatIds: told.chats });
-  // Mail about failures, and about waiting questions and calls, is a setting of its own.
+  // Another setting mails failures, waiting questions and held calls.
   if (told.mail !== null && isNews && result.kind !== 'failed')
     await mailResult(tx, { ...told, ...about, to: told.mail, result });
 }
 
-/** Runs of a project that may end in the same millisecond. */
+/** The most runs of a project that may end in the same millisecond. */
 const ENDED_AT_ONCE = 500;
 
 /** Characters of a result that are read for a mail. */
