@@ -4,7 +4,10 @@ import { ApiError, errorOf, unproven, unreachable } from './error.ts';
 import type { paths } from './schema.d.ts';
 import type { DataOf, InputOf, Method } from './types.ts';
 
-/** A success with the values of its headers. The cache keeps one of two equal replies, so nothing is redrawn. */
+/**
+ * The data of a success with the values of its headers. The cache keeps one of two equal replies, so nothing is
+ * redrawn.
+ */
 export interface Reply<D> {
   readonly data: D;
   /** The response's `ETag`, to be sent as `If-Match`; undefined if the operation has none. */
@@ -14,7 +17,7 @@ export interface Reply<D> {
 }
 
 export interface CallOptions {
-  /** Sent as `X-Project-Id`: each request names its project, so that two tabs can show two projects. */
+  /** Sent as `X-Project-Id` with each request, so that two tabs can show two projects. */
   readonly projectId?: string | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly ifMatch?: string | undefined;
@@ -102,7 +105,7 @@ type AskForProof = () => Promise<boolean>;
 let asker: AskForProof | undefined;
 let asked: Promise<boolean> | undefined;
 
-/** Sets the dialog that asks. Returns a function that removes it. */
+/** Sets the dialog that asks for the proof. Returns a function that removes the dialog. */
 export function answerProofsBy(ask: AskForProof): () => void {
   asker = ask;
   return () => {

@@ -70,7 +70,7 @@ export function unreachable(): ApiError {
   });
 }
 
-/** Makes the error of a person who declined to prove who they are. */
+/** Makes the error of a request whose sender declined to prove who they are. */
 export function unproven({ status, code, requestId }: ApiError): ApiError {
   const message = 'Nothing has changed, as you did not confirm that it is you.';
   return new ApiError({ status, code, message, requestId });

@@ -26,7 +26,7 @@ export interface TablePair {
 /** Limits the work for two texts with little in common. */
 const MAX_EDITS = 1_000;
 
-/** Compares two formatted texts line by line, and the lines of changed ones by word. Rows of a table become one pair. */
+/** Compares two formatted texts line by line, and changed lines word by word. Rows of a table become one pair. */
 export function blockDiff(before: readonly Block[], after: readonly Block[]): readonly (BlockPair | TablePair)[] {
   const changes = diffArrays([...before], [...after], {
     maxEditLength: MAX_EDITS,
@@ -60,7 +60,10 @@ function alone(old: readonly Block[]): Paired[] {
   return old.map((block) => [block, undefined]);
 }
 
-/** Pairs each new line with the next old one of its look, and each new row with the old one of its first cell. */
+/**
+ * Pairs each new line with the next old line of the same look, and each new row with the old row of the same first
+ * cell.
+ */
 function pairUp(old: readonly Block[], fresh: readonly Block[]): Paired[] {
   const left = [...old];
   const pairs = fresh.flatMap((block): Paired[] => {

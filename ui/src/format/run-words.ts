@@ -108,7 +108,7 @@ export function humanize(name: string): string {
 /**
  * Chooses the word on the badge of a step. Steps that were open at the end of their run are recorded as failed at the
  * same instant, although they did not fail themselves. Any other call that failed before it began was refused. A
- * running run makes the calls that were pending when it was read.
+ * pending step of a running run counts as started.
  */
 export function stepBadgeOf(
   { kind, state, startedAt, finishedAt }: Shape<'Step'>,

@@ -5,7 +5,7 @@ import { isRecord, memberOf, valueAt } from './json-pointer.ts';
 import { SchemaHints } from './schema-hints.ts';
 
 export interface TypedField {
-  /** Its name in the data; empty if the value itself is shown. */
+  /** Name of the field in the data; empty if the value itself is shown. */
   readonly name: string;
   readonly title: string;
   readonly description: string | undefined;

@@ -1,4 +1,4 @@
-/** Entry of a worker: parses one text, which on the page's own thread could take unlimited time. */
+/** Worker that parses one text. On the page's own thread, a hostile text could block the page for minutes. */
 import { documentOf } from '#ui/format/document.ts';
 
 self.addEventListener('message', ({ data }: MessageEvent<string>) => {

@@ -113,7 +113,7 @@ const Part = memo(function Part({ node }: { readonly node: DocumentElement }) {
       );
     case 'pre':
       return (
-        // Reachable by keyboard, as it may scroll.
+        // Reachable by keyboard, because the text may scroll.
         // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- a region that scrolls has to take the focus
         <pre tabIndex={0}>{children.map(draw)}</pre>
       );
@@ -133,5 +133,5 @@ const Part = memo(function Part({ node }: { readonly node: DocumentElement }) {
   }
 });
 
-/** Elements that announce more of the same where only such elements are allowed. */
+/** Elements that mark the place of further nodes where only certain elements are allowed. */
 const MARKS: Readonly<Record<string, string>> = { ol: 'li', ul: 'li', tbody: 'tr', tr: 'td' };

@@ -4,7 +4,7 @@ import type { PlainDocument, TextDocument } from '#ui/format/document.ts';
 
 type Read = TextDocument | PlainDocument;
 
-/** A result of 400,000 characters takes three seconds of a processor at most, which may be busy. */
+/** Longest time to format a text: at most three seconds for 400,000 characters, but the processor may be busy. */
 const MAX_MS = 15_000;
 
 /** An idle worker whose code is loaded or loading. */

@@ -23,7 +23,7 @@ export default function TextDiff({ label, before, after }: TextDiffProps) {
   const isShown = (index: number) => before === after || isNear(lines, index);
   return (
     <div
-      // Reachable by keyboard, as it may scroll.
+      // Reachable by keyboard, because the text may scroll.
       // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- a region that scrolls has to take the focus
       tabIndex={0}
       role="region"

@@ -89,7 +89,7 @@ export interface RadioCardsProps<Value extends string> {
 
 const COLUMNS = { 1: '', 2: 'sm:grid-cols-2', 3: 'sm:grid-cols-3' } as const;
 
-/** One of a few choices that each need a word of explanation. */
+/** Chooses one of a few values that each need a word of explanation. */
 export function RadioCards<Value extends string>({
   label,
   options,

@@ -31,7 +31,7 @@ export default function TypedData({ data, schema, changes, rowAction }: TypedDat
         <TypedTableView
           key={index}
           table={table}
-          // The first is the one whose items are told apart.
+          // Only the items of the first table are told apart by a key.
           rowAction={index === 0 && changes?.by != null ? rowAction : undefined}
         />
       ))}

@@ -102,7 +102,7 @@ function Project({ projectId }: { projectId: string }) {
   return (
     <>
       <Outlet />
-      {/* Below, so that its coming moves nothing of the page. */}
+      {/* At the end, so that its arrival moves nothing of the page. */}
       {project.data?.isDemo === true && (
         <Suspense>
           <DemoNote project={project.data} />

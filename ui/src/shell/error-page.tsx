@@ -6,8 +6,8 @@ import { EmptyState, ErrorState } from '#ui/parts/feedback.tsx';
 import { usePageTitle } from '#ui/parts/page-title.ts';
 
 /**
- * Catches errors that a page did not. It shows the request id of an error of the API, and names a fault of the
- * dashboard as such.
+ * Shows an error that the page did not catch: with its request id if it came from the API, otherwise as a fault of the
+ * dashboard.
  */
 export function ErrorPage({ error, reset }: ErrorComponentProps) {
   const router = useRouter();

@@ -5,7 +5,7 @@ import { lazyPage } from './offline.ts';
 import { lastProject, requireSession, takeReturnPath } from './last-project.ts';
 import { parseSearch, searchOf, stringifySearch } from './search.ts';
 
-/** Every page. */
+/** The root of every page. */
 export const rootRoute = createRootRouteWithContext<{ readonly queryClient: QueryClient }>()({
   component: Outlet,
   notFoundComponent: NotFoundPage,
@@ -27,7 +27,7 @@ export const projectRoute = createRoute({
   component: lazyPage(() => import('./app-shell.tsx'), 'AppShell'),
 });
 
-/** Addresses that mails, providers and the payment processor lead to; they know no project. */
+/** Addresses to which mails, providers and the payment processor lead, without a project. */
 export const placeRoutes = [
   placeRoute('/', ''),
   placeRoute('/start', '/start'),

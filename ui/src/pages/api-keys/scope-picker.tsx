@@ -42,9 +42,9 @@ export function ScopePicker({ chosen, mayWrite, error, onChange }: ScopePickerPr
 
 interface ScopeChoice {
   readonly scope: Scope;
-  /** The rights that its label does not name. */
+  /** Rights that the label does not name. */
   readonly note?: string;
-  /** Owners and admins only, on the plans that let the API write. */
+  /** True for a scope that only owners and admins give, on the plans that let the API write. */
   readonly writes: boolean;
 }
 

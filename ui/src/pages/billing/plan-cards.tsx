@@ -13,7 +13,7 @@ type Offer = Billing['plans'][number];
 export interface PlanCardsProps {
   readonly billing: Billing;
   readonly processor: ProcessorActions;
-  /** A payment is on its way, so the page offers no second one. */
+  /** True while a payment is under way, so that the page offers no second one. */
   readonly isConfirming: boolean;
 }
 

@@ -18,7 +18,7 @@ export const NEW_ROUTINE: RoutineForm = {
   model: null,
 };
 
-/** The first model of the service that can call tools: good for most routines. */
+/** Returns the first model of the service that can call tools, which is good for most routines. */
 export function goodForMost(models: readonly Shape<'ModelOption'>[]): Shape<'ModelOption'> | undefined {
   return models.find(({ connectionId, abilities }) => connectionId === null && abilities.tools !== false);
 }
@@ -63,7 +63,7 @@ export const FAULT_NAMES = {
   'model.connectionId': 'model',
 } as const;
 
-/** Reads a number input: an empty one is null, and anything that is not a number is left for the server to refuse. */
+/** Reads a number input: null for an empty one. The server refuses anything that is not a number. */
 export function numberOrNull(text: unknown): number | null {
   return text === '' || text === null || text === undefined ? null : Number(text);
 }

@@ -56,7 +56,7 @@ const UNITS = [
 
 type Unit = (typeof UNITS)[number];
 
-/** Edits seconds in hours or minutes if they are whole in that unit; another unit keeps the number. */
+/** Edits seconds as hours or minutes if they are whole in that unit. Choosing another unit keeps the number. */
 function TimeSpan({ name }: FieldOfProps) {
   const { setValue } = useFormContext<RoutineForm>();
   const value: unknown = useWatch<RoutineForm>({ name });

@@ -26,7 +26,7 @@ export const NEW_SERVER: ServerValues = {
   clientSecret: '',
 };
 
-/** Makes the API's body of the fields that belong to the chosen way. */
+/** Makes the body of a request from the fields of the chosen kind of credentials. */
 export function credentialsOf({ auth, bearerToken, headers }: ServerValues) {
   if (auth === 'bearer') return { bearerToken };
   if (auth !== 'headers') return {};

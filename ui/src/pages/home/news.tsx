@@ -167,7 +167,7 @@ function Unchanged({ counts, projectId }: { counts: Unread; projectId: string })
   );
 }
 
-/** Lists unread results that say nothing new, or read ones that did. */
+/** Lists unread results without news, or read results with news. */
 function ResultList({ projectId, unread }: { readonly projectId: string; readonly unread: 'true' | 'false' }) {
   const worthReading = unread === 'true' ? 'false' : 'true';
   const list = useList('/v1/results', { query: { unread, worthReading, limit: 20 } });

@@ -174,7 +174,7 @@ function pauses(active: readonly string[] | undefined, hasMore: boolean): string
   return `${names} ${active.length === 1 ? 'runs' : 'run'} on it and ${active.length === 1 ? 'pauses' : 'pause'}.`;
 }
 
-/** Lists the models that an account offers, as its provider last said. */
+/** Lists the models that an account offers, by the last report of its provider. */
 function ModelsDialog({
   account,
   onClose,

@@ -114,10 +114,7 @@ function textsOf({ contextTokens, maxOutputTokens, prices }: Option) {
   };
 }
 
-/**
- * Reads "128,000"; null for an empty text. It sends a text that is not a number unchanged, so that the server refuses
- * it.
- */
+/** Reads "128,000"; null for an empty text. Any other text is sent unchanged, so that the server refuses it. */
 function numberOf(text: string): number | null {
   const digits = text.replaceAll(/[\s,]/g, '');
   if (digits === '') return null;

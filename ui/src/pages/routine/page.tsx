@@ -111,7 +111,7 @@ function RoutineTabs({ routine }: { routine: Shape<'RoutineDetail'> }) {
   );
 }
 
-/** Shows a tab when its script has come. */
+/** Shows a tab once its script has loaded. */
 function loaded(panel: ReactNode) {
   return <Suspense fallback={<SkeletonRows rows={4} />}>{panel}</Suspense>;
 }

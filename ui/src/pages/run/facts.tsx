@@ -52,7 +52,7 @@ export function Facts({ run }: { readonly run: RunDetail }) {
   );
 }
 
-/** Facts for those who operate the service or write the routine. */
+/** Facts for people who operate the service or write the routine. */
 const DETAILS: ReadonlySet<unknown> = new Set(['Waited', 'Facts', 'Model', 'Tokens']);
 
 function FactList({ facts }: { readonly facts: readonly Fact[] }) {

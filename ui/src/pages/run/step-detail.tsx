@@ -40,7 +40,7 @@ export function ReadStep({ runId, step, ...rest }: StepDetailProps & { readonly 
   );
 }
 
-/** Shows everything that is recorded of a step. */
+/** Shows everything that is recorded about a step. */
 export function StepDetail({ step, badge, leftOut }: StepDetailProps) {
   const omittedFrom = step.tool?.omittedFromStep ?? null;
   return (
@@ -129,7 +129,7 @@ function Source({ tool }: { tool: NonNullable<Step['tool']> }) {
   return <ConnectionName id={connectionId} name={connectionName} />;
 }
 
-/** Says of a call of a held tool whether it waits for a person, or which rule let it through. */
+/** Says whether the call of a held tool waits for a person, or which rule let the call through. */
 function Permission({ tool: { action, rule } }: { tool: NonNullable<Step['tool']> }) {
   const projectId = useProjectId();
   if (rule !== null) return <Notice>A standing rule let it through. {drawn(rule.words)}.</Notice>;

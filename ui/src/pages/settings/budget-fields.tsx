@@ -20,7 +20,7 @@ export function budgetTexts(budget: Budget | undefined): BudgetTexts {
   };
 }
 
-/** Reads the budget from its texts. It sends a text that is not a number unchanged, so that the server refuses it. */
+/** Reads the budget from its texts. A text that is not a number is sent unchanged, so that the server refuses it. */
 export function budgetOf({ tokens, cost }: BudgetTexts): Budget {
   return {
     maxTokensPerDay: numberOf(tokens),

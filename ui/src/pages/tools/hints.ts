@@ -62,7 +62,9 @@ export function isChanged({ confirmedHash, definitionHash }: Policy): boolean {
 
 type Definition = NonNullable<Policy['confirmedDefinition']>;
 
-/** Formats a definition as text, to be read and compared; a server may order its names as it likes. */
+/**
+ * Formats a definition as text, to be read and compared. Names are sorted, because a server may order them as it likes.
+ */
 export function definitionText(definition: Definition): string {
   const { title, description, inputSchema, outputSchema, annotations } = definition;
   const parts = [

@@ -76,7 +76,7 @@ function ChatRow({ chat: { id, name, kind, goneAt, goneReason } }: { readonly ch
   );
 }
 
-/** Asks for another address of a chat that refuses its old one. The routines that send to it keep it. */
+/** Asks for another address of a chat that refuses its old one. Routines continue to send to the chat. */
 function NewAddress({ chatId }: { readonly chatId: string }) {
   const [url, setUrl] = useState('');
   const change = useSend('patch', '/v1/chats/{chatId}', {
