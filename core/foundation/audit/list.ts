@@ -7,7 +7,7 @@ export interface AuditEvent {
   readonly id: string;
   readonly organizationId: string;
   readonly projectId: string | null;
-  /** The author of the change with their present name; null when they are gone. */
+  /** The author of the change. `name` is the present name, null if the author is gone. */
   readonly actor: Actor & { readonly name: string | null };
   readonly action: AuditAction;
   readonly targetId: string;

@@ -67,7 +67,8 @@ export function createAccountMails({ secrets, work }: { secrets: SecretBox; work
 const WAITS_MS = Array.from({ length: 160 }, (_, index) => Math.min(10_000 * 2 ** index, 3_600_000));
 
 /**
- * Mails about accounts, as a kind of work; undefined without a mail server. A mail is given up when its link expires.
+ * Returns the kind of work that sends mails about accounts; undefined without a mail server. A mail is given up when
+ * its link expires.
  */
 export function accountMailKind(deps: {
   readonly database: Database;

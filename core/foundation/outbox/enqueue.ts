@@ -35,7 +35,6 @@ export async function enqueueMail(
   `;
 }
 
-/** Queues a mail to the operator. */
 export async function enqueueOperatorMail(
   tx: Db,
   mail: { readonly kind: MessageKind; readonly content: MailContent },

@@ -1,7 +1,7 @@
 import { escapedHtml, withoutLinks, withoutUnseen } from '#lib/text.ts';
 import type { MailContent, MailEntry, MailSection } from './message.ts';
 
-/** A link at the end of a mail that unsubscribes from mails of its kind. */
+/** A link at the end of a mail, to unsubscribe from mails of its kind. */
 export interface StopLink {
   readonly label: string;
   readonly url: string;

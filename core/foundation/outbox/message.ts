@@ -74,7 +74,7 @@ export interface MailSection {
   readonly note?: string;
 }
 
-/** An entry of a section: one line each, as plain text. */
+/** An entry of a section. Each of its texts is one line without formatting. */
 export interface MailEntry {
   readonly title: string;
   /** Path of the entry's page in the dashboard. */

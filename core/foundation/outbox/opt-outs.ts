@@ -70,7 +70,7 @@ function signature(key: Buffer, payload: string): Buffer {
   return createHmac('sha256', key).update(payload).digest();
 }
 
-/** Sends the person no more mail about the scope. Does nothing when the person is gone. */
+/** Records that the person wants no more mail about the scope. Does nothing if the person is gone. */
 export async function optOut(db: Db, optOut: OptOut): Promise<void> {
   await db.run`
     insert into mail_optouts (user_id, scope_id)

@@ -68,7 +68,7 @@ export function queueMessages(rows: Sql): Sql {
   return addWork(sql`select ${kindOfWork}, id, organization_id, date_trunc('milliseconds', now()), '{}' from ${rows}`);
 }
 
-/** Rows moved by one tick; the next one continues. */
+/** The most rows that one tick moves. The next tick continues. */
 const MOST = 5_000;
 
 /**

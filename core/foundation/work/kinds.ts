@@ -25,7 +25,7 @@ export type WorkOutcome =
 export type EndedWork = Exclude<WorkOutcome, { readonly state: 'retry' }>;
 
 interface AnyKind {
-  /** Rows attempted at the same time: few enough to end well within their lease. */
+  /** Number of rows attempted at the same time: few enough to end well within their lease. */
   readonly batch: number;
   /** Waits between attempts. After the last one the row is given up. */
   readonly waitsMs: readonly number[];

@@ -43,10 +43,7 @@ export async function revokeModelConnection(
   return readModelConnection(deps.database, projectId, connectionId);
 }
 
-/**
- * Revokes a person's accounts in an organization, in the transaction that removes the person. The provider is asked
- * later.
- */
+/** Revokes a person's accounts in an organization, in the transaction of the removal. The provider is asked later. */
 export async function revokeAccountsOfMember(
   deps: AccountsCore,
   tx: Db,

@@ -184,7 +184,7 @@ function attentionEntries(attention: Attention, projectId: string): MailEntry[] 
 
 const SCOPES = { routine: 'Routine', project: 'Project', organization: 'Organization' } as const;
 
-/** Returns the lines of a result as plain text, without those that say nothing. */
+/** Returns the lines of a result as plain text, without lines that have no letter or digit. */
 export function plainLines(text: string): string[] {
   return text
     .split('\n')

@@ -35,10 +35,7 @@ export interface FollowOptions {
 }
 
 interface Times {
-  /**
-   * Longest wait for the first byte. The server sends a run's state at once, so a silent stream is held back on its
-   * way.
-   */
+  /** Longest wait for the first byte. The server sends one at once, so a silent stream is held back on its way. */
   readonly firstMs: number;
   /** Silence after which the connection is given up. The server sends at least a comment every 15 seconds. */
   readonly silenceMs: number;

@@ -60,10 +60,7 @@ function alone(old: readonly Block[]): Paired[] {
   return old.map((block) => [block, undefined]);
 }
 
-/**
- * Pairs each new line with the next old line of the same look, and each new row with the old row of the same first
- * cell.
- */
+/** Pairs each new line with the next old line of its look, and each new row with the next old row of its first cell. */
 function pairUp(old: readonly Block[], fresh: readonly Block[]): Paired[] {
   const left = [...old];
   const pairs = fresh.flatMap((block): Paired[] => {

@@ -12,7 +12,7 @@ export class ExactNumber {
 
   /** Returns the number with all of its digits, or its text in a browser without `JSON.rawJSON`. */
   toJSON(): unknown {
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- newer than the types of the language
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `rawJSON` is newer than the types of the language
     const { rawJSON } = JSON as { rawJSON?: (text: string) => unknown };
     return rawJSON === undefined ? this.source : rawJSON(this.source);
   }

@@ -4,7 +4,7 @@ import { capitalized } from './capitalized.ts';
 import { drawn } from './drawn.ts';
 import { duration } from './times.ts';
 
-/** Fields of a run that its words are made from; summaries, details and events have them all. */
+/** Fields from which a run is described. Summaries, details and events have all of them. */
 export interface RunInWords {
   readonly state: string;
   readonly outcome: string | null;
@@ -14,7 +14,6 @@ export interface RunInWords {
 
 const END_STATES: ReadonlySet<string> = new Set(['succeeded', 'failed', 'cancelled', 'skipped']);
 
-/** Returns true when the run has ended. */
 export function isOver({ state }: Pick<RunInWords, 'state'>): boolean {
   return END_STATES.has(state);
 }
@@ -60,7 +59,7 @@ const STARTERS: Readonly<Record<string, string>> = {
   rehearsal: 'Rehearsal',
 };
 
-/** Words the trigger of a run. */
+/** Writes the trigger of a run in words. */
 export function starterOf({ trigger }: { readonly trigger: string }): string {
   return STARTERS[trigger] ?? humanize(trigger);
 }
@@ -86,7 +85,7 @@ export function lineOf(run: Shape<'RunSummary'>): string {
   return line;
 }
 
-/** Returns when a run began; before that, when it is to begin or was asked for. */
+/** Returns the time at which a run began. Before that, returns when it is to begin or was requested. */
 export function atOf({
   startedAt,
   scheduledFor,

@@ -66,9 +66,7 @@ function editsOf(changes: Changes): number {
   return changes.reduce((sum, { added, removed, value }) => sum + (added || removed ? value.length : 0), 0);
 }
 
-/**
- * Returns one side of a comparison: the old line without the added parts, or the new line without the removed ones.
- */
+/** Returns one side of a comparison: the old line without added parts, or the new line without removed ones. */
 function sideOf(changes: Changes, without: 'added' | 'removed'): readonly Stretch[] {
   return changes
     .filter((change) => !change[without])

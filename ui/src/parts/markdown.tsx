@@ -16,7 +16,7 @@ export interface MarkdownProps {
 }
 
 const OUTLINED_WORDS = 1_200;
-/** Characters that take a tenth of a second to format; the beginning of a longer text is shown as written meanwhile. */
+/** Length that takes a tenth of a second to format. The beginning of a longer text is shown as written meanwhile. */
 const LONG = 20_000;
 
 /**
@@ -54,7 +54,7 @@ export default function MarkdownText({ text, outlined = false }: MarkdownProps) 
   );
 }
 
-/** Elements that are added at a time: adding all of a long text at once would block the page. */
+/** Number of elements added at a time: adding all of a long text at once would block the page. */
 const STEP = 600;
 
 /** Shows nodes, many of them step by step. */

@@ -25,7 +25,7 @@ function takeWorker(): Worker {
   return worker;
 }
 
-/** Formats a text in another thread; undefined until that is done. Meanwhile the last result stays. */
+/** Formats a text in another thread; undefined until the first is done. Then the last result stays meanwhile. */
 export function useDocument(text: string): Read | undefined {
   const [read, setRead] = useState<Read>();
   // Checking each line costs less than a worker.
@@ -62,7 +62,7 @@ export function useDocument(text: string): Read | undefined {
     worker.addEventListener('error', () => giveUp(plain('this browser could not format it')), {
       signal,
     });
-    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a worker has none
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a worker has no origin
     worker.postMessage(text);
     return () => giveUp();
   }, [text, refused]);

@@ -20,7 +20,7 @@ interface Declared {
 
 const DECLARED: Readonly<Record<RoutineField, Declared>> = ROUTINE_FIELDS;
 const BY_NAME: ReadonlyMap<string, Declared> = new Map(Object.entries(DECLARED));
-// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Object.keys forgets which keys there are
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Object.keys returns plain texts
 const NAMES = Object.keys(DECLARED) as RoutineField[];
 
 /**
@@ -113,7 +113,7 @@ function nameIn(value: unknown): string {
     : JSON.stringify(value);
 }
 
-/** Words a field outside of a sentence. */
+/** Writes the value of a field in words, outside of a sentence. */
 export function valueInWords(field: RoutineField, value: unknown): string {
   if (typeof value === 'boolean') return value ? 'Yes' : 'No';
   if (typeof value === 'string') return DECLARED[field].choices?.[value]?.label ?? (value || 'None');

@@ -2,7 +2,7 @@ import { diffLines, type DiffLine } from '#ui/format/diff-lines.ts';
 import { drawn } from '#ui/format/drawn.ts';
 import { cx } from './cx.ts';
 
-/** Lines that are shown around each change. */
+/** Number of lines shown around each change. */
 const CONTEXT = 3;
 
 const STYLES = {

@@ -14,7 +14,7 @@ export interface ToggleProps {
   readonly disabled?: boolean;
 }
 
-/** A checkbox in a list, or in a form. */
+/** Shows a checkbox, in a list or in a form. */
 export function Checkbox({ label, description, checked, onChange, disabled = false }: ToggleProps) {
   const id = useId();
   return (
@@ -36,7 +36,7 @@ export function Checkbox({ label, description, checked, onChange, disabled = fal
   );
 }
 
-/** A setting that takes effect at once. */
+/** Switches a setting, which takes effect at once. */
 export function Switch({ label, description, checked, onChange, disabled = false }: ToggleProps) {
   const id = useId();
   return (

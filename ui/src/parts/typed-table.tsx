@@ -20,7 +20,7 @@ export interface TypedTableViewProps {
 
 /** Number of rows from which a reader can sort and filter. */
 const MANY = 10;
-/** Rows that are drawn at a time. */
+/** Number of rows drawn at a time. */
 const STEP = 100;
 /** The most rows on paper, where a reader cannot show more. */
 const MOST_PRINTED = 2_000;

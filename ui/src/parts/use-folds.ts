@@ -1,8 +1,8 @@
 import { useState } from 'react';
 
-/** Lines that are shown around each change. */
+/** Number of lines shown around each change. */
 const CONTEXT = 2;
-/** Pairs that are drawn at a time. */
+/** Number of pairs drawn at a time. */
 const STEP = 300;
 
 /** A pair that is shown, or a folded row of pairs that are the same in both texts. */

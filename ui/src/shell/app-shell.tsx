@@ -20,7 +20,7 @@ const Drawer = lazy(() => import('./drawer.tsx'));
 const FactorDemanded = lazy(() => import('./second-factor/demanded.tsx'));
 const KeyboardHelp = lazy(() => import('./keyboard-help.tsx'));
 
-/** The frame of every page of a project: location, navigation and their keys. */
+/** Draws the frame of every page of a project: location, navigation and their keys. */
 export function AppShell() {
   const { projectId } = useParams({ from: '/account/p/$projectId' });
   return (
@@ -112,7 +112,7 @@ function Project({ projectId }: { projectId: string }) {
   );
 }
 
-/** The head of narrow windows. */
+/** Draws the head of narrow windows. */
 function TopBar({ onMenu, onPalette }: { readonly onMenu: () => void; readonly onPalette: () => void }) {
   const { project } = useProjects();
   return (

@@ -76,7 +76,7 @@ function Loading() {
   );
 }
 
-/** The current plan, its subscription and its use. */
+/** Shows the current plan, its subscription and its use. */
 function CurrentPlan({ billing }: { readonly billing: Billing }) {
   const { allowances, usage } = billing;
   return (

@@ -17,7 +17,7 @@ export interface PlanCardsProps {
   readonly isConfirming: boolean;
 }
 
-/** The plans side by side, each with its allowances and a button to choose it. */
+/** Shows the plans side by side, each with its allowances and a button to choose it. */
 export function PlanCards({ billing, processor, isConfirming }: PlanCardsProps) {
   const owners = useOwners(billing.isOwner);
   const barrier = owners ?? unless(!isConfirming, 'A payment is being confirmed.');

@@ -32,7 +32,7 @@ export function useBilling(checkout: string | undefined): {
   const isOver = asks && (isBack ? isPaid : billing.data !== undefined);
   useEffect(() => {
     if (!isOver) return;
-    // oxlint-disable-next-line react/set-state-in-effect -- once it is known, it is also read again below
+    // oxlint-disable-next-line react/set-state-in-effect -- the payment is known, and the plan is read again below
     setAsks(false);
     void refresh(client, projectId, ['/v1/billing']);
   }, [isOver, client, projectId]);

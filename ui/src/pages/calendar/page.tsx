@@ -17,9 +17,7 @@ import { periodOf, VIEWS, type View } from './period.ts';
 
 const { useNavigate, useParams, useSearch } = getRouteApi('/account/p/$projectId/calendar');
 
-/**
- * Shows a week, a month or the hours of a week: runs, skipped occurrences with their reasons, and coming occurrences.
- */
+/** Shows a week, a month or the hours of a week: runs, skipped occurrences with reasons, and coming occurrences. */
 export function CalendarPage() {
   const { projectId } = useParams();
   const search = useSearch();
@@ -80,7 +78,6 @@ const OPTIONS = [
   { value: 'hours', label: 'Hours' },
 ] as const satisfies readonly { value: View; label: string }[];
 
-/** Shows grey bars in the shape of a week. */
 function CalendarSkeleton() {
   return (
     <div className="grid gap-px overflow-hidden rounded-lg border border-line bg-line lg:grid-cols-7">

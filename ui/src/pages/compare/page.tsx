@@ -137,7 +137,7 @@ interface TextsProps {
   readonly after: string | null;
 }
 
-/** Shows how a text changed; nothing if both runs lack it. */
+/** Shows how a text changed; nothing if neither run has the text. */
 function Texts({ title, shownBy: Differences, before, after }: TextsProps) {
   if (before === null && after === null) return null;
   const missing = before === null ? 'The first has none.' : after === null ? 'The second has none.' : undefined;

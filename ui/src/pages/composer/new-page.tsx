@@ -17,7 +17,7 @@ import { useEditor } from './use-editor.ts';
 
 const { useSearch, useNavigate } = getRouteApi('/account/p/$projectId/routines/new');
 
-/** Writes a new routine, empty or with a skill. */
+/** Shows the form of a new routine, empty or with a skill. */
 export function NewRoutinePage() {
   const projectId = useProjectId();
   const { skill } = useSearch();
@@ -42,7 +42,7 @@ export function NewRoutinePage() {
   );
 }
 
-/** Chooses the model of a new routine, once the models are known; without them it is chosen in the form. */
+/** Chooses the model of a new routine once the models are known. If none is good, the person chooses in the form. */
 function WithModel({ children }: { readonly children: (blank: RoutineForm) => ReactNode }) {
   const models = useRead('/v1/models', {}, { staleMs: 60_000 });
   // Keep the form: models are read again after a sign-in, when the form may be filled in already.

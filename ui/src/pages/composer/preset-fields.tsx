@@ -65,7 +65,7 @@ function WholeNumber({
   );
 }
 
-/** The days as buttons, from Monday. At least one stays chosen. */
+/** Shows the days as buttons, from Monday. At least one stays chosen. */
 export function Weekdays({ preset: { weekdays }, onChange }: PresetFieldProps) {
   return (
     <div role="group" aria-label="Days" className="flex flex-col gap-1.5">

@@ -121,7 +121,7 @@ function NextTimes({ schedule, zone }: { readonly schedule: string; readonly zon
       jitterSeconds: Number.isInteger(jitterSeconds) ? jitterSeconds : 0,
     }),
   );
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what was written above
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the JSON was written above
   const query = JSON.parse(asked) as { schedule: string; timezone: string; jitterSeconds: number };
   const preview = useRead('/v1/schedules/preview', { query }, { keepPrevious: true });
   if (preview.error !== null) {

@@ -75,7 +75,7 @@ export function Sentence({ form, isOpen, onOpen }: SentenceProps) {
   );
 }
 
-/** Returns the fields that a draft fills. If it has no schedule or no model, the form keeps its own. */
+/** Returns the fields that a draft fills. If the draft has no schedule or no model, the form keeps its own. */
 function filledBy({ schedule, model, ...others }: Shape<'DraftedDefinition'>): Partial<RoutineForm> {
   return { ...others, ...(schedule === null ? {} : { schedule }), ...(model === null ? {} : { model }) };
 }

@@ -22,7 +22,7 @@ export function FieldOf({ name, cards = false }: FieldOfProps) {
   return <Choice name={name} cards={cards} />;
 }
 
-/** A text or a number; empty means that there is no value or no limit. */
+/** Edits a text or a number. An empty field means no value or no limit. */
 function Written({ name }: FieldOfProps) {
   const { register } = useFormContext<RoutineForm>();
   const { kind, unit, placeholder, help, default: unset } = declared(name) ?? BARE;

@@ -34,7 +34,7 @@ export function credentialsOf({ auth, bearerToken, headers }: ServerValues) {
   return { headers: Object.fromEntries(typed.map(({ name, value }) => [name, value])) };
 }
 
-/** Fields for credentials, which are sent once and never shown again. */
+/** Shows fields for credentials, which are sent once and never shown again. */
 export function CredentialFields({ form }: { readonly form: UseFormReturn<ServerValues> }) {
   const auth = useWatch({ control: form.control, name: 'auth' });
   if (auth === 'bearer') {

@@ -71,7 +71,7 @@ export function plainText(markdown: string): string {
     .join('\n');
 }
 
-/** Writes an item of data in words: "Bookbright Assistant, 12 USD". Its key is left out if it has a name too. */
+/** Writes an item of data in words: "Bookbright Assistant, 12 USD". Leaves the key out if the item has a name. */
 function itemInWords(item: unknown, key: string | undefined): string {
   if (!isRecord(item)) return shown(item);
   const name = nameOf(item, key);

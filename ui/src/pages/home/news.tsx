@@ -21,7 +21,7 @@ import { useBrief, useMarkRead } from './use-brief.ts';
 type Unread = Shape<'UnreadResults'>;
 
 const REFRESH = { everyMs: 15_000 } as const;
-/** Routines that are shown at first, so that the sections below stay near. */
+/** Number of routines shown at first, so that the sections below stay near. */
 const FIRST = 8;
 
 /** Shows new results since the last visit, the most important first. */

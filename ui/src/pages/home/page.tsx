@@ -47,7 +47,6 @@ export function HomePage() {
   );
 }
 
-/** Sums up the page in one sentence. */
 function Headline() {
   const { list, attention, brief } = useBrief();
   const unread = useRead(...UNREAD);

@@ -107,7 +107,7 @@ function ProvidersLoading() {
   );
 }
 
-/** Connects an account in the way of its provider. */
+/** Connects an account by the kind of sign-in that its provider has. */
 function ConnectDialog(props: ConnectProps) {
   switch (props.provider.authType) {
     case 'device_code':

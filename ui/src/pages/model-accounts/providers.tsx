@@ -49,7 +49,7 @@ function Card({ provider, onConnect }: { readonly provider: Provider; readonly o
   );
 }
 
-/** Quotes the provider's terms about such use, with a link. */
+/** Says what the provider's terms allow, with a link. */
 function ProviderTerms({ provider }: { readonly provider: Shape<'ModelProvider'> }) {
   const { terms } = provider;
   if (terms === null) return null;

@@ -42,7 +42,6 @@ export function PartsPage() {
   );
 }
 
-/** Shows buttons of every kind, size and state. */
 function Buttons() {
   return (
     <Section title="Buttons" boxed>
@@ -70,7 +69,6 @@ function Buttons() {
   );
 }
 
-/** Opens each kind of dialog, toast and menu. */
 function Overlays() {
   const [open, setOpen] = useState<'dialog' | 'confirm' | 'name' | 'once' | null>(null);
   const close = () => setOpen(null);

@@ -36,7 +36,7 @@ export function Forecast({ routine: { id, state } }: { readonly routine: Pick<Sh
 export function Amounts({ forecast }: { readonly forecast: Pick<Prognosis, 'occurrences' | 'perRun' | 'total'> }) {
   const { occurrences, perRun, total } = forecast;
   const inMoney = perRun.pricing !== 'unpriced';
-  // A bound is written exactly, because "less than $0.01" would be a bound of a bound.
+  // A bound is written exactly, so that the text never says "At most less than $0.01".
   const inWords = perRun.basis === 'limits' ? exactMoney : moneyInWords;
   const show = (amount: Prognosis['total']['p50']) =>
     inMoney ? inWords(amount.costUsd) : amount.tokens === null ? 'unknown' : `${shortCount(amount.tokens)} tokens`;

@@ -10,7 +10,7 @@ import { pretty } from '#ui/format/json-text.ts';
 
 type Run = Shape<'RunDetail'>;
 
-/** Shows the questions that a run asked people, if it called the tool for that. */
+/** Shows the questions that a run asked people, if it called the tool for questions. */
 export function AskedQuestions({ run }: { readonly run: Run }) {
   const hasAsked = run.steps.some(({ tool }) => tool?.toolName === 'ask' && tool.connectionId === null);
   return hasAsked && run.trigger !== 'rehearsal' ? <QuestionsOf runId={run.id} /> : null;

@@ -214,7 +214,6 @@ function Prompt({ run }: { readonly run: Shape<'RunDetail'> }) {
   );
 }
 
-/** Shows a run that loads. */
 function RunSkeleton() {
   return (
     <div className="grid grid-cols-1 gap-x-10 gap-y-8 lg:grid-cols-[minmax(0,1fr)_16rem]">

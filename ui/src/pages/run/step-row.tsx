@@ -27,10 +27,7 @@ export interface StepRowProps {
   readonly span: Span;
   /** Start of a running step; null for one that has ended. */
   readonly since: string | null;
-  /**
-   * The present time while the step is under way. Undefined afterwards, so that the row is not drawn again as time
-   * passes.
-   */
+  /** The present time while the step is under way. Undefined afterwards, so that the row is not drawn again. */
   readonly now: number | undefined;
 }
 

@@ -79,9 +79,7 @@ function isLeftOut({ textsLeftOutFrom: from }: RunDetail, { index }: Shape<'Step
   return from !== null && index >= from;
 }
 
-/**
- * Counts the results that each model step was the first to leave out, because its context window had no room for them.
- */
+/** Counts the results that each model step was the first to leave out, because its context window was full. */
 function countLeftOut(steps: RunDetail['steps']): ReadonlyMap<number, number> {
   const counts = new Map<number, number>();
   for (const { tool } of steps) {
@@ -139,8 +137,7 @@ function useTail(isGrowing: boolean, length: number): Tail {
     const stop = () => setFollowing(false);
     addEventListener('wheel', stop, { passive: true, signal });
     addEventListener('touchmove', stop, { passive: true, signal });
-    // A press on the scroll bar or on an opened step counts too, because the line that is being read must not move
-    // away.
+    // A press on the scroll bar or on an opened step counts too: the line that is being read must not move away.
     addEventListener('pointerdown', stop, { signal });
     addEventListener('keydown', ({ key }) => READING_KEYS.has(key) && stop(), { signal });
     return () => leaving.abort();

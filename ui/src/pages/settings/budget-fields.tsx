@@ -32,7 +32,7 @@ export function budgetOf({ tokens, cost }: BudgetTexts): Budget {
 export function numberOf(text: string): number | null {
   const digits = text.replaceAll(/[\s,]/g, '');
   if (digits === '') return null;
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the server is the one that says what is wrong with it
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the server names the fault
   return /^-?\d+(\.\d+)?$/.test(digits) ? Number(digits) : (text as unknown as number);
 }
 

@@ -13,9 +13,7 @@ import { StateBadge } from '#ui/parts/state.tsx';
 import { Time } from '#ui/parts/time.tsx';
 import TypedData from '#ui/parts/typed-data.tsx';
 
-/**
- * Shows one result to everyone who has its link. The token is behind the link's hash sign, so that it enters no log.
- */
+/** Shows one result to everyone who has its link. The token is behind the hash sign, so that it enters no log. */
 export function SharedPage() {
   const token = useRouterState({ select: ({ location }) => location.hash });
   // Read only once, because each reading counts as a view.

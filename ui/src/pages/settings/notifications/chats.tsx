@@ -20,7 +20,7 @@ const KINDS: Readonly<Record<Chat['kind'], string>> = {
   google_chat: 'Google Chat',
 };
 
-/** Shows the chats that results can be sent to, with a test for each, and adds one. */
+/** Shows the chats that results can be sent to, with a test for each, and adds chats. */
 export function ChatsSection() {
   const chats = useRead('/v1/chats', {});
   return (
